@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-/// Wraps a value or a type, so that the library's extensions of it are grouped under `af` and clash with no other names.
+/// Wraps a value or a type. The library's extensions of the value or type are declared on the wrapper, `af`, so that they do not
+/// clash with other extensions.
 public struct AlamofireExtension<ExtendedType> {
     /// The wrapped type or value.
     public internal(set) var type: ExtendedType

@@ -11,10 +11,10 @@
 
 /// A value and the lock that guards it. Holds the mutable state of every class of the pipeline.
 ///
-/// Can be used on any thread. The lock is not recursive. Code inside `read` and `write` calls nothing outside the library
-/// and takes no other lock: under `-D LUPINE_HELD_LOCKS` each thread records the locks that it holds, and every place that
-/// calls out checks the record. The value need not be `Sendable`, as long as the closures let no reference to it escape; the
-/// compiler cannot check that, hence `@unchecked`.
+/// Can be used on any thread. The lock is not recursive. The closures passed to `read` and `write` must not call the program's
+/// code and must not take another lock: under `-D LUPINE_HELD_LOCKS` each thread records the locks that it holds, and the library
+/// checks the record wherever it calls the program's code. The value need not be `Sendable`, as long as no reference to it
+/// escapes from the closures; the compiler cannot check that, hence `@unchecked`.
 ///
 /// The lock is a `Mutex`; under `-D LUPINE_TSAN` it is a `pthread_mutex_t`, because ThreadSanitizer does not see the futex
 /// of a contended `Mutex` and reports false races.
@@ -24,7 +24,7 @@
     #else
         private let mutex = Mutex(())
     #endif
-    // Only accessed under the lock, which is not recursive: the runtime's exclusivity check could never fail.
+    // Only accessed under the lock, which is not recursive, so the runtime's exclusivity check could never fail.
     @exclusivity(unchecked) private var value: Value
 
     /// Creates an unlocked lock around `value`.
@@ -58,7 +58,7 @@
 
     /// Replaces the value.
     func write(_ value: Value) {
-        // The old value is released outside the lock: this may be its last reference, and a deinitializer may run.
+        // The old value is returned and released outside the lock, because its deinitializer may run.
         _ = withLock { stored in
             let old = stored
             stored = value

@@ -1,38 +1,37 @@
 // SPDX-License-Identifier: MIT
 
-/// Passes the response of a request's handler to the tasks that await it. Used by `DataTask` and `DownloadTask`.
+/// Passes the response of a request to the Swift tasks that await it. Used by `DataTask` and `DownloadTask`.
 ///
-/// The handler delivers the response once, on the thread that performs the request's last step; any number of tasks may wait,
-/// before and after. No extra task is created to wait, so awaiting a request costs no further threads. A waiting task is resumed
-/// only by the handler. Cancelling a waiting task does not resume it: the request may be cancelled instead, and calls its handlers
-/// however it ends.
+/// The request's handler calls `store` once, on the thread that performs the request's last step. Any number of tasks may wait
+/// before that, and read the response afterwards. Waiting creates no task and needs no thread. Only `store` resumes a waiting
+/// task: if the task is cancelled, the request may be cancelled instead, and a request calls its handlers however it ends.
 final class AwaitedResponse<Response: Sendable>: Sendable {
     private let arrival = ResponseArrival()
-    // Written once, before `arrival` is marked, and read only after that; the lock of `arrival` orders the two.
+    // Written once, before `arrival` is marked, and read only afterwards; the lock of `arrival` orders the two accesses.
     @exclusivity(unchecked) private nonisolated(unsafe) var content: Response?
 
     /// Stores the response and resumes all waiting tasks. Called once.
-    func arrive(_ response: Response) {
+    func store(_ response: Response) {
         unsafe content = response
-        arrival.mark()
+        arrival.markArrived()
     }
 
     /// Waits for the response and returns it.
     nonisolated(nonsending) func response(cancelling request: Request?) async -> Response {
         await wait(cancelling: request)
-        return arrived
+        return storedResponse
     }
 
-    /// Waits until the response has arrived.
+    /// Waits until the response has been stored.
     ///
     /// - Parameter request: The request to cancel when the waiting task is cancelled; nil for none. It is not stored here,
-    ///   because its handler holds this object.
+    ///   because the request's handler retains this object.
     nonisolated(nonsending) func wait(cancelling request: Request?) async {
         await arrival.wait(cancelling: request)
     }
 
-    /// The response. Traps if it has not arrived yet.
-    var arrived: Response {
+    /// The response. Traps if none has been stored yet.
+    var storedResponse: Response {
         guard arrival.hasArrived, let response = unsafe content else {
             preconditionFailure("a response is read before it has arrived")
         }
@@ -40,9 +39,11 @@ final class AwaitedResponse<Response: Sendable>: Sendable {
     }
 }
 
-/// Tracks the arrival of a response. Not generic, so that waiting needs no type metadata from the runtime.
+/// Records whether a response has arrived, and suspends tasks until then. Not generic, so that waiting needs no type metadata
+/// from the runtime.
 private struct ResponseArrival: Sendable {
     private enum State {
+        /// The response has not arrived. The first waiting task is stored without an array, because there is usually only one.
         case pending(WaitingTask?, others: [WaitingTask])
         case arrived
     }
@@ -55,8 +56,8 @@ private struct ResponseArrival: Sendable {
         }
     }
 
-    /// The response has arrived: resumes the waiting tasks.
-    func mark() {
+    /// Records the arrival of the response, and resumes the waiting tasks. Called once.
+    func markArrived() {
         let (first, others) = state.write { state in
             guard case .pending(let first, let others) = state else {
                 preconditionFailure("a response handler was called twice")
@@ -64,8 +65,8 @@ private struct ResponseArrival: Sendable {
             state = .arrived
             return (first, others)
         }
-        first?.goOn()
-        for task in others { task.goOn() }
+        first?.resume()
+        for task in others { task.resume() }
     }
 
     nonisolated(nonsending) func wait(cancelling request: Request?) async {

@@ -1,125 +1,130 @@
 // SPDX-License-Identifier: MIT
 
-/// Counts the bytes of a request's body that are buffered in one asynchronous sequence. Can be used on any thread.
+/// Counts the bytes of a request's content that are buffered in one asynchronous sequence. Can be used on any thread.
 ///
-/// Once the sequence is iterated, its bytes are part of the request's backlog: an iteration that is slower than the server
-/// slows it down. Before that, received data is buffered without back pressure (C-45), because a program may iterate two
-/// sequences of a request one after the other. Beyond a limit the request fails.
+/// Once a program iterates the sequence, its bytes are part of the request's backlog: an iteration that is slower than the server
+/// slows the server down. Before that, received data is buffered without back pressure (C-45), because a program may iterate two
+/// sequences of a request one after the other. More bytes than a limit allows then fail the request.
 final class BufferedByteCount: Sendable {
     private enum Phase: Sendable {
-        case gathering  // → iterated, overflown, over
-        case iterated  // → over
-        case overflown  // → over
-        case over
+        /// No iteration has started.
+        case buffering  // → iterated, overflowed, ended
+        /// The program iterates the sequence.
+        case iterated  // → ended
+        /// No iteration had started when the limit was exceeded.
+        case overflowed  // → ended
+        /// The iteration has ended.
+        case ended
     }
 
     private struct State: Sendable {
-        var phase = Phase.gathering
+        var phase = Phase.buffering
         var count = 0
     }
 
-    /// Stored in the sequence's buffer beside an element that took `count` bytes. The bytes count as taken when the receipt
-    /// is released, also when the buffer dropped the element.
+    /// Subtracts the bytes of one element when it is deallocated. Stored in the sequence's buffer with the element, so that the
+    /// bytes are also subtracted if the buffer drops the element.
     final class Receipt: Sendable {
-        private let gathered: BufferedByteCount
+        private let bufferedBytes: BufferedByteCount
         private let count: Int
 
-        fileprivate init(_ gathered: BufferedByteCount, _ count: Int) {
-            self.gathered = gathered
+        fileprivate init(_ bufferedBytes: BufferedByteCount, _ count: Int) {
+            self.bufferedBytes = bufferedBytes
             self.count = count
         }
 
-        deinit { gathered.took(count) }
+        deinit { bufferedBytes.subtract(count) }
     }
 
     private let limit: Int
     private let overflow: @Sendable () -> Void
-    private let weigh: @Sendable (Int) -> Void
+    private let changeBacklog: @Sendable (Int) -> Void
     private let state = Protected(State())
 
     /// - Parameters:
     ///   - limit: The number of bytes that may be buffered before the iteration starts.
     ///   - overflow: Called once, on the thread that delivers the bytes beyond the limit.
-    ///   - weigh: Tells the request by how many bytes its backlog changes.
+    ///   - changeBacklog: Adds a number of bytes to the request's backlog, or removes them if the number is negative.
     init(
         upTo limit: Int = .max, overflow: @escaping @Sendable () -> Void = {},
-        weigh: @escaping @Sendable (Int) -> Void
+        changeBacklog: @escaping @Sendable (Int) -> Void
     ) {
         self.limit = limit
         self.overflow = overflow
-        self.weigh = weigh
+        self.changeBacklog = changeBacklog
     }
 
-    /// Counts bytes that are about to be buffered. When `mayExceedLimit` is true they may exceed the limit, and the caller calls
-    /// `checkLimit` once they are buffered.
-    func receipt(for count: Int) -> (Receipt, mayExceedLimit: Bool) {
+    /// Adds bytes that are about to be buffered, and returns their receipt. If `mayExceedLimit` is true, the caller calls
+    /// `checkLimit` once the bytes are buffered.
+    func add(bytes count: Int) -> (Receipt, mayExceedLimit: Bool) {
         var mayExceedLimit = false
         change { state in
             switch state.phase {
-            case .gathering:
+            case .buffering:
                 state.count += count
                 mayExceedLimit = state.count > limit
                 return 0
             case .iterated:
                 state.count += count
                 return count
-            case .overflown, .over: return 0
+            case .overflowed, .ended: return 0
             }
         }
         return (Receipt(self, count), mayExceedLimit)
     }
 
-    /// Calls `overflow` when more bytes are buffered than the limit allows. Elements that the buffer dropped, or that
-    /// nothing can iterate any more, do not count.
+    /// Calls `overflow` if more bytes are buffered than the limit allows. Elements that the buffer has dropped do not count, nor
+    /// do those of a sequence that has been deallocated.
     func checkLimit() {
         let overflows = state.write { state in
-            guard case .gathering = state.phase, state.count > limit else { return false }
-            state.phase = .overflown
+            guard case .buffering = state.phase, state.count > limit else { return false }
+            state.phase = .overflowed
             return true
         }
         if overflows { overflow() }
     }
 
     /// Called when an iteration starts.
-    func begin() {
+    func beginIteration() {
         change { state in
             switch state.phase {
-            case .gathering:
+            case .buffering:
                 state.phase = .iterated
                 return state.count
-            case .iterated, .overflown, .over: return 0
+            case .iterated, .overflowed, .ended: return 0
             }
         }
     }
 
     /// Called when the iteration has ended.
-    func end() {
+    func endIteration() {
         change { state in
-            defer { state = State(phase: .over) }
+            defer { state = State(phase: .ended) }
             switch state.phase {
             case .iterated: return -state.count
-            case .gathering, .overflown, .over: return 0
+            case .buffering, .overflowed, .ended: return 0
             }
         }
     }
 
-    private func took(_ count: Int) {
+    private func subtract(_ count: Int) {
         change { state in
             switch state.phase {
-            case .gathering:
+            case .buffering:
                 state.count -= count
                 return 0
             case .iterated:
                 state.count -= count
                 return -count
-            case .overflown, .over: return 0
+            case .overflowed, .ended: return 0
             }
         }
     }
 
-    /// Calls `weigh` outside the lock. Two changes may reach the request in the wrong order; their sum is the same.
+    /// Changes the state, and passes the result of `body` to `changeBacklog`, outside of the lock. The changes of two threads may
+    /// reach the request in the wrong order, which does not affect their sum.
     private func change(_ body: (inout State) -> Int) {
         let difference = state.write(body)
-        if difference != 0 { weigh(difference) }
+        if difference != 0 { changeBacklog(difference) }
     }
 }

@@ -3,10 +3,10 @@
 public import Foundation
 internal import LupineLoading
 
-/// Provides the response of a data or upload request to `await`.
+/// Lets Swift tasks await the response of a data or upload request.
 ///
-/// Created by the `serializing…` methods. The request runs even if nothing awaits it. The response can be read any number of
-/// times, by several tasks, as a response, a result or a value, and is always the same. Can be used on any thread.
+/// Created by the `serializing…` methods. The request runs even if no task awaits the response. Any number of tasks can await it,
+/// any number of times, as a response, a result or a value; it is always the same. Can be used on any thread.
 public struct DataTask<Value: Sendable>: Sendable {
     private let request: DataRequest
     private let awaited: AwaitedResponse<DataResponse<Value, AFError>>
@@ -21,9 +21,9 @@ public struct DataTask<Value: Sendable>: Sendable {
         self.shouldAutomaticallyCancel = shouldAutomaticallyCancel
         let awaited = AwaitedResponse<DataResponse<Value, AFError>>()
         self.awaited = awaited
-        // Before the handler is added, because that may start the request.
+        // Checked before the handler is added, because that may start the request.
         if shouldAutomaticallyCancel, Task.isCancelled { request.cancel() }
-        handler { awaited.arrive($0) }
+        handler { awaited.store($0) }
     }
 
     // The same as in `DownloadTask`: Alamofire declares both types, each with all of its members.
@@ -38,7 +38,7 @@ public struct DataTask<Value: Sendable>: Sendable {
     public nonisolated(nonsending) var result: Result<Value, AFError> {
         get async {
             await awaited.wait(cancelling: shouldAutomaticallyCancel ? request : nil)
-            return awaited.arrived.result
+            return awaited.storedResponse.result
         }
     }
 
@@ -46,7 +46,7 @@ public struct DataTask<Value: Sendable>: Sendable {
     public nonisolated(nonsending) var value: Value {
         get async throws {
             await awaited.wait(cancelling: shouldAutomaticallyCancel ? request : nil)
-            return try awaited.arrived.result.get()
+            return try awaited.storedResponse.result.get()
         }
     }
 
@@ -61,7 +61,7 @@ public struct DataTask<Value: Sendable>: Sendable {
 }
 
 extension DataRequest {
-    /// Returns a task for the body as data. The parameters are those of `DataResponseSerializer`.
+    /// Returns a `DataTask` for the content as data. The parameters are those of `DataResponseSerializer`.
     ///
     /// `automaticallyCancelling` says whether cancelling a task that awaits the response cancels the request.
     public func serializingData(
@@ -77,7 +77,7 @@ extension DataRequest {
             automaticallyCancelling: shouldAutomaticallyCancel)
     }
 
-    /// Returns a task for a value decoded from the body. The parameters are those of `DecodableResponseSerializer`.
+    /// Returns a `DataTask` for a value decoded from the content. The parameters are those of `DecodableResponseSerializer`.
     ///
     /// `automaticallyCancelling` says whether cancelling a task that awaits the response cancels the request.
     public func serializingDecodable<Value: Decodable & Sendable>(
@@ -95,7 +95,7 @@ extension DataRequest {
             automaticallyCancelling: shouldAutomaticallyCancel)
     }
 
-    /// Returns a task for the body as text. The parameters are those of `StringResponseSerializer`.
+    /// Returns a `DataTask` for the content as text. The parameters are those of `StringResponseSerializer`.
     ///
     /// `automaticallyCancelling` says whether cancelling a task that awaits the response cancels the request.
     public func serializingString(
@@ -112,7 +112,7 @@ extension DataRequest {
             automaticallyCancelling: shouldAutomaticallyCancel)
     }
 
-    /// Returns a task for the value that the serializer makes from the response.
+    /// Returns a `DataTask` for the value that the serializer makes from the response.
     ///
     /// `automaticallyCancelling` says whether cancelling a task that awaits the response cancels the request.
     public func serializingResponse<Serializer: ResponseSerializer>(
@@ -124,7 +124,7 @@ extension DataRequest {
         }
     }
 
-    /// Returns a task for the value that the serializer makes from the response.
+    /// Returns a `DataTask` for the value that the serializer makes from the response.
     ///
     /// `automaticallyCancelling` says whether cancelling a task that awaits the response cancels the request.
     public func serializingResponse<Serializer: DataResponseSerializerProtocol>(

@@ -7,8 +7,8 @@ extension DispatchQueue {
     private static let streamCompletions = DispatchQueue(
         label: "org.alamofire.concurrencyStreamCompletionQueue", attributes: .concurrent)
 
-    /// Returns a serial queue for the handler of one asynchronous sequence of `request`. These queues have no threads of
-    /// their own: all of them target one concurrent queue.
+    /// Returns a new serial queue for the handler of one asynchronous sequence of `request`. All of these queues target one
+    /// concurrent queue, so they share its threads.
     static func streamCompletion(of request: Request) -> DispatchQueue {
         DispatchQueue(
             label: "org.alamofire.concurrencyStreamCompletionQueue-\(request.id)", target: streamCompletions)

@@ -3,10 +3,10 @@
 public import Foundation
 internal import LupineLoading
 
-/// Provides the response of a download to `await`.
+/// Lets Swift tasks await the response of a download.
 ///
-/// Created by the `serializing…` methods. The download runs even if nothing awaits it. The response can be read any number
-/// of times, by several tasks, as a response, a result or a value, and is always the same. Can be used on any thread.
+/// Created by the `serializing…` methods. The download runs even if no task awaits the response. Any number of tasks can await
+/// it, any number of times, as a response, a result or a value; it is always the same. Can be used on any thread.
 public struct DownloadTask<Value: Sendable>: Sendable {
     private let request: DownloadRequest
     private let awaited: AwaitedResponse<DownloadResponse<Value, AFError>>
@@ -21,9 +21,9 @@ public struct DownloadTask<Value: Sendable>: Sendable {
         self.shouldAutomaticallyCancel = shouldAutomaticallyCancel
         let awaited = AwaitedResponse<DownloadResponse<Value, AFError>>()
         self.awaited = awaited
-        // Before the handler is added, because that may start the request.
+        // Checked before the handler is added, because that may start the request.
         if shouldAutomaticallyCancel, Task.isCancelled { request.cancel() }
-        handler { awaited.arrive($0) }
+        handler { awaited.store($0) }
     }
 
     // The same as in `DataTask`: Alamofire declares both types, each with all of its members.
@@ -38,7 +38,7 @@ public struct DownloadTask<Value: Sendable>: Sendable {
     public nonisolated(nonsending) var result: Result<Value, AFError> {
         get async {
             await awaited.wait(cancelling: shouldAutomaticallyCancel ? request : nil)
-            return awaited.arrived.result
+            return awaited.storedResponse.result
         }
     }
 
@@ -46,7 +46,7 @@ public struct DownloadTask<Value: Sendable>: Sendable {
     public nonisolated(nonsending) var value: Value {
         get async throws {
             await awaited.wait(cancelling: shouldAutomaticallyCancel ? request : nil)
-            return try awaited.arrived.result.get()
+            return try awaited.storedResponse.result.get()
         }
     }
 
@@ -61,7 +61,7 @@ public struct DownloadTask<Value: Sendable>: Sendable {
 }
 
 extension DownloadRequest {
-    /// Returns a task for the file's content as data. The parameters are those of `DataResponseSerializer`.
+    /// Returns a `DownloadTask` for the file's content as data. The parameters are those of `DataResponseSerializer`.
     ///
     /// `automaticallyCancelling` says whether cancelling a task that awaits the response cancels the download.
     public func serializingData(
@@ -77,7 +77,7 @@ extension DownloadRequest {
             automaticallyCancelling: shouldAutomaticallyCancel)
     }
 
-    /// Returns a task for a value decoded from the file. The parameters are those of `DecodableResponseSerializer`.
+    /// Returns a `DownloadTask` for a value decoded from the file. The parameters are those of `DecodableResponseSerializer`.
     ///
     /// `automaticallyCancelling` says whether cancelling a task that awaits the response cancels the download.
     public func serializingDecodable<Value: Decodable & Sendable>(
@@ -95,7 +95,7 @@ extension DownloadRequest {
             automaticallyCancelling: shouldAutomaticallyCancel)
     }
 
-    /// Returns a task for the file's content as text. The parameters are those of `StringResponseSerializer`.
+    /// Returns a `DownloadTask` for the file's content as text. The parameters are those of `StringResponseSerializer`.
     ///
     /// `automaticallyCancelling` says whether cancelling a task that awaits the response cancels the download.
     public func serializingString(
@@ -112,7 +112,7 @@ extension DownloadRequest {
             automaticallyCancelling: shouldAutomaticallyCancel)
     }
 
-    /// Returns a task for the URL of the file. Without a destination it is a temporary file, which stays until it is
+    /// Returns a `DownloadTask` for the URL of the file. Without a destination it is a temporary file, which stays until it is
     /// removed.
     ///
     /// `automaticallyCancelling` says whether cancelling a task that awaits the response cancels the download.
@@ -123,7 +123,7 @@ extension DownloadRequest {
             using: URLResponseSerializer(), automaticallyCancelling: shouldAutomaticallyCancel)
     }
 
-    /// Returns a task for the value that the serializer makes from the file.
+    /// Returns a `DownloadTask` for the value that the serializer makes from the file.
     ///
     /// `automaticallyCancelling` says whether cancelling a task that awaits the response cancels the download.
     public func serializingDownload<Serializer: ResponseSerializer>(
@@ -135,7 +135,7 @@ extension DownloadRequest {
         }
     }
 
-    /// Returns a task for the value that the serializer makes from the file.
+    /// Returns a `DownloadTask` for the value that the serializer makes from the file.
     ///
     /// `automaticallyCancelling` says whether cancelling a task that awaits the response cancels the download.
     public func serializingDownload<Serializer: DownloadResponseSerializerProtocol>(

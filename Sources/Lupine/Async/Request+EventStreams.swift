@@ -5,10 +5,10 @@ public import LupineLoading
 
 /// The events of a request as asynchronous sequences.
 ///
-/// Each sequence replaces the closure for the same event: only the one that is set last, closure or sequence, receives it.
-/// The sequences neither start the request nor cancel it. They end with the request, after its retries.
+/// For each event, a request has one closure or sequence: a new one replaces the one that was set before. The sequences neither
+/// start the request nor cancel it. They end with the request, after its retries.
 extension Request {
-    /// Returns the upload progress, each time that it changes. The elements are the same `Progress` object.
+    /// Returns the upload progress whenever it changes. All elements are the same `Progress` object.
     public func uploadProgress(
         bufferingPolicy: StreamOf<Progress>.BufferingPolicy = .unbounded
     ) -> StreamOf<Progress> {
@@ -17,7 +17,7 @@ extension Request {
         }
     }
 
-    /// Returns the download progress, each time that it changes. The elements are the same `Progress` object.
+    /// Returns the download progress whenever it changes. All elements are the same `Progress` object.
     public func downloadProgress(
         bufferingPolicy: StreamOf<Progress>.BufferingPolicy = .unbounded
     ) -> StreamOf<Progress> {
@@ -53,13 +53,13 @@ extension Request {
         }
     }
 
-    /// Returns the events that `listen` sends to the source, until the request has ended.
+    /// Returns a sequence of the events that the closure set by `listen` sends to the source. It finishes when the request ends.
     func events<Element>(
         _ bufferingPolicy: StreamOf<Element>.BufferingPolicy, listen: (StreamSource<Element>) -> Void
     ) -> StreamOf<Element> {
         StreamOf(bufferingPolicy: bufferingPolicy) { source in
             listen(source)
-            // Finishes through the root queue: events may still be queued there when the request ends.
+            // The stream finishes in a block on the root queue, because events may still be queued there when the request ends.
             let queue = underlyingQueue
             onFinish { queue.async { source.finish() } }
         }
@@ -67,7 +67,7 @@ extension Request {
 }
 
 extension Request {
-    /// Cancels a request whose sequence was left early, unless the request has ended already.
+    /// Cancels the request, unless it was cancelled or has finished. Called when the iteration of a sequence ends early.
     func cancelUnlessEnded() {
         switch state {
         case .initialized, .resumed, .suspended: cancel()

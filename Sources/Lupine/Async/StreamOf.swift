@@ -2,43 +2,47 @@
 
 /// Events of a request as an asynchronous sequence. Created by the library only.
 ///
-/// Events are buffered from the creation of the sequence on; an iteration removes them. Only one iteration is supported: a
-/// second one gets the events that the first has left. The iteration ends when the last copy of its iterator is released,
+/// Events are buffered from the creation of the sequence on, and an iteration removes them. Only one iteration is supported: a
+/// second iteration gets the events that the first has left. An iteration ends when the last copy of its iterator is released,
 /// when its task is cancelled, or when the request has no more events.
 public struct StreamOf<Element>: AsyncSequence {
     public typealias AsyncIterator = Iterator
-    /// How many events are buffered, and which are dropped.
+    /// Says how many events are buffered, and which ones are dropped if there are more.
     public typealias BufferingPolicy = AsyncStream<Element>.Continuation.BufferingPolicy
 
     /// A buffered event.
     struct Entry {
         let element: Element
+        /// Subtracts the event's bytes from the count of buffered bytes; nil if they are not counted.
         let receipt: BufferedByteCount.Receipt?
     }
 
     private let stream: AsyncStream<Entry>
-    private let end: StreamTermination
-    private let gathered: BufferedByteCount?
+    private let termination: StreamTermination
+    private let bufferedBytes: BufferedByteCount?
 
-    /// Calls `source` at once with an object that buffers the events sent to it, until it finishes the stream.
+    /// Creates a sequence.
     ///
     /// - Parameters:
-    ///   - gathered: Counts the bytes of the buffered events.
-    ///   - onTermination: Called once, when an iteration ends before the source has finished.
+    ///   - bufferingPolicy: How many events are buffered, and which are dropped.
+    ///   - bufferedBytes: Counts the bytes of the buffered events; nil if they are not counted.
+    ///   - onTermination: Called once, if an iteration ends before the source has finished.
+    ///   - source: Called at once with the object that receives the events of the sequence.
     init(
-        bufferingPolicy: BufferingPolicy, gathered: BufferedByteCount? = nil,
+        bufferingPolicy: BufferingPolicy, bufferedBytes: BufferedByteCount? = nil,
         onTermination: (@Sendable () -> Void)? = nil, source: (StreamSource<Element>) -> Void
     ) {
         let (stream, continuation) = AsyncStream.makeStream(
             of: Entry.self, bufferingPolicy: Self.policy(bufferingPolicy))
         self.stream = stream
-        self.gathered = gathered
-        end = StreamTermination {
+        self.bufferedBytes = bufferedBytes
+        termination = StreamTermination {
             continuation.finish()
-            gathered?.end()
+            bufferedBytes?.endIteration()
             onTermination?()
         }
-        source(StreamSource(continuation: continuation, end: end, gathered: gathered))
+        source(
+            StreamSource(continuation: continuation, termination: termination, bufferedBytes: bufferedBytes))
     }
 
     /// Converts the policy to one for `Entry` elements.
@@ -55,16 +59,16 @@ public struct StreamOf<Element>: AsyncSequence {
 
     /// Returns an iterator. The iteration ends when the last copy of it is released.
     public func makeAsyncIterator() -> Iterator {
-        gathered?.begin()
-        return Iterator(events: stream.makeAsyncIterator(), lifetime: Lifetime(end: end))
+        bufferedBytes?.beginIteration()
+        return Iterator(events: stream.makeAsyncIterator(), lifetime: Lifetime(termination: termination))
     }
 
-    /// Returns one event after the other, and removes it from the buffer.
+    /// Returns one event after another, and removes each from the buffer.
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate var events: AsyncStream<Entry>.Iterator
         fileprivate let lifetime: Lifetime
 
-        /// Waits for the next event; nil after the last one, or when the task is cancelled.
+        /// Waits for the next event. Returns nil after the last event, or when the task is cancelled.
         public mutating func next() async -> Element? {
             Task.isCancelled ? nil : await events.next()?.element
         }
@@ -77,11 +81,11 @@ public struct StreamOf<Element>: AsyncSequence {
 
     /// Shared by the copies of an iterator; its deinitializer ends the iteration.
     fileprivate final class Lifetime: Sendable {
-        private let end: StreamTermination
+        private let termination: StreamTermination
 
-        init(end: StreamTermination) { self.end = end }
+        init(termination: StreamTermination) { self.termination = termination }
 
-        deinit { end.reach() }
+        deinit { termination.run() }
     }
 }
 

@@ -4,28 +4,32 @@
 struct StreamSource<Element>: Sendable {
     private let continuation: AsyncStream<StreamOf<Element>.Entry>.Continuation
     /// Counts the bytes of the buffered events; nil if they are not counted.
-    private let gathered: BufferedByteCount?
-    /// Weak, because `end` retains the request, whose handlers retain this source.
-    private weak var end: StreamTermination?
+    private let bufferedBytes: BufferedByteCount?
+    /// Weak, because the termination action retains the request, whose handlers retain this source.
+    private weak var termination: StreamTermination?
 
     init(
-        continuation: AsyncStream<StreamOf<Element>.Entry>.Continuation, end: StreamTermination,
-        gathered: BufferedByteCount?
+        continuation: AsyncStream<StreamOf<Element>.Entry>.Continuation, termination: StreamTermination,
+        bufferedBytes: BufferedByteCount?
     ) {
         self.continuation = continuation
-        self.end = end
-        self.gathered = gathered
+        self.termination = termination
+        self.bufferedBytes = bufferedBytes
     }
 
-    /// Adds an event that took `bytes` bytes. Ignored when the iteration has ended.
+    /// Adds an event. Ignored once the iteration has ended.
+    ///
+    /// - Parameters:
+    ///   - event: The event.
+    ///   - bytes: The number of content bytes in the event.
     func send(_ event: sending Element, weighing bytes: Int = 0) {
-        if put(event, weighing: bytes) { gathered?.checkLimit() }
+        if buffer(event, weighing: bytes) { bufferedBytes?.checkLimit() }
     }
 
-    /// Buffers an event. Returns true when the buffered bytes may exceed the limit. On return only the buffer holds the receipt,
-    /// whose release subtracts the bytes, also when the buffer dropped the event.
-    private func put(_ event: sending Element, weighing bytes: Int) -> Bool {
-        guard bytes > 0, let (receipt, mayExceedLimit) = gathered?.receipt(for: bytes) else {
+    /// Buffers an event. Returns whether the buffered bytes may exceed the limit. After the return only the buffer retains the
+    /// receipt of the bytes: if it has dropped the event, the bytes have been subtracted.
+    private func buffer(_ event: sending Element, weighing bytes: Int) -> Bool {
+        guard bytes > 0, let (receipt, mayExceedLimit) = bufferedBytes?.add(bytes: bytes) else {
             continuation.yield(StreamOf<Element>.Entry(element: event, receipt: nil))
             return false
         }
@@ -33,9 +37,10 @@ struct StreamSource<Element>: Sendable {
         return mayExceedLimit
     }
 
-    /// Finishes the stream. An iteration still gets the buffered events; ending it no longer cancels the request.
+    /// Finishes the stream. An iteration still gets the buffered events. The end of the iteration no longer runs the termination
+    /// action.
     func finish() {
-        end?.forget()
+        termination?.discard()
         continuation.finish()
     }
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-/// Runs an action at most once, when the iteration of a `StreamOf` ends before its source has finished.
+/// Holds the action that runs if the iteration of a `StreamOf` ends before its source has finished.
 final class StreamTermination: Sendable {
-    /// A struct, because a bare closure in a generic lock is wrapped in a new thunk at each access.
+    /// A struct, because the compiler wraps a bare closure in a generic lock in a new thunk at each access.
     private struct Action {
         let run: @Sendable () -> Void
     }
@@ -11,13 +11,13 @@ final class StreamTermination: Sendable {
 
     init(_ action: @escaping @Sendable () -> Void) { self.action = Protected(Action(run: action)) }
 
-    /// Runs the action: the iteration has ended.
-    func reach() { take()?.run() }
+    /// Runs the action, unless it was run or discarded before. Called when the iteration has ended.
+    func run() { removeAction()?.run() }
 
-    /// Discards the action: the source has finished.
-    func forget() { _ = take() }
+    /// Discards the action. Called when the source has finished.
+    func discard() { _ = removeAction() }
 
-    private func take() -> Action? {
+    private func removeAction() -> Action? {
         action.write { action in
             defer { action = nil }
             return action

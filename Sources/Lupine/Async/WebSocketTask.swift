@@ -109,10 +109,10 @@ public struct WebSocketTask: Sendable {
     ) -> StreamOf<Element> {
         let request = request
         let limit = request.collectedBodyLimit
-        let gathered = BufferedByteCount(
+        let bufferedBytes = BufferedByteCount(
             upTo: limit.bytes, overflow: { [weak request] in request?.fail(limit) },
-            weigh: { [weak request] bytes in request?.weigh(bytes) })
-        return StreamOf(bufferingPolicy: bufferingPolicy, gathered: gathered) {
+            changeBacklog: { [weak request] bytes in request?.changeBacklog(by: bytes) })
+        return StreamOf(bufferingPolicy: bufferingPolicy, bufferedBytes: bufferedBytes) {
             if shouldAutomaticallyCancel { request.cancelUnlessEnded() }
         } source: { source in
             adding { event in

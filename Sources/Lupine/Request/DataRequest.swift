@@ -10,7 +10,7 @@ public class DataRequest: Request, @unchecked Sendable {
     /// The mutable state in addition to that of `Request`.
     private struct DataState {
         var data: Data?
-        /// Whether the limit was exceeded. Further data is dropped, because it would follow a gap.
+        /// Whether the content has exceeded the limit. Later data is dropped, because data before it is missing.
         var isTooLong = false
         var gate: ResponseGate?
     }
@@ -39,8 +39,8 @@ public class DataRequest: Request, @unchecked Sendable {
 
     override func task(for request: URLRequest, using session: URLSession) -> URLSessionTask {
         let task = session.dataTask(with: request)
-        let mayBeAlone = mutableState.read { $0.mayCallNoProgram }
-        task.collectContent(for: mayBeAlone ? self : nil, upTo: session.collectedBodyLimit)
+        let mayAvoidProgramCode = mutableState.read { $0.mayAvoidProgramCode }
+        task.collectContent(for: mayAvoidProgramCode ? self : nil, upTo: session.collectedBodyLimit)
         return task
     }
 
@@ -48,13 +48,13 @@ public class DataRequest: Request, @unchecked Sendable {
         mutableState.read { $0.cachedResponseHandler == nil } && dataState.read { $0.gate == nil }
     }
 
-    // An upload removes a file at its end, which no event loop may wait for.
-    override var takesContentAnywhere: Bool {
+    // False for an upload, which may remove a file at its end: that must not block an event loop.
+    override var mayReceiveOnAnyThread: Bool {
         type(of: self) == DataRequest.self && Session.isOwn(convertible)
     }
 
-    override func mayStartAnywhere(in session: Session) -> Bool {
-        session.callsNoProgram && takesContentAnywhere && !mutableState.read { $0.hasProgramCode }
+    override func mayStartOnAnyThread(in session: Session) -> Bool {
+        session.callsNoProgram && mayReceiveOnAnyThread && !mutableState.read { $0.hasProgramCode }
     }
 
     override func reset() {
@@ -79,17 +79,17 @@ public class DataRequest: Request, @unchecked Sendable {
     }
 
     func didReceive(_ data: Data, of task: URLSessionTask, upTo limit: CollectedBodyLimit) {
-        let (count, fails) = add(data, upTo: limit)
-        if fails { fail(task, limit) }
+        let (count, exceedsLimit) = add(data, upTo: limit)
+        if exceedsLimit { fail(task, limit) }
         guard let count else { return }
         updateDownloadProgress(
             completed: Int64(count),
             total: task.response?.expectedContentLength ?? NSURLSessionTransferSizeUnknown)
     }
 
-    /// Adds a piece of the content. Returns the length so far, nil once it is too long, and whether this piece has exceeded the
-    /// limit.
-    private func add(_ data: Data, upTo limit: CollectedBodyLimit) -> (count: Int?, fails: Bool) {
+    /// Adds a piece of the content. Returns the number of bytes so far, or nil once the content is too long, and whether this
+    /// piece is the one that exceeds the limit.
+    private func add(_ data: Data, upTo limit: CollectedBodyLimit) -> (count: Int?, exceedsLimit: Bool) {
         dataState.write { state in
             if state.isTooLong { return (nil, false) }
             guard state.data?.count ?? 0 <= limit.bytes - data.count else {
@@ -101,8 +101,8 @@ public class DataRequest: Request, @unchecked Sendable {
         }
     }
 
-    /// Fails the request because its content is too long. The error is set at once, since the task may have loaded everything
-    /// already and complete without an error.
+    /// Fails the request because its content is too long. Sets the error at once, because the task may have received all of the
+    /// content already and then completes without an error.
     private func fail(_ task: URLSessionTask, _ limit: CollectedBodyLimit) {
         if error == nil {
             let cause = limit.error(of: task.currentRequest?.url)
@@ -111,12 +111,12 @@ public class DataRequest: Request, @unchecked Sendable {
         task.fail(limit)
     }
 
-    /// Takes the end of the task that only this request hears of. No effect once the session has been deallocated: that ends the
-    /// request (S-30).
+    /// Processes the end of a task whose only listener is this request. Has no effect once the session has been deallocated,
+    /// because that has finished the request (S-30).
     private func taskEnded(_ failure: AFError?, _ metrics: URLSessionTaskMetrics) {
-        // The task may have ended before the step that made it.
+        // The task may have ended before the step that created it.
         guard let task = lastTask, delegate != nil else { return }
-        deliverChanges()
+        deliverPendingReports()
         didGatherMetrics(metrics)
         didCompleteTask(task, with: failure)
     }
@@ -141,7 +141,7 @@ public class DataRequest: Request, @unchecked Sendable {
         var gate: ResponseGate? = ResponseGate(queue: queue, closure: handler)
         dataState.write { swap(&$0.gate, &gate) }
         mutableState.write { $0.hasGate = true }
-        asksWhatIsStored()
+        askBeforeCaching()
         return self
     }
 
@@ -166,11 +166,11 @@ public class DataRequest: Request, @unchecked Sendable {
         queue: DispatchQueue = .main,
         completionHandler: @escaping @Sendable (AFDataResponse<Data?>) -> Void
     ) -> Self {
-        appendSerializer(isForeign: false) { _ in
+        appendSerializer(needsSerializationQueue: false) { _ in
             let result = AFResult<Data?>(value: self.data, error: self.error)
             let response = self.dataResponse(result, duration: 0)
             self.monitors?.request(self, didParseResponse: response)
-            self.serialized { queue.async { completionHandler(response) } }
+            self.completeSerializer { queue.async { completionHandler(response) } }
         }
         return self
     }
@@ -200,31 +200,31 @@ public class DataRequest: Request, @unchecked Sendable {
         on queue: DispatchQueue?, _ serializer: Serializer,
         _ completionHandler: @escaping @Sendable (AFDataResponse<Serializer.SerializedObject>) -> Void
     ) -> Self {
-        let isForeign = (serializer as? DataResponseSerializer)?.isBare != true
-        appendSerializer(isForeign: isForeign, isAwaited: queue == nil) { isInStep in
+        let needsQueue = (serializer as? DataResponseSerializer)?.isBare != true
+        appendSerializer(needsSerializationQueue: needsQueue, isAwaited: queue == nil) { isInStep in
             assertNoLockIsHeld()
             let (result, duration) = AFResult.timed {
                 try serializer.serialize(
                     request: self.request, response: self.response, data: self.data, error: self.error)
             }
-            self.continueBehindSerializer(isInStep) {
-                self.serialized(result, duration, on: queue, completionHandler)
+            self.continueAfterSerializer(isInStep) {
+                self.serializerReturned(result, duration, on: queue, completionHandler)
             }
         }
         return self
     }
 
-    /// Called in a step when the serializer of a handler has run.
-    private func serialized<Value>(
+    /// Called in a step with the result of a serializer. Asks the retriers if the serializer has failed.
+    private func serializerReturned<Value>(
         _ result: AFResult<Value>, _ duration: TimeInterval, on queue: DispatchQueue?,
         _ completionHandler: @escaping @Sendable (AFDataResponse<Value>) -> Void
     ) {
         let response = dataResponse(result, duration: duration)
         monitors?.request(self, didParseResponse: response)
         guard case .failure(let error) = result else {
-            return serialized { queue.deliver(response, to: completionHandler) }
+            return completeSerializer { queue.deliver(response, to: completionHandler) }
         }
-        serialized(error) { replacement in
+        retryOrCompleteSerializer(dueTo: error) { replacement in
             guard let replacement else { return queue.deliver(response, to: completionHandler) }
             let failed = self.dataResponse(AFResult<Value>.failure(replacement), duration: duration)
             queue.deliver(failed, to: completionHandler)
@@ -240,13 +240,13 @@ public class DataRequest: Request, @unchecked Sendable {
     }
 }
 
-/// Without code of the program's in between, the content and the end of the task come directly from its load.
+/// If no code of the program is called in between, the task's load passes the content and the end directly to the request.
 extension DataRequest: TaskConsumer {
-    package var isOnlyListener: Bool { callsNoProgram }
+    package var isOnlyListener: Bool { callsNoProgramCode }
 
     package func receive(_ data: Data, of total: Int64, upTo limit: CollectedBodyLimit) -> Bool {
         guard let count = add(data, upTo: limit).count else {
-            // At once, as where the delegate is told (DR-11).
+            // The error is set at once, as when the delegate receives the content (DR-11).
             let error = AFError.sessionTaskFailed(error: limit.error(of: lastTask?.currentRequest?.url))
             mutableState.write { state in
                 if state.error == nil { state.error = error }
@@ -254,14 +254,14 @@ extension DataRequest: TaskConsumer {
             return false
         }
         if let change = mutableState.write({ $0.download.update(completed: Int64(count), total: total) }) {
-            underlyingQueue.async { self.show(change) }
+            underlyingQueue.async { self.publish(change) }
         }
         return true
     }
 
     package func end(_ error: (any Error)?, _ metrics: URLSessionTaskMetrics) {
         let failure = error.map { $0.asAFError(or: .sessionTaskFailed(error: $0)) }
-        let isOnlyAwaited = mutableState.read { $0.callsNoProgram && !$0.chain.hasHandlers }
+        let isOnlyAwaited = mutableState.read { $0.callsNoProgramCode && !$0.chain.hasHandlers }
         performStep(needsRoot: failure != nil || !isOnlyAwaited) { self.taskEnded(failure, metrics) }
     }
 }

@@ -6,9 +6,9 @@ public import LupineLoading
 
 /// A request whose content is delivered piece by piece and is not stored.
 ///
-/// Slow handlers exert back pressure: while more than `StreamBacklog.highWater` bytes wait for them, including those in the
-/// buffers of asynchronous sequences, or while the reader of `asInputStream(bufferSize:)` makes no room, the task's content is
-/// held and its connection is not read.
+/// Slow handlers exert back pressure: the task's content is held, and its connection is not read, while more than
+/// `StreamBacklog.highWater` bytes wait for the handlers, including the bytes in the buffers of asynchronous sequences, or while
+/// the buffer of `asInputStream(bufferSize:)` is full.
 public final class DataStreamRequest: Request, @unchecked Sendable {
     /// Receives the pieces and the end of the stream. An error that it throws for a piece fails and cancels the request.
     public typealias Handler<Success: Sendable, Failure: Error & Sendable> =
@@ -20,7 +20,7 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
         public let event: Event<Success, Failure>
         /// Cancels the request.
         public let token: CancellationToken
-        /// The size in bytes of the received piece; zero for all but the first value made of that piece.
+        /// The number of bytes in the received piece. If the piece yields several values, this is zero for all but the first.
         var weight = 0
 
         /// Cancels the request.
@@ -63,7 +63,7 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
 
     /// A consumer of pieces, called on the root queue.
     fileprivate struct PieceConsumer: Sendable {
-        let take: @Sendable (DataStreamRequest, Data) -> Void
+        let consume: @Sendable (DataStreamRequest, Data) -> Void
     }
 
     /// The mutable state in addition to that of `Request`.
@@ -72,12 +72,13 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
         /// The file that is sent in place of the request's body.
         fileprivate var bodyFile: URL?
         /// Opens the file that receives the content in place of the handlers.
-        fileprivate var opening: (@Sendable (URLResponse) -> FileHandle?)?
-        /// The consumers of pieces; emptied when the request has ended.
-        fileprivate var takers: [PieceConsumer] = []
+        fileprivate var openFile: (@Sendable (URLResponse) -> FileHandle?)?
+        /// The consumers of pieces. Removed when the request has called its handlers.
+        fileprivate var consumers: [PieceConsumer] = []
+        /// Whether the request has called its handlers.
         fileprivate var isOver = false
         /// The number of pieces that have not been handled yet, counted once per handler.
-        fileprivate var outstanding = 0
+        fileprivate var pendingCount = 0
         /// The bytes of these pieces.
         fileprivate var backlog = StreamBacklog()
         /// Completion calls that wait until these pieces have been handled.
@@ -85,21 +86,22 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
         /// Feeds the stream of `asInputStream(bufferSize:)`.
         var feed: ContentFeed?
         /// Whether no more content will arrive.
-        var hasEnded = false
+        var hasContentEnded = false
         /// The task whose content is held.
-        private var held: URLSessionTask?
-        /// Holds and releases to be applied to tasks, outside of the lock and in this order.
+        private var heldTask: URLSessionTask?
+        /// Decisions to hold or to release content, to be applied to the tasks outside of the lock, in order.
         fileprivate var holds = OrderedActions<Hold>()
 
-        /// Holds the content of `source` if the handlers or the stream's reader are too slow, otherwise releases the held task.
-        /// The caller passes the result to `perform`.
-        mutating func balance(_ source: URLSessionTask? = nil) -> Hold? {
+        /// Decides to hold the content of `source` if the handlers or the stream's reader are too slow, otherwise to release the
+        /// held task. The caller passes the result to `apply`.
+        mutating func holdOrRelease(_ source: URLSessionTask? = nil) -> Hold? {
             if backlog.isFull || feed?.isFull ?? false {
-                guard let source, source !== held else { return nil }
-                held = source
-                return holds.take(Hold(task: source, isHeld: true))
+                guard let source, source !== heldTask else { return nil }
+                heldTask = source
+                return holds.enqueue(Hold(task: source, isHeld: true))
             }
-            return held.take().flatMap { holds.take(Hold(task: $0, isHeld: false)) }
+            guard let task = heldTask.take() else { return nil }
+            return holds.enqueue(Hold(task: task, isHeld: false))
         }
     }
 
@@ -109,8 +111,8 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
         fileprivate let isHeld: Bool
     }
 
-    /// Applies a decision, and those made meanwhile. Nil means that there is none, or that another thread applies it.
-    func perform(_ hold: Hold?) {
+    /// Applies a decision, then those that other threads have made meanwhile. Does nothing if `hold` is nil.
+    func apply(_ hold: Hold?) {
         var hold = hold
         while let current = hold {
             current.task.holdContent(current.isHeld)
@@ -141,9 +143,9 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
     override var preparation: Preparation { .conversion(convertible, upload: nil) }
 
     override func task(for request: URLRequest, using session: URLSession) -> URLSessionTask {
-        let (file, opening) = streamState.read { ($0.bodyFile, $0.opening) }
-        if file == nil, opening == nil { return session.dataTask(with: request) }
-        return session.dataTask(with: request, sending: file, savingInto: opening ?? { _ in nil })
+        let (file, openFile) = streamState.read { ($0.bodyFile, $0.openFile) }
+        if file == nil, openFile == nil { return session.dataTask(with: request) }
+        return session.dataTask(with: request, sending: file, savingInto: openFile ?? { _ in nil })
     }
 
     // MARK: task callbacks, on the root queue
@@ -157,32 +159,32 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
 
     func didReceive(_ data: Data) {
         let source = lastTask
-        let (takers, hold) = streamState.write { state in
+        let (consumers, hold) = streamState.write { state in
             state.feed?.put(data)
-            state.outstanding += state.takers.count
-            for _ in state.takers { state.backlog.add(StreamBacklog.weight(of: data.count)) }
-            return (state.takers, state.balance(source))
+            state.pendingCount += state.consumers.count
+            for _ in state.consumers { state.backlog.add(StreamBacklog.weight(of: data.count)) }
+            return (state.consumers, state.holdOrRelease(source))
         }
-        perform(hold)
-        for taker in takers { taker.take(self, data) }
+        apply(hold)
+        for consumer in consumers { consumer.consume(self, data) }
     }
 
-    override func contentEnds() {
+    override func contentDidEnd() {
         let feed = streamState.write { state in
-            state.hasEnded = true
+            state.hasContentEnded = true
             return state.feed.take()
         }
         feed?.end()
     }
 
-    /// Releases the handlers outside of the lock. They often retain the request in order to cancel it.
+    /// Releases the handlers, which often retain the request in order to cancel it. This happens outside of the lock.
     override func cleanup() {
-        let held = streamState.write { state in
+        let released = streamState.write { state in
             state.isOver = true
-            defer { (state.takers, state.gate, state.opening) = ([], nil, nil) }
-            return (state.takers, state.gate, state.opening)
+            defer { (state.consumers, state.gate, state.openFile) = ([], nil, nil) }
+            return (state.consumers, state.gate, state.openFile)
         }
-        withExtendedLifetime(held) {}
+        withExtendedLifetime(released) {}
         super.cleanup()
     }
 
@@ -233,17 +235,17 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
     /// Writes the content of each attempt into the file that `open` returns for its response, bypassing the handlers, which only
     /// receive the end. If `open` returns nil, the handlers receive the content as usual.
     ///
-    /// For content that the program does not examine: if it has no content coding and the connection is not encrypted, the kernel
-    /// moves it from the socket to the file. To be called before the first handler is added.
+    /// Meant for content that the program does not examine: if the content has no content coding and the connection is not
+    /// encrypted, the kernel moves the content from the socket to the file. To be called before the first handler is added.
     ///
     /// - Parameter open: Called on the root queue after `onHTTPResponse` has allowed the response. Returns a regular file that is
-    ///   open for writing at the position where the content goes. The program closes it when the request has completed.
-    ///   `task?.countOfBytesReceived` tells the progress.
+    ///   open for writing at the position where the content goes. The program closes the file when the request has completed.
+    ///   `task?.countOfBytesReceived` is the progress.
     @preconcurrency
     @discardableResult
     public func saveContent(into open: @escaping @Sendable (_ response: URLResponse) -> FileHandle?) -> Self {
-        var opening: (@Sendable (URLResponse) -> FileHandle?)? = open
-        streamState.write { swap(&$0.opening, &opening) }
+        var openFile: (@Sendable (URLResponse) -> FileHandle?)? = open
+        streamState.write { swap(&$0.openFile, &openFile) }
         return self
     }
 
@@ -260,8 +262,8 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
         }
     }
 
-    /// Calls `stream` on `queue` with the value that `serializer` makes of each piece, then with the end. If the serializer's
-    /// values span pieces, `stream` is called for each value.
+    /// Calls `stream` on `queue` with the value that `serializer` makes of each piece, then with the end. A serializer may make
+    /// several values of a piece, or one value of several pieces: `stream` is called for each value.
     @preconcurrency
     @discardableResult
     public func responseStream<Serializer: DataStreamSerializer>(
@@ -296,34 +298,34 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
             stream: stream)
     }
 
-    /// Adds a handler of serialized pieces. They are serialized one after the other, on a serial queue that targets the
-    /// serialization queue, which need not be serial. Monitors receive the values; `outcome` converts them for the handler.
+    /// Adds a handler of serialized pieces. The pieces are serialized in order, on a serial queue that targets the serialization
+    /// queue, which need not be serial. Monitors receive the values; `outcome` converts them for the handler.
     private func appendSerialization<Value, Failure>(
         _ serialization: StreamSerialization<Value>, _ queue: DispatchQueue,
         _ stream: @escaping Handler<Value, Failure>,
         outcome: @escaping @Sendable (AFResult<Value>) -> Result<Value, Failure>
     ) -> Self {
-        // The queue on which pieces are serialized.
-        let pieces = DispatchQueue(
+        let pieceQueue = DispatchQueue(
             label: "\(serializationQueue.label).stream", target: serializationQueue)
         return append(
             queue, stream,
-            take: { request, data in
+            consume: { request, data in
                 let attempt = request.retryCount
-                pieces.async {
+                pieceQueue.async {
                     let results = serialization.results(of: data, attempt: attempt)
                     request.underlyingQueue.async {
-                        request.parsed(results, of: data.count, for: stream, on: queue, outcome: outcome)
+                        request.deliverParsed(
+                            results, of: data.count, for: stream, on: queue, outcome: outcome)
                     }
                 }
             },
             end: { request, ended in
-                pieces.async {
+                pieceQueue.async {
                     let results = serialization.lastResults(attempt: request.retryCount)
-                    if !results.isEmpty { request.streamState.write { $0.outstanding += 1 } }
+                    if !results.isEmpty { request.streamState.write { $0.pendingCount += 1 } }
                     request.underlyingQueue.async {
                         if !results.isEmpty {
-                            request.parsed(results, of: 0, for: stream, on: queue, outcome: outcome)
+                            request.deliverParsed(results, of: 0, for: stream, on: queue, outcome: outcome)
                         }
                         ended()
                     }
@@ -331,31 +333,31 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
             })
     }
 
-    /// Adds a handler. `take` processes a piece and finally calls `deliver`. `end` processes what remains after the last piece,
-    /// and then calls the closure that it receives, `ended`, on the root queue.
+    /// Adds a handler. `consume` processes a piece and finally calls `deliver`. `end` processes the bytes that the serializer has
+    /// kept after the last piece, then calls its argument `ended` on the root queue.
     private func append<Success, Failure>(
         _ queue: DispatchQueue, _ stream: @escaping Handler<Success, Failure>,
-        take: @escaping @Sendable (DataStreamRequest, Data) -> Void,
+        consume: @escaping @Sendable (DataStreamRequest, Data) -> Void,
         end: (@Sendable (DataStreamRequest, _ ended: @escaping @Sendable () -> Void) -> Void)? = nil
     ) -> Self {
         // A handler that is added after the end receives only the end.
         streamState.write { state in
-            if !state.isOver { state.takers.append(PieceConsumer(take: take)) }
+            if !state.isOver { state.consumers.append(PieceConsumer(consume: consume)) }
         }
-        appendSerializer(isForeign: true) { isInStep in
-            let ended = { @Sendable in self.serialized { self.complete(stream, on: queue) } }
+        appendSerializer(needsSerializationQueue: true) { isInStep in
+            let ended = { @Sendable in self.completeSerializer { self.complete(stream, on: queue) } }
             if let end, self.error == nil {
                 end(self, ended)
             } else {
-                self.continueBehindSerializer(isInStep, ended)
+                self.continueAfterSerializer(isInStep, ended)
             }
         }
         return self
     }
 
-    /// Notifies the monitors of serialized values, and delivers the values. `count` is the number of bytes that they were made
-    /// of.
-    private func parsed<Success: Sendable, Failure>(
+    /// Reports serialized values to the monitors, then delivers the values. `count` is the number of bytes in the piece that the
+    /// values were made of.
+    private func deliverParsed<Success: Sendable, Failure>(
         _ results: [AFResult<Success>], of count: Int, for stream: @escaping Handler<Success, Failure>,
         on queue: DispatchQueue, outcome: (AFResult<Success>) -> Result<Success, Failure>
     ) {
@@ -366,12 +368,13 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
         deliver(results.map(outcome), of: count, to: stream, on: queue)
     }
 
-    /// Calls a handler with the results of a piece of `count` bytes. An error that the handler throws fails the request.
+    /// Calls a handler with the results of a piece of `count` bytes. An error that the handler throws fails and cancels the
+    /// request.
     private func deliver<Success, Failure>(
         _ results: [Result<Success, Failure>], of count: Int, to stream: @escaping Handler<Success, Failure>,
         on queue: DispatchQueue
     ) {
-        if results.isEmpty { return dealtWithPiece(of: count) }
+        if results.isEmpty { return pieceHandled(of: count) }
         queue.async {
             for (index, result) in results.enumerated() {
                 do {
@@ -385,31 +388,32 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
                     self.cancel()
                 }
             }
-            self.dealtWithPiece(of: count)
+            self.pieceHandled(of: count)
         }
     }
 
-    /// Adds bytes to the backlog that a sequence has buffered, or removes them if `bytes` is negative.
-    func weigh(_ bytes: Int) {
+    /// Adds bytes that an asynchronous sequence has buffered to the backlog, or removes bytes if `bytes` is negative.
+    func changeBacklog(by bytes: Int) {
         let source = lastTask
         let hold = streamState.write { state in
             if bytes > 0 { state.backlog.add(bytes) } else { state.backlog.remove(-bytes) }
-            return state.balance(source)
+            return state.holdOrRelease(source)
         }
-        perform(hold)
+        apply(hold)
     }
 
-    private func dealtWithPiece(of count: Int) {
-        let (ready, hold) = streamState.write { state -> ([Job], Hold?) in
-            state.outstanding -= 1
+    /// Called when a handler has processed a piece of `count` bytes. Runs the waiting completion calls after the last piece.
+    private func pieceHandled(of count: Int) {
+        let (completions, hold) = streamState.write { state -> ([Job], Hold?) in
+            state.pendingCount -= 1
             state.backlog.remove(StreamBacklog.weight(of: count))
-            let hold = state.balance()
-            guard state.outstanding == 0 else { return ([], hold) }
+            let hold = state.holdOrRelease()
+            guard state.pendingCount == 0 else { return ([], hold) }
             defer { state.completions = [] }
             return (state.completions, hold)
         }
-        perform(hold)
-        for completion in ready { completion.run() }
+        apply(hold)
+        for completion in completions { completion.run() }
     }
 
     /// Calls a handler with the end once all pieces have been handled (DS-6).
@@ -424,8 +428,8 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
             }
         }
         let isReady = streamState.write { state in
-            if state.outstanding > 0 { state.completions.append(completion) }
-            return state.outstanding == 0
+            if state.pendingCount > 0 { state.completions.append(completion) }
+            return state.pendingCount == 0
         }
         if isReady { completion.run() }
     }

@@ -6,7 +6,7 @@ public import LupineLoading
 
 /// A request whose content is written to a file.
 public final class DownloadRequest: Request, @unchecked Sendable {
-    /// How the destination of a download is prepared.
+    /// Options for moving a download to its destination.
     public struct Options: OptionSet, Sendable {
         /// Creates missing intermediate directories.
         public static let createIntermediateDirectories = Options(rawValue: 1 << 0)
@@ -58,8 +58,8 @@ public final class DownloadRequest: Request, @unchecked Sendable {
             shouldAutomaticallyResume: shouldAutomaticallyResume, delegate: delegate)
     }
 
-    /// Returns a destination in one of the user's directories, with the file name that the response suggests. Without either, the
-    /// file stays where it is.
+    /// Returns a destination in one of the user's directories, with the file name that the response suggests. If there is no such
+    /// directory or no suggested name, the file is not moved.
     public class func suggestedDownloadDestination(
         for directory: FileManager.SearchPathDirectory = .documentDirectory,
         in domain: FileManager.SearchPathDomainMask = .userDomainMask, options: Options = []
@@ -72,7 +72,8 @@ public final class DownloadRequest: Request, @unchecked Sendable {
         }
     }
 
-    /// The data from which a later download can resume: produced by cancelling, or left by a failed transfer.
+    /// The data from which a later download can resume. `cancel(producingResumeData:)` produces it, and so does a failed
+    /// transfer.
     public var resumeData: Data? { downloadState.read { $0.resumeData } ?? error?.downloadResumeData }
 
     /// The location of the file; nil until it has been moved there.
@@ -94,31 +95,31 @@ public final class DownloadRequest: Request, @unchecked Sendable {
         session.downloadTask(withResumeData: data)
     }
 
-    /// Removes what this attempt has left, because the next one starts as the first did.
+    /// Removes the files of this attempt. The next attempt starts as the first did.
     override func reset() {
-        removePart()
-        // Without a destination the file has a generated name: once that is forgotten, nothing could find the file.
+        removePartialFile()
+        // Without a destination the file has a generated name. It is removed here, because nothing stores the name any longer.
         if destination == nil, let file = fileURL { try? FileManager.default.removeItem(at: file) }
         super.reset()
         downloadState.write { $0 = DownloadState() }
     }
 
-    /// Removes the partial file of a failed transfer unless `resumeData` refers to it, since nothing else could find it.
+    /// Removes the partial file of a failed transfer, unless `resumeData` refers to that file.
     override func cleanup() {
-        if lastPart != resumeData { removePart() }
+        if taskResumeData != resumeData { removePartialFile() }
         super.cleanup()
     }
 
     /// The resume data in the error of the latest task.
-    private var lastPart: Data? {
+    private var taskResumeData: Data? {
         (task?.error as? URLError)?.errorUserInfo[NSURLSessionDownloadTaskResumeData] as? Data
     }
 
     /// Removes the partial file of the latest task, unless each attempt resumes from that file.
-    private func removePart() {
-        guard let part = lastPart.flatMap(ResumeData.init)?.file else { return }
-        if case .resumeData(let data) = downloadable, ResumeData(data)?.file == part { return }
-        try? FileManager.default.removeItem(atPath: part)
+    private func removePartialFile() {
+        guard let path = taskResumeData.flatMap(ResumeData.init)?.file else { return }
+        if case .resumeData(let data) = downloadable, ResumeData(data)?.file == path { return }
+        try? FileManager.default.removeItem(atPath: path)
     }
 
     // MARK: cancelling
@@ -135,38 +136,41 @@ public final class DownloadRequest: Request, @unchecked Sendable {
         return self
     }
 
-    /// Cancels the download and calls `completionHandler` with the data for resuming it, or nil if there is none. It is called
-    /// asynchronously, on no particular queue, and not at all if the download was cancelled before or has finished.
+    /// Cancels the download and calls `completionHandler` with the data for resuming it, or nil if there is none. The handler is
+    /// called asynchronously, on no particular queue, and not at all if the download was cancelled before or has finished.
     @preconcurrency
     @discardableResult
     public func cancel(
         byProducingResumeData completionHandler: @escaping @Sendable (_ data: Data?) -> Void
     ) -> Self {
-        let action = cancel(with: .explicitlyCancelled, telling: false) { task in
+        let action = cancel(with: .explicitlyCancelled, reportingTask: false) { task in
             (task as? URLSessionDownloadTask)?.cancel { data in
                 self.downloadState.write { $0.resumeData = data }
-                // Stored before the task reports its end.
-                self.mutableState.write { Self.add({ self.didCancelTask(task) }, to: &$0) }
-                self.deliverChangesSoon()
+                // The report is stored before the task reports its end.
+                self.mutableState.write { Self.addReport({ self.didCancelTask(task) }, to: &$0) }
+                self.deliverPendingReportsOnRoot()
                 assertNoLockIsHeld()
                 completionHandler(data)
             }
         }
-        if action == .arrive { underlyingQueue.async { completionHandler(nil) } }
+        if action == .cancelWithoutTask { underlyingQueue.async { completionHandler(nil) } }
         return self
     }
 
     // MARK: the end of the transfer, on the root queue
 
-    /// Returns where the file is moved, and how that destination is prepared.
-    func place(for temporaryURL: URL, _ response: URLResponse?) -> (url: URL, options: Options) {
+    /// Returns the URL to which the file is moved, and the options for moving it. Calls the program's `Destination`, if there is
+    /// one.
+    func resolveDestination(
+        for temporaryURL: URL, _ response: URLResponse?
+    ) -> (url: URL, options: Options) {
         guard let destination, let response = response as? HTTPURLResponse else {
             let name = "Alamofire_\(temporaryURL.lastPathComponent)"
             return (temporaryURL.deletingLastPathComponent().appendingPathComponent(name), [])
         }
         assertNoLockIsHeld()
-        let place = destination(temporaryURL, response)
-        return (place.destinationURL, place.options)
+        let (url, options) = destination(temporaryURL, response)
+        return (url, options)
     }
 
     func didFinishDownloading(using task: URLSessionTask, with result: AFResult<URL>) {
@@ -186,11 +190,11 @@ public final class DownloadRequest: Request, @unchecked Sendable {
         queue: DispatchQueue = .main,
         completionHandler: @escaping @Sendable (AFDownloadResponse<URL?>) -> Void
     ) -> Self {
-        appendSerializer(isForeign: false) { _ in
+        appendSerializer(needsSerializationQueue: false) { _ in
             let result = AFResult<URL?>(value: self.fileURL, error: self.error)
             let response = self.downloadResponse(result, duration: 0)
             self.monitors?.request(self, didParseResponse: response)
-            self.serialized { queue.async { completionHandler(response) } }
+            self.completeSerializer { queue.async { completionHandler(response) } }
         }
         return self
     }
@@ -221,7 +225,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
         _ completionHandler: @escaping @Sendable (AFDownloadResponse<Serializer.SerializedObject>) -> Void
     ) -> Self {
         let limit = collectedBodyLimit
-        appendSerializer(isForeign: true, isAwaited: queue == nil) { isInStep in
+        appendSerializer(needsSerializationQueue: true, isAwaited: queue == nil) { isInStep in
             assertNoLockIsHeld()
             let (result, duration) = AFResult.timed {
                 try DownloadedContent.$limit.withValue(limit) {
@@ -230,24 +234,24 @@ public final class DownloadRequest: Request, @unchecked Sendable {
                         error: self.error)
                 }
             }
-            self.continueBehindSerializer(isInStep) {
-                self.serialized(result, duration, on: queue, completionHandler)
+            self.continueAfterSerializer(isInStep) {
+                self.serializerReturned(result, duration, on: queue, completionHandler)
             }
         }
         return self
     }
 
-    /// Called in a step when the serializer of a handler has run.
-    private func serialized<Value>(
+    /// Called in a step with the result of a serializer. Asks the retriers if the serializer has failed.
+    private func serializerReturned<Value>(
         _ result: AFResult<Value>, _ duration: TimeInterval, on queue: DispatchQueue?,
         _ completionHandler: @escaping @Sendable (AFDownloadResponse<Value>) -> Void
     ) {
         let response = downloadResponse(result, duration: duration)
         monitors?.request(self, didParseResponse: response)
         guard case .failure(let error) = result else {
-            return serialized { queue.deliver(response, to: completionHandler) }
+            return completeSerializer { queue.deliver(response, to: completionHandler) }
         }
-        serialized(error) { replacement in
+        retryOrCompleteSerializer(dueTo: error) { replacement in
             guard let replacement else { return queue.deliver(response, to: completionHandler) }
             let failed = self.downloadResponse(AFResult<Value>.failure(replacement), duration: duration)
             queue.deliver(failed, to: completionHandler)

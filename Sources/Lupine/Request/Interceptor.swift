@@ -4,8 +4,8 @@ public import LupineLoading
 
 /// Combines several adapters and retriers, which are called one after the other.
 ///
-/// Each adapter gets the result of the one before it, until one fails. Retriers are called until one completes with a result
-/// other than `doNotRetry`. `@unchecked Sendable` because it can be subclassed; it stores two constants.
+/// Each adapter receives the result of the adapter before it, until one fails. Retriers are called until one completes with a
+/// result other than `doNotRetry`. `@unchecked Sendable` because the class can be subclassed; it stores two constants.
 open class Interceptor: @unchecked Sendable, RequestInterceptor {
     /// The adapters, in order.
     public let adapters: [any RequestAdapter]
@@ -24,8 +24,8 @@ open class Interceptor: @unchecked Sendable, RequestInterceptor {
         retriers = [retrier]
     }
 
-    /// Creates an interceptor from adapters, retriers and interceptors; `interceptors` come after all adapters and all
-    /// retriers.
+    /// Creates an interceptor from adapters, retriers and interceptors. `interceptors` are called after all adapters, and after
+    /// all retriers.
     public init(
         adapters: [any RequestAdapter] = [], retriers: [any RequestRetrier] = [],
         interceptors: [any RequestInterceptor] = []
@@ -34,7 +34,7 @@ open class Interceptor: @unchecked Sendable, RequestInterceptor {
         self.retriers = retriers + interceptors
     }
 
-    /// Calls the adapters, each with the result of the one before it.
+    /// Calls the adapters, each with the result of the adapter before it.
     open func adapt(
         _ urlRequest: URLRequest, for session: Session,
         completion: @escaping @Sendable (_ result: Result<URLRequest, any Error>) -> Void
@@ -45,7 +45,7 @@ open class Interceptor: @unchecked Sendable, RequestInterceptor {
         }
     }
 
-    /// Calls the adapters, each with the result of the one before it.
+    /// Calls the adapters, each with the result of the adapter before it.
     open func adapt(
         _ urlRequest: URLRequest, using state: RequestAdapterState,
         completion: @escaping @Sendable (_ result: Result<URLRequest, any Error>) -> Void
@@ -57,16 +57,16 @@ open class Interceptor: @unchecked Sendable, RequestInterceptor {
     }
 
     private typealias Completion = @Sendable (Result<URLRequest, any Error>) -> Void
-    private typealias Step = @Sendable (any RequestAdapter, URLRequest, @escaping Completion) -> Void
+    private typealias AdapterCall = @Sendable (any RequestAdapter, URLRequest, @escaping Completion) -> Void
 
     private static func adapt(
         _ request: URLRequest, with adapters: ArraySlice<any RequestAdapter>,
-        _ completion: @escaping Completion, step: @escaping Step
+        _ completion: @escaping Completion, call: @escaping AdapterCall
     ) {
         guard let adapter = adapters.first else { return completion(.success(request)) }
-        step(adapter, request) { result in
+        call(adapter, request) { result in
             switch result {
-            case .success(let adapted): adapt(adapted, with: adapters.dropFirst(), completion, step: step)
+            case .success(let adapted): adapt(adapted, with: adapters.dropFirst(), completion, call: call)
             case .failure: completion(result)
             }
         }
@@ -112,8 +112,8 @@ extension RequestInterceptor where Self == Interceptor {
         Interceptor(adapter: adapter, retrier: retrier)
     }
 
-    /// Creates an interceptor from adapters, retriers and interceptors; `interceptors` come after all adapters and all
-    /// retriers.
+    /// Creates an interceptor from adapters, retriers and interceptors. `interceptors` are called after all adapters, and after
+    /// all retriers.
     public static func interceptor(
         adapters: [any RequestAdapter] = [], retriers: [any RequestRetrier] = [],
         interceptors: [any RequestInterceptor] = []

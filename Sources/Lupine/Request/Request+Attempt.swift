@@ -4,19 +4,19 @@ internal import Dispatch
 internal import Foundation
 internal import LupineLoading
 
-// The session's calls about a request's attempts. All are made in steps of the request.
+// Called by the session during an attempt, in steps of the request.
 
 extension Request {
     /// Begins the first attempt. Returns false if it has begun already or the request was cancelled.
-    func beginsAttempt() -> Bool { mutableState.write { $0.machine.receive(.prepare) } == .proceed }
+    func beginAttempt() -> Bool { mutableState.write { $0.machine.receive(.prepare) } == .proceed }
 
     /// Whether the attempt may proceed to create its task.
-    var goesOn: Bool { mutableState.read { $0.machine.goesOn } }
+    var mayCreateTask: Bool { mutableState.read { $0.machine.mayCreateTask } }
 
-    /// Finds out whether the attempt that begins may do without the program's code.
-    func findProgramCode(of session: Session) {
-        let mayCallNone = session.callsNoProgram && takesContentAnywhere
-        mutableState.write { $0.mayCallNoProgram = mayCallNone }
+    /// Determines whether the attempt that begins can work without calling the program's code.
+    func checkForProgramCode(of session: Session) {
+        let mayAvoidProgramCode = session.callsNoProgram && mayReceiveOnAnyThread
+        mutableState.write { $0.mayAvoidProgramCode = mayAvoidProgramCode }
     }
 
     func didCreateInitialURLRequest(_ request: URLRequest) {
@@ -25,16 +25,16 @@ extension Request {
     }
 
     /// Stores the error of an attempt that fails before it has a task. Ignored once the attempt has a task, or the request was
-    /// cancelled or has ended.
+    /// cancelled or has finished.
     func failAttempt(with error: AFError) {
         var error: AFError? = error
         mutableState.write { state in
-            if state.machine.goesOn { swap(&state.error, &error) }
+            if state.machine.mayCreateTask { swap(&state.error, &error) }
         }
     }
 
-    /// Retries or finishes after an attempt has failed before it had a task. Ignored once a task exists; this happens when an
-    /// adapter completes twice.
+    /// Retries or finishes the request after an attempt has failed before it had a task. Ignored once the attempt has a task,
+    /// which happens when an adapter completes twice.
     func preparationFailed(_ error: AFError) {
         if mutableState.read({ $0.machine.phase == .preparing }) { retryOrFinish(error) }
     }
@@ -42,7 +42,7 @@ extension Request {
     func didFailToCreateURLRequest(with error: AFError) {
         failAttempt(with: error)
         monitors?.request(self, didFailToCreateURLRequestWithError: error)
-        describeForCURL()
+        callCURLHandler()
         preparationFailed(error)
     }
 
@@ -54,40 +54,40 @@ extension Request {
     func didFailToAdaptURLRequest(_ initial: URLRequest, with error: AFError) {
         failAttempt(with: error)
         monitors?.request(self, didFailToAdaptURLRequest: initial, withError: error)
-        describeForCURL()
+        callCURLHandler()
         preparationFailed(error)
     }
 
     func didCreateURLRequest(_ request: URLRequest) {
-        let told = mutableState.write { state in
-            state.urlRequestHandler.flatMap { state.actions.take($0.telling(request)) }
+        let firstAction = mutableState.write { state in
+            state.urlRequestHandler.flatMap { state.actions.enqueue($0.call(with: request)) }
         }
-        perform(told)?.request(self, didCreateURLRequest: request)
-        describeForCURL()
+        performTaskActions(from: firstAction)?.request(self, didCreateURLRequest: request)
+        callCURLHandler()
     }
 
     /// Stores the attempt's task, and resumes, suspends or cancels it as the state requires.
     func didCreateTask(_ task: URLSessionTask) {
         if !preference.isNone { task.prefer(preference) }
-        let (action, begun) = mutableState.write { state -> (RequestMachine.Action, TaskAction?) in
+        let (action, firstAction) = mutableState.write { state -> (RequestMachine.Action, TaskAction?) in
             state.tasks.append(task)
             if let credential = state.credential { task.ownCredential = credential }
-            let action = state.machine.receive(.taskMade)
-            let follows: TaskAction? =
+            let action = state.machine.receive(.taskCreated)
+            let taskAction: TaskAction? =
                 switch action {
                 case .resumeTask: .resume(task)
                 case .suspendTask: .suspend(task)
                 case .cancelTask: .end(task) { $0.cancel() }
                 default: nil
                 }
-            var begun = follows.flatMap { state.actions.take($0) }
+            var firstAction = taskAction.flatMap { state.actions.enqueue($0) }
             if let handler = state.urlSessionTaskHandler {
-                let told = state.actions.take(handler.telling(task))
-                begun = begun ?? told
+                let handlerCall = state.actions.enqueue(handler.call(with: task))
+                firstAction = firstAction ?? handlerCall
             }
-            return (action, begun)
+            return (action, firstAction)
         }
-        perform(begun)?.request(self, didCreateTask: task)
+        performTaskActions(from: firstAction)?.request(self, didCreateTask: task)
         switch action {
         case .resumeTask: didResumeTask(task)
         case .suspendTask: didSuspendTask(task)
@@ -103,7 +103,7 @@ extension Request {
         monitors?.request(self, didGatherMetrics: metrics)
     }
 
-    /// Stores an error that is known before the task ends: the server was not trusted, or its content is too long.
+    /// Stores an error that is known before the task ends: the server is not trusted, or the content is too long.
     func didFailTask(_ task: URLSessionTask, earlyWithError error: AFError) {
         self.error = error
         monitors?.request(self, didFailTask: task, earlyWithError: error)
@@ -115,7 +115,7 @@ extension Request {
             if state.error == nil { state.error = error }
             return state.error == nil ? state.validators : []
         }
-        // Usually known when the step begins; a validator may have been added since.
+        // The step runs on the root queue already, unless the first validator was added after the step began.
         if validators.isEmpty { return taskCompleted(task, error) }
         continueOnRoot {
             self.run(validators)
@@ -129,27 +129,27 @@ extension Request {
     }
 
     func updateUploadProgress(completed: Int64, total: Int64) {
-        show(mutableState.write { $0.upload.update(completed: completed, total: total) })
+        publish(mutableState.write { $0.upload.update(completed: completed, total: total) })
     }
 
     func updateDownloadProgress(completed: Int64, total: Int64) {
-        show(mutableState.write { $0.download.update(completed: completed, total: total) })
+        publish(mutableState.write { $0.download.update(completed: completed, total: total) })
     }
 
     /// Adds to the number of content bytes received.
     func updateDownloadProgress(addingBytes count: Int64, total: Int64) {
-        show(
+        publish(
             mutableState.write { state in
                 state.download.update(completed: state.download.completed + count, total: total)
             })
     }
 
-    /// Publishes new numbers. Records that response handlers have to wait if a progress handler is called on the root queue.
-    func show(_ change: TransferProgress.Change?) {
+    /// Publishes a change of progress. If the progress handler is called on the root queue, response handlers wait for that call.
+    func publish(_ change: TransferProgress.Change?) {
         guard let change else { return }
         if let queue = change.handler?.queue, queue.isSame(as: underlyingQueue) {
-            mutableState.write { $0.hasProgressOnRoot = true }
+            mutableState.write { $0.mayHaveProgressCallOnRoot = true }
         }
-        change.show()
+        change.publish()
     }
 }

@@ -29,9 +29,9 @@ extension Request {
             let space = URLProtectionSpace(
                 host: host, port: url.port ?? 0, protocol: url.scheme, realm: host,
                 authenticationMethod: NSURLAuthenticationMethodHTTPBasic)
-            // The storage serves only requests without credentials of their own (U-11.4).
-            let isNamed = url.user != nil || request.value(forHTTPHeaderField: "Authorization") != nil
-            let stored = isNamed ? nil : storage.credentials(for: space).map { Array($0.values) }
+            // The storage is used only for requests that carry no credentials themselves (U-11.4).
+            let hasCredentials = url.user != nil || request.value(forHTTPHeaderField: "Authorization") != nil
+            let stored = hasCredentials ? nil : storage.credentials(for: space).map { Array($0.values) }
             let credentials = credential.map { [$0] } ?? stored ?? []
             for credential in credentials {
                 guard let user = credential.user, let password = credential.password else { continue }
@@ -49,38 +49,40 @@ extension Request {
         return command.text(for: url)
     }
 
-    /// Calls `handler` on `queue`, once, with the curl command: as soon as there is a request, or it could not be created.
+    /// Calls `handler` once on `queue` with the curl command, as soon as the `URLRequest` has been created or could not be
+    /// created.
     @discardableResult
     public func cURLDescription(
         on queue: DispatchQueue, calling handler: @escaping @Sendable (String) -> Void
     ) -> Self {
-        let called = Called(queue: queue, closure: handler)
-        let (hasRequest, _) = mutableState.write { state -> (Bool, Called<String>?) in
+        let new = QueuedHandler(queue: queue, closure: handler)
+        let (hasRequest, _) = mutableState.write { state -> (Bool, QueuedHandler<String>?) in
             guard state.requests.isEmpty else { return (true, nil) }
             let old = state.cURLHandler
-            state.cURLHandler = called
+            state.cURLHandler = new
             return (false, old)
         }
-        if hasRequest { describeForCURL(called) }
+        if hasRequest { callWithCURLDescription(new) }
         return self
     }
 
-    /// Calls `handler` on the root queue, once, with the curl command: as soon as there is a request, or it could not be created.
+    /// Calls `handler` once on the root queue with the curl command, as soon as the `URLRequest` has been created or could not be
+    /// created.
     @discardableResult
     public func cURLDescription(calling handler: @escaping @Sendable (String) -> Void) -> Self {
         cURLDescription(on: underlyingQueue, calling: handler)
     }
 
-    /// Calls the handler that waits for the command, if there is one.
-    func describeForCURL() {
-        let waiting = mutableState.write { state in
+    /// Calls the handler that waits for the curl command, if there is one.
+    func callCURLHandler() {
+        let handler = mutableState.write { state in
             defer { state.cURLHandler = nil }
             return state.cURLHandler
         }
-        if let waiting { describeForCURL(waiting) }
+        if let handler { callWithCURLDescription(handler) }
     }
 
-    private func describeForCURL(_ called: Called<String>) {
-        called.queue.async { called.closure(self.cURLDescription()) }
+    private func callWithCURLDescription(_ handler: QueuedHandler<String>) {
+        handler.queue.async { handler.closure(self.cURLDescription()) }
     }
 }

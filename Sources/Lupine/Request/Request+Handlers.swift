@@ -4,8 +4,8 @@ public import Dispatch
 public import Foundation
 public import LupineLoading
 
-// Handlers, credentials, interceptors and monitors of a request. All methods may be called on any thread. There is one handler of
-// each kind: the last one that was set.
+// Handlers, credentials, interceptors and monitors of a request. All methods may be called on any thread. A new progress handler,
+// or handler of created requests or tasks, replaces the previous one.
 
 extension Request {
     // MARK: progress
@@ -16,25 +16,25 @@ extension Request {
     /// The progress of receiving the content. The same object for the life of the request, updated on the root queue.
     public var downloadProgress: Progress { progress(of: \.download) }
 
-    /// Returns the `Progress` of one direction. It is created outside of the lock, because it becomes a child of the thread's
-    /// current `Progress`, which belongs to the program.
+    /// Returns the `Progress` of one direction, which is created on first use. That happens outside of the lock, because the new
+    /// object becomes a child of the thread's current `Progress`, which belongs to the program.
     private func progress(of direction: WritableKeyPath<MutableState, TransferProgress>) -> Progress {
         while true {
-            let known = mutableState.read { $0[keyPath: direction] }
-            if let object = known.object { return object }
-            let new = known.makeObject()
-            if mutableState.write({ $0[keyPath: direction].adopt(new) }) { return new }
+            let current = mutableState.read { $0[keyPath: direction] }
+            if let object = current.object { return object }
+            let object = current.makeObject()
+            if mutableState.write({ $0[keyPath: direction].store(object) }) { return object }
         }
     }
 
-    /// Sets the handler of one direction, and creates the `Progress` if there is none.
-    private func hear(
+    /// Sets the progress handler of one direction, and creates the `Progress` if there is none.
+    private func setProgressHandler(
         _ direction: WritableKeyPath<MutableState, TransferProgress>, on queue: DispatchQueue,
         _ closure: @escaping ProgressHandler
     ) -> Self {
         _ = progress(of: direction)
-        // The replaced handler is released outside of the lock, here and below: it may hold the last reference to an object of
-        // the program.
+        // The replaced handler is released outside of the lock, here and below, because it may hold the last reference to an
+        // object of the program.
         var handler: TransferProgress.Handler? = .init(queue: queue, closure: closure)
         mutableState.write { swap(&$0[keyPath: direction].handler, &handler) }
         return self
@@ -55,7 +55,7 @@ extension Request {
     public func uploadProgress(
         queue: DispatchQueue = .main, closure: @escaping ProgressHandler
     ) -> Self {
-        hear(\.upload, on: queue, closure)
+        setProgressHandler(\.upload, on: queue, closure)
     }
 
     /// Calls `closure` on `queue` whenever more of the content has been received.
@@ -63,48 +63,48 @@ extension Request {
     public func downloadProgress(
         queue: DispatchQueue = .main, closure: @escaping ProgressHandler
     ) -> Self {
-        hear(\.download, on: queue, closure)
+        setProgressHandler(\.download, on: queue, closure)
     }
 
     // MARK: created requests and tasks
 
-    /// Calls `handler` on `queue` with the final `URLRequest` of each attempt, and at once with the latest one if there is one.
+    /// Calls `handler` on `queue` with the final `URLRequest` of each attempt, and first with the latest existing one.
     @discardableResult
     public func onURLRequestCreation(
         on queue: DispatchQueue = .main, perform handler: @escaping @Sendable (URLRequest) -> Void
     ) -> Self {
-        let new = Called(queue: queue, closure: handler)
-        let (told, _) = mutableState.write { state in
+        let new = QueuedHandler(queue: queue, closure: handler)
+        let (firstAction, _) = mutableState.write { state in
             let old = state.urlRequestHandler
             state.urlRequestHandler = new
-            return (state.requests.last.flatMap { state.actions.take(new.telling($0)) }, old)
+            return (state.requests.last.flatMap { state.actions.enqueue(new.call(with: $0)) }, old)
         }
-        perform(told)
+        performTaskActions(from: firstAction)
         return self
     }
 
-    /// Calls `handler` on `queue` with the task of each attempt, and at once with the latest one if there is one. Only the
-    /// request controls the task: calling the task's `resume()`, `suspend()` or `cancel()` is not supported.
+    /// Calls `handler` on `queue` with the task of each attempt, and first with the latest existing one. Only the request
+    /// controls the task: calling the task's `resume()`, `suspend()` or `cancel()` is not supported.
     @discardableResult
     public func onURLSessionTaskCreation(
         on queue: DispatchQueue = .main, perform handler: @escaping @Sendable (URLSessionTask) -> Void
     ) -> Self {
-        let new = Called(queue: queue, closure: handler)
-        let (told, _) = mutableState.write { state in
+        let new = QueuedHandler(queue: queue, closure: handler)
+        let (firstAction, _) = mutableState.write { state in
             let old = state.urlSessionTaskHandler
             state.urlSessionTaskHandler = new
-            return (state.tasks.last.flatMap { state.actions.take(new.telling($0)) }, old)
+            return (state.tasks.last.flatMap { state.actions.enqueue(new.call(with: $0)) }, old)
         }
-        perform(told)
+        performTaskActions(from: firstAction)
         return self
     }
 
     // MARK: credentials
 
-    /// Answers the challenges of the server, and of some proxies on the way to it, with a user name and a password. No
-    /// credentials are sent before a challenge, and other servers that a redirect leads to get none. The request uses no other
-    /// credentials, and no other request uses these: with `.forSession` and `.permanent` the session remembers where they were
-    /// accepted, for requests with the same name and password, as long as the session lives.
+    /// Answers the challenges of the server, and of some proxies on the way to it, with a user name and a password. The
+    /// credentials are sent only after a challenge, and not to other servers that a redirect leads to. The request uses no other
+    /// credentials, and no other request uses these. With `.forSession` and `.permanent` the session remembers, as long as it
+    /// lives, where they were accepted, and applies this to requests with the same name and password.
     @discardableResult
     public func authenticate(
         username: String, password: String, persistence: URLCredential.Persistence = .forSession
@@ -115,7 +115,7 @@ extension Request {
     /// Answers challenges with a credential, under the same rules. A later call replaces it.
     @discardableResult
     public func authenticate(with credential: URLCredential) -> Self {
-        // The task's credential is set under the lock, so that the last of two concurrent calls wins there too.
+        // The task's credential is set under the lock, so that concurrent calls set both credentials in the same order.
         mutableState.write { state in
             state.credential = credential
             state.tasks.last?.ownCredential = credential
@@ -147,14 +147,14 @@ extension Request {
             return true
         }
         precondition(isFirst, "cacheResponse(using:) was called before for this request")
-        asksWhatIsStored()
+        askBeforeCaching()
         return self
     }
 
     // MARK: adapters, retriers, monitors
 
-    // An existing `Interceptor` is rebuilt with one more member at its end. Any other interceptor becomes a member itself: before
-    // an added interceptor, but after an added adapter or retrier.
+    // These methods extend an existing `Interceptor` by one member at its end. Any other existing interceptor becomes a member of
+    // a new `Interceptor`: before an added interceptor, but after an added adapter or retrier.
 
     /// Adds an interceptor, to run after the session's and those that the request has.
     @discardableResult
@@ -213,17 +213,17 @@ extension Request {
     public func eventMonitor(_ eventMonitor: any EventMonitor) -> Self {
         while true {
             let existing = mutableState.read { $0.eventMonitor }
-            // Reads the queues of the monitors, so it is done outside of the lock.
+            // Created outside of the lock, because the initializer reads the queues of the program's monitors.
             let extended = CompositeEventMonitor(
                 queue: existing?.queue ?? underlyingQueue,
                 monitors: (existing?.monitors ?? []) + [eventMonitor])
-            let isIn = mutableState.write { state in
+            let isStored = mutableState.write { state in
                 guard state.eventMonitor === existing else { return false }
                 state.eventMonitor = extended
                 state.hasMonitors = true
                 return true
             }
-            if isIn { return self }
+            if isStored { return self }
         }
     }
 }

@@ -9,59 +9,63 @@ internal import LupineLoading
 // MARK: steps
 
 extension Request {
-    /// Performs a step: at once if none is being performed, otherwise behind those that wait. Any thread.
+    /// Performs a step: at once if the lane is idle, otherwise after the steps that were added before. Any thread.
     ///
-    /// - Parameter needsRoot: Whether the step calls the program's code, and so has to run on the root queue.
+    /// - Parameters:
+    ///   - needsRoot: Whether the step calls the program's code, and so has to run on the root queue.
+    ///   - run: The work of the step.
     func performStep(needsRoot: Bool, _ run: @escaping @Sendable () -> Void) {
         let step = Lane.Step(needsRoot: needsRoot, run: run)
-        perform(mutableState.write { $0.lane.enter(step, isOnRoot: false) })
+        runSteps(mutableState.write { $0.lane.enter(step, isOnRoot: false) })
     }
 
-    /// Performs a step in a block of the root queue. Any thread.
+    /// Enqueues a block on the root queue that performs a step. Any thread.
     func performOnRoot(_ run: @escaping @Sendable () -> Void) {
         underlyingQueue.async { self.performOnRootNow(run) }
     }
 
-    /// Performs a step, on the root queue.
+    /// Performs a step: at once if the lane is idle. Called on the root queue.
     func performOnRootNow(_ run: @escaping @Sendable () -> Void) {
         let step = Lane.Step(needsRoot: true, run: run)
-        perform(mutableState.write { $0.lane.enter(step, isOnRoot: true) })
+        runSteps(mutableState.write { $0.lane.enter(step, isOnRoot: true) })
     }
 
-    /// Continues the present step on the root queue: at once if it runs there.
+    /// Continues the present step on the root queue: calls `body` at once if the step runs there, otherwise in another step.
     func continueOnRoot(_ body: @escaping @Sendable () -> Void) {
-        if isElsewhere { performOnRoot(body) } else { body() }
+        if isRunningOffRoot { performOnRoot(body) } else { body() }
     }
 
-    /// Continues behind a serializer: at once if that has run in a step, otherwise on the root queue. Serializers that have not run
-    /// in a step, and their values, are the program's.
-    func continueBehindSerializer(_ isInStep: Bool, _ body: @escaping @Sendable () -> Void) {
+    /// Continues after a serializer has returned: at once if it ran in a step, otherwise on the root queue, because the
+    /// serializer or its value may be the program's.
+    func continueAfterSerializer(_ isInStep: Bool, _ body: @escaping @Sendable () -> Void) {
         if isInStep { body() } else { performOnRoot(body) }
     }
 
-    /// Whether a step is being performed on another thread than the root queue's.
-    private var isElsewhere: Bool { mutableState.read { $0.lane.isElsewhere } }
+    /// Whether a step is being performed on a thread other than the root queue's.
+    private var isRunningOffRoot: Bool { mutableState.read { $0.lane.isRunningOffRoot } }
 
-    /// Reports an event that has a notification. If nobody but the notifications' monitor hears of it, the events of a step that
-    /// runs elsewhere than on the root queue are forwarded together: the main queue is woken once.
+    /// Reports an event that is also posted as a notification. If the monitor that posts notifications is the only one, an event
+    /// of a step that runs off the root queue is held until the next event or the end of the step, and forwarded together with
+    /// the next one: this wakes the main queue once instead of twice.
     func report(_ event: MonitorEvent) {
-        let (last, next, monitors) = mutableState.write {
+        let (held, next, monitors) = mutableState.write {
             state -> (HeldEvent?, MonitorEvent?, CompositeEventMonitor?) in
-            let last = state.heldEvent.take()
-            guard state.lane.isElsewhere, let monitors = state.eventMonitor, monitors.hearsOnlyWhatIsNoted
+            let held = state.heldEvent.take()
+            guard state.lane.isRunningOffRoot, let monitors = state.eventMonitor,
+                monitors.hearsOnlyWhatIsNoted
             else {
-                return (last, event, state.eventMonitor)
+                return (held, event, state.eventMonitor)
             }
-            let both = last?.event.followed(by: event)
-            state.heldEvent = HeldEvent(event: both ?? event, monitors: monitors)
-            return (both == nil ? last : nil, nil, nil)
+            let combined = held?.event.followed(by: event)
+            state.heldEvent = HeldEvent(event: combined ?? event, monitors: monitors)
+            return (combined == nil ? held : nil, nil, nil)
         }
-        if let last { last.monitors.forward(noted: last.event) }
+        if let held { held.monitors.forward(noted: held.event) }
         if let next { monitors?.forward(noted: next) }
     }
 
-    /// Forwards what has been reported in this step and was not forwarded yet. A handler of the program must not overtake it.
-    private func forwardReported() {
+    /// Forwards the event that `report` has held, if there is one: before handlers are called, and at the end of the step.
+    private func forwardHeldEvent() {
         let (held, hasHandlers) = mutableState.write { ($0.heldEvent.take(), $0.chain.hasHandlers) }
         guard let held else { return }
         if hasHandlers {
@@ -72,23 +76,24 @@ extension Request {
     }
 
     /// Whether the present attempt calls none of the program's code.
-    var callsNoProgram: Bool { mutableState.read { $0.callsNoProgram } }
+    var callsNoProgramCode: Bool { mutableState.read { $0.callsNoProgramCode } }
 
-    private func perform(_ action: Lane.Action) {
+    /// Performs an action of the lane, and those that follow it, until another thread or a block on the root queue continues.
+    private func runSteps(_ action: Lane.Action) {
         var action = action
         while case .run(let step) = action {
             step.run()
-            // Before the next step, which another thread may perform.
-            forwardReported()
+            // Before the next step begins, which may run on another thread.
+            forwardHeldEvent()
             action = mutableState.write { $0.lane.stepReturned() }
         }
         guard case .moveToRoot = action else { return }
-        underlyingQueue.async { self.perform(self.mutableState.write { $0.lane.arrived() }) }
+        underlyingQueue.async { self.runSteps(self.mutableState.write { $0.lane.beganOnRoot() }) }
     }
 }
 
 extension RequestMachine.TaskStatus {
-    /// The standing of a request's latest task.
+    /// Reads the state of a request's latest task; nil means that it has none.
     init(_ task: URLSessionTask?) {
         guard let task else {
             self = .none
@@ -101,59 +106,63 @@ extension RequestMachine.TaskStatus {
 extension Request {
     // MARK: user actions
 
-    // Notifications of a state change are stored in `changes` before the task is touched. They are delivered in a block on the root
-    // queue, or before a task callback that reaches the root queue sooner. The task is queried and changed outside of the
-    // lock, because it may call the program's code. Changes to it are queued under the lock, so that the calls of two threads
-    // reach the task in the order in which the machine received them (O-6).
+    // `resume`, `suspend` and `cancel` may be called on any thread. Each stores a report in `pendingReports` before it changes
+    // the task. A block on the root queue runs the reports, unless a task callback reaches the root queue sooner: that runs them
+    // first. The task is queried and changed outside of the lock, because it may call the program's code. The actions on
+    // the task are enqueued under the lock, so that the calls of two threads reach the task in the order in which the machine
+    // received them (O-6).
 
-    /// Stores a notification. The caller then calls `deliverChangesSoon`, outside of the lock.
-    static func add(_ changes: @escaping @Sendable () -> Void, to state: inout MutableState) {
-        state.changes.append(Job(run: changes))
+    /// Stores a report of a user action. The caller then calls `deliverPendingReportsOnRoot`, outside of the lock.
+    static func addReport(_ report: @escaping @Sendable () -> Void, to state: inout MutableState) {
+        state.pendingReports.append(Job(run: report))
     }
 
-    func deliverChangesSoon() { performOnRoot { self.deliverChanges() } }
+    /// Delivers the pending reports in a block on the root queue. Any thread.
+    func deliverPendingReportsOnRoot() { performOnRoot { self.deliverPendingReports() } }
 
-    /// Delivers the stored notifications of user actions, before any other event of the request.
-    func deliverChanges() {
-        let changes = mutableState.write { state -> [Job] in
-            if state.changes.isEmpty { return [] }
-            defer { state.changes = [] }
-            return state.changes
+    /// Delivers the pending reports of user actions. Called in a step, before any other event of the request is reported.
+    func deliverPendingReports() {
+        let reports = mutableState.write { state -> [Job] in
+            if state.pendingReports.isEmpty { return [] }
+            defer { state.pendingReports = [] }
+            return state.pendingReports
         }
-        for item in changes { item.run() }
+        for report in reports { report.run() }
     }
 
-    /// Passes a user action to the machine. The state of the latest task is read first, outside of the lock; if there is a newer
-    /// task by then, this is repeated with that one.
+    /// Passes a user action to the machine. Reads the status of the latest task outside of the lock, and reads again if the
+    /// request has a newer task when the lock is taken.
     ///
     /// - Parameters:
-    ///   - event: The action, with the standing of the task.
-    ///   - follow: Called under the lock with the machine's answer. Stores the news and returns what is done to the task.
-    /// - Returns: The machine's answer, the task it is about, and an action to be passed to `perform`.
+    ///   - event: Returns the machine's event for the status of the task.
+    ///   - taskAction: Called under the lock with the machine's action and the task. Stores a report, and returns the action on
+    ///     the task, or nil.
+    /// - Returns: The machine's action, the task, and the task action that the caller passes to
+    ///   `performTaskActions`.
     private func receive(
         _ event: (RequestMachine.TaskStatus) -> RequestMachine.Event,
-        follow: (RequestMachine.Action, URLSessionTask?, inout MutableState) -> TaskAction?
+        taskAction: (RequestMachine.Action, URLSessionTask?, inout MutableState) -> TaskAction?
     ) -> (RequestMachine.Action, URLSessionTask?, TaskAction?) {
-        var asked: URLSessionTask?
+        var knownTask: URLSessionTask?
         while true {
-            let standing = RequestMachine.TaskStatus(asked)
-            let (action, task, begun) = mutableState.write {
+            let status = RequestMachine.TaskStatus(knownTask)
+            let (action, task, firstAction) = mutableState.write {
                 state -> (RequestMachine.Action?, URLSessionTask?, TaskAction?) in
                 let task = state.tasks.last
-                guard task === asked else { return (nil, task, nil) }
-                let action = state.machine.receive(event(standing))
-                let begun = follow(action, task, &state).flatMap { state.actions.take($0) }
-                return (action, task, begun)
+                guard task === knownTask else { return (nil, task, nil) }
+                let action = state.machine.receive(event(status))
+                let firstAction = taskAction(action, task, &state).flatMap { state.actions.enqueue($0) }
+                return (action, task, firstAction)
             }
-            if let action { return (action, task, begun) }
-            asked = task
+            if let action { return (action, task, firstAction) }
+            knownTask = task
         }
     }
 
-    /// Performs the action, and those decided meanwhile. Nil means that there is none, or that another thread performs it.
-    /// Returns the monitors.
+    /// Performs the action, then those that have been enqueued meanwhile. Does nothing if `action` is nil. Returns the request's
+    /// monitors.
     @discardableResult
-    func perform(_ action: TaskAction?) -> CompositeEventMonitor? {
+    func performTaskActions(from action: TaskAction?) -> CompositeEventMonitor? {
         guard var action else { return monitors }
         while true {
             action.perform()
@@ -166,40 +175,40 @@ extension Request {
     /// Starts or continues the request. Has no effect once the request was cancelled or has finished.
     @discardableResult
     public func resume() -> Self {
-        let (action, _, begun) = receive(RequestMachine.Event.resume) { action, task, state in
+        let (action, _, firstAction) = receive(RequestMachine.Event.resume) { action, task, state in
             switch action {
             case .resumeTask:
-                Self.add({ self.didResumeWithTask(task) }, to: &state)
+                Self.addReport({ self.didResumeWithTask(task) }, to: &state)
                 return task.map { .resume($0) }
-            case .perform, .note: Self.add({ self.didResume() }, to: &state)
+            case .runPipeline, .accept: Self.addReport({ self.didResume() }, to: &state)
             default: break
             }
             return nil
         }
-        if action != .ignore { deliverChangesSoon() }
-        perform(begun)
-        if action == .perform { readyToPerform() }
+        if action != .ignore { deliverPendingReportsOnRoot() }
+        performTaskActions(from: firstAction)
+        if action == .runPipeline { readyToPerform() }
         return self
     }
 
-    /// Resumes the request because of its first handler, unless that is left to the program.
-    private func resumeUnlessManual(in delegate: (any RequestDelegate)?) {
-        if shouldAutomaticallyResume ?? delegate?.startImmediately ?? true { resumeNow(in: delegate) }
+    /// Resumes the request after its first handler was added, if it resumes automatically. In a step.
+    private func resumeIfAutomatic(in delegate: (any RequestDelegate)?) {
+        if shouldAutomaticallyResume ?? delegate?.startImmediately ?? true { resumeInStep(in: delegate) }
     }
 
-    /// Resumes the request in a step, where notifications need not be queued.
-    private func resumeNow(in delegate: (any RequestDelegate)?) {
-        deliverChanges()
-        let (action, task, begun) = receive(RequestMachine.Event.resume) { action, task, _ in
+    /// Resumes the request. Called in a step, so that the report is made at once and not stored.
+    private func resumeInStep(in delegate: (any RequestDelegate)?) {
+        deliverPendingReports()
+        let (action, task, firstAction) = receive(RequestMachine.Event.resume) { action, task, _ in
             action == .resumeTask ? task.map { .resume($0) } : nil
         }
-        perform(begun)
+        performTaskActions(from: firstAction)
         switch action {
         case .resumeTask: didResumeWithTask(task)
-        case .perform:
+        case .runPipeline:
             didResume()
             if let session = delegate as? Session { session.performNow(self) } else { readyToPerform() }
-        case .note: didResume()
+        case .accept: didResume()
         default: break
         }
     }
@@ -208,51 +217,52 @@ extension Request {
     /// finished.
     @discardableResult
     public func suspend() -> Self {
-        let (action, _, begun) = receive(RequestMachine.Event.suspend) { action, task, state in
+        let (action, _, firstAction) = receive(RequestMachine.Event.suspend) { action, task, state in
             switch action {
             case .suspendTask:
-                Self.add(
+                Self.addReport(
                     {
                         self.didSuspend()
                         if let task { self.didSuspendTask(task) }
                     }, to: &state)
                 return task.map { .suspend($0) }
-            case .note: Self.add({ self.didSuspend() }, to: &state)
+            case .accept: Self.addReport({ self.didSuspend() }, to: &state)
             default: break
             }
             return nil
         }
-        if action != .ignore { deliverChangesSoon() }
-        perform(begun)
+        if action != .ignore { deliverPendingReportsOnRoot() }
+        performTaskActions(from: firstAction)
         return self
     }
 
-    /// Cancels the request by ending its task, if it has a live one.
+    /// Cancels the request, and its task if that has not completed.
     ///
     /// - Parameters:
-    ///   - error: The error the request fails with, if it has not failed before. Nil means that this is no failure: an error that
-    ///     only says that a task was cancelled is removed.
-    ///   - tells: Whether `didCancelTask` is reported with the cancellation; otherwise `end` queues it when it knows the outcome.
-    ///   - end: Ends the task.
+    ///   - error: The error that the request fails with, unless it has failed before. Nil means that the cancellation is no
+    ///     failure: an error that only says that the task was cancelled is removed.
+    ///   - reportsTask: Whether `didCancelTask` is reported with the cancellation. If false, `end` stores that report.
+    ///   - end: Cancels the task.
+    /// - Returns: The machine's action; `.ignore` if the request was cancelled before or has finished.
     @discardableResult
     func cancel(
-        with error: AFError?, telling tells: Bool = true,
+        with error: AFError?, reportingTask reportsTask: Bool = true,
         ending end: @escaping @Sendable (URLSessionTask) -> Void = { $0.cancel() }
     ) -> RequestMachine.Action {
-        let (action, _, begun) = receive(RequestMachine.Event.cancel) { action, task, state in
-            // Set together with the state, so that a reader that sees the request cancelled also sees the error.
+        let (action, _, firstAction) = receive(RequestMachine.Event.cancel) { action, task, state in
+            // The error is set together with the state, so that a thread that sees the cancellation also sees the error.
             if action != .ignore, state.error == nil { state.error = error }
             switch action {
             case .cancelTask:
                 guard let task else { break }
-                Self.add(
+                Self.addReport(
                     {
                         self.didCancel(asFailure: error != nil)
-                        if tells { self.didCancelTask(task) }
+                        if reportsTask { self.didCancelTask(task) }
                     }, to: &state)
                 return .end(task, by: end)
-            case .arrive:
-                Self.add(
+            case .cancelWithoutTask:
+                Self.addReport(
                     {
                         self.didCancel(asFailure: error != nil)
                         self.cancellationArrived()
@@ -261,40 +271,44 @@ extension Request {
             }
             return nil
         }
-        if action != .ignore { deliverChangesSoon() }
-        perform(begun)
+        if action != .ignore { deliverPendingReportsOnRoot() }
+        performTaskActions(from: firstAction)
         return action
     }
 
     // MARK: handlers and the pass over their serializers
 
-    /// Adds a serializer, which has to call `serialized` in a step when it is done. This may resume the request.
+    /// Adds a serializer. This may resume the request.
     ///
     /// - Parameters:
-    ///   - isForeign: Whether the serializer may call the program's code, or take long: it then runs on the serialization queue.
-    ///   - isAwaited: Whether only a Swift task waits for the response.
-    ///   - run: Runs the serializer; `isInStep` is false on the serialization queue.
+    ///   - needsSerializationQueue: Whether the serializer runs on the serialization queue, because it may call the program's
+    ///     code or take long.
+    ///   - isAwaited: Whether a Swift task awaits the response, and no handler is called.
+    ///   - run: Runs the serializer, then calls `completeSerializer` in a step. `isInStep` is false on the serialization queue.
     func appendSerializer(
-        isForeign: Bool, isAwaited: Bool = false, _ run: @escaping @Sendable (_ isInStep: Bool) -> Void
+        needsSerializationQueue: Bool, isAwaited: Bool = false,
+        _ run: @escaping @Sendable (_ isInStep: Bool) -> Void
     ) {
         let action = mutableState.write { state in
-            state.chain.append(.init(isForeign: isForeign, isAwaited: isAwaited, run: run))
+            state.chain.append(
+                .init(needsSerializationQueue: needsSerializationQueue, isAwaited: isAwaited, run: run))
             return state.machine.receive(.handlerAdded)
         }
         switch action {
-        case .beginLatePass: performOnRoot { self.runSerializers() }
+        case .beginLatePass: performOnRoot { self.continuePass() }
         case .offerResume:
-            if isAwaited, let session = delegate as? Session, mayStartAnywhere(in: session) {
-                performStep(needsRoot: false) { self.resumeUnlessManual(in: session) }
+            if isAwaited, let session = delegate as? Session, mayStartOnAnyThread(in: session) {
+                performStep(needsRoot: false) { self.resumeIfAutomatic(in: session) }
             } else {
-                performOnRoot { self.resumeUnlessManual(in: self.delegate) }
+                performOnRoot { self.resumeIfAutomatic(in: self.delegate) }
             }
         default: break
         }
     }
 
-    /// Finishes the request: the serializers run, then the handlers are called. Ignored if that is in progress or done. In
-    /// a step.
+    /// Finishes the request: the serializers run, then the handlers are called. Ignored once the pass has begun. In a step.
+    ///
+    /// - Parameter error: The error of the request; nil keeps the present one.
     func finish(error: AFError? = nil) {
         var error = error
         let (begins, _) = mutableState.write { state -> (Bool, SmallArray<Job>) in
@@ -305,86 +319,90 @@ extension Request {
         if begins { runPass() }
     }
 
-    /// Without handlers, the state is final when `requestDidFinish` is reported (E-7); otherwise it is reported before any
-    /// response.
+    /// Reports `requestDidFinish` and runs the pass. A request without handlers is finished before the report (E-7); otherwise
+    /// the report precedes the serializers.
     private func runPass() {
-        contentEnds()
+        contentDidEnd()
         let hasHandlers = mutableState.read { !$0.chain.isEmpty }
-        if !hasHandlers { runSerializers() }
+        if !hasHandlers { continuePass() }
         report(.finished(self))
-        if hasHandlers { runSerializers() }
+        if hasHandlers { continuePass() }
     }
 
-    /// Performs the next part of the pass, in a step.
-    private func runSerializers() {
-        let (step, waits, spent) = mutableState.write {
+    /// Runs the next serializer of the pass or, after the last one, calls the handlers. In a step.
+    private func continuePass() {
+        let (step, mustWaitForRoot, finishedChain) = mutableState.write {
             state -> (SerializerChain.Step?, Bool, SerializerChain?) in
-            // Handlers, and what they hold, are the program's.
-            if state.lane.isElsewhere, state.chain.hasHandlers { return (nil, true, nil) }
+            // Handlers, and the objects that they hold, are the program's.
+            if state.lane.isRunningOffRoot, state.chain.hasHandlers { return (nil, true, nil) }
             let step = state.chain.next()
             guard case .deliver = step else {
                 return (state.machine.phase == .finishing ? step : nil, false, nil)
             }
-            if state.hasProgressOnRoot {
-                state.hasProgressOnRoot = false
+            // Progress handlers that wait on the root queue are called before response handlers are dispatched.
+            if state.mayHaveProgressCallOnRoot {
+                state.mayHaveProgressCallOnRoot = false
                 return (nil, true, nil)
             }
             guard state.machine.receive(.serialized) == .proceed else { return (nil, false, nil) }
             return (step, false, state.chain.takeAll())
         }
-        // Progress handlers that wait on the root queue are called before response handlers are dispatched.
-        if waits { return performOnRoot { self.runSerializers() } }
+        if mustWaitForRoot { return performOnRoot { self.continuePass() } }
         switch step {
         case .run(let serializer):
-            if serializer.isForeign {
+            if serializer.needsSerializationQueue {
                 serializationQueue.async { serializer.run(false) }
             } else {
                 serializer.run(true)
             }
         case .deliver:
-            if let spent, spent.hasHandlers {
-                // A handler that was added late follows what an earlier step has reported.
+            if let finishedChain, finishedChain.hasHandlers {
+                // The monitors receive the events of earlier steps before a handler that was added late is called.
                 monitors?.deliverSoon()
-                spent.deliver(toHandlers: true)
+                finishedChain.deliver(toHandlers: true)
             }
-            // Before tasks are resumed, which must not find the request in its session (O-5), nor its files.
+            // Before awaiting tasks are resumed: they must find neither the request in its session (O-5) nor its files.
             cleanup()
-            forwardReported()
-            spent?.deliver(toHandlers: false)
+            forwardHeldEvent()
+            finishedChain?.deliver(toHandlers: false)
         case nil: break
         }
     }
 
-    /// Asks the retriers, on the root queue, after a serializer has failed. In a step.
+    /// Asks the retriers, on the root queue, after a serializer has failed. Completes the serializer if they refuse. In a step.
     ///
     /// - Parameters:
     ///   - failure: The error.
-    ///   - deliver: Calls the handler, with the error that a retrier has substituted, if any.
-    func serialized(_ failure: AFError, deliver: @escaping @Sendable (AFError?) -> Void) {
-        guard let delegate else { return serialized { deliver(nil) } }
+    ///   - deliver: Calls the handler. Its argument is the error that a retrier has substituted, or nil.
+    func retryOrCompleteSerializer(
+        dueTo failure: AFError, deliver: @escaping @Sendable (AFError?) -> Void
+    ) {
+        guard let delegate else { return completeSerializer { deliver(nil) } }
         switch mutableState.write({ $0.machine.receive(.serializerFailed) }) {
-        case .ask(let number):
+        case .askRetrier(let number):
             continueOnRoot {
                 delegate.retryResult(for: self, dueTo: failure) { result in
                     self.performOnRootNow {
-                        self.answered(result, to: number, refusal: .serializerRefused(number)) { error in
-                            self.serialized { deliver(error) }
+                        self.handleRetryResult(result, to: number, refusal: .serializerRetryRefused(number)) {
+                            error in
+                            self.completeSerializer { deliver(error) }
                         }
                     }
                 }
             }
-        case .proceed: serialized { deliver(nil) }
+        case .proceed: completeSerializer { deliver(nil) }
         default: break
         }
     }
 
-    /// Called in a step when a serializer has succeeded, or has failed and is not retried; `delivery` calls the handler.
-    func serialized(_ delivery: @escaping @Sendable () -> Void) {
-        mutableState.write { $0.chain.completed(Job(run: delivery)) }
-        runSerializers()
+    /// Stores `delivery`, which calls the handler, and continues the pass. Called in a step when a serializer has succeeded, or
+    /// has failed and is not retried.
+    func completeSerializer(delivery: @escaping @Sendable () -> Void) {
+        mutableState.write { $0.chain.addDelivery(Job(run: delivery)) }
+        continuePass()
     }
 
-    /// Adds a closure to be called when the handlers have been called; calls it at once if they have. On the root queue.
+    /// Calls `perform` in a step once the handlers have been called, or at once if they have been called before.
     func onFinish(perform: @escaping @Sendable () -> Void) {
         let isOver = mutableState.write { state in
             if state.machine.isOver { return true }
@@ -400,12 +418,12 @@ extension Request {
     func retryOrFinish(_ error: AFError?) {
         guard let error, let delegate else { return finish() }
         switch mutableState.write({ $0.machine.receive(.attemptFailed) }) {
-        case .ask(let number):
+        case .askRetrier(let number):
             continueOnRoot {
                 delegate.retryResult(for: self, dueTo: error) { result in
                     self.performOnRootNow {
-                        self.answered(result, to: number, refusal: .refused(number)) {
-                            self.finish(error: $0)
+                        self.handleRetryResult(result, to: number, refusal: .retryRefused(number)) { error in
+                            self.finish(error: error)
                         }
                     }
                 }
@@ -416,11 +434,17 @@ extension Request {
     }
 
     /// Handles the answer of a retrier. A late answer has no effect. On the root queue.
-    private func answered(
+    ///
+    /// - Parameters:
+    ///   - result: The answer.
+    ///   - number: The number of the question.
+    ///   - refusal: The machine's event if the retrier refuses.
+    ///   - refused: Called if the retrier refuses. Its argument is the error that the retrier has substituted, or nil.
+    private func handleRetryResult(
         _ result: RetryResult, to number: Int, refusal: RequestMachine.Event,
         refused: @escaping @Sendable (AFError?) -> Void
     ) {
-        let event = result.isRetry ? RequestMachine.Event.granted(number) : refusal
+        let event = result.isRetry ? RequestMachine.Event.retryGranted(number) : refusal
         guard mutableState.write({ $0.machine.receive(event) }) == .proceed else { return }
         switch result {
         case .retry: retry(after: nil)
@@ -436,7 +460,7 @@ extension Request {
         delegate.retryRequest(self, withDelay: delay)
     }
 
-    /// Prepares the request for the next attempt. Returns false if it was cancelled meanwhile. On the root queue.
+    /// Begins the next attempt. Returns false if the request was cancelled meanwhile. On the root queue.
     func prepareForRetry() -> Bool {
         let isDue = mutableState.write { state in
             guard state.machine.receive(.retryDue) == .proceed else { return false }
@@ -469,7 +493,7 @@ extension Request {
     func didSuspendTask(_ task: URLSessionTask) { report(.suspendedTask(self, task)) }
     func didCancelTask(_ task: URLSessionTask) { report(.cancelledTask(self, task)) }
 
-    /// Reports the cancellation. If it is no failure, removes an error that only says that the task was cancelled.
+    /// Reports the cancellation. If `isFailure` is false, first removes an error that only says that the task was cancelled.
     private func didCancel(asFailure isFailure: Bool) {
         if !isFailure {
             _ = mutableState.write { state -> AFError? in

@@ -6,12 +6,13 @@ public import LupineLoading
 
 /// A request of a session, with all its attempts.
 ///
-/// Created by `Session` only. May be used from any thread. What is done for it is done in steps, one after the other
-/// (`Lane`); the program's code is called on the session's root queue (`underlyingQueue`), handlers are called on the queues that they were added with. However the request ends, each handler is called once.
-/// `RequestMachine` decides under the lock what to do next; this class does it.
+/// Created by `Session` only. May be used from any thread. The work for a request is done in steps that never overlap (`Lane`).
+/// The program's code is called on the session's root queue (`underlyingQueue`), each handler on the queue that was given for it.
+/// However the request ends, each handler is called once. `RequestMachine` decides under the lock what to do next, and this class
+/// does it.
 ///
-/// The class has subclasses, so the compiler cannot check that it is `Sendable`: the mutable state is in `mutableState`, and in
-/// the locked states of the subclasses.
+/// The compiler cannot check that a class with subclasses is `Sendable`. All mutable state is in `mutableState` and in the locked
+/// states of the subclasses.
 public class Request: @unchecked Sendable {
     /// The state of a request.
     public enum State: Sendable {
@@ -27,11 +28,11 @@ public class Request: @unchecked Sendable {
         case finished
     }
 
-    /// The decision about a response whose content has not been received yet.
+    /// A handler's decision about a response whose content has not been received yet.
     public enum ResponseDisposition: Sendable {
-        /// The content is received.
+        /// Receive the content.
         case allow
-        /// The request is cancelled.
+        /// Cancel the request.
         case cancel
     }
 
@@ -44,13 +45,13 @@ public class Request: @unchecked Sendable {
     struct MutableState {
         var machine = RequestMachine()
         var lane = Lane()
-        /// Whether session and request are of kinds that may do without the program's code. Found out when an attempt begins.
-        var mayCallNoProgram = false
-        /// Whether a handler decides about the content of responses.
+        /// Whether session and request are of kinds that can work without calling the program's code. Set when an attempt begins.
+        var mayAvoidProgramCode = false
+        /// Whether a `ResponseGate` decides about the content of responses.
         var hasGate = false
         /// Whether the request has monitors besides those of its session.
         var hasMonitors = false
-        /// The last event of the present step, which is forwarded with the one that follows it, or at the step's end.
+        /// The latest event of the present step, if it has not been forwarded to the monitors yet: see `report`.
         var heldEvent: HeldEvent?
         var id: UUID?
         var error: AFError?
@@ -64,25 +65,25 @@ public class Request: @unchecked Sendable {
         var upload = TransferProgress()
         var download = TransferProgress()
         /// Whether a call of a progress handler may be waiting on the root queue.
-        var hasProgressOnRoot = false
+        var mayHaveProgressCallOnRoot = false
         var credential: URLCredential?
         var redirectHandler: (any RedirectHandler)?
         var cachedResponseHandler: (any CachedResponseHandler)?
         var interceptor: (any RequestInterceptor)?
         var eventMonitor: CompositeEventMonitor?
-        /// Notifications of user actions, which precede all other events.
-        var changes: [Job] = []
-        /// Actions on tasks and handler calls about them, in this order.
+        /// Reports of user actions to the monitors. They are delivered before any other event is reported.
+        var pendingReports: [Job] = []
+        /// Actions on tasks, and calls of the handlers that receive requests and tasks, in the order of the decisions.
         var actions = OrderedActions<TaskAction>()
-        var urlRequestHandler: Called<URLRequest>?
-        var urlSessionTaskHandler: Called<URLSessionTask>?
-        var cURLHandler: Called<String>?
+        var urlRequestHandler: QueuedHandler<URLRequest>?
+        var urlSessionTaskHandler: QueuedHandler<URLSessionTask>?
+        var cURLHandler: QueuedHandler<String>?
 
-        /// Whether the present attempt calls none of the program's code, and the request holds nothing else of the program's: its
-        /// steps then run on any thread. Response handlers do not count: they are looked for when they are to be called.
-        var callsNoProgram: Bool { mayCallNoProgram && !hasProgramCode }
+        /// Whether the present attempt calls none of the program's code, and the request holds no objects of the program: its
+        /// steps may then run on any thread. Response handlers do not count; the pass checks for them before it calls them.
+        var callsNoProgramCode: Bool { mayAvoidProgramCode && !hasProgramCode }
 
-        /// Whether the program has added code to the request.
+        /// Whether the program has added code other than response handlers to the request.
         var hasProgramCode: Bool {
             interceptor != nil || !validators.isEmpty || hasGate || hasMonitors || upload.object != nil
                 || download.object != nil || urlRequestHandler != nil || urlSessionTaskHandler != nil
@@ -90,32 +91,32 @@ public class Request: @unchecked Sendable {
         }
     }
 
-    /// An event that has not been forwarded, and the monitors that the request had when it was reported.
+    /// An event that has not been forwarded, and the monitors that the request had when the event was reported.
     struct HeldEvent {
         let event: MonitorEvent
         let monitors: CompositeEventMonitor
     }
 
-    /// A closure that runs once. A struct, because a bare closure in a generic lock is wrapped anew on each access.
+    /// A closure that runs once. A struct, because the compiler wraps a bare closure in a generic lock anew on each access.
     struct Job: Sendable {
         let run: @Sendable () -> Void
     }
 
-    /// A closure and the queue on which it is called.
-    struct Called<Value: Sendable>: Sendable {
+    /// A handler of the program, and the queue on which it is called.
+    struct QueuedHandler<Value: Sendable>: Sendable {
         let queue: DispatchQueue
         let closure: @Sendable (Value) -> Void
 
-        /// Returns an action that calls the closure with `value`.
-        func telling(_ value: Value) -> TaskAction {
-            .tell(Job { [queue, closure] in queue.async { closure(value) } })
+        /// Returns an action that calls the handler with `value`.
+        func call(with value: Value) -> TaskAction {
+            .callHandler(Job { [queue, closure] in queue.async { closure(value) } })
         }
     }
 
     let mutableState: Protected<MutableState>
-    /// The event loop whose connections the request prefers: the one that runs the program's Swift task, if there is one.
+    /// The event loop whose connections the request prefers: the loop that executes the program's Swift task, if one does.
     let preference = LoopPreference()
-    /// The session's root queue, on which the request calls the program's code that has no queue of its own.
+    /// The session's root queue. The request calls the program's code there, unless the program has given another queue.
     public let underlyingQueue: DispatchQueue
     /// The queue on which serializers run.
     public let serializationQueue: DispatchQueue
@@ -136,7 +137,7 @@ public class Request: @unchecked Sendable {
         mutableState = Protected(MutableState(interceptor: interceptor, eventMonitor: eventMonitor))
     }
 
-    /// A request that is deallocated before it has finished never will: the finish handlers are called now.
+    /// Calls the finish handlers, because a request that is deallocated before it has finished never finishes.
     deinit {
         for handler in mutableState.read({ $0.finishHandlers }) { handler.run() }
     }
@@ -181,10 +182,11 @@ public class Request: @unchecked Sendable {
 
     /// The monitor that receives the request's events.
     public var eventMonitor: (any EventMonitor)? { monitors }
+    /// The same monitor: it forwards events to the monitors of the session and the request.
     var monitors: CompositeEventMonitor? { mutableState.read { $0.eventMonitor } }
     /// The interceptor of the request, in addition to the session's.
     public var interceptor: (any RequestInterceptor)? { mutableState.read { $0.interceptor } }
-    /// Whether the request has an interceptor; nearly all have none.
+    /// Whether the request has an interceptor.
     var hasInterceptor: Bool { mutableState.read { $0.interceptor != nil } }
     /// The redirect handler; nil uses the session's.
     public var redirectHandler: (any RedirectHandler)? { mutableState.read { $0.redirectHandler } }
@@ -197,7 +199,8 @@ public class Request: @unchecked Sendable {
 
     // MARK: requests, tasks and metrics
 
-    /// The requests of all attempts, as converted and, if there are adapters, as adapted. Redirects are not included.
+    /// The requests of all attempts: each as converted and, if the attempt has an adapter, as adapted. Redirects are not
+    /// included.
     public var requests: [URLRequest] { mutableState.read { $0.requests.all } }
     /// The first request.
     public var firstRequest: URLRequest? { mutableState.read { $0.requests.first } }
@@ -231,8 +234,8 @@ public class Request: @unchecked Sendable {
 
     // MARK: cancelling
 
-    /// Cancels the request: its handlers receive `AFError.explicitlyCancelled`, unless it had failed before. Has no effect once
-    /// the request was cancelled or has finished.
+    /// Cancels the request: its handlers receive `AFError.explicitlyCancelled`, unless the request has failed before. Has no
+    /// effect once the request was cancelled or has finished.
     @discardableResult
     public func cancel() -> Self {
         cancel(with: .explicitlyCancelled)
@@ -249,45 +252,45 @@ public class Request: @unchecked Sendable {
         case resumption(DownloadRequest, Data)
     }
 
-    /// The first step of each attempt.
+    /// The first step of each attempt. Overridden by each subclass.
     var preparation: Preparation {
         preconditionFailure("a session performs requests of its own kinds: \(type(of: self))")
     }
 
-    /// Returns the task of an attempt.
+    /// Returns a new task for an attempt. Overridden by each subclass.
     func task(for request: URLRequest, using session: URLSession) -> URLSessionTask {
         preconditionFailure("Request has no task of its own: its subclasses do")
     }
 
-    /// Whether the response may be cached without asking: the request has no cache handler, and no `onHTTPResponse` handler that
-    /// could refuse the response.
+    /// Whether tasks may cache a response without asking the request: it has no cache handler, and no `onHTTPResponse` handler
+    /// that could refuse the response.
     var storesUnasked: Bool { false }
 
-    /// Whether the request is of a kind whose content and end need no queue if they meet none of the program's code, and was made of
-    /// the library's own values.
-    var takesContentAnywhere: Bool { false }
+    /// Whether the content and the end of the task can be processed on any thread if that calls none of the program's code: the
+    /// request is of a suitable kind, and was made from values of the library's types.
+    var mayReceiveOnAnyThread: Bool { false }
 
-    /// Whether the request can be started by the thread that adds its first handler, because its first attempt calls none of the
+    /// Whether the thread that adds the first handler may start the request, because the first attempt calls none of the
     /// program's code.
-    func mayStartAnywhere(in session: Session) -> Bool { false }
+    func mayStartOnAnyThread(in session: Session) -> Bool { false }
 
-    /// Makes the tasks ask before they cache a response. Called when such a handler is added.
-    func asksWhatIsStored() { for task in tasks { task.storesUnasked = false } }
+    /// Makes the tasks ask the request before they cache a response. Called when a handler is added that decides about this.
+    func askBeforeCaching() { for task in tasks { task.storesUnasked = false } }
 
-    /// Discards the results of an attempt, before the next one begins.
+    /// Discards the results of an attempt before the next one begins.
     func reset() {
         let (changes, _, _) = mutableState.write { state in
             ([state.upload.reset(), state.download.reset()], state.error.take(), state.chain.restart())
         }
-        for change in changes { change?.show() }
+        for change in changes { change?.publish() }
     }
 
-    /// Called in a step when the request finishes, before monitors and handlers are called: no more content arrives.
-    func contentEnds() {}
+    /// Called in a step when the request finishes, before monitors and handlers are called. No more content arrives.
+    func contentDidEnd() {}
 
-    /// Releases resources after the handlers have been called. In a step.
+    /// Releases resources after the handlers have been called. Called in a step.
     func cleanup() {
-        // Progress handlers often retain the request in order to cancel it, and will not be called again. They are released
+        // Progress handlers are not called again. They often retain the request in order to cancel it, so they are released here,
         // outside of the lock.
         let (handlers, progress) = mutableState.write { state in
             defer { (state.finishHandlers, state.upload.handler, state.download.handler) = ([], nil, nil) }
@@ -313,6 +316,7 @@ extension Request: CustomStringConvertible {
             let method = request.httpMethod
         else { return "No request created yet." }
         let text = "\(method) \(url.withoutUserInfo.absoluteString)"
-        return response.map { "\(text) (\($0.statusCode))" } ?? text
+        guard let response else { return text }
+        return "\(text) (\(response.statusCode))"
     }
 }

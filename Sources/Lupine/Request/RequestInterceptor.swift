@@ -7,7 +7,7 @@ public import LupineLoading
 public struct RequestAdapterState: Sendable {
     /// The `id` of the `Request`.
     public let requestID: UUID
-    /// The session that performs it.
+    /// The session that performs the request.
     public let session: Session
 }
 
@@ -21,7 +21,8 @@ public protocol RequestAdapter: Sendable {
         _ urlRequest: URLRequest, for session: Session,
         completion: @escaping @Sendable (_ result: Result<URLRequest, any Error>) -> Void)
 
-    /// Adapts a request with more context. The library calls this method; the default implementation calls the other one.
+    /// Adapts a request with more context. The library calls this method. The default implementation calls
+    /// `adapt(_:for:completion:)`.
     func adapt(
         _ urlRequest: URLRequest, using state: RequestAdapterState,
         completion: @escaping @Sendable (_ result: Result<URLRequest, any Error>) -> Void)

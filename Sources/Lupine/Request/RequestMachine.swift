@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 
-/// Decides what a request does next; `Request` does it. A value without locks, queues or clocks.
+/// Decides what a request does next; `Request` performs the returned actions. A value without locks, queues or clocks.
 ///
-/// It separates the **state**, which users see and which only they and the end of a pass change, from the **phase**, the progress
-/// of the current attempt. A request finishes through a *pass* over its serializers. The phase ensures that one pass runs at a
-/// time, that a failed attempt is followed either by a retry or by a pass, and that a request that is cancelled while a retrier
-/// decides, or while a retry waits, still has its pass.
+/// The **state** is public: only user actions and the end of a pass change it. The **phase** is internal: it says how far the
+/// current attempt has got. A request finishes with a *pass*: all of its serializers run, then all of its handlers are called.
+/// The phase ensures that only one pass runs at a time, that either a retry or a pass follows a failed attempt, and that a
+/// request that is cancelled while a retrier decides, or while a retry is pending, still has its pass.
 struct RequestMachine: Equatable {
     /// The progress of the current attempt.
     enum Phase: Equatable {
@@ -13,91 +13,96 @@ struct RequestMachine: Equatable {
         case idle
         /// The request is being converted and adapted, and the body of an upload is being created.
         case preparing
-        /// There is a task that has not ended.
+        /// The attempt has a task, which has not ended.
         case loading
-        /// A retrier was asked. The number distinguishes its answer from a late one.
+        /// A retrier decides whether to retry. The number identifies the question, so that late answers are recognized.
         case deciding(Int)
         /// A retry was granted and has not begun.
-        case waiting
+        case retryPending
         /// The serializers are running.
         case finishing
         /// The pass has ended and the handlers have been called.
         case over
     }
 
-    /// Whether there is a task, and whether the latest one has completed.
+    /// The status of a request's latest task.
     enum TaskStatus {
+        /// The request has no task yet.
         case none
+        /// The task has not completed.
         case live
         case completed
     }
 
     /// An event in the life of a request.
     enum Event {
-        /// The user, or automatic resumption, resumes, suspends or cancels.
+        /// The program, or automatic resumption, resumes, suspends or cancels the request. The status is that of the latest task.
         case resume(TaskStatus)
         case suspend(TaskStatus)
         case cancel(TaskStatus)
-        /// A cancellation without a task to cancel has reached the root queue.
+        /// The step that follows `Action.cancelWithoutTask` runs on the root queue.
         case cancellationArrived
         /// A handler was added.
         case handlerAdded
         /// The first attempt begins.
         case prepare
         /// The attempt's task was created.
-        case taskMade
-        /// The attempt has failed and a retrier may be asked.
+        case taskCreated
+        /// The attempt has failed. A retrier may be asked.
         case attemptFailed
-        /// A serializer has failed and a retrier may be asked.
+        /// A serializer has failed. A retrier may be asked.
         case serializerFailed
-        /// The retrier grants a retry, or refuses it to an attempt or to a serializer.
-        case granted(Int)
-        case refused(Int)
-        case serializerRefused(Int)
-        /// The retry that was granted is due: the next attempt begins.
+        /// The retrier grants a retry. As in the next two cases, the number is that of the question.
+        case retryGranted(Int)
+        /// The retrier refuses to retry a failed attempt.
+        case retryRefused(Int)
+        /// The retrier refuses to retry after a serializer has failed.
+        case serializerRetryRefused(Int)
+        /// The delay of a granted retry has passed: the next attempt begins.
         case retryDue
-        /// The request is to finish without another attempt.
+        /// The session or the request itself finishes the request without another attempt.
         case finish
         /// All serializers have run.
         case serialized
     }
 
-    /// The action that follows an event.
+    /// The action that `Request` performs after an event.
     enum Action: Equatable {
-        /// None: the event has no effect in the present state.
+        /// Do nothing: the event has no effect in the present state.
         case ignore
-        /// The state has changed; nothing else is to be done.
-        case note
-        /// The pipeline is to run.
-        case perform
+        /// Do nothing but report the event: state or phase have changed.
+        case accept
+        /// Let the session prepare the first attempt.
+        case runPipeline
         case resumeTask
         case suspendTask
         case cancelTask
-        /// A cancellation without a task to cancel: `cancellationArrived` follows on the root queue.
-        case arrive
-        /// The retrier is to be asked; the number is passed back with its answer.
-        case ask(Int)
-        /// The transition has been made: an attempt begins, a refusal is final, or the pass has ended.
+        /// The request is cancelled and has no live task. Send `cancellationArrived` in a step on the root queue.
+        case cancelWithoutTask
+        /// Ask the retriers, and send the number with their answer.
+        case askRetrier(Int)
+        /// Continue: the attempt begins, the retrier's answer is accepted, or the pass has ended.
         case proceed
-        /// A pass begins with the first serializer and is reported to the monitors.
+        /// Run all serializers, beginning with the first, and report the end of the request to the monitors.
         case beginPass
-        /// A pass over handlers that were added after the end begins; it is not reported.
+        /// Run the serializers of handlers that were added after the pass. The monitors get no report.
         case beginLatePass
-        /// The request may be resumed because of its new handler.
+        /// Resume the request if it resumes automatically: a handler was added.
         case offerResume
     }
 
     private(set) var state = Request.State.initialized
     private(set) var phase = Phase.idle
-    private var questions = 0
+    /// The number of questions put to retriers, which is also the number of the latest question.
+    private var questionCount = 0
 
-    /// Whether the handlers have been called. Nothing follows unless a handler is added.
+    /// Whether the handlers have been called. Only an added handler leads out of this phase.
     var isOver: Bool { phase == .over }
 
     /// Whether an attempt is being prepared and may create its task.
-    var goesOn: Bool { phase == .preparing && state != .cancelled }
+    var mayCreateTask: Bool { phase == .preparing && state != .cancelled }
 
-    /// The one transition function.
+    /// Changes state and phase, and returns the action to perform. The only transition function.
     mutating func receive(_ event: Event) -> Action {
         switch event {
         case .resume(let task): resume(task)
@@ -105,14 +110,14 @@ struct RequestMachine: Equatable {
         case .cancel(let task): cancel(task)
         case .cancellationArrived: cancellationArrived()
         case .handlerAdded: handlerAdded()
-        case .prepare: begin(isDue: phase == .idle)
-        case .taskMade: taskMade()
-        case .attemptFailed: failed(phase == .preparing || phase == .loading)
-        case .serializerFailed: failed(phase == .finishing)
-        case .granted(let number): answer(number, .waiting)
-        case .refused(let number): answer(number, .loading)
-        case .serializerRefused(let number): answer(number, .finishing)
-        case .retryDue: begin(isDue: phase == .waiting)
+        case .prepare: beginAttempt(isDue: phase == .idle)
+        case .taskCreated: taskCreated()
+        case .attemptFailed: failed(isInProgress: phase == .preparing || phase == .loading)
+        case .serializerFailed: failed(isInProgress: phase == .finishing)
+        case .retryGranted(let number): answered(number, next: .retryPending)
+        case .retryRefused(let number): answered(number, next: .loading)
+        case .serializerRetryRefused(let number): answered(number, next: .finishing)
+        case .retryDue: beginAttempt(isDue: phase == .retryPending)
         case .finish: finish()
         case .serialized: serialized()
         }
@@ -126,9 +131,9 @@ struct RequestMachine: Equatable {
         case .resumed, .cancelled, .finished: return .ignore
         }
         switch task {
-        case .none: return .perform
+        case .none: return .runPipeline
         case .live: return .resumeTask
-        case .completed: return .note
+        case .completed: return .accept
         }
     }
 
@@ -139,7 +144,7 @@ struct RequestMachine: Equatable {
         }
         switch task {
         case .live: return .suspendTask
-        case .none, .completed: return .note
+        case .none, .completed: return .accept
         }
     }
 
@@ -150,15 +155,16 @@ struct RequestMachine: Equatable {
         }
         switch (phase, task) {
         case (.loading, .live), (.finishing, .live), (.over, .live): return .cancelTask
-        case (_, .none), (_, .completed), (.idle, _), (.preparing, _), (.deciding, _), (.waiting, _):
-            return .arrive
+        case (_, .none), (_, .completed), (.idle, _), (.preparing, _), (.deciding, _),
+            (.retryPending, _):
+            return .cancelWithoutTask
         }
     }
 
-    /// A running pass continues, and so does a load whose task is about to report its end.
+    /// Begins a pass. A running pass continues, and the task of a running load is about to report its end.
     private mutating func cancellationArrived() -> Action {
         switch phase {
-        case .idle, .preparing, .deciding, .waiting:
+        case .idle, .preparing, .deciding, .retryPending:
             phase = .finishing
             return .beginPass
         case .loading, .finishing, .over: return .ignore
@@ -179,38 +185,41 @@ struct RequestMachine: Equatable {
 
     // MARK: the attempt
 
-    /// A cancelled request has no further attempt: its cancellation finishes it.
-    private mutating func begin(isDue: Bool) -> Action {
+    /// Begins an attempt, unless the request was cancelled: then `cancellationArrived` finishes it.
+    private mutating func beginAttempt(isDue: Bool) -> Action {
         guard isDue, state != .cancelled else { return .ignore }
         phase = .preparing
         return .proceed
     }
 
-    /// A task that was created after a cancellation is resumed and cancelled, so that it reports its end.
-    private mutating func taskMade() -> Action {
+    /// A task that is created after the cancellation is resumed and cancelled, so that it reports its end.
+    private mutating func taskCreated() -> Action {
         guard phase == .preparing else { return .cancelTask }
         phase = .loading
         switch state {
-        case .initialized, .finished: return .note
+        case .initialized, .finished: return .accept
         case .resumed: return .resumeTask
         case .suspended: return .suspendTask
         case .cancelled: return .cancelTask
         }
     }
 
-    /// `isGoingOn` is false if the request has ended in some other way before. If a cancelled request has no task,
-    /// `cancellationArrived` is about to follow.
-    private mutating func failed(_ isGoingOn: Bool) -> Action {
-        guard isGoingOn else { return .ignore }
+    /// Asks a retrier, unless the request was cancelled. A cancelled request that has no task is finished by
+    /// `cancellationArrived`.
+    ///
+    /// - Parameter isInProgress: Whether the attempt or pass that has failed is still in progress; otherwise the failure is
+    ///   ignored.
+    private mutating func failed(isInProgress: Bool) -> Action {
+        guard isInProgress else { return .ignore }
         guard state != .cancelled else { return phase == .preparing ? .ignore : .proceed }
-        questions += 1
-        phase = .deciding(questions)
-        return .ask(questions)
+        questionCount += 1
+        phase = .deciding(questionCount)
+        return .askRetrier(questionCount)
     }
 
-    /// Accepts the answer of a retrier, unless it is repeated or late. It is late if the request was cancelled: then
-    /// `cancellationArrived` is about to follow and finishes the request.
-    private mutating func answer(_ number: Int, _ next: Phase) -> Action {
+    /// Accepts the answer of a retrier to question `number`. Ignores an answer that is repeated or late, as each answer is after
+    /// a cancellation: `cancellationArrived` then finishes the request.
+    private mutating func answered(_ number: Int, next: Phase) -> Action {
         guard phase == .deciding(number), state != .cancelled else { return .ignore }
         phase = next
         return .proceed
@@ -220,7 +229,7 @@ struct RequestMachine: Equatable {
 
     private mutating func finish() -> Action {
         switch phase {
-        case .idle, .preparing, .loading, .deciding, .waiting:
+        case .idle, .preparing, .loading, .deciding, .retryPending:
             phase = .finishing
             return .beginPass
         case .finishing, .over: return .ignore

@@ -3,16 +3,17 @@
 internal import Dispatch
 internal import LupineLoading
 
-/// The handler that decides whether the content of a response is received: `onHTTPResponse` of data and stream requests. A
-/// request has one, the last that was set.
+/// The handler that decides whether the content of a response is received. Set by `onHTTPResponse` of data and stream requests,
+/// where a new one replaces it.
 struct ResponseGate: Sendable {
-    /// Called once, with the decision about the content.
+    /// The completion that the handler calls once, with its decision.
     typealias Answer = @Sendable (Request.ResponseDisposition) -> Void
 
     let queue: DispatchQueue
     let closure: @Sendable (HTTPURLResponse, @escaping Answer) -> Void
 
-    /// Asks the gate; without one every response is allowed. Called on the root queue, as is `completion`.
+    /// Calls the gate's handler and passes its decision to `completion`, and cancels the request if the handler decides so.
+    /// Without a gate every response is allowed. Called on the root queue, as is `completion`.
     static func ask(
         _ gate: ResponseGate?, about response: HTTPURLResponse, for request: Request,
         completion: @escaping @Sendable (URLSession.ResponseDisposition) -> Void

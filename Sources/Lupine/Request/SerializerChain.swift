@@ -1,58 +1,62 @@
 // SPDX-License-Identifier: MIT
 
-/// The serializers of a request, each run once per pass, in the order in which they were added, and the calls of the
-/// handlers, which wait until all have run. A value; `Request` keeps it under its lock.
+/// The serializers of a request, and the calls that deliver their values.
+///
+/// In each pass every serializer runs once, in the order in which they were added. The values are delivered after all have run. A
+/// value; `Request` keeps it under its lock.
 struct SerializerChain {
     /// The next step of a pass.
     enum Step {
-        /// This serializer is next.
+        /// Run this serializer.
         case run(Serializer)
-        /// All have run: the values are to be delivered.
+        /// All serializers have run. Deliver their values.
         case deliver
     }
 
-    /// Makes the value of one handler.
+    /// Produces the value for one handler, or for the Swift tasks that await one response.
     struct Serializer: Sendable {
-        /// Whether it calls the program's code or takes long. It then runs on the serialization queue.
-        let isForeign: Bool
-        /// Whether only Swift tasks wait for its value.
+        /// Whether the serializer runs on the serialization queue, because it may call the program's code or take long.
+        let needsSerializationQueue: Bool
+        /// Whether Swift tasks await the value, and no handler receives it.
         let isAwaited: Bool
-        /// Runs it; the argument is false on the serialization queue.
+        /// Runs the serializer; the argument is false on the serialization queue.
         let run: @Sendable (_ isInStep: Bool) -> Void
     }
 
     private var serializers = SmallArray<Serializer>()
+    /// Calls that deliver the values of the serializers that have run, in the same order.
     private var deliveries = SmallArray<Request.Job>()
 
-    /// Adds a serializer to the running pass, or to the next one if none is running.
+    /// Adds a serializer. If a pass is running, the serializer runs in that pass.
     mutating func append(_ serializer: Serializer) { serializers.append(serializer) }
 
     /// Whether there is no serializer.
     var isEmpty: Bool { serializers.isEmpty }
 
-    /// Whether there are handlers, and not only Swift tasks that wait.
+    /// Whether any value is delivered to a handler; otherwise only Swift tasks await values.
     var hasHandlers: Bool { serializers.contains { !$0.isAwaited } }
 
-    /// Delivers the values of all serializers: to the handlers, or to the Swift tasks that wait.
+    /// Delivers values: to the handlers if `toHandlers` is true, otherwise to the Swift tasks that await them.
     func deliver(toHandlers: Bool) {
-        for place in 0..<deliveries.count where serializers[place]?.isAwaited != toHandlers {
-            deliveries[place]?.run()
+        for index in 0..<deliveries.count where serializers[index]?.isAwaited != toHandlers {
+            deliveries[index]?.run()
         }
     }
 
     /// Returns the next step of the pass.
     func next() -> Step {
-        serializers[deliveries.count].map { .run($0) } ?? .deliver
+        guard let serializer = serializers[deliveries.count] else { return .deliver }
+        return .run(serializer)
     }
 
-    /// Stores the call of the handler whose serializer has run.
-    mutating func completed(_ delivery: Request.Job) { deliveries.append(delivery) }
+    /// Stores the call that delivers the value of the serializer that has just run.
+    mutating func addDelivery(_ delivery: Request.Job) { deliveries.append(delivery) }
 
-    /// Restarts with the first serializer. Returns the calls that are dropped: they hold objects of the program, which must not
-    /// be released under the lock.
+    /// Restarts with the first serializer. Returns the discarded calls: they may hold objects of the program, which must not be
+    /// released under the lock.
     mutating func restart() -> SmallArray<Request.Job> { deliveries.takeAll() }
 
-    /// Removes and returns everything, for the same reason.
+    /// Removes and returns all serializers and calls, so that the caller can release them outside of the lock.
     mutating func takeAll() -> SerializerChain {
         var all = SerializerChain()
         swap(&all, &self)

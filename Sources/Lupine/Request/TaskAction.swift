@@ -2,17 +2,18 @@
 
 internal import LupineLoading
 
-/// An action that a request performs on its task, or a handler call about it, in the order of the decisions: see
-/// `OrderedActions`.
+/// An action that a request performs on its task, or a call of a handler that receives a request or a task. `OrderedActions`
+/// keeps them in order.
 enum TaskAction: Sendable {
     case resume(URLSessionTask)
     case suspend(URLSessionTask)
-    /// A task that was never resumed would not report its end (T-4), so it is resumed first.
+    /// Resumes the task, because a task that was never resumed would not report its end (T-4), then calls the closure, which
+    /// cancels the task.
     case end(URLSessionTask, by: @Sendable (URLSessionTask) -> Void)
-    /// Calls a handler with what was created for the request.
-    case tell(Request.Job)
+    /// Runs the job, which calls a handler.
+    case callHandler(Request.Job)
 
-    /// Performs the action. Not under a lock: a task may call the program's code (`URLProtocol.canInit`) before it returns.
+    /// Performs the action. No lock may be held: the task may call the program's code (`URLProtocol.canInit`) before it returns.
     func perform() {
         assertNoLockIsHeld()
         switch self {
@@ -21,7 +22,7 @@ enum TaskAction: Sendable {
         case .end(let task, let end):
             task.resume()
             end(task)
-        case .tell(let job): job.run()
+        case .callHandler(let job): job.run()
         }
     }
 }

@@ -4,67 +4,67 @@ internal import Dispatch
 internal import Foundation
 internal import LupineLoading
 
-/// The progress of one direction of a request. The `Progress` object is created on first use; until then there are two numbers. A
-/// value; `Request` keeps it under its lock.
+/// The progress of a request's upload or download: two byte counts and, once it is used, a `Progress` object. A value; `Request`
+/// keeps it under its lock.
 struct TransferProgress {
     /// A handler and the queue on which it is called.
     final class Handler: Sendable {
         let queue: DispatchQueue
         let closure: Request.ProgressHandler
-        /// Whether a call waits on the queue.
-        private let isWaiting = Protected(false)
+        /// Whether a call has been enqueued on the queue and has not begun.
+        private let isEnqueued = Protected(false)
 
         init(queue: DispatchQueue, closure: @escaping Request.ProgressHandler) {
             self.queue = queue
             self.closure = closure
         }
 
-        /// Calls the handler with the object, unless a call is waiting already: that call sees the newest numbers.
-        fileprivate func tell(_ object: Progress) {
-            let waits = isWaiting.write { isWaiting in
-                defer { isWaiting = true }
-                return isWaiting
+        /// Enqueues a call of the handler with `object`, unless one is enqueued already: that call sees the newest counts.
+        fileprivate func enqueueCall(with object: Progress) {
+            let wasEnqueued = isEnqueued.write { isEnqueued in
+                defer { isEnqueued = true }
+                return isEnqueued
             }
-            if waits { return }
+            if wasEnqueued { return }
             queue.async { [self] in
-                // Reset before the call, which may miss later changes.
-                isWaiting.write(false)
+                // Reset before the call, because the handler may not see changes that are made during the call.
+                isEnqueued.write(false)
                 closure(object)
             }
         }
     }
 
-    /// New numbers, to be published outside of the lock.
+    /// New byte counts, which `publish` applies outside of the lock.
     struct Change {
         let object: Progress
         let total: Int64
         let completed: Int64
         let handler: Handler?
 
-        /// Updates the `Progress` object, then tells the handler.
-        func show() {
+        /// Updates the `Progress` object, then enqueues a call of the handler.
+        func publish() {
             assertNoLockIsHeld()
             object.show(completed: completed, of: total)
-            handler?.tell(object)
+            handler?.enqueueCall(with: object)
         }
     }
 
     private(set) var total: Int64 = 0
     private(set) var completed: Int64 = 0
     var handler: Handler?
-    /// The object, the same for the life of the request. There is always one if there is a handler.
+    /// The `Progress` object, the same for the life of the request. Never nil if there is a handler.
     private(set) var object: Progress?
 
-    /// Returns an object with these numbers, to be passed to `adopt`. Not under the lock: it may become a child of a `Progress`
-    /// of the program.
+    /// Returns a new `Progress` with the present counts, which the caller passes to `store`. Not called under the lock, because
+    /// the object may become a child of a `Progress` of the program.
     func makeObject() -> Progress {
         let progress = Progress(totalUnitCount: total)
         progress.completedUnitCount = completed
         return progress
     }
 
-    /// Stores the object. Returns false if there is one already, or if the numbers have changed since it was created.
-    mutating func adopt(_ new: Progress) -> Bool {
+    /// Stores a new object. Returns false if there is one already, or if the counts have changed since `new` was created.
+    mutating func store(_ new: Progress) -> Bool {
         guard object == nil, new.totalUnitCount == total, new.completedUnitCount == completed else {
             return false
         }
@@ -72,7 +72,7 @@ struct TransferProgress {
         return true
     }
 
-    /// Stores new numbers. Returns nil if there is no object to update.
+    /// Stores new counts. Returns the change to publish, or nil if there is no object.
     mutating func update(completed: Int64, total: Int64) -> Change? {
         self.completed = completed
         self.total = total
@@ -80,7 +80,7 @@ struct TransferProgress {
         return Change(object: object, total: total, completed: completed, handler: handler)
     }
 
-    /// Sets both numbers to zero. No handler is called.
+    /// Sets both counts to zero. Returns the change to publish, which calls no handler, or nil if there is no object.
     mutating func reset() -> Change? {
         total = 0
         completed = 0

@@ -6,8 +6,8 @@ internal import LupineLoading
 
 /// Creates the body of an upload.
 public protocol UploadableConvertible: Sendable {
-    /// Returns the body. Called for each attempt, after the request was adapted. An error that it throws fails the request: an
-    /// `AFError` as it is, another error as `createUploadableFailed`.
+    /// Returns the body. Called for each attempt, after the request was adapted. A thrown error fails the attempt: an `AFError`
+    /// is used unchanged, another error becomes `createUploadableFailed`.
     func createUploadable() throws -> UploadRequest.Uploadable
 }
 
@@ -20,7 +20,7 @@ public final class UploadRequest: DataRequest, @unchecked Sendable {
     public enum Uploadable: @unchecked Sendable, UploadableConvertible {
         /// Data in memory.
         case data(Data)
-        /// A file, and whether it is removed when the request has called its handlers.
+        /// A file. If `shouldRemove` is true, the file is removed after the request has called its handlers.
         case file(URL, shouldRemove: Bool)
         /// A stream, which can be read once.
         case stream(InputStream)
@@ -56,11 +56,11 @@ public final class UploadRequest: DataRequest, @unchecked Sendable {
             shouldAutomaticallyResume: shouldAutomaticallyResume, delegate: delegate)
     }
 
-    /// The body; nil until it was created.
+    /// The body; nil until it has been created.
     public var uploadable: Uploadable? {
         get { uploadState.read { $0.uploadable } }
         set {
-            // The old value is released outside of the lock: it may be a stream of the program.
+            // The old value is released outside of the lock, because it may be a stream of the program.
             var new = newValue
             uploadState.write { state in
                 if case .file(let url, shouldRemove: true) = new { state.files.insert(url) }

@@ -2,31 +2,35 @@
 
 internal import LupineLoading
 
-/// A check of the response that runs when a task has ended, on the root queue. It does not keep its request alive.
+/// A check of the response that runs on the root queue when a task has ended. It does not keep its request alive.
 struct Validator: Sendable {
     /// Checks the response.
-    let judge: @Sendable (URLRequest?, HTTPURLResponse) -> Request.ValidationResult
-    /// Reports the result to the request's monitor.
+    let check: @Sendable (URLRequest?, HTTPURLResponse) -> Request.ValidationResult
+    /// Reports the result to the request's monitors.
     let report: @Sendable (URLRequest?, HTTPURLResponse, Request.ValidationResult) -> Void
 }
 
 extension Request {
-    /// Adds a check. Both closures are called on the root queue, once per attempt, unless the request has failed before or
+    /// Adds a validator. Both closures are called on the root queue, once per attempt, unless the attempt has failed before or
     /// has no HTTP response.
+    ///
+    /// - Parameters:
+    ///   - check: Checks the response.
+    ///   - report: Reports the result to the request's monitors.
     func validate(
-        judge: @escaping @Sendable (URLRequest?, HTTPURLResponse) -> ValidationResult,
+        check: @escaping @Sendable (URLRequest?, HTTPURLResponse) -> ValidationResult,
         report: @escaping @Sendable (URLRequest?, HTTPURLResponse, ValidationResult) -> Void
     ) {
-        mutableState.write { $0.validators.append(Validator(judge: judge, report: report)) }
+        mutableState.write { $0.validators.append(Validator(check: check, report: report)) }
     }
 
-    /// Runs the checks until one fails, on the root queue.
+    /// Runs the validators until one fails. On the root queue.
     func run(_ validators: [Validator]) {
         guard let response else { return }
         for validator in validators {
             let request = request
             assertNoLockIsHeld()
-            let result = validator.judge(request, response)
+            let result = validator.check(request, response)
             if case .failure(let error) = result {
                 self.error = error.asAFError(
                     or: .responseValidationFailed(reason: .customValidationFailed(error: error)))

@@ -15,7 +15,7 @@ extension DataRequest {
     @discardableResult
     public func validate(_ validation: @escaping Validation) -> Self {
         validate(
-            judge: { [weak self] request, response in validation(request, response, self?.data) },
+            check: { [weak self] request, response in validation(request, response, self?.data) },
             report: { [weak self] request, response, result in
                 guard let self else { return }
                 eventMonitor?.request(

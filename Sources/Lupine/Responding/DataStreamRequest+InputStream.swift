@@ -17,16 +17,16 @@ extension DataStreamRequest {
     public func asInputStream(bufferSize: Int = 1024) -> InputStream? {
         let feed = ContentFeed(capacity: bufferSize) { [weak self] in
             guard let self else { return }
-            perform(streamState.write { $0.balance() })
+            apply(streamState.write { $0.holdOrRelease() })
         }
         let stream = feed.makeStream()
         let (ended, hold) = streamState.write { state -> (ContentFeed?, Hold?) in
-            if state.hasEnded { return (feed, nil) }
+            if state.hasContentEnded { return (feed, nil) }
             let old = state.feed
             state.feed = feed
-            return (old, state.balance())
+            return (old, state.holdOrRelease())
         }
-        perform(hold)
+        apply(hold)
         ended?.end()
         resume()
         return stream

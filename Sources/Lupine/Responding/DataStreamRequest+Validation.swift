@@ -14,7 +14,7 @@ extension DataStreamRequest {
     @discardableResult
     public func validate(_ validation: @escaping Validation) -> Self {
         validate(
-            judge: { request, response in validation(request, response) },
+            check: { request, response in validation(request, response) },
             report: { [weak self] request, response, result in
                 guard let self else { return }
                 eventMonitor?.request(

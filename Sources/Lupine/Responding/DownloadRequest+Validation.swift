@@ -19,7 +19,7 @@ extension DownloadRequest {
     @discardableResult
     public func validate(_ validation: @escaping Validation) -> Self {
         validate(
-            judge: { [weak self] request, response in validation(request, response, self?.fileURL) },
+            check: { [weak self] request, response in validation(request, response, self?.fileURL) },
             report: { [weak self] request, response, result in
                 guard let self else { return }
                 eventMonitor?.request(

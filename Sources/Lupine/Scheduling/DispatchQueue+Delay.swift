@@ -10,14 +10,14 @@ extension DispatchQueue {
         _ delay: TimeInterval, by clock: SessionClock = .system,
         execute closure: @escaping @Sendable () -> Void
     ) {
-        // NaN and negative values mean no delay. Longer delays are capped at about a century.
+        // NaN and negative values mean no delay. Delays are capped at about a century.
         _ = after(.seconds(delay > 0 ? min(delay, 3_000_000_000) : 0), by: clock, execute: closure)
     }
 
-    /// Runs the closure on the queue after `delay`, unless the returned closure is called before, which cancels it.
+    /// Runs the closure on the queue after `delay`. Returns a closure that cancels the call.
     ///
-    /// Uses the session's clock, whose alarms are those of the loads: a Dispatch timer never fires if no descriptor is left when
-    /// the first one is created.
+    /// Uses the session's clock, as loads do, and not a Dispatch timer: Dispatch timers never fire if the process has no free
+    /// descriptor when the first of them is created.
     func after(
         _ delay: Duration, by clock: SessionClock = .system, execute closure: @escaping @Sendable () -> Void
     ) -> @Sendable () -> Void {

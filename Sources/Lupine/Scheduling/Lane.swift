@@ -2,14 +2,15 @@
 
 internal import LupineLoading
 
-/// The steps of one request, which are performed one after the other, each where it may run.
+/// The queue of one request's steps. It decides which thread performs each step; steps never overlap.
 ///
-/// A value without I/O, under the lock of its owner: the owner performs the actions that it returns, and reports when a step has
-/// returned. A step runs on the thread that brings it if none is being performed; otherwise it waits, and the thread that performs
-/// the present step performs it afterwards. A step that calls the program's code has to run on the root queue: if the lane is
-/// elsewhere, it moves there first, and everything behind that step waits.
+/// A value, which its owner, the request, keeps under a lock. The owner performs the returned actions, and calls `stepReturned()`
+/// after each step. If the lane is idle, the thread that adds a step performs it. Otherwise the step waits, and the thread that
+/// performs the present step performs it afterwards. A step that calls the program's code has to run on the root queue: if it is
+/// next while another thread performs the steps, the owner enqueues a block on the root queue, which performs this step and those
+/// after it.
 struct Lane {
-    /// One thing to do for the request.
+    /// A piece of the request's work.
     struct Step: Sendable {
         /// Whether the step has to run on the root queue.
         let needsRoot: Bool
@@ -18,28 +19,29 @@ struct Lane {
 
     private enum State: Equatable {
         case idle  // → running, moving
-        /// A thread performs a step: one of the root queue's, or any other.
+        /// A thread performs a step. `onRoot` says whether it is the root queue's thread.
         case running(onRoot: Bool)  // → idle, moving
-        /// A block that continues on the root queue is on its way there.
+        /// A block that continues with the steps is enqueued on the root queue, and has not begun.
         case moving  // → running
     }
 
+    /// The action that the owner performs.
     enum Action {
         /// Perform the step, then call `stepReturned()`.
         case run(Step)
-        /// Put a block on the root queue that calls `arrived()`.
+        /// Enqueue a block on the root queue that calls `beganOnRoot()`.
         case moveToRoot
-        /// Nothing: another thread continues, or there is nothing left.
+        /// Do nothing: another thread continues, or no step is left.
         case none
     }
 
     private var state = State.idle
     private var waiting = SmallArray<Step>()
 
-    /// Whether a step is being performed on another thread than the root queue's.
-    var isElsewhere: Bool { state == .running(onRoot: false) }
+    /// Whether a step is being performed on a thread other than the root queue's.
+    var isRunningOffRoot: Bool { state == .running(onRoot: false) }
 
-    /// Takes a step from the calling thread, which is on the root queue or not.
+    /// Adds a step. `isOnRoot` says whether the calling thread is the root queue's.
     mutating func enter(_ step: Step, isOnRoot: Bool) -> Action {
         switch state {
         case .idle where isOnRoot || !step.needsRoot:
@@ -55,7 +57,7 @@ struct Lane {
         }
     }
 
-    /// The step that was to be performed has returned.
+    /// Called when a step has returned. The result is the action for the next one.
     mutating func stepReturned() -> Action {
         guard case .running(let isOnRoot) = state else { return .none }
         guard let next = waiting.first else {
@@ -66,11 +68,12 @@ struct Lane {
             state = .moving
             return .moveToRoot
         }
-        return waiting.popFirst().map { .run($0) } ?? .none
+        guard let step = waiting.popFirst() else { return .none }
+        return .run(step)
     }
 
-    /// The block on the root queue has begun.
-    mutating func arrived() -> Action {
+    /// Called when the block on the root queue has begun. The result is the action for the next step.
+    mutating func beganOnRoot() -> Action {
         guard state == .moving else { return .none }
         state = .running(onRoot: true)
         return stepReturned()

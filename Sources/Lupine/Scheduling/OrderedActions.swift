@@ -2,17 +2,17 @@
 
 internal import LupineLoading
 
-/// Actions that are decided under a lock and performed outside of it, in the order of the decisions. One thread at a time
-/// performs; actions that are decided meanwhile, by other threads or by the performed action itself, are left to that thread.
+/// Keeps actions that are enqueued under a lock and performed outside of it in their order.
 ///
-/// A value; its owner protects it with the lock under which the decisions are made.
+/// One thread at a time performs actions. It also performs those that are enqueued meanwhile, by other threads or by an action
+/// itself. A value; its owner keeps it under the lock under which the actions are decided.
 struct OrderedActions<Action> {
     private var waiting = Queue<Action>()
     private var isPerforming = false
 
-    /// Adds an action. Returns it if the caller has to perform it and then the results of `next()`; returns nil if another thread
-    /// is performing and will reach it.
-    mutating func take(_ action: Action) -> Action? {
+    /// Enqueues an action. Returns the action if no thread is performing: the caller then performs it, and the results of
+    /// `next()` until that returns nil. Otherwise returns nil, and the thread that is performing performs the action later.
+    mutating func enqueue(_ action: Action) -> Action? {
         if isPerforming {
             waiting.append(action)
             return nil
@@ -21,7 +21,7 @@ struct OrderedActions<Action> {
         return action
     }
 
-    /// Returns the next action for a caller that has just performed one; nil if none is left.
+    /// Returns the next action to the thread that has just performed one; nil if none is left.
     mutating func next() -> Action? {
         if let action = waiting.popFirst() { return action }
         isPerforming = false

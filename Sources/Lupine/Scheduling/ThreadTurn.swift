@@ -2,8 +2,8 @@
 
 internal import Foundation
 
-/// Lets one thread at a time run work that may call the program's code, during which no lock can be held; other threads wait for
-/// their turn. A thread that has the turn may take it again.
+/// A recursive lock for work that may call the program's code: neither `condition` nor a `Protected` is locked during the work.
+/// Other threads wait until the work is done.
 final class ThreadTurn: Sendable {
     private struct State {
         var owner: ObjectIdentifier?
@@ -13,16 +13,16 @@ final class ThreadTurn: Sendable {
     private let condition = NSCondition()
     private let state = Protected(State())
 
-    /// Runs `body` when it is the caller's turn.
+    /// Waits until no other thread runs work, then runs `body`.
     ///
-    /// - Parameter body: Receives whether the caller already had the turn.
+    /// - Parameter body: The work. Its argument says whether the calling thread is already running other work.
     func run<Value>(_ body: (_ isNested: Bool) throws -> Value) rethrows -> Value {
-        let isNested = take()
-        defer { giveBack() }
+        let isNested = acquire()
+        defer { release() }
         return try body(isNested)
     }
 
-    private func take() -> Bool {
+    private func acquire() -> Bool {
         let thread = ObjectIdentifier(Thread.current)
         condition.lock()
         defer { condition.unlock() }
@@ -38,7 +38,7 @@ final class ThreadTurn: Sendable {
         }
     }
 
-    private func giveBack() {
+    private func release() {
         condition.lock()
         state.write { state in
             state.depth -= 1

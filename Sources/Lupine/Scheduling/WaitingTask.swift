@@ -2,19 +2,20 @@
 
 /// A suspended Swift task, to be resumed once.
 ///
-/// Uses an unchecked continuation: a checked one allocates an object and costs a copy for each awaited request. The owner
-/// guarantees that it resumes the task only once: it removes it from a locked state first.
+/// Uses an unchecked continuation, because a checked one allocates an object for each awaited request and has to be copied. The
+/// owner resumes the task only once: it first removes the task from a locked state.
 @safe struct WaitingTask: Sendable {
     private let continuation: UnsafeContinuation<Void, Never>
 
-    /// Suspends the calling task if `keeps` stores it and returns true; otherwise the task continues at once.
-    nonisolated(nonsending) static func wait(_ keeps: (WaitingTask) -> Bool) async {
+    /// Suspends the calling task and passes it to `store`, which keeps it and returns true, or returns false to let it continue
+    /// at once.
+    nonisolated(nonsending) static func wait(_ store: (WaitingTask) -> Bool) async {
         await unsafe withUnsafeContinuation { continuation in
             let task = unsafe WaitingTask(continuation: continuation)
-            if !keeps(task) { task.goOn() }
+            if !store(task) { task.resume() }
         }
     }
 
     /// Resumes the task. Called once.
-    func goOn() { unsafe continuation.resume() }
+    func resume() { unsafe continuation.resume() }
 }

@@ -15,15 +15,15 @@ extension Session {
 
     /// Runs the pipeline for a request, in a step of it.
     func performNow(_ request: Request) {
-        request.deliverChanges()
-        guard request.beginsAttempt() else { return }
+        request.deliverPendingReports()
+        guard request.beginAttempt() else { return }
         performAttempt(of: request)
     }
 
     /// Runs the pipeline for an attempt that has begun, in a step of the request.
     func performAttempt(of request: Request) {
         mutableState.write { _ = $0.activeRequests.insert(request) }
-        request.findProgramCode(of: self)
+        request.checkForProgramCode(of: self)
         switch request.preparation {
         case .conversion(let convertible, let upload):
             if upload != nil || !ownsRequestQueue || adapter(for: request) != nil
@@ -34,7 +34,7 @@ extension Session {
                 convert(request, convertible, nil, isInStep: true)
             }
         case .resumption(let download, let data):
-            guard request.goesOn else { return }
+            guard request.mayCreateTask else { return }
             didCreate(download.task(forResumeData: data, using: session), for: request)
         }
     }
@@ -116,7 +116,7 @@ extension Session {
     /// Steps 7 and 8, in a step of the request.
     private func makeTask(for request: Request, _ urlRequest: URLRequest) {
         request.didCreateURLRequest(urlRequest)
-        guard request.goesOn else { return }
+        guard request.mayCreateTask else { return }
         didCreate(request.task(for: urlRequest, using: session), for: request)
     }
 

@@ -77,7 +77,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     private func audience(of task: URLSessionTask) -> CallbackReceivers {
         let (provider, eventMonitor) = listeners
         let request = provider?.request(for: task)
-        request?.deliverChanges()
+        request?.deliverPendingReports()
         return CallbackReceivers(provider: provider, eventMonitor: eventMonitor, request: request)
     }
 
@@ -496,7 +496,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
         audience.eventMonitor?.urlSession(
             session, downloadTask: downloadTask, didFinishDownloadingTo: location)
         guard let request = audience.request as? DownloadRequest else { return }
-        let (destination, options) = request.place(for: location, downloadTask.response)
+        let (destination, options) = request.resolveDestination(for: location, downloadTask.response)
         audience.eventMonitor?.request(request, didCreateDestinationURL: destination)
         do {
             if options.contains(.removePreviousFile), fileManager.fileExists(atPath: destination.path) {

@@ -83,7 +83,7 @@ extension WebSocketRequest {
                     request.tell(.connected(protocol: name), to: handler, on: queue)
                 case .message(let message):
                     let weight = occurrence.weight
-                    guard !request.isMuted else { return request.weigh(-weight) }
+                    guard !request.isMuted else { return request.changeBacklog(by: -weight) }
                     request.tellUnlessMuted(decode(message), weighing: weight, to: handler, on: queue)
                 case .disconnected(let code, let reason):
                     request.tellUnlessMuted(
@@ -92,8 +92,8 @@ extension WebSocketRequest {
             }
         }
         socketState.write { $0.takers.append(taker) }
-        appendSerializer(isForeign: false) { _ in
-            self.serialized {
+        appendSerializer(needsSerializationQueue: false) { _ in
+            self.completeSerializer {
                 self.decodingQueue.async {
                     let completion = Completion(
                         request: self.request, response: self.response, metrics: self.metrics,
@@ -121,7 +121,7 @@ extension WebSocketRequest {
     ) {
         queue.async {
             if !self.isMuted { handler(Event(request: self, kind: kind, weight: weight)) }
-            if weight > 0 { self.weigh(-weight) }
+            if weight > 0 { self.changeBacklog(by: -weight) }
         }
     }
 }

@@ -59,9 +59,9 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
             if backlog.isFull {
                 guard let task, task !== held else { return nil }
                 held = task
-                return actions.take(.hold(task, true))
+                return actions.enqueue(.hold(task, true))
             }
-            return held.take().flatMap { actions.take(.hold($0, false)) }
+            return held.take().flatMap { actions.enqueue(.hold($0, false)) }
         }
     }
 
@@ -129,7 +129,7 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
         let (begun, _, _) = socketState.write { state in
             var begun: Action?
             for message in state.unsent {
-                let taken = state.actions.take(.send(message, task))
+                let taken = state.actions.enqueue(.send(message, task))
                 begun = begun ?? taken
             }
             let old = (state.task, state.unsent)
@@ -219,7 +219,7 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
     private func receive(from task: URLSessionWebSocketTask) {
         task.receive { [weak self, weak task] result in
             guard let self, let task, case .success(let message) = result else { return }
-            deliverChanges()
+            deliverPendingReports()
             tell(.message(message))
             receive(from: task)
         }
@@ -236,7 +236,7 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
     }
 
     /// Adds bytes to the backlog, or removes them if `bytes` is negative.
-    func weigh(_ bytes: Int) {
+    func changeBacklog(by bytes: Int) {
         let begun = socketState.write { state in
             if bytes > 0 { state.backlog.add(bytes) } else { state.backlog.remove(-bytes) }
             return state.balance()
@@ -268,7 +268,7 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
                 state -> (isTaken: Bool?, URLSessionWebSocketTask?, Action?) in
                 if state.isOver { return (false, nil, nil) }
                 guard state.task === asked else { return (nil, state.task, nil) }
-                if isLive, let asked { return (true, nil, state.actions.take(.send(message, asked))) }
+                if isLive, let asked { return (true, nil, state.actions.enqueue(.send(message, asked))) }
                 state.unsent.append(message)
                 return (true, nil, nil)
             }

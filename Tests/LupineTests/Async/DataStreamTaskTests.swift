@@ -12,9 +12,9 @@ import Testing
 struct DataStreamTaskTests {
     private typealias Completion = DataStreamRequest.Completion
 
-    private struct Left: Error {}
+    private struct LoopExit: Error {}
 
-    /// Returns the values of a stream, once it has ended.
+    /// Waits until a stream has ended, and returns its values.
     private func values<Success, Failure>(
         _ stream: DataStreamTask.Stream<Success, Failure>
     ) async -> [Success] {
@@ -23,13 +23,13 @@ struct DataStreamTaskTests {
         }
     }
 
-    /// Returns when the request has finished.
-    private func end(of request: Request) async {
+    /// Waits until the request has finished.
+    private func waitForEnd(of request: Request) async {
         await withCheckedContinuation { continuation in request.onFinish { continuation.resume() } }
     }
 
     @Test(
-        "[C-40] the request starts before anybody iterates, and what comes is gathered",
+        "[C-40] the request starts before the iteration, and its content is buffered",
         arguments: Spoken.allCases)
     func startsByItself(over spoken: Spoken) async throws {
         try await withObserved(over: spoken) { stage async throws in
@@ -38,14 +38,14 @@ struct DataStreamTaskTests {
             await stage.origin.gate("asked").wait()
             stage.origin.gate("b").open()
             stage.origin.gate("c").open()
-            await end(of: request)
+            await waitForEnd(of: request)
             #expect(await values(stream).reduce(Data(), +) == Data("abc".utf8))
         }
     }
 
     @Test(
-        "[C-40] handlers have serial queues of their own, named after the request", arguments: Spoken.allCases
-    )
+        "[C-40] each handler has a serial queue, which is named after the request",
+        arguments: Spoken.allCases)
     func queue(over spoken: Spoken) async throws {
         try await withObserved(over: spoken) { stage async throws in
             let request = stage.stream("/get")
@@ -62,7 +62,7 @@ struct DataStreamTaskTests {
         }
     }
 
-    @Test("[C-41] all pieces come in order, then the completion, then the end", arguments: Spoken.allCases)
+    @Test("[C-41] all pieces arrive in order, then the completion, then the end", arguments: Spoken.allCases)
     func order(over spoken: Spoken) async throws {
         try await withObserved(over: spoken) { stage async throws in
             var text = ""
@@ -82,7 +82,7 @@ struct DataStreamTaskTests {
         }
     }
 
-    @Test("[C-41] values that are decoded, or made by a serializer", arguments: Spoken.allCases)
+    @Test("[C-41] a stream of decoded values, and of a serializer's values", arguments: Spoken.allCases)
     func serialized(over spoken: Spoken) async throws {
         struct Answer: Decodable, Sendable { let url: String }
         try await withObserved(over: spoken) { stage async throws in
@@ -95,8 +95,9 @@ struct DataStreamTaskTests {
     }
 
     @Test(
-        "[C-42] leaving early cancels the request", arguments: ["break", "throw", "cancel"], Spoken.allCases)
-    func leftEarly(way: String, over spoken: Spoken) async throws {
+        "[C-42] leaving the loop early cancels the request", arguments: ["break", "throw", "cancel"],
+        Spoken.allCases)
+    func leftEarly(exit: String, over spoken: Spoken) async throws {
         try await withObserved(over: spoken) { stage async throws in
             let request = stage.pieces()
             let task = request.streamTask()
@@ -104,21 +105,21 @@ struct DataStreamTaskTests {
             let consumer = Task {
                 for await _ in stream {
                     seen.add(1)
-                    if way == "break" { break }
-                    if way == "throw" { throw Left() }
+                    if exit == "break" { break }
+                    if exit == "throw" { throw LoopExit() }
                 }
             }
             await seen.wait(for: 1)
-            if way == "cancel" { consumer.cancel() }
+            if exit == "cancel" { consumer.cancel() }
             _ = await consumer.result
             #expect(request.isCancelled)
-            await end(of: request)
+            await waitForEnd(of: request)
         }
     }
 
     @Test(
-        "[C-42] a consumer that was cancelled before its first piece sees nothing", arguments: Spoken.allCases
-    )
+        "[C-42] a consumer that was cancelled before its first piece gets no piece",
+        arguments: Spoken.allCases)
     func cancelledConsumer(over spoken: Spoken) async throws {
         try await withObserved(over: spoken) { stage async throws in
             let request = stage.pieces()
@@ -135,8 +136,10 @@ struct DataStreamTaskTests {
         }
     }
 
-    @Test("[C-42] a stream that is over cancels nothing", arguments: Spoken.allCases)
-    func over(over spoken: Spoken) async throws {
+    @Test(
+        "[C-42] leaving the loop after the completion does not cancel the request", arguments: Spoken.allCases
+    )
+    func leftAfterCompletion(over spoken: Spoken) async throws {
         try await withObserved(over: spoken) { stage async throws in
             let request = stage.stream("/get")
             for await event in request.streamTask().streamingData() {
@@ -147,41 +150,43 @@ struct DataStreamTaskTests {
     }
 
     @Test(
-        "[C-43] without automatic cancellation the request goes on, and a later stream gets the rest",
+        "[C-43] without automatic cancellation the request continues, and a later stream gets the remaining pieces",
         arguments: Spoken.allCases)
-    func goesOn(over spoken: Spoken) async throws {
+    func continues(over spoken: Spoken) async throws {
         try await withObserved(over: spoken) { stage async throws in
             let request = stage.pieces()
             let task = request.streamTask()
             for await _ in task.streamingData(automaticallyCancelling: false) { break }
             #expect(!request.isCancelled)
-            let rest = task.streamingData(automaticallyCancelling: false)
+            let remaining = task.streamingData(automaticallyCancelling: false)
             stage.origin.gate("b").open()
             stage.origin.gate("c").open()
-            #expect(await values(rest).reduce(Data(), +) == Data("bc".utf8))
+            #expect(await values(remaining).reduce(Data(), +) == Data("bc".utf8))
             #expect(request.error == nil)
         }
     }
 
     @Test(
-        "[C-43] each stream counts for itself: one that cancels does so for all", arguments: Spoken.allCases)
+        "[C-43] a stream with automatic cancellation also cancels the request of a stream without it",
+        arguments: Spoken.allCases)
     func cancelsForAll(over spoken: Spoken) async throws {
         try await withObserved(startRequestsImmediately: false, over: spoken) { stage async throws in
             let request = stage.pieces()
             let task = request.streamTask()
-            let patient = task.streamingData(automaticallyCancelling: false)
-            let hasty = task.streamingData()
+            let withoutCancellation = task.streamingData(automaticallyCancelling: false)
+            let withCancellation = task.streamingData()
             task.resume()
-            for await _ in hasty { break }
+            for await _ in withCancellation { break }
             #expect(request.isCancelled)
             var completion: Completion?
-            for await event in patient { completion = event.completion }
+            for await event in withoutCancellation { completion = event.completion }
             #expect(completion?.error?.isExplicitlyCancelledError == true)
         }
     }
 
     @Test(
-        "[C-44] cancelling inside the loop ends it with a completion that says so", arguments: [true, false],
+        "[C-44] cancelling inside the loop ends it with a completion whose error is the cancellation",
+        arguments: [true, false],
         Spoken.allCases)
     func cancellingInside(byToken: Bool, over spoken: Spoken) async throws {
         try await withObserved(over: spoken) { stage async throws in
@@ -198,7 +203,8 @@ struct DataStreamTaskTests {
     }
 
     @Test(
-        "[C-45] a stream that nobody iterates cancels nothing when it is dropped", arguments: Spoken.allCases)
+        "[C-45] releasing a stream that was never iterated does not cancel the request",
+        arguments: Spoken.allCases)
     func dropped(over spoken: Spoken) async throws {
         try await withObserved(over: spoken) { stage async throws in
             let request = stage.pieces()
@@ -207,13 +213,13 @@ struct DataStreamTaskTests {
             #expect(!request.isCancelled)
             stage.origin.gate("b").open()
             stage.origin.gate("c").open()
-            await end(of: request)
+            await waitForEnd(of: request)
             #expect(request.error == nil && !request.isCancelled)
         }
     }
 
     @Test(
-        "it suspends and resumes the request, and the head is shown before the pieces",
+        "a stream task suspends and resumes the request, and the response precedes the pieces",
         arguments: Spoken.allCases)
     func suspends(over spoken: Spoken) async throws {
         try await withObserved(over: spoken) { stage async throws in
@@ -233,7 +239,7 @@ struct DataStreamTaskTests {
     }
 
     @Test(
-        "[C-30] an asynchronous handler of the head may cancel a stream", arguments: [true, false],
+        "[C-30] an asynchronous handler of the response may cancel a stream", arguments: [true, false],
         Spoken.allCases)
     func headHandler(allows: Bool, over spoken: Spoken) async throws {
         try await withObserved(over: spoken) { stage async throws in
@@ -249,28 +255,28 @@ struct DataStreamTaskTests {
     }
 
     @Test(
-        "[C-21] sequences of events do not keep a request alive, nor does a stream that is over",
+        "[C-21] sequences of events do not keep a request alive, nor does a stream that has ended",
         .timeLimit(.minutes(10)), arguments: Spoken.allCases)
     func released(over spoken: Spoken) async throws {
-        weak var untouched: DataStreamRequest?
-        weak var over: DataStreamRequest?
+        weak var unstarted: DataStreamRequest?
+        weak var finished: DataStreamRequest?
         try await withObserved(over: spoken) { stage async throws in
             var streams: [Any] = []
             do {
                 let (first, second) = (stage.stream("/get"), stage.stream("/get"))
-                (untouched, over) = (first, second)
+                (unstarted, finished) = (first, second)
                 streams = [first.urlRequests(), first.httpResponses(), second.streamTask().streamingData()]
-                await end(of: second)
+                await waitForEnd(of: second)
             }
             // The code that finished the request retains it until the root queue is idle, and its last callbacks a little
             // longer.
-            while over != nil || untouched != nil {
+            while finished != nil || unstarted != nil {
                 await withCheckedContinuation { continuation in
                     stage.session.rootQueue.async { continuation.resume() }
                 }
             }
-            #expect(untouched == nil)
-            #expect(over == nil)
+            #expect(unstarted == nil)
+            #expect(finished == nil)
             #expect(streams.count == 3)
         }
     }

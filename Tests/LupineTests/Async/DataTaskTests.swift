@@ -8,7 +8,7 @@ import Testing
 
 @testable import Lupine
 
-/// Responses of data requests, awaited.
+/// Swift tasks that await the responses of data requests.
 struct DataTaskTests {
     private struct Echo: Decodable, Sendable {
         let url: String
@@ -27,7 +27,7 @@ struct DataTaskTests {
         }
     }
 
-    @Test("[C-1] the request runs although nobody waits", arguments: Spoken.allCases)
+    @Test("[C-1] the request runs although no task awaits it", arguments: Spoken.allCases)
     func startsByItself(over spoken: Spoken) async throws {
         try await withObserved(over: spoken) { stage async throws in
             let request = stage.held()
@@ -41,13 +41,13 @@ struct DataTaskTests {
     }
 
     @Test(
-        "[C-1] where requests do not start by themselves, awaiting does not start one either",
+        "[C-1] awaiting does not start a request if the session does not start requests automatically",
         arguments: Spoken.allCases)
     func doesNotStart(over spoken: Spoken) async throws {
         try await withObserved(startRequestsImmediately: false, over: spoken) { stage async throws in
             let request = stage.session.request(stage.url("/get"))
             let task = request.serializingData()
-            // The handler has been added; a start that it caused would be on the root queue by now.
+            // The handler has been added. If it started the request, the block for that would precede this one on the root queue.
             await withCheckedContinuation { continuation in
                 request.underlyingQueue.async { continuation.resume() }
             }
@@ -58,7 +58,7 @@ struct DataTaskTests {
     }
 
     @Test(
-        "[C-2] the response may be asked for in all forms, again and again, and is serialized once",
+        "[C-2] the response can be awaited repeatedly and in all forms, and is serialized once",
         arguments: Spoken.allCases)
     func manyTimes(over spoken: Spoken) async throws {
         try await withObserved(over: spoken) { stage async throws in
@@ -76,7 +76,7 @@ struct DataTaskTests {
         }
     }
 
-    @Test("[C-2] many wait before the response comes", arguments: Spoken.allCases)
+    @Test("[C-2] many tasks can wait for one response", arguments: Spoken.allCases)
     func manyWait(over spoken: Spoken) async throws {
         try await withObserved(over: spoken) { stage async throws in
             let task = stage.held().serializingString()
@@ -106,7 +106,7 @@ struct DataTaskTests {
         }
     }
 
-    @Test("[C-3] a failure is awaited as well: the value throws it", arguments: Spoken.allCases)
+    @Test("[C-3] a failure resumes the awaiting task: the value throws it", arguments: Spoken.allCases)
     func failure(over spoken: Spoken) async throws {
         try await withObserved(over: spoken) { stage async throws in
             let task = stage.session.request(stage.url("/status/404")).validate().serializingData()
@@ -116,7 +116,7 @@ struct DataTaskTests {
         }
     }
 
-    @Test("[C-3] the response comes once after retries", arguments: Spoken.allCases)
+    @Test("[C-3] the response is delivered once, after the retries", arguments: Spoken.allCases)
     func retried(over spoken: Spoken) async throws {
         try await withObserved(interceptor: Retrying(times: 2), over: spoken) { stage async throws in
             let request = stage.session.request(stage.url("/status/503")).validate()
@@ -125,7 +125,7 @@ struct DataTaskTests {
         }
     }
 
-    @Test("[C-3] a session that goes away is an answer too")
+    @Test("[C-3] the deallocation of the session resumes the awaiting task")
     func sessionGone() async throws {
         let origin = try LupineOrigin.Origin.start(configuration: OriginConfiguration())
         origin.script("GET", "/held", ScriptPlan(.signal("asked"), .stall))
@@ -142,7 +142,8 @@ struct DataTaskTests {
     }
 
     @Test(
-        "[C-4] cancelling cancels the request, and so everybody else's response", arguments: [true, false],
+        "[C-4] cancelling a data task cancels the request, and so the other data tasks of the request",
+        arguments: [true, false],
         Spoken.allCases)
     func cancelling(automatically: Bool, over spoken: Spoken) async throws {
         try await withObserved(over: spoken) { stage async throws in
@@ -157,7 +158,7 @@ struct DataTaskTests {
         }
     }
 
-    @Test("[C-4] cancelling at once is early enough", arguments: Spoken.allCases)
+    @Test("[C-4] a data task can be cancelled right after its creation", arguments: Spoken.allCases)
     func cancellingAtOnce(over spoken: Spoken) async throws {
         try await withObserved(over: spoken) { stage async throws in
             let request = stage.held()
@@ -169,7 +170,7 @@ struct DataTaskTests {
     }
 
     @Test(
-        "[C-5] with automatic cancellation the request is cancelled with the task that waits",
+        "[C-5] with automatic cancellation, cancelling the awaiting task cancels the request",
         arguments: Spoken.allCases)
     func cancelledWaiter(over spoken: Spoken) async throws {
         try await withObserved(over: spoken) { stage async throws in
@@ -183,7 +184,8 @@ struct DataTaskTests {
         }
     }
 
-    @Test("[C-5] a task that was cancelled before it waits cancels when it does", arguments: Spoken.allCases)
+    @Test(
+        "[C-5] a task that was cancelled before it awaits cancels when it awaits", arguments: Spoken.allCases)
     func cancelledBeforeWaiting(over spoken: Spoken) async throws {
         try await withObserved(over: spoken) { stage async throws in
             let request = stage.held()
@@ -203,7 +205,7 @@ struct DataTaskTests {
     }
 
     @Test(
-        "[C-5] a task that was cancelled before it made the request has it cancelled at once",
+        "[C-5] a request that a cancelled task creates is cancelled at once",
         arguments: Spoken.allCases)
     func cancelledBeforeMaking(over spoken: Spoken) async throws {
         try await withObserved(over: spoken) { stage async throws in
@@ -221,7 +223,9 @@ struct DataTaskTests {
         }
     }
 
-    @Test("[C-5] through a group of tasks", arguments: Spoken.allCases)
+    @Test(
+        "[C-5] cancelling a task group whose tasks await the response cancels the request",
+        arguments: Spoken.allCases)
     func cancelledGroup(over spoken: Spoken) async throws {
         try await withObserved(over: spoken) { stage async throws in
             let request = stage.held()
@@ -236,7 +240,7 @@ struct DataTaskTests {
     }
 
     @Test(
-        "[C-6] without automatic cancellation a cancelled waiter gets the response all the same",
+        "[C-6] without automatic cancellation a cancelled task still gets the response",
         arguments: Spoken.allCases)
     func notCancelled(over spoken: Spoken) async throws {
         try await withObserved(over: spoken) { stage async throws in
@@ -252,7 +256,7 @@ struct DataTaskTests {
     }
 
     @Test(
-        "[C-7] many tasks of one request, cancelled by many threads: everybody returns",
+        "[C-7] many data tasks of one request are cancelled by many threads: each awaiting task resumes",
         arguments: Spoken.allCases)
     func cancelledByMany(over spoken: Spoken) async throws {
         try await withObserved(over: spoken) { stage async throws in
@@ -267,7 +271,7 @@ struct DataTaskTests {
         }
     }
 
-    @Test("[C-8] it suspends and resumes the request", arguments: Spoken.allCases)
+    @Test("[C-8] a data task suspends and resumes the request", arguments: Spoken.allCases)
     func suspends(over spoken: Spoken) async throws {
         try await withObserved(over: spoken) { stage async throws in
             let request = stage.held()
@@ -282,14 +286,14 @@ struct DataTaskTests {
         }
     }
 
-    @Test("a response is there for those who wait and for those who come later")
+    @Test("a response is returned to tasks that wait for it, and to tasks that ask later")
     func awaited() async {
         let awaited = AwaitedResponse<Int>()
-        awaited.arrive(1)
+        awaited.store(1)
         #expect(await awaited.response(cancelling: nil) == 1)
         let waiting = AwaitedResponse<Int>()
         let waiters = (0..<3).map { _ in Task { await waiting.response(cancelling: nil) } }
-        waiting.arrive(2)
+        waiting.store(2)
         for waiter in waiters { #expect(await waiter.value == 2) }
     }
 }

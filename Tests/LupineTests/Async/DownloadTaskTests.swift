@@ -7,13 +7,13 @@ import Testing
 
 @testable import Lupine
 
-/// Downloads, awaited.
+/// Swift tasks that await downloads.
 struct DownloadTaskTests {
     private struct Answer: Decodable, Sendable {
         let url: String
     }
 
-    /// Runs `body` with a new folder, and removes it.
+    /// Runs `body` with a new folder, then removes the folder.
     private func withFolder(_ body: (URL) async throws -> Void) async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -22,7 +22,7 @@ struct DownloadTaskTests {
     }
 
     @Test(
-        "[C-2] a download gives its content, its text, a value or its file, again and again",
+        "[C-2] a download can be awaited repeatedly, as data, text, a decoded value or a file",
         arguments: Spoken.allCases)
     func forms(over spoken: Spoken) async throws {
         try await withFolder { folder async throws in
@@ -42,7 +42,8 @@ struct DownloadTaskTests {
     }
 
     @Test(
-        "[C-4, C-5] it is cancelled with the task, or with the one that waits", arguments: [true, false],
+        "[C-4, C-5] cancelling the download task or the awaiting task cancels the request",
+        arguments: [true, false],
         Spoken.allCases)
     func cancelled(byWaiter: Bool, over spoken: Spoken) async throws {
         try await withFolder { folder async throws in
@@ -60,9 +61,9 @@ struct DownloadTaskTests {
     }
 
     @Test(
-        "[C-6, C-8] without automatic cancellation it goes on; it is suspended and resumed by the task",
+        "[C-6, C-8] without automatic cancellation the download continues; the task suspends and resumes it",
         arguments: Spoken.allCases)
-    func goesOn(over spoken: Spoken) async throws {
+    func continues(over spoken: Spoken) async throws {
         try await withFolder { folder async throws in
             try await withObserved(over: spoken) { stage async throws in
                 _ = stage.held()

@@ -10,15 +10,15 @@ import Testing
 
 /// The events of a request as asynchronous sequences.
 struct EventStreamsTests {
-    /// Returns all elements, once the sequence has ended.
+    /// Waits until the sequence has ended, and returns all elements.
     private func all<Element: Sendable>(_ stream: StreamOf<Element>) async -> [Element] {
         await stream.reduce(into: []) { $0.append($1) }
     }
 
     @Test(
-        "[C-20] events are gathered before anybody iterates, and a closure that is set later takes them away",
+        "[C-20] events are buffered before the iteration; a closure or sequence that is set later replaces it",
         arguments: Spoken.allCases)
-    func gathered(over spoken: Spoken) async throws {
+    func bufferedAndReplaced(over spoken: Spoken) async throws {
         try await withObserved(over: spoken) { stage async throws in
             let request = stage.session.request(stage.url("/get"))
             let replaced = request.urlRequests()
@@ -35,7 +35,7 @@ struct EventStreamsTests {
     }
 
     @Test(
-        "[C-21] a sequence of a request that goes away before it has begun comes to its end",
+        "[C-21] a sequence ends when its request is deallocated before it has started",
         arguments: Spoken.allCases)
     func endsWithTheRequest(over spoken: Spoken) async throws {
         try await withObserved(over: spoken) { stage async throws in
@@ -44,7 +44,7 @@ struct EventStreamsTests {
         }
     }
 
-    @Test("[C-21] they do not start the request", arguments: Spoken.allCases)
+    @Test("[C-21] sequences of events do not start the request", arguments: Spoken.allCases)
     func doNotStart(over spoken: Spoken) async throws {
         try await withObserved(over: spoken) { stage async throws in
             let request = stage.session.request(stage.url("/get"))
@@ -60,7 +60,7 @@ struct EventStreamsTests {
         }
     }
 
-    @Test("[C-21] leaving one early does not cancel it", arguments: Spoken.allCases)
+    @Test("[C-21] leaving a sequence of events early does not cancel the request", arguments: Spoken.allCases)
     func leftEarly(over spoken: Spoken) async throws {
         try await withObserved(over: spoken) { stage async throws in
             let request = stage.held()
@@ -76,12 +76,14 @@ struct EventStreamsTests {
         }
     }
 
-    @Test("[C-22] made when the request has finished, they end at once", arguments: Spoken.allCases)
+    @Test(
+        "[C-22] sequences that are created after the request has finished end at once",
+        arguments: Spoken.allCases)
     func afterwards(over spoken: Spoken) async throws {
         try await withObserved(over: spoken) { stage async throws in
             let request = stage.session.request(stage.url("/get"))
             _ = await request.serializingData().response
-            // Handlers are called before the request releases everything.
+            // The handler runs before the request has released its resources, so the latest `URLRequest` may be delivered.
             #expect(await all(request.urlRequests()).count <= 1)
             #expect(await all(request.httpResponses()).isEmpty)
             #expect(await all(request.downloadProgress()).isEmpty)
@@ -90,7 +92,7 @@ struct EventStreamsTests {
     }
 
     @Test(
-        "[C-22] they end with a request that is cancelled, before its end and after it",
+        "[C-22] sequences end with a cancelled request, whether they were created before or after its end",
         arguments: Spoken.allCases)
     func cancelled(over spoken: Spoken) async throws {
         try await withObserved(over: spoken) { stage async throws in
@@ -105,7 +107,7 @@ struct EventStreamsTests {
         }
     }
 
-    @Test("[C-23] what one successful GET shows", arguments: Spoken.allCases)
+    @Test("[C-23] the events of one successful GET", arguments: Spoken.allCases)
     func plainGet(over spoken: Spoken) async throws {
         try await withObserved(over: spoken) { stage async throws in
             let request = stage.session.request(stage.url("/bytes/1000"))
@@ -145,7 +147,9 @@ struct EventStreamsTests {
         }
     }
 
-    @Test("[C-25] one that is made in between begins with what there is", arguments: Spoken.allCases)
+    @Test(
+        "[C-25] a sequence that is created during an attempt begins with the latest element",
+        arguments: Spoken.allCases)
     func inBetween(over spoken: Spoken) async throws {
         try await withObserved(over: spoken) { stage async throws in
             let request = stage.held()
@@ -162,27 +166,27 @@ struct EventStreamsTests {
 
     // MARK: the response's head
 
-    @Test("[C-30] nothing is delivered until an asynchronous handler returns", arguments: Spoken.allCases)
+    @Test("[C-30] no content is delivered until an asynchronous handler returns", arguments: Spoken.allCases)
     func handlerReturns(over spoken: Spoken) async throws {
         let events = Heard<String>()
         try await withObserved(over: spoken) { stage async throws in
             let request = stage.session.request(stage.url("/get"))
-            let goes = Heard<Int>()
+            let isReleased = Heard<Int>()
             request.onHTTPResponse { [weak request] response in
                 events.add("head \(response.statusCode) \(request?.data == nil)")
-                await goes.wait(for: 1)
+                await isReleased.wait(for: 1)
                 events.add("go")
             }
             request.downloadProgress(queue: request.underlyingQueue) { _ in events.add("content") }
             let task = request.serializingData()
             await events.wait(for: 1)
-            goes.add(1)
+            isReleased.add(1)
             _ = await task.response
             #expect(Array(await events.wait(for: 3).prefix(3)) == ["head 200 true", "go", "content"])
         }
     }
 
-    @Test("[C-30] an asynchronous handler may cancel", arguments: [true, false], Spoken.allCases)
+    @Test("[C-30] an asynchronous handler may cancel the request", arguments: [true, false], Spoken.allCases)
     func handlerDecides(allows: Bool, over spoken: Spoken) async throws {
         try await withObserved(over: spoken) { stage async throws in
             let request = stage.session.request(stage.url("/get"))
@@ -198,8 +202,9 @@ struct EventStreamsTests {
         }
     }
 
-    @Test("[C-30] it takes the one place that there is", arguments: Spoken.allCases)
-    func onePlace(over spoken: Spoken) async throws {
+    @Test(
+        "[C-30] an asynchronous handler replaces the closure that was set before", arguments: Spoken.allCases)
+    func replacesClosure(over spoken: Spoken) async throws {
         try await withObserved(over: spoken) { stage async throws in
             let request = stage.session.request(stage.url("/get"))
             let heard = Heard<String>()

@@ -8,66 +8,67 @@ import Testing
 
 @testable import Lupine
 
-/// A slow iteration slows the reading from the socket; a sequence that is not iterated yet does not.
+/// A slow iteration slows the reading from the socket. A sequence that is not iterated does not.
 struct SequenceBackPressureTests {
     @Test(
-        "bytes are the request's from when somebody iterates, until they are taken or nobody iterates any more"
+        "during an iteration, bytes are in the backlog until the iterator returns their element"
     )
-    func gatheredBytes() {
+    func bufferedBytesInBacklog() {
         let weight = Protected(0)
-        let gathered = BufferedByteCount { difference in weight.write { $0 += difference } }
-        var receipts = [gathered.receipt(for: 10).0, gathered.receipt(for: 20).0]
+        let bufferedBytes = BufferedByteCount { difference in weight.write { $0 += difference } }
+        var receipts = [bufferedBytes.add(bytes: 10).0, bufferedBytes.add(bytes: 20).0]
         #expect(weight.read { $0 } == 0)
         receipts.removeFirst()
-        gathered.begin()
+        bufferedBytes.beginIteration()
         #expect(weight.read { $0 } == 20)
-        gathered.begin()
-        receipts.append(gathered.receipt(for: 5).0)
+        bufferedBytes.beginIteration()
+        receipts.append(bufferedBytes.add(bytes: 5).0)
         #expect(weight.read { $0 } == 25)
         receipts.removeFirst()
         #expect(weight.read { $0 } == 5)
-        receipts.append(gathered.receipt(for: 7).0)
-        gathered.end()
+        receipts.append(bufferedBytes.add(bytes: 7).0)
+        bufferedBytes.endIteration()
         #expect(weight.read { $0 } == 0)
-        receipts = [gathered.receipt(for: 3).0]
+        receipts = [bufferedBytes.add(bytes: 3).0]
         receipts = []
-        gathered.begin()
+        bufferedBytes.beginIteration()
         #expect(weight.read { $0 } == 0)
     }
 
-    @Test("[C-45] more than may be gathered is told once, and only while nobody iterates")
-    func tooMuch() {
-        let told = Protected(0)
+    @Test("[C-45] an excess of buffered bytes is reported once, and only before the iteration")
+    func excess() {
+        let overflowCount = Protected(0)
         func make() -> BufferedByteCount {
-            BufferedByteCount(upTo: 10, overflow: { told.write { $0 += 1 } }, weigh: { _ in })
+            BufferedByteCount(
+                upTo: 10, overflow: { overflowCount.write { $0 += 1 } }, changeBacklog: { _ in })
         }
-        var gathered = make()
-        var receipts = [gathered.receipt(for: 10)]
+        var bufferedBytes = make()
+        var receipts = [bufferedBytes.add(bytes: 10)]
         #expect(receipts[0].mayExceedLimit == false)
-        gathered.checkLimit()
-        #expect(told.read { $0 } == 0)
-        do { #expect(gathered.receipt(for: 1).mayExceedLimit) }
-        gathered.checkLimit()
-        #expect(told.read { $0 } == 0, "it was taken meanwhile")
+        bufferedBytes.checkLimit()
+        #expect(overflowCount.read { $0 } == 0)
+        do { #expect(bufferedBytes.add(bytes: 1).mayExceedLimit) }
+        bufferedBytes.checkLimit()
+        #expect(overflowCount.read { $0 } == 0, "the receipt was released")
         for _ in 0..<2 {
-            receipts.append(gathered.receipt(for: 1))
-            gathered.checkLimit()
+            receipts.append(bufferedBytes.add(bytes: 1))
+            bufferedBytes.checkLimit()
         }
-        #expect(told.read { $0 } == 1)
-        gathered = make()
-        gathered.begin()
-        receipts = [gathered.receipt(for: 11)]
-        gathered.checkLimit()
-        #expect(!receipts[0].mayExceedLimit && told.read { $0 } == 1)
+        #expect(overflowCount.read { $0 } == 1)
+        bufferedBytes = make()
+        bufferedBytes.beginIteration()
+        receipts = [bufferedBytes.add(bytes: 11)]
+        bufferedBytes.checkLimit()
+        #expect(!receipts[0].mayExceedLimit && overflowCount.read { $0 } == 1)
     }
 
-    @Test("what a policy drops from the buffer weighs nothing any more")
+    @Test("the bytes of an element that the policy drops are removed from the backlog")
     func dropped() async throws {
         for policy in [StreamOf<Int>.BufferingPolicy.bufferingNewest(1), .bufferingOldest(1)] {
             let weight = Protected(0)
-            let gathered = BufferedByteCount { difference in weight.write { $0 += difference } }
+            let bufferedBytes = BufferedByteCount { difference in weight.write { $0 += difference } }
             var source: StreamSource<Int>?
-            let stream = StreamOf<Int>(bufferingPolicy: policy, gathered: gathered) { source = $0 }
+            let stream = StreamOf<Int>(bufferingPolicy: policy, bufferedBytes: bufferedBytes) { source = $0 }
             var iterator: StreamOf<Int>.Iterator? = stream.makeAsyncIterator()
             for event in 1...4 { source?.send(event, weighing: 100 * event) }
             let isNewest = if case .bufferingNewest = policy { true } else { false }
@@ -102,9 +103,9 @@ struct SequenceBackPressureTests {
     }
 
     @Test(
-        "[C-41] an iteration that stands still holds up the origin, and gets every byte in the end",
+        "[C-41] an iteration that pauses holds up the origin, and still gets every byte",
         arguments: Spoken.allCases)
-    func standing(over spoken: Spoken) async throws {
+    func pausedIteration(over spoken: Spoken) async throws {
         try await withLongStream(over: spoken) { request, stage, sent in
             var bytes = 0
             var isFirst = true
@@ -121,8 +122,10 @@ struct SequenceBackPressureTests {
         }
     }
 
-    @Test("[C-41] so does one of values that a serializer makes", arguments: Spoken.allCases)
-    func serialized(over spoken: Spoken) async throws {
+    @Test(
+        "[C-41] an iteration over serialized values that pauses holds up the origin too",
+        arguments: Spoken.allCases)
+    func pausedSerializedIteration(over spoken: Spoken) async throws {
         try await withLongStream(over: spoken) { request, stage, sent in
             var bytes = 0
             var isFirst = true
@@ -141,9 +144,9 @@ struct SequenceBackPressureTests {
     }
 
     @Test(
-        "[C-43, C-45] one that nobody iterates, or that was left, holds up nothing",
+        "[C-43, C-45] a sequence that is not iterated, or no longer, does not hold up the origin",
         arguments: Spoken.allCases)
-    func unheard(over spoken: Spoken) async throws {
+    func notIterated(over spoken: Spoken) async throws {
         try await withLongStream(over: spoken) { request, _, _ in
             let task = request.streamTask()
             let later = task.streamingData()

@@ -9,7 +9,7 @@ import Testing
 
 @testable import Lupine
 
-/// The program's tasks on the event loops of a session.
+/// Swift tasks of the program that run on the event loops of a session.
 @Suite(.timeLimit(.minutes(10))) struct SessionExecutorTests {
     /// Runs `body` with a session that has its own event loops.
     private func withLoops(
@@ -22,8 +22,8 @@ import Testing
         try await withObserved(interceptor: interceptor, configure: configure, over: spoken, body)
     }
 
-    @Test("[C-60] the executors of a session are its loops, in turn", arguments: Spoken.allCases)
-    func turns(over spoken: Spoken) async throws {
+    @Test("[C-60] `executor` returns the loops of the session in rotation", arguments: Spoken.allCases)
+    func rotation(over spoken: Spoken) async throws {
         try await withLoops(over: spoken) { stage in
             let loops = (0..<6).compactMap { _ in stage.session.executor as? EventLoop }
             #expect(Set(loops.map(ObjectIdentifier.init)).count == 3)
@@ -33,39 +33,39 @@ import Testing
         }
     }
 
-    @Test("[C-60] a task that awaits goes on on its loop, in all forms", arguments: Spoken.allCases)
+    @Test("[C-60] a task that awaits any form of response continues on its loop", arguments: Spoken.allCases)
     func forms(over spoken: Spoken) async throws {
         try await withLoops(over: spoken) { stage in
             let loop = try #require(stage.session.executor as? EventLoop)
             let address = stage.url("/bytes/100")
             let session = stage.session
-            let isThere = try await Task(executorPreference: loop) { () -> [Bool] in
-                var isThere = [loop.isOnLoop]
+            let wasOnLoop = try await Task(executorPreference: loop) { () -> [Bool] in
+                var wasOnLoop = [loop.isOnLoop]
                 _ = try await session.request(address).serializingData().value
-                isThere.append(loop.isOnLoop)
+                wasOnLoop.append(loop.isOnLoop)
                 _ = await session.request(address).serializingData().response
-                isThere.append(loop.isOnLoop)
+                wasOnLoop.append(loop.isOnLoop)
                 let file = try await session.download(address).serializingDownloadedFileURL().value
                 try FileManager.default.removeItem(at: file)
-                isThere.append(loop.isOnLoop)
+                wasOnLoop.append(loop.isOnLoop)
                 for await _ in session.streamRequest(address).streamTask().streamingData() {
-                    isThere.append(loop.isOnLoop)
+                    wasOnLoop.append(loop.isOnLoop)
                 }
-                return isThere
+                return wasOnLoop
             }.value
-            #expect(isThere.count >= 6 && isThere.allSatisfy { $0 })
-            let isStillThere = try await withTaskExecutorPreference(loop) {
+            #expect(wasOnLoop.count >= 6 && wasOnLoop.allSatisfy { $0 })
+            let staysOnLoop = try await withTaskExecutorPreference(loop) {
                 async let first = session.request(address).serializingData().value
                 async let second = session.request(address).serializingData().value
                 _ = try await (first, second)
                 return loop.isOnLoop
             }
-            #expect(isStillThere)
+            #expect(staysOnLoop)
         }
     }
 
     @Test(
-        "[C-62] a request of a task on a loop is dialled on that loop and comes back to its connection",
+        "[C-62] a request of a task on a loop connects on that loop, and reuses its connection",
         arguments: Spoken.allCases)
     func connections(over spoken: Spoken) async throws {
         try await withLoops(over: spoken) { stage in
@@ -81,7 +81,7 @@ import Testing
     }
 
     @Test(
-        "[C-62] each attempt of a request prefers the loop of the task that made it",
+        "[C-62] each attempt of a request prefers the loop of the task that created the request",
         arguments: Spoken.allCases)
     func attempts(over spoken: Spoken) async throws {
         try await withLoops(interceptor: Retrying(times: 2), over: spoken) { stage in
@@ -92,21 +92,22 @@ import Testing
             )
             let loops = (0..<3).compactMap { _ in stage.session.executor as? EventLoop }
             let (session, address) = (stage.session, stage.url("/closing"))
-            let requests = Heard<LoopNote>()
+            let preferences = Heard<PreferenceNote>()
             let count = await Task(executorPreference: loops[2]) {
                 let request = session.request(address).validate()
                 request.onURLSessionTaskCreation(on: request.underlyingQueue) { [weak request] _ in
-                    requests.add(LoopNote(isNone: request?.preference.isNone ?? true))
+                    preferences.add(PreferenceNote(isNone: request?.preference.isNone ?? true))
                 }
                 _ = await request.serializingData().response
                 return request.retryCount
             }.value
             #expect(count == 2)
-            #expect(requests.all.count == 3 && requests.all.allSatisfy { !$0.isNone })
+            #expect(preferences.all.count == 3 && preferences.all.allSatisfy { !$0.isNone })
         }
     }
 
-    private struct LoopNote: Sendable {
+    /// Whether a request had no preferred loop.
+    private struct PreferenceNote: Sendable {
         let isNone: Bool
     }
 
@@ -126,7 +127,7 @@ import Testing
         }
     }
 
-    @Test("[C-60] sixty-four tasks at once", arguments: [1, 3], Spoken.allCases)
+    @Test("[C-60] sixty-four tasks await requests at once", arguments: [1, 3], Spoken.allCases)
     func many(_ loops: Int, over spoken: Spoken) async throws {
         try await withLoops(loops, over: spoken) { stage in
             let (session, address) = (stage.session, stage.url("/bytes/"))
@@ -147,7 +148,7 @@ import Testing
         }
     }
 
-    @Test("[C-63] an executor works when its session has gone, and does not keep it")
+    @Test("[C-63] an executor works after its session was deallocated, and does not retain it")
     func afterTheSession() async throws {
         let executor: any TaskExecutor
         do {
@@ -160,7 +161,8 @@ import Testing
         while await Task(executorPreference: executor, operation: { EventLoop.current != nil }).value {}
     }
 
-    @Test("[C-60] handlers are called on their queues all the same", arguments: Spoken.allCases)
+    @Test(
+        "[C-60] handlers of a request made on a loop are called on their queues", arguments: Spoken.allCases)
     func handlers(over spoken: Spoken) async throws {
         try await withLoops(over: spoken) { stage in
             let heard = Heard<Bool>()

@@ -4,16 +4,16 @@ import Testing
 
 @testable import Lupine
 
-/// Sequences of events, without a request.
+/// `StreamOf` without a request.
 struct StreamOfTests {
-    /// A stream with its source, and the terminations that it reported.
-    private struct Made {
+    /// A stream with its source, and the calls of its termination closure.
+    private struct StreamStage {
         let stream: StreamOf<Int>
         let source: StreamSource<Int>
         let terminations: Heard<Int>
     }
 
-    private func make(_ bufferingPolicy: StreamOf<Int>.BufferingPolicy = .unbounded) throws -> Made {
+    private func make(_ bufferingPolicy: StreamOf<Int>.BufferingPolicy = .unbounded) throws -> StreamStage {
         var source: StreamSource<Int>?
         let terminations = Heard<Int>()
         let stream = StreamOf<Int>(bufferingPolicy: bufferingPolicy) {
@@ -21,16 +21,16 @@ struct StreamOfTests {
         } source: {
             source = $0
         }
-        return Made(stream: stream, source: try #require(source), terminations: terminations)
+        return StreamStage(stream: stream, source: try #require(source), terminations: terminations)
     }
 
-    @Test("[C-50] events are gathered from the beginning, as the policy says")
-    func gathers() async throws {
+    @Test("[C-50] events are buffered from the creation of the sequence on, as the policy says")
+    func bufferingPolicies() async throws {
         let all = try make()
         let newest = try make(.bufferingNewest(2))
-        for made in [all, newest] {
-            for event in 1...4 { made.source.send(event) }
-            made.source.finish()
+        for stage in [all, newest] {
+            for event in 1...4 { stage.source.send(event) }
+            stage.source.finish()
         }
         #expect(await all.stream.reduce(into: []) { $0.append($1) } == [1, 2, 3, 4])
         #expect(await newest.stream.reduce(into: []) { $0.append($1) } == [3, 4])
@@ -38,47 +38,47 @@ struct StreamOfTests {
 
     @Test("[C-51] the iteration ends with the last copy of the iterator, once")
     func lifetime() async throws {
-        let made = try make()
-        made.source.send(1)
+        let stage = try make()
+        stage.source.send(1)
         do {
-            var first: StreamOf<Int>.Iterator? = made.stream.makeAsyncIterator()
+            var first: StreamOf<Int>.Iterator? = stage.stream.makeAsyncIterator()
             let second = first
             #expect(await first?.next() == 1)
             first = nil
-            #expect(made.terminations.all.isEmpty)
+            #expect(stage.terminations.all.isEmpty)
             _ = second
         }
-        #expect(made.terminations.all.count == 1)
-        _ = made.stream.makeAsyncIterator()
-        #expect(made.terminations.all.count == 1)
+        #expect(stage.terminations.all.count == 1)
+        _ = stage.stream.makeAsyncIterator()
+        #expect(stage.terminations.all.count == 1)
     }
 
-    @Test("[C-51] also through what wraps the sequence")
+    @Test("[C-51] the iteration of a mapped sequence ends when the loop is left")
     func wrapped() async throws {
-        let made = try make()
-        for event in 1...3 { made.source.send(event) }
-        for await text in made.stream.map({ "\($0)" }) {
+        let stage = try make()
+        for event in 1...3 { stage.source.send(event) }
+        for await text in stage.stream.map({ "\($0)" }) {
             #expect(text == "1")
-            #expect(made.terminations.all.isEmpty)
+            #expect(stage.terminations.all.isEmpty)
             break
         }
-        #expect(made.terminations.all.count == 1)
+        #expect(stage.terminations.all.count == 1)
     }
 
-    @Test("an iteration that came to the end was not left early")
+    @Test("an iteration that reaches the end of the sequence does not count as left early")
     func finished() async throws {
-        let made = try make()
-        made.source.send(1)
-        made.source.finish()
-        for await _ in made.stream {}
-        #expect(made.terminations.all.isEmpty)
+        let stage = try make()
+        stage.source.send(1)
+        stage.source.finish()
+        for await _ in stage.stream {}
+        #expect(stage.terminations.all.isEmpty)
     }
 
-    @Test("[C-52] a cancelled task gets nothing more, gathered or not", arguments: [true, false])
-    func cancelled(isGathered: Bool) async throws {
-        let made = try make()
-        if isGathered { made.source.send(1) }
-        let (stream, gate) = (made.stream, Heard<Int>())
+    @Test("[C-52] a cancelled task gets no events, not even a buffered one", arguments: [true, false])
+    func cancelled(isBuffered: Bool) async throws {
+        let stage = try make()
+        if isBuffered { stage.source.send(1) }
+        let (stream, gate) = (stage.stream, Heard<Int>())
         let consumer = Task {
             await gate.wait(for: 1)
             return await stream.reduce(into: []) { $0.append($1) }
@@ -88,10 +88,10 @@ struct StreamOfTests {
         #expect(await consumer.value == [])
     }
 
-    @Test("[C-52] cancelling a task that waits ends its iteration")
+    @Test("[C-52] cancelling a task that waits for an event ends its iteration")
     func cancelledWhileWaiting() async throws {
-        let made = try make()
-        let (stream, begun) = (made.stream, Heard<Int>())
+        let stage = try make()
+        let (stream, begun) = (stage.stream, Heard<Int>())
         let consumer = Task {
             var seen: [Int] = []
             for await event in stream {
@@ -100,23 +100,23 @@ struct StreamOfTests {
             }
             return seen
         }
-        made.source.send(1)
+        stage.source.send(1)
         await begun.wait(for: 1)
         consumer.cancel()
         #expect(await consumer.value == [1])
-        #expect(made.terminations.all.count == 1)
+        #expect(stage.terminations.all.count == 1)
     }
 
-    @Test("[C-52] a second iteration sees what the first has left")
+    @Test("[C-52] a second iteration gets the events that the first has left")
     func twice() async throws {
-        let made = try make()
-        for event in 1...3 { made.source.send(event) }
-        made.source.finish()
-        for await event in made.stream where event == 1 { break }
-        #expect(await made.stream.reduce(into: []) { $0.append($1) } == [2, 3])
+        let stage = try make()
+        for event in 1...3 { stage.source.send(event) }
+        stage.source.finish()
+        for await event in stage.stream where event == 1 { break }
+        #expect(await stage.stream.reduce(into: []) { $0.append($1) } == [2, 3])
     }
 
-    @Test("[C-45] a sequence that is never iterated ends nothing, even when it is dropped")
+    @Test("[C-45] releasing a sequence that was never iterated does not call the termination closure")
     func dropped() throws {
         let terminations = Heard<Int>()
         do {
@@ -131,13 +131,13 @@ struct StreamOfTests {
     }
 
     @MainActor
-    @Test("an actor may iterate without leaving itself")
+    @Test("a method of the main actor can iterate")
     func onAnActor() async throws {
-        let made = try make()
-        made.source.send(1)
-        made.source.finish()
+        let stage = try make()
+        stage.source.send(1)
+        stage.source.finish()
         var seen: [Int] = []
-        for await event in made.stream { seen.append(event) }
+        for await event in stage.stream { seen.append(event) }
         #expect(seen == [1])
     }
 }

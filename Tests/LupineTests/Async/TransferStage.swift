@@ -28,8 +28,8 @@ extension ObservedStage {
         }
     }
 
-    /// Returns a stream of the pieces `a`, `b` and `c`: the origin sends the second when the gate `b` is opened, the third with
-    /// `c`.
+    /// Returns a request for a stream of the pieces `a`, `b` and `c`. The origin sends the second when the gate `b` is opened,
+    /// and the third when the gate `c` is opened.
     func pieces() -> DataStreamRequest {
         origin.answer(
             "GET", "/pieces",

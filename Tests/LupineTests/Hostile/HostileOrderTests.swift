@@ -66,7 +66,7 @@ import Testing
                     // Taken by the action that is being performed, on the same thread: actions are never performed within each
                     // other.
                     next.model.taken.append(nested)
-                    #expect(next.queue.take(nested) == nil)
+                    #expect(next.queue.enqueue(nested) == nil)
                 }
             case .performing: next.model.places[thread] = .asksForNext
             case .asksForNext: next.model.places[thread] = next.queue.next().map { .holding($0) } ?? .free
@@ -78,7 +78,7 @@ import Testing
 
         mutating func take(_ wish: Int, _ thread: Int) {
             model.taken.append(wish)
-            if let mine = queue.take(wish) { model.places[thread] = .holding(mine) }
+            if let mine = queue.enqueue(wish) { model.places[thread] = .holding(mine) }
         }
     }
 
@@ -148,7 +148,7 @@ import Testing
             request.eventMonitor(taken)
             await stage.session.rootQueue.flush()
             stage.session.rootQueue.sync {
-                _ = request.beginsAttempt()
+                _ = request.beginAttempt()
                 request.didCreateTask(task)
             }
             try await body(request, task, taken)

@@ -55,6 +55,6 @@ func askEverything(of request: Request) {
     _ = (request as? DataRequest)?.data
     _ = (request as? UploadRequest)?.uploadable
     _ = (request as? DownloadRequest).map { ($0.resumeData, $0.fileURL) }
-    if let stream = request as? DataStreamRequest { stream.weigh(0) }
-    if let socket = request as? WebSocketRequest { socket.weigh(0) }
+    if let stream = request as? DataStreamRequest { stream.changeBacklog(by: 0) }
+    if let socket = request as? WebSocketRequest { socket.changeBacklog(by: 0) }
 }

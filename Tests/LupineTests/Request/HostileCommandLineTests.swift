@@ -31,8 +31,8 @@ struct HostileCommandLineTests {
             .map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// Compares the UTF-8, because `==` compares by canonical equivalence.
-    private static func equal(_ left: [String], _ right: [String]) -> Bool {
+    /// Whether both have the same UTF-8. `==` would compare by canonical equivalence.
+    private static func isSameUTF8(_ left: [String], _ right: [String]) -> Bool {
         left.map { Array($0.utf8) } == right.map { Array($0.utf8) }
     }
 
@@ -45,29 +45,30 @@ struct HostileCommandLineTests {
         return command.text(for: try #require(url))
     }
 
-    private static let last = ["http://h.test/"]
+    private static let urlArgument = ["http://h.test/"]
 
-    @Test("[R-85] a field's name and value come through a shell as they are", arguments: texts)
+    @Test("[R-85] a shell passes a field's name and value unchanged", arguments: texts)
     func fields(_ text: String) async throws {
         let line = try Self.command {
             $0.add(HTTPHeader(name: "X-Value", value: text))
             $0.add(HTTPHeader(name: "X\(text)", value: "1"))
         }
         let words = try await Self.words(line)
-        let expected = ["-v", "-X", "GET", "-H", "X-Value: \(text)", "-H", "X\(text): 1"] + Self.last
-        #expect(Self.equal(words, expected), "\(line)")
+        let expected = ["-v", "-X", "GET", "-H", "X-Value: \(text)", "-H", "X\(text): 1"] + Self.urlArgument
+        #expect(Self.isSameUTF8(words, expected), "\(line)")
     }
 
-    @Test("[R-85] a body comes through a shell as it is, and is never the name of a file", arguments: texts)
+    @Test(
+        "[R-85] a shell passes a body unchanged, and curl does not take it for a file name", arguments: texts)
     func bodies(_ text: String) async throws {
         let line = try Self.command(method: "POST") { $0.add(body: Data(text.utf8)) }
         let words = try await Self.words(line)
         let option = text.hasPrefix("@") ? "--data-raw" : "-d"
-        #expect(Self.equal(words, ["-v", "-X", "POST", option, text] + Self.last), "\(line)")
+        #expect(Self.isSameUTF8(words, ["-v", "-X", "POST", option, text] + Self.urlArgument), "\(line)")
     }
 
     @Test(
-        "[R-85] nothing in a line is taken for a line of an interactive shell's history",
+        "[R-85] an interactive shell performs no history expansion in a command",
         arguments: [
             "!x", "a!: b", "!!", "a\\!", "\\\\!", "!\"", "!-1", "!$", "a !# b", "!{x}", "!\n", "!?before",
         ])
@@ -77,20 +78,21 @@ struct HostileCommandLineTests {
             $0.add(body: Data(text.utf8))
         }
         let words = try await Self.words(line, withHistory: true)
-        let expected = ["-v", "-X", "POST", "-H", "X-Value: \(text)", "-d", text] + Self.last
-        #expect(Self.equal(words, expected), "\(line)")
+        let expected = ["-v", "-X", "POST", "-H", "X-Value: \(text)", "-d", text] + Self.urlArgument
+        #expect(Self.isSameUTF8(words, expected), "\(line)")
     }
 
-    @Test("[R-85] methods, names and passwords come through a shell as they are", arguments: texts)
+    @Test("[R-85] a shell passes methods, user names and passwords unchanged", arguments: texts)
     func usersAndMethods(_ text: String) async throws {
         let line = try Self.command(method: "M\(text)") { $0.add(user: "u\(text)", password: text) }
         let words = try await Self.words(line)
         #expect(
-            Self.equal(words, ["-v", "-X", "M\(text)", "-u", "u\(text):\(text)"] + Self.last), "\(line)")
+            Self.isSameUTF8(words, ["-v", "-X", "M\(text)", "-u", "u\(text):\(text)"] + Self.urlArgument),
+            "\(line)")
     }
 
     @Test(
-        "[R-85] cookies come through a shell as they are, and a lone one is never the name of a file",
+        "[R-85] a shell passes cookies unchanged, and curl does not take a single one for a file name",
         arguments: texts.filter { !$0.isEmpty && !$0.contains { $0 == ";" || $0.isNewline } })
     func cookies(_ text: String) async throws {
         for (name, value) in [("a", text), (text.replacingOccurrences(of: "=", with: "_"), "v")] {
@@ -101,12 +103,12 @@ struct HostileCommandLineTests {
             let words = try await Self.words(line)
             let pair = "\(cookie.name)=\(cookie.value)"
             let sent = pair.hasPrefix("@") ? ["-H", "Cookie: \(pair)"] : ["-b", pair]
-            #expect(Self.equal(words, ["-v", "-X", "GET"] + sent + Self.last), "\(line)")
+            #expect(Self.isSameUTF8(words, ["-v", "-X", "GET"] + sent + Self.urlArgument), "\(line)")
         }
     }
 
     @Test(
-        "[R-85] an address comes through a shell as it is",
+        "[R-85] a shell passes a URL unchanged",
         arguments: [
             "http://h.test/$(touch%20pwned)", "http://h.test/?a=$HOME&b='x'", "http://h.test/a;touch%20pwned",
             "http://h.test/?a=`x`", "http://h.test/!$&'()*+,;=:@", "http://[::1]:80/?q=[a]",
@@ -116,22 +118,22 @@ struct HostileCommandLineTests {
         let url = try #require(URL(string: text))
         let line = try Self.command(url: url) { _ in }
         let words = try await Self.words(line)
-        #expect(Self.equal(words, ["-v", "-X", "GET", url.absoluteString]), "\(line)")
+        #expect(Self.isSameUTF8(words, ["-v", "-X", "GET", url.absoluteString]), "\(line)")
     }
 
     @Test(
-        "[R-85] of a body that is no text the line says that it is not shown",
+        "[R-85] a body that is not text is replaced by a note",
         arguments: [Data([0xFF, 0xFE]), Data("a\0b".utf8), Data([0]), Data([0xC3])])
     func otherBodies(_ body: Data) async throws {
         let line = try Self.command { $0.add(body: body) }
         let words = try await Self.words(line)
-        #expect(Self.equal(words, ["-v", "-X", "GET"] + Self.last), "\(line)")
+        #expect(Self.isSameUTF8(words, ["-v", "-X", "GET"] + Self.urlArgument), "\(line)")
         #expect(
             line.hasSuffix("\"http://h.test/\" # the body is not shown: \(body.count) bytes that are no text")
         )
     }
 
-    @Test("[R-85] passwords are hidden unless they are asked for", arguments: [false, true])
+    @Test("[R-85] passwords are shown only with `showsPasswords`", arguments: [false, true])
     func passwords(_ shows: Bool) async throws {
         let basic = HTTPHeader.authorization(username: "me", password: "s3cr3t")
         let line = try Self.command(
@@ -150,10 +152,10 @@ struct HostileCommandLineTests {
             "http://me:\(secret)@h.test/",
         ]
         let words = try await Self.words(line)
-        #expect(Self.equal(words, expected), "\(line)")
+        #expect(Self.isSameUTF8(words, expected), "\(line)")
     }
 
-    @Test("[R-85] a request's own line hides its password, and shows it when asked")
+    @Test("[R-85] `cURLDescription` hides the password unless `showingPasswords` is true")
     func request() async throws {
         var setUp = PipelineSetUp()
         setUp.configure = { $0.urlCredentialStorage = URLCredentialStorage() }

@@ -8,10 +8,10 @@ import Testing
 
 /// The order in which the steps of one request are performed, and where.
 struct LaneTests {
-    /// A name for what a lane answers.
-    private enum Answer: Equatable { case run, moveToRoot, none }
+    /// The kind of an action.
+    private enum Kind: Equatable { case run, moveToRoot, none }
 
-    private static func answer(_ action: Lane.Action) -> Answer {
+    private static func kind(_ action: Lane.Action) -> Kind {
         switch action {
         case .run: .run
         case .moveToRoot: .moveToRoot
@@ -22,48 +22,48 @@ struct LaneTests {
     private static func step(needsRoot: Bool) -> Lane.Step { Lane.Step(needsRoot: needsRoot) {} }
 
     @Test(
-        "an idle lane performs a step where it is, and moves to the root queue for one that has to run there",
+        "an idle lane performs a step on the calling thread, unless the step has to run on the root queue",
         arguments: [(false, false), (false, true), (true, false), (true, true)])
     func idle(needsRoot: Bool, isOnRoot: Bool) {
         var lane = Lane()
         let mustMove = needsRoot && !isOnRoot
         let action = lane.enter(Self.step(needsRoot: needsRoot), isOnRoot: isOnRoot)
-        #expect(Self.answer(action) == (mustMove ? .moveToRoot : .run))
-        #expect(lane.isElsewhere == (!mustMove && !isOnRoot))
-        if mustMove { #expect(Self.answer(lane.arrived()) == .run) }
-        #expect(!lane.isElsewhere || !isOnRoot)
-        #expect(Self.answer(lane.stepReturned()) == .none)
-        #expect(!lane.isElsewhere)
+        #expect(Self.kind(action) == (mustMove ? .moveToRoot : .run))
+        #expect(lane.isRunningOffRoot == (!mustMove && !isOnRoot))
+        if mustMove { #expect(Self.kind(lane.beganOnRoot()) == .run) }
+        #expect(!lane.isRunningOffRoot || !isOnRoot)
+        #expect(Self.kind(lane.stepReturned()) == .none)
+        #expect(!lane.isRunningOffRoot)
     }
 
-    @Test("steps that come during a step wait for it, in their order")
+    @Test("steps that are added during a step wait for it, and are performed in order")
     func order() {
         var lane = Lane()
-        #expect(Self.answer(lane.enter(Self.step(needsRoot: false), isOnRoot: false)) == .run)
-        #expect(Self.answer(lane.enter(Self.step(needsRoot: false), isOnRoot: true)) == .none)
-        #expect(Self.answer(lane.enter(Self.step(needsRoot: true), isOnRoot: true)) == .none)
-        #expect(Self.answer(lane.enter(Self.step(needsRoot: false), isOnRoot: false)) == .none)
-        #expect(Self.answer(lane.stepReturned()) == .run)
-        #expect(Self.answer(lane.stepReturned()) == .moveToRoot)
-        #expect(Self.answer(lane.enter(Self.step(needsRoot: false), isOnRoot: false)) == .none)
-        #expect(Self.answer(lane.arrived()) == .run)
-        #expect(Self.answer(lane.stepReturned()) == .run)
-        #expect(Self.answer(lane.stepReturned()) == .run)
-        #expect(Self.answer(lane.stepReturned()) == .none)
+        #expect(Self.kind(lane.enter(Self.step(needsRoot: false), isOnRoot: false)) == .run)
+        #expect(Self.kind(lane.enter(Self.step(needsRoot: false), isOnRoot: true)) == .none)
+        #expect(Self.kind(lane.enter(Self.step(needsRoot: true), isOnRoot: true)) == .none)
+        #expect(Self.kind(lane.enter(Self.step(needsRoot: false), isOnRoot: false)) == .none)
+        #expect(Self.kind(lane.stepReturned()) == .run)
+        #expect(Self.kind(lane.stepReturned()) == .moveToRoot)
+        #expect(Self.kind(lane.enter(Self.step(needsRoot: false), isOnRoot: false)) == .none)
+        #expect(Self.kind(lane.beganOnRoot()) == .run)
+        #expect(Self.kind(lane.stepReturned()) == .run)
+        #expect(Self.kind(lane.stepReturned()) == .run)
+        #expect(Self.kind(lane.stepReturned()) == .none)
     }
 
-    @Test("what a lane is told at a time when it cannot happen has no effect")
-    func strays() {
+    @Test("a call that does not fit the state of the lane has no effect")
+    func unexpectedCalls() {
         var lane = Lane()
-        #expect(Self.answer(lane.stepReturned()) == .none)
-        #expect(Self.answer(lane.arrived()) == .none)
+        #expect(Self.kind(lane.stepReturned()) == .none)
+        #expect(Self.kind(lane.beganOnRoot()) == .none)
         _ = lane.enter(Self.step(needsRoot: false), isOnRoot: false)
-        #expect(Self.answer(lane.arrived()) == .none)
-        #expect(lane.isElsewhere)
+        #expect(Self.kind(lane.beganOnRoot()) == .none)
+        #expect(lane.isRunningOffRoot)
     }
 
     @Test(
-        "whatever comes when: each step is performed once, in order, one at a time, and on the root queue if it has to be"
+        "in any order of calls, each step is performed once, in order, one at a time, and on the root queue if needed"
     )
     func model() {
         var random = SeededRandom(seed: 24)
@@ -72,10 +72,10 @@ struct LaneTests {
             var lane = Lane()
             let done = Mutex<[Int]>([])
             var added: [Int] = []
-            // At most one of these holds: a thread performs a step, or a block is on its way to the root queue.
+            // Either a thread performs a step, or a block is enqueued on the root queue, or neither.
             var running: (step: Lane.Step, isOnRoot: Bool)?
             var isMoving = false
-            func follow(_ action: Lane.Action, isOnRoot: Bool) {
+            func perform(_ action: Lane.Action, isOnRoot: Bool) {
                 switch action {
                 case .none: running = nil
                 case .moveToRoot:
@@ -84,7 +84,9 @@ struct LaneTests {
                     isMoving = true
                 case .run(let step):
                     #expect(!isMoving)
-                    #expect(!step.needsRoot || isOnRoot, "a step for the root queue is performed elsewhere")
+                    #expect(
+                        !step.needsRoot || isOnRoot,
+                        "a step that needs the root queue is performed on another thread")
                     running = (step, isOnRoot)
                 }
             }
@@ -99,26 +101,26 @@ struct LaneTests {
                     let wasBusy = running != nil || isMoving
                     let action = lane.enter(step, isOnRoot: isOnRoot)
                     if wasBusy {
-                        #expect(Self.answer(action) == .none)
+                        #expect(Self.kind(action) == .none)
                     } else {
-                        follow(action, isOnRoot: isOnRoot)
+                        perform(action, isOnRoot: isOnRoot)
                     }
                 } else if let (step, isOnRoot) = running {
                     step.run()
-                    follow(lane.stepReturned(), isOnRoot: isOnRoot)
+                    perform(lane.stepReturned(), isOnRoot: isOnRoot)
                 } else if isMoving {
                     isMoving = false
-                    follow(lane.arrived(), isOnRoot: true)
+                    perform(lane.beganOnRoot(), isOnRoot: true)
                 }
-                #expect(lane.isElsewhere == (running.map { !$0.isOnRoot } ?? false))
+                #expect(lane.isRunningOffRoot == (running.map { !$0.isOnRoot } ?? false))
             }
             while running != nil || isMoving {
                 if let (step, isOnRoot) = running {
                     step.run()
-                    follow(lane.stepReturned(), isOnRoot: isOnRoot)
+                    perform(lane.stepReturned(), isOnRoot: isOnRoot)
                 } else {
                     isMoving = false
-                    follow(lane.arrived(), isOnRoot: true)
+                    perform(lane.beganOnRoot(), isOnRoot: true)
                 }
             }
             #expect(done.withLock { $0 } == added)

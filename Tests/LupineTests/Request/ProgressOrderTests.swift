@@ -9,7 +9,7 @@ import Testing
 
 @testable import Lupine
 
-/// Progress is reported before the response, on whatever queues the handlers are called.
+/// Progress handlers are called before the response handler, on whatever queues they are called.
 struct ProgressOrderTests {
     /// The queue of a progress handler.
     enum Place: CaseIterable {
@@ -25,15 +25,15 @@ struct ProgressOrderTests {
             }
         }
 
-        /// Whether a handler on that queue has run before the response's handler begins.
-        var isBefore: Bool { self == .root || self == .sameAsResponse }
+        /// Whether a progress handler on that queue returns before the response handler is called.
+        var endsBeforeResponse: Bool { self == .root || self == .sameAsResponse }
     }
 
-    /// A kind of request and of its progress.
+    /// A kind of request, with its upload or download progress.
     struct Kind: Sendable, CustomTestStringConvertible {
         let testDescription: String
-        /// Starts a request whose progress handler is called on the first queue, and its response handler on the second.
-        let begin:
+        /// Starts a request. The progress handler is called on the first queue, the response handler on the second.
+        let start:
             @Sendable (
                 PipelineStage, DispatchQueue, DispatchQueue, @escaping @Sendable (Progress) -> Void,
                 @escaping @Sendable () -> Void
@@ -43,38 +43,47 @@ struct ProgressOrderTests {
     private static let body = Data(count: 256 << 10)
 
     private static let kinds = [
-        Kind(testDescription: "small data") { stage, progress, end, tell, done in
-            stage.session.request(stage.url("/bytes/10")).downloadProgress(queue: progress, closure: tell)
-                .response(queue: end) { _ in done() }
-        },
-        Kind(testDescription: "data") { stage, progress, end, tell, done in
-            stage.session.request(stage.url("/bytes/262144")).downloadProgress(queue: progress, closure: tell)
-                .responseData(queue: end) { _ in done() }
-        },
-        Kind(testDescription: "download") { stage, progress, end, tell, done in
-            stage.session.download(stage.url("/bytes/262144")).downloadProgress(
-                queue: progress, closure: tell
+        Kind(testDescription: "small data") { stage, progress, response, onProgress, onResponse in
+            stage.session.request(stage.url("/bytes/10")).downloadProgress(
+                queue: progress, closure: onProgress
             )
-            .response(queue: end) { response in
+            .response(queue: response) { _ in onResponse() }
+        },
+        Kind(testDescription: "data") { stage, progress, response, onProgress, onResponse in
+            stage.session.request(stage.url("/bytes/262144")).downloadProgress(
+                queue: progress, closure: onProgress
+            )
+            .responseData(queue: response) { _ in onResponse() }
+        },
+        Kind(testDescription: "download") { stage, progress, response, onProgress, onResponse in
+            stage.session.download(stage.url("/bytes/262144")).downloadProgress(
+                queue: progress, closure: onProgress
+            )
+            .response(queue: response) { response in
                 if let file = response.fileURL { try? FileManager.default.removeItem(at: file) }
-                done()
+                onResponse()
             }
         },
-        Kind(testDescription: "upload") { stage, progress, end, tell, done in
-            stage.session.upload(body, to: stage.url("/post")).uploadProgress(queue: progress, closure: tell)
-                .response(queue: end) { _ in done() }
+        Kind(testDescription: "upload") { stage, progress, response, onProgress, onResponse in
+            stage.session.upload(body, to: stage.url("/post")).uploadProgress(
+                queue: progress, closure: onProgress
+            )
+            .response(queue: response) { _ in onResponse() }
         },
-        Kind(testDescription: "upload of a stream") { stage, progress, end, tell, done in
+        Kind(testDescription: "upload of a stream") { stage, progress, response, onProgress, onResponse in
             var request = try URLRequest(url: stage.url("/post"), method: .post)
             request.setValue("\(body.count)", forHTTPHeaderField: "Content-Length")
             return stage.session.upload(InputStream(data: body), with: request)
-                .uploadProgress(queue: progress, closure: tell).response(queue: end) { _ in done() }
+                .uploadProgress(queue: progress, closure: onProgress).response(queue: response) { _ in
+                    onResponse()
+                }
         },
-        Kind(testDescription: "body of a stream's request") { stage, progress, end, tell, done in
+        Kind(testDescription: "body of a stream's request") {
+            stage, progress, response, onProgress, onResponse in
             var request = try URLRequest(url: stage.url("/post"), method: .post)
             request.httpBody = Data(count: 4096)
-            return stage.session.streamRequest(request).uploadProgress(queue: progress, closure: tell)
-                .responseStream(on: end) { if case .complete = $0.event { done() } }
+            return stage.session.streamRequest(request).uploadProgress(queue: progress, closure: onProgress)
+                .responseStream(on: response) { if case .complete = $0.event { onResponse() } }
         },
     ]
 
@@ -84,47 +93,49 @@ struct ProgressOrderTests {
     }
 
     @Test(
-        "[R-61, DR-3, UP-9] progress comes to its end, and is told before the response", arguments: kinds,
+        "[R-61, DR-3, UP-9] progress reaches its total, and is reported before the response",
+        arguments: kinds,
         Place.allCases)
     func order(_ kind: Kind, _ place: Place) async throws {
         for spoken in Spoken.allCases {
             try await withPipeline(over: spoken) { stage in
                 for _ in 0..<10 {
                     let response = DispatchQueue(label: "response")
-                    let (events, whole, ended) = (Heard<Event>(), Heard<Bool>(), Heard<Bool>())
-                    let request = try kind.begin(
+                    let (events, finished, ended) = (Heard<Event>(), Heard<Bool>(), Heard<Bool>())
+                    let request = try kind.start(
                         stage, place.queue(stage, response), response,
                         { progress in
                             events.add(.progress(progress.completedUnitCount, of: progress.totalUnitCount))
-                            if progress.isFinished { whole.add(true) }
+                            if progress.isFinished { finished.add(true) }
                         },
                         {
                             events.add(.response)
                             ended.add(true)
                         })
                     await ended.wait(for: 1)
-                    await whole.wait(for: 1)
+                    await finished.wait(for: 1)
                     withExtendedLifetime(request) {}
                     let all = events.all
                     let last = try #require(all.last { $0 != .response })
                     guard case .progress(let completed, let total) = last else { continue }
                     // Calls on a concurrent queue overtake each other.
                     if place != .concurrent { #expect(completed == total && total > 0) }
-                    if place.isBefore { #expect(all.last == .response, "\(all)") }
+                    if place.endsBeforeResponse { #expect(all.last == .response, "\(all)") }
                 }
             }
         }
     }
 
     @Test(
-        "[R-61] progress on a root queue that is the main one is told before the response", arguments: kinds)
+        "[R-61] progress on a root queue that is the main queue is reported before the response",
+        arguments: kinds)
     func mainRoot(_ kind: Kind) async throws {
         var setUp = PipelineSetUp()
         setUp.root = .main
         try await withPipeline(setUp) { stage in
             for _ in 0..<10 {
                 let (events, ended) = (Heard<Event>(), Heard<Bool>())
-                let request = try kind.begin(
+                let request = try kind.start(
                     stage, .main, DispatchQueue(label: "response"),
                     { events.add(.progress($0.completedUnitCount, of: $0.totalUnitCount)) },
                     {
@@ -138,51 +149,53 @@ struct ProgressOrderTests {
         }
     }
 
-    @Test("[R-61] a response does not wait for a queue of the program's", arguments: kinds, Spoken.allCases)
+    @Test(
+        "[R-61] a response does not wait for the queue of a progress handler", arguments: kinds,
+        Spoken.allCases)
     func heldQueue(_ kind: Kind, over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
             let progress = DispatchQueue(label: "progress")
             progress.suspend()
-            let (told, ended) = (Heard<Double>(), Heard<Bool>())
-            let request = try kind.begin(
-                stage, progress, DispatchQueue(label: "response"), { told.add($0.fractionCompleted) },
+            let (fractions, ended) = (Heard<Double>(), Heard<Bool>())
+            let request = try kind.start(
+                stage, progress, DispatchQueue(label: "response"), { fractions.add($0.fractionCompleted) },
                 { ended.add(true) })
             await ended.wait(for: 1)
-            #expect(told.all.isEmpty)
+            #expect(fractions.all.isEmpty)
             progress.resume()
-            await told.wait(for: 1)
+            await fractions.wait(for: 1)
             await withCheckedContinuation { waiting in progress.async { waiting.resume() } }
-            // One call covers all the progress that was waiting.
-            #expect(told.all == [1])
+            // The handler is called once for all changes while its queue was suspended.
+            #expect(fractions.all == [1])
             withExtendedLifetime(request) {}
         }
     }
 
-    @Test("[R-61] the first progress is told at once", arguments: Spoken.allCases)
+    @Test("[R-61] the first progress is reported at once", arguments: Spoken.allCases)
     func first(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
             stage.origin.answer(
                 "GET", "/two",
                 ScriptPlan(
-                    .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\na"), .waitForSignal("told"),
+                    .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\na"), .waitForSignal("reported"),
                     .send("b"),
                     .close))
-            let told = Heard<Int64>()
+            let counts = Heard<Int64>()
             let origin = stage.origin
             let response = await stage.session.request(stage.url("/two")).downloadProgress(
                 queue: DispatchQueue(label: "progress")
             ) {
-                told.add($0.completedUnitCount)
-                origin.gate("told").open()
+                counts.add($0.completedUnitCount)
+                origin.gate("reported").open()
             }.answered()
             #expect(response.data == Data("ab".utf8))
-            let all = await told.wait(for: 2)
+            let all = await counts.wait(for: 2)
             #expect(all == [1, 2])
         }
     }
 
     @Test(
-        "[R-61] progress on the root queue is told before a response that was ready when it ran",
+        "[R-61] progress on the root queue is reported before a response that is ready when it runs",
         arguments: Spoken.allCases)
     func together(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
@@ -208,8 +221,8 @@ struct ProgressOrderTests {
             root.suspend()
             stage.origin.gate("go").open()
             while request.task?.countOfBytesReceived != 2 { await Task.yield() }
-            // Runs after both: if the response's handler were on its queue already, it would run here, before the progress
-            // handler can.
+            // This block runs after both have been processed. If the response handler were on its queue already, it would run
+            // now, before the progress handler.
             root.async { response.sync {} }
             root.resume()
             await ended.wait(for: 1)

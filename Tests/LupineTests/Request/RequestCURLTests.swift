@@ -16,7 +16,7 @@ struct RequestCURLTests {
         return request.cURLDescription().components(separatedBy: " \\\n\t")
     }
 
-    @Test("[R-85] method, headers and body, with what has to be escaped; the address last")
+    @Test("[R-85] the command has method, headers and body, escaped, and the URL last")
     func line() async throws {
         var setUp = PipelineSetUp()
         setUp.configure = {
@@ -38,7 +38,7 @@ struct RequestCURLTests {
         }
     }
 
-    @Test("[R-85] credentials: the request's own, or else those of the storage; cookies")
+    @Test("[R-85] the command has the request's credentials, else those of the storage, and cookies")
     func credentialsAndCookies() async throws {
         let storage = URLCredentialStorage()
         var setUp = PipelineSetUp()
@@ -61,12 +61,12 @@ struct RequestCURLTests {
                     authenticationMethod: NSURLAuthenticationMethodHTTPBasic))
             #expect(await Self.parts(request).filter { $0.hasPrefix("-u") } == ["-u \"own:***\""])
             #expect(request.cURLDescription(showingPasswords: true).contains("-u own:secret "))
-            for named in [
+            for request in [
                 stage.get(resumes: false).authenticate(username: "own", password: "secret"),
                 stage.session.request(stage.url().replacing("http://", with: "http://own:secret@")),
                 stage.session.request(stage.url(), headers: [.authorization(bearerToken: "own")]),
             ] {
-                #expect(await !Self.parts(named.resume()).contains { $0.hasPrefix("-u \"stored") })
+                #expect(await !Self.parts(request.resume()).contains { $0.hasPrefix("-u \"stored") })
             }
             let parts = await Self.parts(stage.get())
             #expect(parts.filter { $0.hasPrefix("-u") } == ["-u \"stored:***\""])
@@ -84,7 +84,7 @@ struct RequestCURLTests {
     }
 
     @Test(
-        "[R-85] the version of HTTP that the session is kept to",
+        "[R-85] the option for the HTTP version that the session is limited to",
         arguments: [
             VersionRow(versions: .http11, address: "https://origin.test/", option: "--http1.1"),
             VersionRow(versions: .http11, address: "HTTPS://origin.test/", option: "--http1.1"),
@@ -118,7 +118,7 @@ struct RequestCURLTests {
         }
     }
 
-    @Test("[R-86] without its session the line has what the request has")
+    @Test("[R-86] after its session was deallocated, the command has only the request's fields")
     func withoutSession() async throws {
         try await withPipeline { stage in
             var session: Session? = try PipelineSetUp().session(of: stage.origin)
@@ -132,7 +132,7 @@ struct RequestCURLTests {
         }
     }
 
-    @Test("[R-90] a request describes itself, with the status once there is one")
+    @Test("[R-90] `description` has the method, the URL and, once there is one, the status")
     func description() async throws {
         try await withPipeline { stage in
             let request = stage.get("/status/404", resumes: false)

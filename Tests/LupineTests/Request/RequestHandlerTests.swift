@@ -9,12 +9,12 @@ import Testing
 
 @testable import Lupine
 
-/// When response handlers are called, how often, in which order, and what retains what until then.
+/// Tests when, how often and in which order response handlers are called, and which objects are retained until then.
 struct RequestHandlerTests {
     // MARK: automatic resumption
 
     @Test(
-        "[R-20, R-21, R-22] a handler starts a request as the request says, else as the session says",
+        "[R-20, R-21, R-22] the request, else the session, decides whether a handler starts the request",
         arguments: Spoken.allCases)
     func automaticResumption(over spoken: Spoken) async throws {
         for (ofSession, ofRequest, starts) in [
@@ -35,7 +35,7 @@ struct RequestHandlerTests {
     }
 
     @Test(
-        "[R-22, S-13, S-28] without handlers nothing starts, and nothing is converted",
+        "[R-22, S-13, S-28] a request without handlers is not started and not converted",
         arguments: Spoken.allCases)
     func nothingStarts(over spoken: Spoken) async throws {
         let converted = Protected(false)
@@ -50,9 +50,9 @@ struct RequestHandlerTests {
     }
 
     @Test(
-        "[R-21] a handler resumes a request that is held; a cancellation behind the first one stands",
+        "[R-21] a handler resumes a suspended request, but not a cancelled one",
         arguments: Spoken.allCases)
-    func heldAndCancelled(over spoken: Spoken) async throws {
+    func suspendedAndCancelled(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
             #expect(await stage.get().suspend().answered().error == nil)
             let ended = Heard<String>()
@@ -73,7 +73,7 @@ struct RequestHandlerTests {
     // MARK: the pass
 
     @Test(
-        "[R-42, R-43] no handler is called before all serializers have run; then all are, in their order",
+        "[R-42, R-43] all handlers are called after all serializers have run, in order",
         arguments: Spoken.allCases)
     func order(over spoken: Spoken) async throws {
         try await withPipeline(
@@ -101,7 +101,7 @@ struct RequestHandlerTests {
     }
 
     @Test(
-        "[R-42] a handler that is added while serializers run has its place in the same pass",
+        "[R-42] a handler that is added while serializers run is called in the same pass",
         arguments: Spoken.allCases)
     func addedDuringPass(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
@@ -122,7 +122,7 @@ struct RequestHandlerTests {
     }
 
     @Test(
-        "[R-40, R-41, R-36] finished a hundred times: each handler once, one end, and the first error",
+        "[R-40, R-41, R-36] a request that is finished repeatedly calls its handlers once, with the first error",
         arguments: Spoken.allCases)
     func finishedOften(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
@@ -145,7 +145,7 @@ struct RequestHandlerTests {
     }
 
     @Test(
-        "[R-44, O-5] inside a handler the request is finished, and behind it nobody holds anything",
+        "[R-44, O-5] a handler sees the finished state, and afterwards the session no longer retains the request",
         arguments: Spoken.allCases)
     func insideHandler(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
@@ -166,7 +166,7 @@ struct RequestHandlerTests {
     }
 
     @Test(
-        "[O-2, O-3, O-4, O-5] a request is held while it runs, and by nobody afterwards",
+        "[O-2, O-3, O-4, O-5] the session retains a request while it runs, and not afterwards",
         arguments: Spoken.allCases)
     func lifetime(over spoken: Spoken) async throws {
         final class Witness: Sendable {}
@@ -203,10 +203,10 @@ struct RequestHandlerTests {
         }
     }
 
-    // MARK: behind the end
+    // MARK: after the end
 
     @Test(
-        "[R-45] handlers that are added inside handlers, and on cancelled requests, are called with what there is",
+        "[R-45] handlers that are added in handlers, or to cancelled requests, are called with the present result",
         arguments: Spoken.allCases
     )
     func lateHandlers(over spoken: Spoken) async throws {
@@ -231,7 +231,7 @@ struct RequestHandlerTests {
         }
     }
 
-    @Test("[R-45, DR-10] validators that are added behind the end judge nothing", arguments: Spoken.allCases)
+    @Test("[R-45, DR-10] validators that are added after the end are not called", arguments: Spoken.allCases)
     func lateValidator(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
             let request = stage.get("/status/404")
@@ -243,7 +243,7 @@ struct RequestHandlerTests {
     }
 
     @Test(
-        "[R-48, R-49] what is to be done at the end is done once, at once behind it, also for a cancelled request",
+        "[R-48, R-49] finish handlers are called once, and at once after the end, also for cancelled requests",
         arguments: Spoken.allCases
     )
     func finishHandlers(over spoken: Spoken) async throws {
@@ -268,7 +268,7 @@ struct RequestHandlerTests {
     // MARK: responses
 
     @Test(
-        "[DR-6, DR-7, I-1.19, R-47] what a handler without serializer gets, with its request, response and metrics",
+        "[DR-6, DR-7, I-1.19, R-47] a handler without a serializer gets request, response and metrics",
         arguments: Spoken.allCases
     )
     func plainResponse(over spoken: Spoken) async throws {
@@ -286,7 +286,8 @@ struct RequestHandlerTests {
     }
 
     @Test(
-        "[DR-7] errors of serializers: the library's as they are, others wrapped", arguments: Spoken.allCases)
+        "[DR-7] a serializer's `AFError` is used unchanged, another error is wrapped",
+        arguments: Spoken.allCases)
     func serializerErrors(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
             let seen = Heard<String>()
@@ -300,7 +301,7 @@ struct RequestHandlerTests {
     }
 
     @Test(
-        "[DR-1, DR-3, R-61] content is gathered, and progress ends at one, in one object",
+        "[DR-1, DR-3, R-61] content is collected, and one `Progress` object reaches its total",
         arguments: Spoken.allCases)
     func dataAndProgress(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
@@ -327,31 +328,31 @@ struct RequestHandlerTests {
         }
     }
 
-    @Test("a request whose progress handlers hold it is let go when it is over", arguments: Spoken.allCases)
-    func progressThatHolds(over spoken: Spoken) async throws {
+    @Test("a request whose progress handlers retain it is released after its end", arguments: Spoken.allCases)
+    func retainedByProgressHandlers(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
-            weak var gone: DataRequest?
+            weak var weakRequest: DataRequest?
             do {
                 let request = stage.get("/bytes/1000", resumes: false)
-                gone = request
+                weakRequest = request
                 request.downloadProgress { _ in _ = request.error }.uploadProgress { _ in _ = request.error }
                 request.resume()
                 #expect(await request.answered().data?.count == 1_000)
             }
             await stage.settle()
             await stage.recorder.queue.flush()
-            for _ in 0..<1000 where gone != nil { await stage.settle() }
-            #expect(gone == nil)
+            for _ in 0..<1000 where weakRequest != nil { await stage.settle() }
+            #expect(weakRequest == nil)
         }
     }
 
     @Test(
-        "[DR-4, R-65] hooks in their order, on their queue; the last gate that was set is asked, once per attempt",
+        "[DR-4, R-65] handlers are called in order, on their queue; a new gate replaces the old one",
         arguments: Spoken.allCases
     )
-    func hooks(over spoken: Spoken) async throws {
+    func handlerOrder(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
-            let queue = DispatchQueue(label: "hooks")
+            let queue = DispatchQueue(label: "handlers")
             let seen = Heard<String>()
             let request = stage.get("/redirect/1", resumes: false)
             request.onHTTPResponse(on: queue) { _ in seen.add("replaced") }
@@ -366,7 +367,7 @@ struct RequestHandlerTests {
         }
     }
 
-    @Test("[DR-4] until the gate has answered nothing is delivered", arguments: Spoken.allCases)
+    @Test("[DR-4] no content is delivered until the gate has answered", arguments: Spoken.allCases)
     func gateHolds(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
             let answers = Heard<@Sendable (Request.ResponseDisposition) -> Void>()
@@ -387,11 +388,11 @@ struct RequestHandlerTests {
     }
 
     @Test(
-        "[R-63, R-64, R-87] hooks that are set late are called with what there is; the curl line once",
+        "[R-63, R-64, R-87] handlers that are set late get the latest value; the curl handler is called once",
         arguments: Spoken.allCases)
-    func lateHooks(over spoken: Spoken) async throws {
+    func lateCreationHandlers(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
-            let queue = DispatchQueue(label: "hooks")
+            let queue = DispatchQueue(label: "handlers")
             let seen = Heard<String>()
             let request = stage.get(resumes: false)
             request.cURLDescription(on: queue) { _ in seen.add("replaced") }

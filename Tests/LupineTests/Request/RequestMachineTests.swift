@@ -4,7 +4,7 @@ import Testing
 
 @testable import Lupine
 
-/// Every event in every state and phase that a request can reach.
+/// Sends every event to a `RequestMachine` in every state and phase that it can reach.
 struct RequestMachineTests {
     private typealias State = Request.State
     private typealias Phase = RequestMachine.Phase
@@ -13,7 +13,7 @@ struct RequestMachineTests {
 
     /// A phase without its number.
     private enum Stage: CaseIterable {
-        case idle, preparing, loading, deciding, waiting, finishing, over
+        case idle, preparing, loading, deciding, retryPending, finishing, over
 
         init(_ phase: Phase) {
             self =
@@ -22,7 +22,7 @@ struct RequestMachineTests {
                 case .preparing: .preparing
                 case .loading: .loading
                 case .deciding: .deciding
-                case .waiting: .waiting
+                case .retryPending: .retryPending
                 case .finishing: .finishing
                 case .over: .over
                 }
@@ -39,11 +39,12 @@ struct RequestMachineTests {
     private static let alive: [State] = [.initialized, .resumed, .suspended]
 
     private static let events: [Event] =
-        [.none, .live, .completed].flatMap { standing in
-            [.resume(standing), .suspend(standing), .cancel(standing)] as [Event]
+        [.none, .live, .completed].flatMap { status in
+            [.resume(status), .suspend(status), .cancel(status)] as [Event]
         } + [
-            .cancellationArrived, .handlerAdded, .prepare, .taskMade, .attemptFailed, .serializerFailed,
-            .granted(1), .refused(1), .serializerRefused(1), .granted(9), .refused(9), .serializerRefused(9),
+            .cancellationArrived, .handlerAdded, .prepare, .taskCreated, .attemptFailed, .serializerFailed,
+            .retryGranted(1), .retryRefused(1), .serializerRetryRefused(1), .retryGranted(9),
+            .retryRefused(9), .serializerRetryRefused(9),
             .retryDue, .finish, .serialized,
         ]
 
@@ -54,19 +55,19 @@ struct RequestMachineTests {
         case .resume(let task):
             guard state == .initialized || state == .suspended else { return Outcome() }
             switch task {
-            case .none: return Outcome(action: .perform, state: .resumed)
+            case .none: return Outcome(action: .runPipeline, state: .resumed)
             case .live: return Outcome(action: .resumeTask, state: .resumed)
-            case .completed: return Outcome(action: .note, state: .resumed)
+            case .completed: return Outcome(action: .accept, state: .resumed)
             }
         case .suspend(let task):
             guard state == .initialized || state == .resumed else { return Outcome() }
-            return Outcome(action: task == .live ? .suspendTask : .note, state: .suspended)
+            return Outcome(action: task == .live ? .suspendTask : .accept, state: .suspended)
         case .cancel(let task):
             guard isAlive else { return Outcome() }
             let hasTask = task == .live && [.loading, .finishing, .over].contains(stage)
-            return Outcome(action: hasTask ? .cancelTask : .arrive, state: .cancelled)
+            return Outcome(action: hasTask ? .cancelTask : .cancelWithoutTask, state: .cancelled)
         case .cancellationArrived:
-            guard [.idle, .preparing, .deciding, .waiting].contains(stage) else { return Outcome() }
+            guard [.idle, .preparing, .deciding, .retryPending].contains(stage) else { return Outcome() }
             return Outcome(action: .beginPass, stage: .finishing)
         case .handlerAdded:
             if stage == .over {
@@ -78,12 +79,12 @@ struct RequestMachineTests {
             guard stage == .idle, state != .cancelled else { return Outcome() }
             return Outcome(action: .proceed, stage: .preparing)
         case .retryDue:
-            guard stage == .waiting, state != .cancelled else { return Outcome() }
+            guard stage == .retryPending, state != .cancelled else { return Outcome() }
             return Outcome(action: .proceed, stage: .preparing)
-        case .taskMade:
+        case .taskCreated:
             guard stage == .preparing else { return Outcome(action: .cancelTask) }
             switch state {
-            case .initialized, .finished: return Outcome(action: .note, stage: .loading)
+            case .initialized, .finished: return Outcome(action: .accept, stage: .loading)
             case .resumed: return Outcome(action: .resumeTask, stage: .loading)
             case .suspended: return Outcome(action: .suspendTask, stage: .loading)
             case .cancelled: return Outcome(action: .cancelTask, stage: .loading)
@@ -92,16 +93,16 @@ struct RequestMachineTests {
             switch stage {
             case .preparing where state == .cancelled: return Outcome()
             case .loading where state == .cancelled: return Outcome(action: .proceed)
-            case .preparing, .loading: return Outcome(action: .ask(1), stage: .deciding)
-            case .idle, .deciding, .waiting, .finishing, .over: return Outcome()
+            case .preparing, .loading: return Outcome(action: .askRetrier(1), stage: .deciding)
+            case .idle, .deciding, .retryPending, .finishing, .over: return Outcome()
             }
         case .serializerFailed:
             guard stage == .finishing else { return Outcome() }
             if state == .cancelled { return Outcome(action: .proceed) }
-            return Outcome(action: .ask(1), stage: .deciding)
-        case .granted(let number): return answer(number, state, stage, .waiting)
-        case .refused(let number): return answer(number, state, stage, .loading)
-        case .serializerRefused(let number): return answer(number, state, stage, .finishing)
+            return Outcome(action: .askRetrier(1), stage: .deciding)
+        case .retryGranted(let number): return answer(number, state, stage, .retryPending)
+        case .retryRefused(let number): return answer(number, state, stage, .loading)
+        case .serializerRetryRefused(let number): return answer(number, state, stage, .finishing)
         case .finish:
             guard stage != .finishing, stage != .over else { return Outcome() }
             return Outcome(action: .beginPass, stage: .finishing)
@@ -126,8 +127,8 @@ struct RequestMachineTests {
             if isKnown { continue }
             found.append(machine)
             // Only the first question is asked, so that its number is 1.
-            let asks = machine.phase == .waiting || found.count > 200
-            for event in events where !asks || !event.isQuestion {
+            let skipsQuestions = machine.phase == .retryPending || found.count > 200
+            for event in events where !skipsQuestions || !event.isQuestion {
                 var next = machine
                 _ = next.receive(event)
                 if case .deciding(let number) = next.phase, number != 1 { continue }
@@ -138,7 +139,7 @@ struct RequestMachineTests {
     }
 
     @Test(
-        "[R-1, R-2, R-3, R-4, R-20, R-26, R-35, R-40, R-44, R-45] every event leads where the table says, from everywhere"
+        "[R-1, R-2, R-3, R-4, R-20, R-26, R-35, R-40, R-44, R-45] every transition is the one in the table"
     )
     func table() {
         let machines = Self.reachable()
@@ -151,22 +152,22 @@ struct RequestMachineTests {
                 var next = machine
                 let action = next.receive(event)
                 let expected = Self.expected(event, machine.state, Stage(machine.phase))
-                let what = Comment("\(event) in \(machine.state), \(machine.phase)")
-                if case .ask = expected.action {
-                    guard case .ask(let number) = action, next.phase == .deciding(number) else {
-                        Issue.record("nobody is asked: \(event) in \(machine)")
+                let context = Comment("\(event) in \(machine.state), \(machine.phase)")
+                if case .askRetrier = expected.action {
+                    guard case .askRetrier(let number) = action, next.phase == .deciding(number) else {
+                        Issue.record("no retrier is asked: \(event) in \(machine)")
                         continue
                     }
                 } else {
-                    #expect(action == expected.action, what)
+                    #expect(action == expected.action, context)
                 }
-                #expect(next.state == expected.state ?? machine.state, what)
-                #expect(Stage(next.phase) == expected.stage ?? Stage(machine.phase), what)
+                #expect(next.state == expected.state ?? machine.state, context)
+                #expect(Stage(next.phase) == expected.stage ?? Stage(machine.phase), context)
             }
         }
     }
 
-    @Test("[R-1] no state returns to the first, and a cancelled request stays so")
+    @Test("[R-1] no event leads back to the first state, and a cancelled request stays cancelled")
     func states() {
         for machine in Self.reachable() {
             for event in Self.events {
@@ -178,28 +179,28 @@ struct RequestMachineTests {
         }
     }
 
-    @Test("[I-1.24] an answer counts once, and only to the latest question")
+    @Test("[I-1.24] an answer is accepted once, and only to the latest question")
     func answers() {
         var machine = RequestMachine()
-        #expect(machine.receive(.resume(.none)) == .perform)
+        #expect(machine.receive(.resume(.none)) == .runPipeline)
         #expect(machine.receive(.prepare) == .proceed)
-        #expect(machine.receive(.attemptFailed) == .ask(1))
-        #expect(machine.receive(.granted(1)) == .proceed)
-        #expect(machine.receive(.granted(1)) == .ignore)
+        #expect(machine.receive(.attemptFailed) == .askRetrier(1))
+        #expect(machine.receive(.retryGranted(1)) == .proceed)
+        #expect(machine.receive(.retryGranted(1)) == .ignore)
         #expect(machine.receive(.retryDue) == .proceed)
         #expect(machine.receive(.retryDue) == .ignore)
-        #expect(machine.receive(.attemptFailed) == .ask(2))
-        #expect(machine.receive(.refused(1)) == .ignore)
-        #expect(machine.receive(.granted(1)) == .ignore)
-        #expect(machine.receive(.refused(2)) == .proceed)
+        #expect(machine.receive(.attemptFailed) == .askRetrier(2))
+        #expect(machine.receive(.retryRefused(1)) == .ignore)
+        #expect(machine.receive(.retryGranted(1)) == .ignore)
+        #expect(machine.receive(.retryRefused(2)) == .proceed)
         #expect(machine.receive(.finish) == .beginPass)
     }
 
-    @Test("[R-35] wherever a retry is under way, a cancellation has its pass")
+    @Test("[R-35] a request that is cancelled while a retry is decided or pending has its pass")
     func cancelledRetries() {
-        for machine in Self.reachable() where [.deciding, .waiting].contains(Stage(machine.phase)) {
+        for machine in Self.reachable() where [.deciding, .retryPending].contains(Stage(machine.phase)) {
             var next = machine
-            guard next.receive(.cancel(.completed)) == .arrive else { continue }
+            guard next.receive(.cancel(.completed)) == .cancelWithoutTask else { continue }
             for event in Self.events {
                 if case .cancellationArrived = event { continue }
                 var late = next
@@ -211,6 +212,7 @@ struct RequestMachineTests {
 }
 
 extension RequestMachine.Event {
+    /// Whether the event may lead to a question to a retrier.
     fileprivate var isQuestion: Bool {
         switch self {
         case .attemptFailed, .serializerFailed: true

@@ -9,22 +9,23 @@ import Testing
 
 @testable import Lupine
 
-/// The retriers that are asked about a failure, how often and with which error; and the state that a retry keeps.
+/// Tests how often retriers are asked about a failure, with which error, and what a retry resets and keeps.
 struct RequestRetryTests {
-    /// A serializer that decodes nothing: it fails with the request's error, or succeeds.
-    private static let passing = ClosureSerializer { error in
+    /// A serializer that fails with the request's error, or succeeds.
+    private static let serializer = ClosureSerializer { error in
         if let error { throw error }
         return "fine"
     }
 
-    private static func ended(_ request: DataRequest) async -> AFDataResponse<String> {
+    /// Waits for the response of a request, as `serializer` serializes it.
+    private static func response(of request: DataRequest) async -> AFDataResponse<String> {
         await called { answer in
-            request.response(queue: DispatchQueue(label: "h"), responseSerializer: passing) { answer($0) }
+            request.response(queue: DispatchQueue(label: "h"), responseSerializer: serializer) { answer($0) }
         }
     }
 
     @Test(
-        "[R-53, R-55, R-60, DR-9, I-1.21] the counting example: retried once, then the serializer asks again",
+        "[R-53, R-55, R-60, DR-9, I-1.21] after one retry, the retrier is asked about the task and the serializer",
         arguments: Spoken.allCases)
     func counting(over spoken: Spoken) async throws {
         let counts = Heard<Int>()
@@ -34,7 +35,7 @@ struct RequestRetryTests {
         })
         try await withPipeline(over: spoken) { stage in
             let request = stage.get("/status/401", interceptor: interceptor).validate()
-            #expect(brief(await Self.ended(request).error) == "status 401")
+            #expect(brief(await Self.response(of: request).error) == "status 401")
             #expect(interceptor.errors == ["status 401", "status 401", "status 401"])
             #expect(counts.all == [0, 1, 1])
             #expect(request.retryCount == 1 && interceptor.adaptations.all.count == 2)
@@ -45,7 +46,7 @@ struct RequestRetryTests {
     }
 
     @Test(
-        "an adapter that answers twice has answered once: a failure behind its success changes nothing",
+        "an adapter that completes twice: the failure after its success is ignored",
         arguments: Spoken.allCases)
     func adapterAnswersTwice(over spoken: Spoken) async throws {
         let adapter = Adapter { request, _, completion in
@@ -59,7 +60,7 @@ struct RequestRetryTests {
     }
 
     @Test(
-        "[R-53, S-41, I-1.17, I-1.21, I-1.22, I-1.23] refused with an error: once for the task, once for the serializer",
+        "[R-53, S-41, I-1.17, I-1.21, I-1.22, I-1.23] a retrier substitutes the error of the task and of the serializer",
         arguments: Spoken.allCases
     )
     func refusedWithError(over spoken: Spoken) async throws {
@@ -73,7 +74,7 @@ struct RequestRetryTests {
         })
         try await withPipeline(over: spoken) { stage in
             let request = stage.get("/status/401", interceptor: interceptor).validate()
-            let error = await Self.ended(request).error
+            let error = await Self.response(of: request).error
             #expect(brief(error) == "retry no2 of retry no1 of status 401")
             #expect(error?.underlyingError as? BriefError == BriefError("no2"))
             #expect(interceptor.errors == ["status 401", "retry no1 of status 401"])
@@ -84,7 +85,7 @@ struct RequestRetryTests {
     }
 
     @Test(
-        "[R-53, DR-8] two serializers that fail on a good response: asked twice, adapted once",
+        "[R-53, DR-8] two serializers fail on a valid response: the retrier is asked twice, the adapter once",
         arguments: Spoken.allCases)
     func twoSerializers(over spoken: Spoken) async throws {
         let interceptor = ScriptedInterceptor()
@@ -101,7 +102,7 @@ struct RequestRetryTests {
     }
 
     @Test(
-        "[R-54, I-1.25, I-1.26, I-8.3] a retry forgets what came, and keeps what was asked for",
+        "[R-54, I-1.25, I-1.26, I-8.3] a retry discards the content and the error, and keeps the settings",
         arguments: Spoken.allCases)
     func kept(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
@@ -136,14 +137,14 @@ struct RequestRetryTests {
             stage.letGo()
             #expect(await response.response?.statusCode == 204)
             await queue.flush()
-            #expect(shown.all.count == 1, "a reset is not told")
+            #expect(shown.all.count == 1, "a reset calls no handler")
             await own.queue.flush()
             #expect(own.count("d1") == 2, "both validators, in the second attempt")
         }
     }
 
     @Test(
-        "[R-55] a later attempt without a task leaves the response of the last task",
+        "[R-55] an attempt that fails before it has a task keeps the response of the last task",
         arguments: Spoken.allCases)
     func laterFailure(over spoken: Spoken) async throws {
         let count = Protected(0)
@@ -164,14 +165,14 @@ struct RequestRetryTests {
     }
 
     @Test(
-        "[R-50, I-1.20] nobody is asked without an error, or about a cancelled request",
+        "[R-50, I-1.20] the retrier is not asked about a success or a cancelled request",
         arguments: Spoken.allCases)
     func notAsked(over spoken: Spoken) async throws {
         let interceptor = ScriptedInterceptor()
         try await withPipeline(over: spoken) { stage in
-            #expect(await Self.ended(stage.get("/status/500", interceptor: interceptor)).error == nil)
+            #expect(await Self.response(of: stage.get("/status/500", interceptor: interceptor)).error == nil)
             let held = stage.held(interceptor: interceptor)
-            async let end = Self.ended(held)
+            async let end = Self.response(of: held)
             await stage.wasAsked()
             held.cancel()
             #expect(brief(await end.error) == "explicit")
@@ -180,22 +181,22 @@ struct RequestRetryTests {
     }
 
     @Test(
-        "[S-40, I-1.8, I-1.9, I-1.10, I-1.14] the session's before the request's, wherever they complete",
+        "[S-40, I-1.8, I-1.9, I-1.10, I-1.14] the session's interceptor precedes the request's, on whatever queue they complete",
         arguments: Spoken.allCases)
     func bothInterceptors(over spoken: Spoken) async throws {
         let seen = Heard<String>()
-        let elsewhere = DispatchQueue(label: "elsewhere")
+        let otherQueue = DispatchQueue(label: "other")
         func named(_ name: String) -> ScriptedInterceptor {
             ScriptedInterceptor(
                 adapt: { adaptation in
                     seen.add("adapt \(name)")
                     var request = adaptation.request
                     request.addValue(name, forHTTPHeaderField: "X-Order")
-                    elsewhere.async { [request] in adaptation.answer(.success(request)) }
+                    otherQueue.async { [request] in adaptation.answer(.success(request)) }
                 },
                 retry: { question in
                     seen.add("retry \(name)")
-                    elsewhere.async { question.answer(.doNotRetry) }
+                    otherQueue.async { question.answer(.doNotRetry) }
                 })
         }
         let ofSession = named("session")
@@ -211,7 +212,7 @@ struct RequestRetryTests {
     }
 
     @Test(
-        "[I-1.7, I-1.13, I-1.17, S-22] a GET with a body fails, before adapters as it is, behind them wrapped",
+        "[I-1.7, I-1.13, I-1.17, S-22] a GET with a body fails; if an adapter adds the body, the error is wrapped",
         arguments: Spoken.allCases
     )
     func bodyInGet(over spoken: Spoken) async throws {
@@ -230,7 +231,7 @@ struct RequestRetryTests {
     }
 
     @Test(
-        "[I-6.6, R-62] redirects pass no adapters, and are among the performed requests only",
+        "[I-6.6, R-62] redirects are not adapted, and are only in `performedRequests`",
         arguments: Spoken.allCases)
     func redirects(over spoken: Spoken) async throws {
         let interceptor = ScriptedInterceptor()
@@ -244,7 +245,7 @@ struct RequestRetryTests {
         }
     }
 
-    @Test("[S-28] a modifier comes before the parameters; both at perform time", arguments: Spoken.allCases)
+    @Test("[S-28] the request modifier runs before the parameters are encoded", arguments: Spoken.allCases)
     func order(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
             let request = stage.session.request(

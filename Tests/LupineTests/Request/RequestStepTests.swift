@@ -9,27 +9,27 @@ import Testing
 
 @testable import Lupine
 
-/// Requests whose attempts call none of the program's code, and what becomes of them when such code is added on the way.
+/// Requests whose attempts call none of the program's code, and requests to which such code is added during an attempt.
 struct RequestStepTests {
     private static let key = DispatchSpecificKey<Bool>()
 
-    /// Marks the root queue, so that a closure can tell whether it runs there.
-    private func mark(_ session: Session) { session.rootQueue.setSpecific(key: Self.key, value: true) }
+    /// Marks the root queue, so that `isOnRoot` can recognize it.
+    private func markRoot(of session: Session) { session.rootQueue.setSpecific(key: Self.key, value: true) }
 
     private static var isOnRoot: Bool { DispatchQueue.getSpecific(key: key) ?? false }
 
-    /// Runs `body` while nothing that is put on the session's root queue is performed.
-    private func withoutRoot(_ session: Session, _ body: () async throws -> Void) async rethrows {
+    /// Runs `body` while the session's root queue is blocked.
+    private func whileRootIsBlocked(_ session: Session, _ body: () async throws -> Void) async rethrows {
         let release = DispatchSemaphore(value: 0)
         session.rootQueue.async { release.wait() }
         defer { release.signal() }
         try await body()
     }
 
-    @Test("[S-29, R-20] an awaited request needs no turn of the root queue", arguments: Spoken.allCases)
-    func withoutAnyTurn(over spoken: Spoken) async throws {
+    @Test("[S-29, R-20] an awaited request finishes without the root queue", arguments: Spoken.allCases)
+    func withoutRootQueue(over spoken: Spoken) async throws {
         try await withObserved(monitors: [AlamofireNotifications()], over: spoken) { stage async throws in
-            try await withoutRoot(stage.session) {
+            try await whileRootIsBlocked(stage.session) {
                 let request = stage.session.request(stage.url("/bytes/300"))
                 #expect(try await request.serializingData().value.count == 300)
                 #expect(request.isFinished && request.tasks.count == 1 && request.metrics != nil)
@@ -39,13 +39,13 @@ struct RequestStepTests {
         }
     }
 
-    @Test("[S-29, R-50] a failure is decided on the root queue, once that goes on")
+    @Test("[S-29, R-50] a failure is processed on the root queue, once the queue continues")
     func failure() async throws {
         try await withObserved { stage async throws in
             let plan = ScriptPlan(.signal("asked"), .send("no HTTP\r\n\r\n"), .close)
             stage.origin.answer("GET", "/broken", plan)
             var response: Task<AFDataResponse<Data>, Never>?
-            await withoutRoot(stage.session) {
+            await whileRootIsBlocked(stage.session) {
                 let request = stage.session.request(stage.url("/broken"))
                 response = Task { await request.serializingData().response }
                 await stage.wasAsked()
@@ -55,12 +55,12 @@ struct RequestStepTests {
     }
 
     @Test(
-        "[S-29] the program's code runs on the root queue also if it is added to a request that is on its way"
+        "[S-29] the program's code runs on the root queue also if it is added during an attempt"
     )
     func addedLater() async throws {
         let seen = Heard<String>()
         try await withObserved { stage async throws in
-            mark(stage.session)
+            markRoot(of: stage.session)
             let request = stage.held("HTTP/1.1 503 Late\r\nContent-Length: 2\r\n\r\nok")
             let task = request.serializingData()
             await stage.wasAsked()
@@ -80,7 +80,9 @@ struct RequestStepTests {
         #expect(seen.all == ["validator true 2", "retrier true", "retrier true"])
     }
 
-    @Test("[S-29, R-61] progress that is asked for on the way is told before the response")
+    @Test(
+        "[S-29, R-61] a progress handler that is added during an attempt is called before the response handler"
+    )
     func progressLater() async throws {
         let seen = Heard<String>()
         let queue = DispatchQueue(label: "seen")
@@ -94,7 +96,7 @@ struct RequestStepTests {
         }
     }
 
-    @Test("[S-29] a handler decides about the content also if it is added on the way")
+    @Test("[S-29] an `onHTTPResponse` handler that is added during an attempt decides about the content")
     func gateLater() async throws {
         try await withObserved { stage async throws in
             let request = stage.held()
@@ -107,7 +109,9 @@ struct RequestStepTests {
         }
     }
 
-    @Test("[S-29, E-1, N-3] the events of such a request come once and in their order, before its handler")
+    @Test(
+        "[S-29, E-1, N-3] each event of such a request is reported once and in order, before the handler is called"
+    )
     func events() async throws {
         let queue = DispatchQueue(label: "seen")
         let seen = Heard<String>()
@@ -126,7 +130,7 @@ struct RequestStepTests {
         }
     }
 
-    @Test("[S-29, E-7] the notifications of a request come before its handler, whatever serializer it has")
+    @Test("[S-29, E-7] notifications are posted before the handler is called, with every serializer")
     @MainActor func notificationsFirst() async throws {
         let seen = Heard<String>()
         let names: [(Notification.Name, String)] = [
@@ -153,8 +157,8 @@ struct RequestStepTests {
         }
     }
 
-    @Test("[S-29, R-9] what a user has done is told before the end, also if root is busy meanwhile")
-    func changesFirst() async throws {
+    @Test("[S-29, R-9] user actions are reported before the end, also if the root queue is blocked meanwhile")
+    func userActionsFirst() async throws {
         let seen = Heard<String>()
         let queue = DispatchQueue(label: "seen")
         try await withObserved(monitors: [AlamofireNotifications()]) { stage async throws in
@@ -166,7 +170,7 @@ struct RequestStepTests {
             request.eventMonitor(monitor)
             let task = request.serializingData()
             await stage.wasAsked()
-            await withoutRoot(stage.session) {
+            await whileRootIsBlocked(stage.session) {
                 request.suspend().resume()
                 stage.letGo()
             }
@@ -175,8 +179,8 @@ struct RequestStepTests {
         }
     }
 
-    @Test("[S-29, O-5] what awaits finds the request neither among the active ones nor in the map")
-    func isForgotten() async throws {
+    @Test("[S-29, O-5] an awaiting task resumes after the session has removed the request")
+    func removedFromSession() async throws {
         try await withObserved { stage async throws in
             for _ in 0..<50 {
                 _ = try await stage.session.request(stage.url("/bytes/1")).serializingData().value
@@ -188,7 +192,8 @@ struct RequestStepTests {
         }
     }
 
-    @Test("[S-29, O-3] requests and their tasks let go of each other, whether they were started or not")
+    @Test(
+        "[S-29, O-3] requests and their tasks do not retain each other after the end, whether started or not")
     func lifetime() async throws {
         weak var started: DataRequest?
         weak var waiting: DataRequest?
@@ -221,7 +226,7 @@ struct RequestStepTests {
         while waiting != nil { await Task.yield() }
     }
 
-    @Test("[S-29, DR-9] a body over the limit fails the request with the same error as ever")
+    @Test("[S-29, DR-9] content over the limit fails the request with `dataLengthExceedsMaximum`")
     func tooLong() async throws {
         for path in ["/bytes/300", "/stream-bytes/300"] {
             let configure: (URLSessionConfiguration) -> Void = { $0.lupine.collectedBodyLimit = 200 }

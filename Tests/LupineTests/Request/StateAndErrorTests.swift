@@ -9,8 +9,8 @@ import Testing
 
 @testable import Lupine
 
-/// State and error change in one step: on any thread, a request that is seen as cancelled has its error, even before its root
-/// queue has processed the cancellation.
+/// State and error change together: a thread that sees the cancelled state also sees the error, even before the root queue has
+/// processed the cancellation.
 struct StateAndErrorTests {
     /// A kind of request, to a URL that does not respond.
     struct Kind: Sendable, CustomTestStringConvertible {
@@ -32,15 +32,15 @@ struct StateAndErrorTests {
     ]
 
     /// Runs `body` while the session's root queue is blocked.
-    private static func whileRootStandsStill(_ stage: PipelineStage, _ body: () -> Void) {
-        let (begun, go) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    private static func whileRootIsBlocked(_ stage: PipelineStage, _ body: () -> Void) {
+        let (begun, release) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         stage.session.rootQueue.async {
             begun.signal()
-            go.wait()
+            release.wait()
         }
         begun.wait()
         body()
-        go.signal()
+        release.signal()
     }
 
     @Test("[R-4] a cancelled request has its error at once", arguments: kinds, [false, true])
@@ -54,7 +54,7 @@ struct StateAndErrorTests {
                 request.resume()
                 await made.wait(for: 1)
             }
-            Self.whileRootStandsStill(stage) {
+            Self.whileRootIsBlocked(stage) {
                 request.cancel()
                 #expect(request.isCancelled)
                 #expect(request.error?.isExplicitlyCancelledError == true)
@@ -67,8 +67,9 @@ struct StateAndErrorTests {
         }
     }
 
-    @Test("[R-4] another thread that sees the request cancelled sees why", arguments: Spoken.allCases)
-    func seenElsewhere(over spoken: Spoken) async throws {
+    @Test(
+        "[R-4] another thread that sees the cancelled state also sees the error", arguments: Spoken.allCases)
+    func seenOnAnotherThread(over spoken: Spoken) async throws {
         try await withPipeline(PipelineSetUp(startsImmediately: false), over: spoken) { stage in
             for _ in 0..<200 {
                 let request = stage.session.request(stage.url("/get"))
@@ -103,7 +104,7 @@ struct StateAndErrorTests {
     }
 
     @Test(
-        "[R-4] a web socket that is closed with a code has no error, from the first moment on",
+        "[R-4] a web socket that is closed with a code never has an error",
         arguments: Spoken.allCases)
     func closed(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
@@ -113,7 +114,7 @@ struct StateAndErrorTests {
                 if case .connected = event.kind { connected.add(true) }
             }
             await connected.wait(for: 1)
-            Self.whileRootStandsStill(stage) {
+            Self.whileRootIsBlocked(stage) {
                 request.close(sending: .normalClosure)
                 #expect(request.isCancelled && request.error == nil)
             }
@@ -123,7 +124,7 @@ struct StateAndErrorTests {
         }
     }
 
-    @Test("[T-3] a callback that tells of a response finds it in the request", arguments: Spoken.allCases)
+    @Test("[T-3] a callback about a response finds it in `request.response`", arguments: Spoken.allCases)
     func responses(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
             let seen = Heard<Int?>()
