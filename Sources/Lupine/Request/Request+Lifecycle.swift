@@ -48,16 +48,16 @@ extension Request {
         let (last, next, monitors) = mutableState.write {
             state -> (HeldEvent?, MonitorEvent?, CompositeEventMonitor?) in
             let last = state.heldEvent.take()
-            guard state.lane.isElsewhere, let monitors = state.eventMonitor, monitors.hearsOnlyWhatIsNoted
+            guard state.lane.isElsewhere, let monitors = state.eventMonitor, monitors.onlyPostsNotifications
             else {
                 return (last, event, state.eventMonitor)
             }
-            let both = last?.event.followed(by: event)
+            let both = last?.event.combined(withNext: event)
             state.heldEvent = HeldEvent(event: both ?? event, monitors: monitors)
             return (both == nil ? last : nil, nil, nil)
         }
-        if let last { last.monitors.forward(noted: last.event) }
-        if let next { monitors?.forward(noted: next) }
+        if let last { last.monitors.forward(notificationEvent: last.event) }
+        if let next { monitors?.forward(notificationEvent: next) }
     }
 
     /// Forwards what has been reported in this step and was not forwarded yet. A handler of the program must not overtake it.
@@ -65,9 +65,9 @@ extension Request {
         let (held, hasHandlers) = mutableState.write { ($0.heldEvent.take(), $0.chain.hasHandlers) }
         guard let held else { return }
         if hasHandlers {
-            held.monitors.forward(noted: held.event)
+            held.monitors.forward(notificationEvent: held.event)
         } else {
-            held.monitors.forwardWithOthers(noted: held.event)
+            held.monitors.forwardBatched(notificationEvent: held.event)
         }
     }
 
@@ -344,7 +344,7 @@ extension Request {
         case .deliver:
             if let spent, spent.hasHandlers {
                 // A handler that was added late follows what an earlier step has reported.
-                monitors?.deliverSoon()
+                monitors?.scheduleDelivery()
                 spent.deliver(toHandlers: true)
             }
             // Before tasks are resumed, which must not find the request in its session (O-5), nor its files.

@@ -135,7 +135,7 @@ extension Session {
     /// Whether responses may be cached without asking: the session has no cache handler, no monitor that receives the event, and
     /// no subclass of `SessionDelegate`.
     private var storesUnasked: Bool {
-        !delegate.isSubclass && cachedResponseHandler == nil && eventMonitor.hearsOnlyWhatIsNoted
+        !delegate.isSubclass && cachedResponseHandler == nil && eventMonitor.onlyPostsNotifications
     }
 
     /// Whether a request made of this holds nothing of the program's, and no code of the program's makes it.

@@ -123,7 +123,7 @@ open class Session: @unchecked Sendable {
         eventMonitor = CompositeEventMonitor(queue: rootQueue, monitors: eventMonitors)
         callsNoProgram =
             ownsRequestQueue && interceptor == nil && !delegate.isSubclass && session.delegate === delegate
-            && type(of: session) == URLSession.self && eventMonitor.hearsOnlyWhatIsNoted
+            && type(of: session) == URLSession.self && eventMonitor.onlyPostsNotifications
             && session.configuration.protocolClasses?.isEmpty != false
             && redirectHandler == nil && cachedResponseHandler == nil && serverTrustManager == nil
             && type(of: self) == Session.self

@@ -122,7 +122,7 @@ final class CompositeEventMonitorTests {
         let composite = CompositeEventMonitor(monitors: [monitor])
         var names: [String] = []
         func emitWithOthers(_ name: String) throws {
-            composite.forwardWithOthers(noted: .taskIsWaitingForConnectivity(session, try task(name)))
+            composite.forwardBatched(notificationEvent: .taskIsWaitingForConnectivity(session, try task(name)))
         }
         for round in 0..<3 {
             names += ["s8 \(round)", "s8 \(round) too"]
