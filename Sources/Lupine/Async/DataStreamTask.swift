@@ -87,7 +87,7 @@ public struct DataStreamTask: Sendable {
         let request = request
         let limit = request.collectedBodyLimit
         let gathered = BufferedByteCount(
-            upTo: limit.bytes, overflow: { [weak request] in request?.fail(limit) },
+            upTo: limit.bytes, overflow: { [weak request] in request?.fail(exceeding: limit) },
             weigh: { [weak request] bytes in request?.weigh(bytes) })
         return StreamOf(bufferingPolicy: bufferingPolicy, gathered: gathered) {
             if shouldAutomaticallyCancel { request.cancelUnlessEnded() }

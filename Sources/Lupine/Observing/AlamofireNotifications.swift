@@ -56,8 +56,8 @@ public final class AlamofireNotifications: EventMonitor {
         postNotifications(of: event, &subject)
     }
 
-    /// The request of the last notification in a batch, and the user info that holds it. The next notification reuses the user info
-    /// dictionary unless an observer has retained it, since creating a dictionary costs more than the rest of most postings.
+    /// The request of the last notification in a batch, and the user info that holds it. The next notification reuses the user
+    /// info dictionary unless an observer has retained it, since creating a dictionary costs more than the rest of most postings.
     struct Subject {
         private var request: Request
         private(set) var userInfo: [AnyHashable: Any]

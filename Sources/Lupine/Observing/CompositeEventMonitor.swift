@@ -6,9 +6,9 @@ public import LupineLoading
 
 /// Forwards each event to several monitors, each on its own queue: the monitors of a session or of a request.
 ///
-/// Only the library creates it. No monitor is called synchronously: the emitter may hold locks, and a monitor may call any method of
-/// the request. A monitor on a serial queue receives all events in the order in which they were emitted; several monitors on the same
-/// queue receive each event in the order of `monitors`. The `queue` of each monitor is read once, in the initializer.
+/// Only the library creates it. No monitor is called synchronously: the emitter may hold locks, and a monitor may call any method
+/// of the request. A monitor on a serial queue receives all events in the order in which they were emitted; several monitors on
+/// the same queue receive each event in the order of `monitors`. The `queue` of each monitor is read once, in the initializer.
 ///
 /// Each request emits ten or more events, and by default only `AlamofireNotifications` listens, to half of them. Events are
 /// therefore values in the queue's `EventMailbox`, and an event without a listener is not even created.
@@ -45,7 +45,8 @@ public final class CompositeEventMonitor: EventMonitor {
     /// Forwards an event that has a notification and exists already.
     func forward(notificationEvent event: MonitorEvent) { send({ event }, along: notificationEventRoutes) }
 
-    /// Forwards an event that has a notification, in one batch with the events of other requests in the same turn of an event loop.
+    /// Forwards an event that has a notification, in one batch with the events of other requests in the same turn of an event
+    /// loop.
     func forwardBatched(notificationEvent event: MonitorEvent) {
         for route in notificationEventRoutes { route.sendBatched(event) }
     }

@@ -2,8 +2,8 @@
 
 import Dispatch
 
-/// A monitor of a `CompositeEventMonitor`. `AlamofireNotifications`, which every session has by default, is called without dynamic
-/// dispatch.
+/// A monitor of a `CompositeEventMonitor`. `AlamofireNotifications`, which every session has by default, is called without
+/// dynamic dispatch.
 final class EventListener: Sendable {
     private let monitor: any EventMonitor
     private let notifications: AlamofireNotifications?

@@ -6,12 +6,12 @@ internal import LupineLoading
 /// The events of all sessions and requests that wait to be delivered on one dispatch queue.
 ///
 /// The first waiting event enqueues a block that delivers a batch; events that arrive before the block begins join the batch. A
-/// busy queue thus holds one block for all waiting events. On a serial queue, an event is still delivered before any block that is
-/// enqueued after it, above all before response handlers of the program. `addBatched` gives up that order for requests without
+/// busy queue thus holds one block for all waiting events. On a serial queue, an event is still delivered before any block that
+/// is enqueued after it, above all before response handlers of the program. `addBatched` gives up that order for requests without
 /// response handlers.
 ///
-/// All senders share the one mailbox of a queue: with two mailboxes, a monitor of both a session and a request could receive events
-/// in the wrong order. The queue owns its mailbox (`setSpecific`).
+/// All senders share the one mailbox of a queue: with two mailboxes, a monitor of both a session and a request could receive
+/// events in the wrong order. The queue owns its mailbox (`setSpecific`).
 final class EventMailbox: Sendable {
     private struct Entry {
         let event: MonitorEvent
@@ -47,7 +47,8 @@ final class EventMailbox: Sendable {
         }
     }
 
-    /// Delivers an event to the listeners of a route, on their queue. The mailbox does not retain its queue, so the route supplies it.
+    /// Delivers an event to the listeners of a route, on their queue. The mailbox does not retain its queue, so the route
+    /// supplies it.
     func add(_ event: consuming MonitorEvent, along route: EventRoute) {
         var entry: Entry? = Entry(event: event, route: route)
         let begunDeliveries: Int? = state.write { state in
@@ -58,8 +59,8 @@ final class EventMailbox: Sendable {
         if let begunDeliveries { enqueueDelivery(after: begunDeliveries, on: route.queue) }
     }
 
-    /// Adds an event like `add`, but on an event loop's thread enqueues its delivery only at the end of the loop's turn, so that all
-    /// events of the turn share one block.
+    /// Adds an event like `add`, but on an event loop's thread enqueues its delivery only at the end of the loop's turn, so that
+    /// all events of the turn share one block.
     func addBatched(_ event: consuming MonitorEvent, along route: EventRoute) {
         var entry: Entry? = Entry(event: event, route: route)
         state.write { state in
@@ -78,8 +79,8 @@ final class EventMailbox: Sendable {
 
     /// Enqueues a delivery on the queue; `begunDeliveries` had begun when the caller decided to.
     private func enqueueDelivery(after begunDeliveries: Int, on queue: DispatchQueue) {
-        // Not under the lock, because the delivery may begin on another thread at once. A sender that finds `isDeliveryEnqueued` not
-        // yet set enqueues another block, since the first one may not be on the queue yet.
+        // Not under the lock, because the delivery may begin on another thread at once. A sender that finds `isDeliveryEnqueued`
+        // not yet set enqueues another block, since the first one may not be on the queue yet.
         queue.async { self.deliverWaiting() }
         state.write { state in
             if state.begunDeliveries == begunDeliveries { state.isDeliveryEnqueued = true }

@@ -50,11 +50,11 @@ public class DataRequest: Request, @unchecked Sendable {
 
     // An upload removes a file at its end, which no event loop may wait for.
     override var takesContentAnywhere: Bool {
-        type(of: self) == DataRequest.self && Session.isOwn(convertible)
+        type(of: self) == DataRequest.self && Session.isFreeOfProgramCode(convertible)
     }
 
     override func mayStartAnywhere(in session: Session) -> Bool {
-        session.callsNoProgram && takesContentAnywhere && !mutableState.read { $0.hasProgramCode }
+        session.runsOnlyLibraryCode && takesContentAnywhere && !mutableState.read { $0.hasProgramCode }
     }
 
     override func reset() {

@@ -15,7 +15,7 @@ extension Request {
 
     /// Finds out whether the attempt that begins may do without the program's code.
     func findProgramCode(of session: Session) {
-        let mayCallNone = session.callsNoProgram && takesContentAnywhere
+        let mayCallNone = session.runsOnlyLibraryCode && takesContentAnywhere
         mutableState.write { $0.mayCallNoProgram = mayCallNone }
     }
 

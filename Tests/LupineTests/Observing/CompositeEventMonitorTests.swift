@@ -115,23 +115,24 @@ final class CompositeEventMonitorTests {
     }
 
     @Test(
-        "[E-2] events that go with others arrive in order too, also behind a turn that is on the queue already"
+        "[E-2] batched events arrive in order too, also behind a delivery that is on the queue already"
     )
-    func withOthers() async throws {
+    func batchedEvents() async throws {
         let monitor = RecordingMonitor(queue: heldQueue())
         let composite = CompositeEventMonitor(monitors: [monitor])
         var names: [String] = []
-        func emitWithOthers(_ name: String) throws {
-            composite.forwardBatched(notificationEvent: .taskIsWaitingForConnectivity(session, try task(name)))
+        func emitBatched(_ name: String) throws {
+            let event = MonitorEvent.taskIsWaitingForConnectivity(session, try task(name))
+            composite.forwardBatched(notificationEvent: event)
         }
         for round in 0..<3 {
             names += ["s8 \(round)", "s8 \(round) too"]
             try emit("\(round)", through: composite)
-            try emitWithOthers("\(round) too")
+            try emitBatched("\(round) too")
             if round == 0 { monitor.queue.resume() }
             #expect(await monitor.heard.wait(for: names.count) == names)
         }
-        try emitWithOthers("last")
+        try emitBatched("last")
         #expect(await monitor.heard.wait(for: names.count + 1) == names + ["s8 last"])
     }
 
