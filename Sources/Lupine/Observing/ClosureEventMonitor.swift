@@ -6,9 +6,9 @@ public import LupineLoading
 
 /// A monitor made of closures, one per event. Events whose closure is nil cost next to nothing.
 ///
-/// Closures may be set at any time, from any thread; each is read when its event is delivered, on `queue`, and called there.
-/// Events of handlers with a serializer have no closure, because their values have no common type. The class can be subclassed,
-/// so the compiler cannot check that it is `Sendable`: all mutable state is behind one lock.
+/// Closures may be set at any time, from any thread. When an event is delivered, the monitor reads its closure and calls it on
+/// `queue`. The results of serializers have no closure, because their values have no common type. The class can be subclassed, so
+/// the compiler cannot check that it is `Sendable`: one lock guards all mutable state.
 open class ClosureEventMonitor: @unchecked Sendable, EventMonitor {
     /// The queue on which the closures are called.
     public let queue: DispatchQueue
