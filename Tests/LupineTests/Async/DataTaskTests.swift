@@ -16,7 +16,7 @@ struct DataTaskTests {
 
     /// A serializer that records each call.
     private struct Counting: DataResponseSerializerProtocol {
-        let calls = Heard<Int>()
+        let calls = ValueLog<Int>()
 
         func serialize(
             request: URLRequest?, response: HTTPURLResponse?, data: Data?, error: (any Error)?
@@ -33,7 +33,7 @@ struct DataTaskTests {
             let request = stage.held()
             _ = request.serializingData()
             await stage.wasAsked()
-            let finished = Heard<Int>()
+            let finished = ValueLog<Int>()
             request.response(queue: .main) { _ in finished.add(1) }
             stage.letGo()
             await finished.wait(for: 1)
@@ -188,7 +188,7 @@ struct DataTaskTests {
         try await withObserved(over: spoken) { stage async throws in
             let request = stage.held()
             let task = request.serializingData()
-            let gate = Heard<Int>()
+            let gate = ValueLog<Int>()
             let waiter = Task {
                 await gate.wait(for: 1)
                 return try await task.value
@@ -207,7 +207,7 @@ struct DataTaskTests {
         arguments: Spoken.allCases)
     func cancelledBeforeMaking(over spoken: Spoken) async throws {
         try await withObserved(over: spoken) { stage async throws in
-            let gate = Heard<Int>()
+            let gate = ValueLog<Int>()
             let maker = Task { () async in
                 await gate.wait(for: 1)
                 let request = stage.session.request(stage.url("/get"))

@@ -24,7 +24,7 @@ struct EventStreamsTests {
             let replaced = request.urlRequests()
             let kept = request.urlRequests()
             let tasks = request.urlSessionTasks()
-            let seen = Heard<URLSessionTask>()
+            let seen = ValueLog<URLSessionTask>()
             request.onURLSessionTaskCreation { seen.add($0) }
             _ = await request.serializingData().response
             #expect(await all(kept).count == 1)
@@ -164,10 +164,10 @@ struct EventStreamsTests {
 
     @Test("[C-30] nothing is delivered until an asynchronous handler returns", arguments: Spoken.allCases)
     func handlerReturns(over spoken: Spoken) async throws {
-        let events = Heard<String>()
+        let events = ValueLog<String>()
         try await withObserved(over: spoken) { stage async throws in
             let request = stage.session.request(stage.url("/get"))
-            let goes = Heard<Int>()
+            let goes = ValueLog<Int>()
             request.onHTTPResponse { [weak request] response in
                 events.add("head \(response.statusCode) \(request?.data == nil)")
                 await goes.wait(for: 1)
@@ -202,7 +202,7 @@ struct EventStreamsTests {
     func onePlace(over spoken: Spoken) async throws {
         try await withObserved(over: spoken) { stage async throws in
             let request = stage.session.request(stage.url("/get"))
-            let heard = Heard<String>()
+            let heard = ValueLog<String>()
             request.onHTTPResponse { _ in heard.add("closure") }
             request.onHTTPResponse { _ in
                 await Task.yield()

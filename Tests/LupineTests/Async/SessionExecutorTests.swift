@@ -92,7 +92,7 @@ import Testing
             )
             let loops = (0..<3).compactMap { _ in stage.session.executor as? EventLoop }
             let (session, address) = (stage.session, stage.url("/closing"))
-            let requests = Heard<LoopNote>()
+            let requests = ValueLog<LoopNote>()
             let count = await Task(executorPreference: loops[2]) {
                 let request = session.request(address).validate()
                 request.onURLSessionTaskCreation(on: request.underlyingQueue) { [weak request] _ in
@@ -163,7 +163,7 @@ import Testing
     @Test("[C-60] handlers are called on their queues all the same", arguments: Spoken.allCases)
     func handlers(over spoken: Spoken) async throws {
         try await withLoops(over: spoken) { stage in
-            let heard = Heard<Bool>()
+            let heard = ValueLog<Bool>()
             let request = stage.session.request(stage.url("/bytes/10"))
             await Task(executorPreference: stage.session.executor) {
                 request.response(queue: .global()) { _ in heard.add(EventLoop.current == nil) }

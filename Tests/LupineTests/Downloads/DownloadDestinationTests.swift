@@ -13,7 +13,7 @@ import Testing
 struct DownloadDestinationTests {
     /// Records the operations on files, and can refuse to move them.
     private final class NotingManager: FileManager, @unchecked Sendable {
-        let calls = Heard<String>()
+        let calls = ValueLog<String>()
 
         override func removeItem(at URL: URL) throws {
             calls.add("remove \(URL.lastPathComponent)")
@@ -63,7 +63,7 @@ struct DownloadDestinationTests {
                     Script([.send("HTTP/1.1 503 Later\r\nContent-Length: 5\r\n\r\nfirst"), .close]),
                     Script([.send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nlast"), .close]),
                 ]))
-            let first = Heard<URL>()
+            let first = ValueLog<URL>()
             let retrier = Retrier { request, _, _, completion in
                 if let file = (request as? DownloadRequest)?.fileURL,
                     FileManager.default.fileExists(atPath: file.path)
@@ -113,7 +113,7 @@ struct DownloadDestinationTests {
             var setUp = PipelineSetUp()
             setUp.interceptor = ScriptedInterceptor(answers: [.retry])
             try await withPipeline(setUp, over: spoken) { stage async throws in
-                let asked = Heard<Int>()
+                let asked = ValueLog<Int>()
                 let root = stage.session.rootQueue
                 let response = await stage.download("/status/503") { _, response in
                     dispatchPrecondition(condition: .onQueue(root))
@@ -134,7 +134,7 @@ struct DownloadDestinationTests {
             try await withPipeline(over: spoken) { stage async throws in
                 let source = folder.appendingPathComponent("source")
                 try Data("content".utf8).write(to: source)
-                let asked = Heard<String>()
+                let asked = ValueLog<String>()
                 let response = await stage.session.download(
                     source.absoluteString,
                     to: { url, _ in
@@ -195,7 +195,7 @@ struct DownloadDestinationTests {
                     (folder.appendingPathComponent("missing/file"), CocoaError.Code.fileNoSuchFile),
                     (taken, .fileWriteFileExists),
                 ] {
-                    let seen = Heard<URL>()
+                    let seen = ValueLog<URL>()
                     let response = await stage.download("/range/10") { url, _ in
                         seen.add(url)
                         return (place, [])
@@ -266,8 +266,8 @@ struct DownloadDestinationTests {
         try await withPipeline(over: spoken) { stage async throws in
             CutResource(bytes: octets(100)).serve(
                 stage.origin, from: 0, cut: (50, isCancelled ? .stall : .end))
-            let asked = Heard<String>()
-            let written = Heard<Int64>()
+            let asked = ValueLog<String>()
+            let written = ValueLog<Int64>()
             let request = stage.download("/resource") { url, _ in
                 asked.add("asked")
                 return (url, [])
@@ -276,7 +276,7 @@ struct DownloadDestinationTests {
             }
             async let response = request.moved()
             if isCancelled {
-                await written.wait(untilHeard: 50)
+                await written.wait(untilRecorded: 50)
                 request.cancel()
             }
             let end = await response
@@ -311,7 +311,7 @@ struct DownloadDestinationTests {
         try await withPlace { folder async throws in
             try await withPipeline(over: spoken) { stage async throws in
                 let place = folder.appendingPathComponent("file")
-                let seen = Heard<URL?>()
+                let seen = ValueLog<URL?>()
                 let response = await stage.download("/range/26") { _, _ in (place, []) }
                     .validate { _, _, file in
                         seen.add(file)

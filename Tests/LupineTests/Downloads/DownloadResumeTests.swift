@@ -31,12 +31,12 @@ struct DownloadResumeTests {
         _ stage: PipelineStage, to place: URL, interceptor: (any RequestInterceptor)? = nil
     ) async -> (DownloadRequest, Task<AFDownloadResponse<URL?>, Never>) {
         resource.serve(stage.origin, from: 0, cut: (1000, .stall))
-        let written = Heard<Int64>()
+        let written = ValueLog<Int64>()
         let request = stage.download("/resource", interceptor: interceptor) { _, _ in
             (place, [])
         }.downloadProgress(queue: quiet) { written.add($0.completedUnitCount) }
         let response = Task { await request.moved() }
-        await written.wait(untilHeard: 1000)
+        await written.wait(untilRecorded: 1000)
         return (request, response)
     }
 
@@ -74,9 +74,9 @@ struct DownloadResumeTests {
                 let data = try #require(end.resumeData)
                 #expect(data == request.resumeData)
                 resource.serve(stage.origin, from: 1000)
-                let fractions = Heard<Double>()
-                let converted = Heard<URLRequest>()
-                let adapted = Heard<Bool>()
+                let fractions = ValueLog<Double>()
+                let converted = ValueLog<URLRequest>()
+                let adapted = ValueLog<Bool>()
                 let adapter = Adapter { request, _, completion in
                     adapted.add(true)
                     completion(.success(request))
@@ -89,7 +89,7 @@ struct DownloadResumeTests {
                 let whole = await rest.loaded()
                 let isWhole = whole.value == Data(resource.bytes)
                 #expect(isWhole && whole.response?.statusCode == 206)
-                await fractions.wait(untilHeard: 1)
+                await fractions.wait(untilRecorded: 1)
                 #expect(fractions.all.first ?? 0 > 0, "[DL-9] the offset comes first")
                 #expect(fractions.all == fractions.all.sorted())
                 #expect(rest.request == nil && rest.requests.isEmpty && whole.request == nil)
@@ -135,7 +135,7 @@ struct DownloadResumeTests {
     func withoutTask(over spoken: Spoken) async throws {
         try await withPipeline(PipelineSetUp(startsImmediately: false), over: spoken) { stage async throws in
             let request = stage.session.download(stage.url())
-            let heard = Heard<String>()
+            let heard = ValueLog<String>()
             let hold = DispatchSemaphore(value: 0)
             stage.session.rootQueue.async { hold.wait() }
             request.cancel(byProducingResumeData: { heard.add($0 == nil ? "nothing" : "data") })
@@ -153,7 +153,7 @@ struct DownloadResumeTests {
         arguments: Spoken.allCases)
     func whileSerializing(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage async throws in
-            let heard = Heard<String>()
+            let heard = ValueLog<String>()
             let request = stage.session.download(stage.url("/range/10"))
             let response: AFDownloadResponse<String> = await withCheckedContinuation { continuation in
                 request.response(
@@ -192,7 +192,7 @@ struct DownloadResumeTests {
         arguments: Spoken.allCases)
     func retriedPart(over spoken: Spoken) async throws {
         try await withPlace { folder async throws in
-            let parts = Heard<String>()
+            let parts = ValueLog<String>()
             let interceptor = ScriptedInterceptor(retry: { [resource] question in
                 let data = question.error.asAFError?.downloadResumeData
                 parts.add(data.flatMap { ResumeData($0) }?.file ?? "none")
@@ -220,7 +220,7 @@ struct DownloadResumeTests {
         "[DL-24] what nobody can find any more is removed, too: a retrier put its own error in the place",
         arguments: Spoken.allCases)
     func replacedError(over spoken: Spoken) async throws {
-        let parts = Heard<String>()
+        let parts = ValueLog<String>()
         let interceptor = ScriptedInterceptor(retry: { question in
             parts.add(question.error.asAFError?.downloadResumeData.flatMap { ResumeData($0) }?.file ?? "none")
             question.answer(.doNotRetryWithError(BriefError("no")))
@@ -252,11 +252,11 @@ struct DownloadResumeTests {
                     let cut = 1 + Int(random.next() % UInt64(left / (21 - round) * 2 - 1))
                     let ending = CutResource.Ending.allCases[round % 3]
                     resource.serve(stage.origin, from: offset, cut: (cut, ending))
-                    let written = Heard<Int64>()
+                    let written = ValueLog<Int64>()
                     let request = stage.download(data, to: place)
                         .downloadProgress(queue: quiet) { written.add($0.completedUnitCount) }
                     async let response = request.moved()
-                    if ending != .end { await written.wait(untilHeard: Int64(offset + cut)) }
+                    if ending != .end { await written.wait(untilRecorded: Int64(offset + cut)) }
                     if ending == .stall { request.cancel(producingResumeData: true) }
                     if ending == .reset { stage.origin.gate("cut \(offset)").open() }
                     let end = await response
@@ -322,7 +322,7 @@ struct DownloadResumeTests {
                 #expect(brief(lost.error) == "task lost")
                 let data = try #require(lost.resumeData as Data?)
                 let place = folder.appendingPathComponent("file")
-                let fractions = Heard<Double>()
+                let fractions = ValueLog<Double>()
                 let request = stage.session.download(resumingWith: data) { _, _ in (place, []) }
                     .downloadProgress(queue: quiet) { fractions.add($0.fractionCompleted) }
                     .validate().validate(contentType: ["a/b"])
@@ -391,15 +391,15 @@ struct DownloadResumeTests {
                 "GET", "/open",
                 ScriptPlan(
                     .send("HTTP/1.1 200 OK\r\n\r\nabc"), .waitForSignal("rest"), .send("defg"), .close))
-            let heard = Heard<String>()
+            let heard = ValueLog<String>()
             let request = stage.session.download(stage.url("/open")).downloadProgress(queue: quiet) {
                 heard.add("\($0.completedUnitCount) of \($0.totalUnitCount)")
             }
             async let response = request.moved()
-            await heard.wait(untilHeard: "3 of -1")
+            await heard.wait(untilRecorded: "3 of -1")
             stage.origin.gate("rest").open()
             let end = await response
-            await heard.wait(untilHeard: "7 of -1")
+            await heard.wait(untilRecorded: "7 of -1")
             #expect(request.downloadProgress.completedUnitCount == 7)
             try end.fileURL.map { try FileManager.default.removeItem(at: $0) }
         }

@@ -106,7 +106,7 @@ struct CancelSequenceTests {
                 ScriptPlan(.send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc"), .stall))
             let request = stage.get("/part")
             async let response = request.answered()
-            await stage.recorder.heard.wait(untilHeard: "s10")
+            await stage.recorder.heard.wait(untilRecorded: "s10")
             request.cancel()
             let answer = await response
             #expect(answer.response?.statusCode == 200 && answer.data == Data("abc".utf8))
@@ -122,7 +122,7 @@ struct CancelSequenceTests {
             // The task is resumed to be cancelled: on a busy machine a response could arrive in between.
             let request = stage.get("/delay/3600")
             async let response = request.answered()
-            await stage.recorder.heard.wait(untilHeard: "r7")
+            await stage.recorder.heard.wait(untilRecorded: "r7")
             await stage.settle()
             request.cancel()
             #expect(await response.metrics != nil)
@@ -152,7 +152,7 @@ struct CancelSequenceTests {
     func serializing(over spoken: Spoken) async throws {
         let interceptor = ScriptedInterceptor()
         try await withPipeline(over: spoken) { stage in
-            let ended = Heard<String>()
+            let ended = ValueLog<String>()
             let request = stage.get(interceptor: interceptor, resumes: false)
             let serializer = ClosureSerializer { [weak request] _ in
                 request?.cancel()
@@ -184,7 +184,7 @@ struct CancelSequenceTests {
         try await withPipeline(over: spoken) { stage in
             let request = stage.get("/status/500", interceptor: interceptor, resumes: false)
                 .validate(statusCode: [200])
-            let ended = Heard<String>()
+            let ended = ValueLog<String>()
             request.response { ended.add(brief($0.error)) }.response { ended.add(brief($0.error)) }
                 .resume()
             await interceptor.questions.wait(for: 1)
@@ -222,7 +222,7 @@ struct CancelSequenceTests {
         arguments: Spoken.allCases
     )
     func preparing(over spoken: Spoken) async throws {
-        let held = Heard<ScriptedInterceptor.Adaptation>()
+        let held = ValueLog<ScriptedInterceptor.Adaptation>()
         let interceptor = ScriptedInterceptor(
             adapt: { adaptation in
                 if held.all.isEmpty {
@@ -251,7 +251,7 @@ struct CancelSequenceTests {
         let interceptor = ScriptedInterceptor(retry: { _ in })
         try await withPipeline(over: spoken) { stage in
             let request = stage.get(interceptor: interceptor, resumes: false)
-            let ended = Heard<String>()
+            let ended = ValueLog<String>()
             request.response { ended.add(brief($0.error)) }
                 .response(responseSerializer: ClosureSerializer { throw $0 ?? BriefError("no") }) {
                     ended.add(brief($0.error))
@@ -273,7 +273,7 @@ struct CancelSequenceTests {
         let interceptor = ScriptedInterceptor()
         try await withPipeline(over: spoken) { stage in
             let request = stage.get(interceptor: interceptor)
-            let ended = Heard<Request.State>()
+            let ended = ValueLog<Request.State>()
             request.response { [unowned request] _ in
                 request.cancel()
                 ended.add(request.state)
@@ -327,7 +327,7 @@ struct CancelSequenceTests {
             await stage.settle()
             request.suspend()
             interceptor.adaptations.all.first.map { $0.answer(.success($0.request)) }
-            await stage.recorder.heard.wait(untilHeard: "r10")
+            await stage.recorder.heard.wait(untilRecorded: "r10")
             #expect(request.isSuspended && request.task?.state == .suspended)
             request.resume()
             #expect(await response.error == nil)

@@ -10,7 +10,7 @@ import LupineLoading
 /// request, `d` of data, `t` of streams, `u` of uploads, `l` of downloads; followed by the error in brief, if there is one.
 final class EventRecorder: EventMonitor {
     let queue = DispatchQueue(label: "recorder")
-    let heard = Heard<String>()
+    let heard = ValueLog<String>()
     /// Called for each event of a request, on the monitor's queue.
     private let onEvent: @Sendable (String, Request) -> Void
 

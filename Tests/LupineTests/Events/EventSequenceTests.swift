@@ -58,7 +58,7 @@ struct EventSequenceTests {
         let setUp = PipelineSetUp(interceptor: ScriptedInterceptor())
         try await Self.expect("r1 r2 r4 r6 r7 r8 s9 s10 s11 s6 r13 s7 d1 d1 r15 r17 d2 d3", setUp) {
             stage, own in
-            let ended = Heard<String>()
+            let ended = ValueLog<String>()
             let queue = DispatchQueue(label: "handlers")
             // All handlers are added before the request starts.
             let request = stage.get(resumes: false).eventMonitor(own).validate()
@@ -72,7 +72,7 @@ struct EventSequenceTests {
 
     @Test("[E-7, R-23] a request without handlers is finished when it says so")
     func noHandlers() async throws {
-        let state = Heard<Request.State>()
+        let state = ValueLog<Request.State>()
         let recorder = EventRecorder { event, request in if event == "r17" { state.add(request.state) } }
         try await Self.expect(
             "r1 r2 r6 r7 r8 s9 s10 s11 s6 r13 s7 r15 r17", PipelineSetUp(recorder: recorder)
@@ -111,7 +111,7 @@ struct EventSequenceTests {
             stage.session.rootQueue.async { hold.wait() }
             let request = stage.get().eventMonitor(own)
             hold.signal()
-            await own.heard.wait(untilHeard: "r7")
+            await own.heard.wait(untilRecorded: "r7")
             async let response = request.answered()
             await stage.settle()
             #expect(request.task?.state == .suspended && request.isInitialized)
@@ -224,7 +224,7 @@ struct EventSequenceTests {
     @Test("[DR-7, R-52] a serializer that fails")
     func serializerFailure() async throws {
         try await Self.expect("r1 r2 r6 r7 r8 s9 s10 s11 s6 r13 s7 r15 r17 d3(custom no)") { stage, own in
-            let ended = Heard<String>()
+            let ended = ValueLog<String>()
             let serializer = ClosureSerializer { _ in throw BriefError("no") }
             let request = stage.get().eventMonitor(own)
             request.response(responseSerializer: serializer) { ended.add(brief($0.error)) }
@@ -260,9 +260,9 @@ struct EventSequenceTests {
             session = nil
             #expect(brief(await response.error) == "deinitialized")
             #expect(request.isFinished)
-            await recorder.heard.wait(untilHeard: "d2(deinitialized)")
+            await recorder.heard.wait(untilRecorded: "d2(deinitialized)")
             #expect(recorder.text == "r1 r2 r6 r7 r8 s6 s7(cancelled) s1 r17 d2(deinitialized)")
-            await own.heard.wait(untilHeard: "d2(deinitialized)")
+            await own.heard.wait(untilRecorded: "d2(deinitialized)")
             #expect(own.text == "r1 r2 r6 r7 r8 r17 d2(deinitialized)")
         }
     }
@@ -295,7 +295,7 @@ struct EventSequenceTests {
             await stage.wasAsked()
             stage.session.session.invalidateAndCancel()
             #expect(["invalidated", "task cancelled"].contains(brief(await response.error)))
-            await stage.recorder.heard.wait(untilHeard: "s1")
+            await stage.recorder.heard.wait(untilRecorded: "s1")
             await stage.settle()
             #expect(stage.recorder.count("r17") == 1 && stage.recorder.count("d2") == 1)
         }
@@ -305,7 +305,7 @@ struct EventSequenceTests {
     func performedOnInvalid(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
             stage.session.session.invalidateAndCancel()
-            await stage.recorder.heard.wait(untilHeard: "s1")
+            await stage.recorder.heard.wait(untilRecorded: "s1")
             let response = await stage.get().answered()
             #expect(brief(response.error) == "invalidated")
             await stage.settle()
@@ -325,7 +325,7 @@ struct EventSequenceTests {
             #expect(brief(await stage.get().answered().error) == "invalidated")
             stage.letGo()
             #expect(await response.error == nil)
-            await stage.recorder.heard.wait(untilHeard: "s1")
+            await stage.recorder.heard.wait(untilRecorded: "s1")
         }
     }
 
@@ -341,14 +341,14 @@ struct EventSequenceTests {
                 }, recorder: recorder)
             var session: Session? = try setUp.session(of: stage.origin)
             session?.session.invalidateAndCancel()
-            await recorder.heard.wait(untilHeard: "s1")
+            await recorder.heard.wait(untilRecorded: "s1")
             let request = try #require(session).request(stage.url())
             #expect(brief(await request.answered().error) == "invalidated")
-            let ended = Heard<String>()
+            let ended = ValueLog<String>()
             request.response(responseSerializer: ClosureSerializer { _ in throw BriefError("no") }) {
                 ended.add(brief($0.error))
             }
-            await recorder.heard.wait(untilHeard: "d3(custom no)")
+            await recorder.heard.wait(untilRecorded: "d3(custom no)")
             await session?.settle()
             session = nil
             #expect(await ended.wait(for: 1) == ["custom no"])

@@ -86,7 +86,7 @@ struct RetrySequenceTests {
         let interceptor = ScriptedInterceptor(answers: [.retry])
         try await withPipeline(over: spoken) { stage in
             let runs = Protected(0)
-            let ended = Heard<String>()
+            let ended = ValueLog<String>()
             let serializer = ClosureSerializer { _ in
                 let isFirst = runs.write { count in
                     count += 1
@@ -123,7 +123,7 @@ struct RetrySequenceTests {
         try await withPipeline(over: spoken) { stage in
             let request = stage.get(interceptor: interceptor)
             #expect(await request.answered().error == nil)
-            let ended = Heard<String>()
+            let ended = ValueLog<String>()
             let runs = Protected(0)
             request.response(
                 responseSerializer: ClosureSerializer { _ in
@@ -166,11 +166,11 @@ struct RetrySequenceTests {
             var session: Session? = try setUp.session(of: stage.origin)
             let request = try #require(session).request(stage.url())
             #expect(await request.answered().error == nil)
-            let ended = Heard<String>()
+            let ended = ValueLog<String>()
             request.response(responseSerializer: ClosureSerializer { throw $0 ?? BriefError("no") }) {
                 ended.add(brief($0.error))
             }
-            await recorder.heard.wait(untilHeard: "d3(custom no)")
+            await recorder.heard.wait(untilRecorded: "d3(custom no)")
             await session?.settle()
             session = nil
             #expect(await ended.wait(for: 1) == ["deinitialized"])
@@ -183,7 +183,7 @@ struct RetrySequenceTests {
     func endedWhileWaiting(goesSession: Bool, over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
             let recorder = EventRecorder()
-            let retries = Heard<Void>()
+            let retries = ValueLog<Void>()
             let setUp = PipelineSetUp(
                 interceptor: Retrier { _, _, _, answer in
                     answer(.retryWithDelay(3_600))
@@ -191,7 +191,7 @@ struct RetrySequenceTests {
                 }, recorder: recorder)
             var session: Session? = try setUp.session(of: stage.origin)
             weak var weakRequest: DataRequest?
-            let ended = Heard<String>()
+            let ended = ValueLog<String>()
             do {
                 let request = try #require(session).request(stage.url("/status/404"))
                 weakRequest = request
@@ -221,7 +221,7 @@ struct RetrySequenceTests {
                     throw BriefError("no")
                 })
             async let response = request.answered()
-            await stage.recorder.heard.wait(untilHeard: "r3(create no)")
+            await stage.recorder.heard.wait(untilRecorded: "r3(create no)")
             await stage.settle()
             request.suspend()
             request.resume()

@@ -126,7 +126,7 @@ struct TransferSequenceTests {
                 resource.serve(stage.origin, from: 0, cut: (50, .stall))
                 let request = stage.session.download(stage.url("/resource")).eventMonitor(own)
                 async let response = request.moved()
-                await stage.recorder.heard.wait(untilHeard: "s13")
+                await stage.recorder.heard.wait(untilRecorded: "s13")
                 request.cancel(producingResumeData: true)
                 let data = await response.resumeData
                 kept.write { $0 = data }

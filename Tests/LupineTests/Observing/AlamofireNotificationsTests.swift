@@ -32,7 +32,7 @@ struct AlamofireNotificationsTests {
         /// compared.
         private static let mainKey = DispatchSpecificKey<Bool>()
 
-        let heard = Heard<Posted>()
+        let heard = ValueLog<Posted>()
         private let tokens = Protected<[any NSObjectProtocol]>([])
 
         /// Listens for one request, because other tests post notifications too.
@@ -106,7 +106,7 @@ struct AlamofireNotificationsTests {
             defer { listener.stop() }
             #expect(await request.serializingData().response.error == nil)
             // A notification would have been posted before this event.
-            await monitor.heard.wait(untilHeard: "d3")
+            await monitor.heard.wait(untilRecorded: "d3")
             #expect(listener.heard.all.isEmpty)
         }
     }

@@ -185,7 +185,7 @@ struct ClosureEventMonitorTests {
     @Test("each event calls its closure, and none other", arguments: Spoken.allCases)
     func each(over spoken: Spoken) async throws {
         try await withObserved(over: spoken) { stage in
-            let heard = Heard<String>()
+            let heard = ValueLog<String>()
             let monitor = ClosureEventMonitor()
             monitor.sessionDidBecomeInvalidWithError = { _, _ in heard.add("sessionDidBecomeInvalidWithError")
             }
@@ -272,7 +272,7 @@ struct ClosureEventMonitorTests {
             let queue = DispatchQueue(label: "held")
             queue.suspend()
             let monitor = ClosureEventMonitor(queue: queue)
-            let heard = Heard<String>()
+            let heard = ValueLog<String>()
             monitor.taskIsWaitingForConnectivity = { _, _ in heard.add("first") }
             let composite = CompositeEventMonitor(monitors: [monitor])
             let task = stage.session.session.dataTask(with: try stage.url("/").asURL())
@@ -292,7 +292,7 @@ struct ClosureEventMonitorTests {
     @Test("handlers with a serializer have no closure, those without one have", arguments: Spoken.allCases)
     func serializers(over spoken: Spoken) async throws {
         let monitor = ClosureEventMonitor()
-        let heard = Heard<String>()
+        let heard = ValueLog<String>()
         monitor.requestDidParseResponse = { _, _ in heard.add("parsed") }
         monitor.requestDidFinish = { _ in heard.add("finished") }
         try await withObserved(monitors: [monitor], over: spoken) { stage in
@@ -309,7 +309,7 @@ struct ClosureEventMonitorTests {
     @Test("it can be subclassed", arguments: Spoken.allCases)
     func subclass(over spoken: Spoken) async throws {
         try await withObserved(over: spoken) { stage in
-            let heard = Heard<String>()
+            let heard = ValueLog<String>()
             let monitor = Subclass(heard)
             let request = stage.session.request(stage.url("/get")).eventMonitor(monitor)
             _ = await request.serializingData().response
@@ -320,9 +320,9 @@ struct ClosureEventMonitorTests {
 
 /// A subclass that overrides a method of the monitor.
 private final class Subclass: ClosureEventMonitor, @unchecked Sendable {
-    private let heard: Heard<String>
+    private let heard: ValueLog<String>
 
-    init(_ heard: Heard<String>) {
+    init(_ heard: ValueLog<String>) {
         self.heard = heard
         super.init()
         requestDidResume = { _ in heard.add("resumed by closure") }

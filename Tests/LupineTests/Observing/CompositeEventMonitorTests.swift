@@ -47,7 +47,7 @@ final class CompositeEventMonitorTests {
     @Test("[E-1] an event may be emitted on the monitor's queue, by the monitor itself: it comes afterwards")
     func emittingWhileHearing() async throws {
         let queue = DispatchQueue(label: "monitor")
-        let heard = Heard<String>()
+        let heard = ValueLog<String>()
         let box = Protected<CompositeEventMonitor?>(nil)
         let monitor = RecordingMonitor(queue: queue, heard: heard) { [unowned self] event, _ in
             guard event == "s8 a" else { return }
@@ -86,7 +86,7 @@ final class CompositeEventMonitorTests {
     @Test("[E-2] two monitors on one queue hear of each event in their order, whatever stands between them")
     func sameQueue() async throws {
         let queue = heldQueue()
-        let heard = Heard<String>()
+        let heard = ValueLog<String>()
         let first = RecordingMonitor("1 ", queue: queue, heard: heard)
         let second = RecordingMonitor("2 ", queue: queue, heard: heard)
         let other = RecordingMonitor("3 ")

@@ -11,7 +11,7 @@ import Testing
 struct LoggingEventMonitorTests {
     @Test("a request is a line per event, without its credentials", arguments: Spoken.allCases)
     func lines(over spoken: Spoken) async throws {
-        let lines = Heard<String>()
+        let lines = ValueLog<String>()
         let monitor = LoggingEventMonitor { lines.add($0) }
         try await withObserved(monitors: [monitor], over: spoken) { stage in
             let url = stage.url("/get?token=tok-secret&page=2").replacing(
@@ -41,7 +41,7 @@ struct LoggingEventMonitorTests {
 
     @Test("a field that the configuration names is hidden both ways", arguments: Spoken.allCases)
     func ownSecrets(over spoken: Spoken) async throws {
-        let lines = Heard<String>()
+        let lines = ValueLog<String>()
         let monitor = LoggingEventMonitor { lines.add($0) }
         let change: (URLSessionConfiguration) -> Void = { $0.lupine.sensitiveFields.insert("X-Tenant") }
         try await withObserved(monitors: [monitor], configure: change, over: spoken) { stage in
@@ -62,7 +62,7 @@ struct LoggingEventMonitorTests {
 
     @Test("a failure says why", arguments: Spoken.allCases)
     func failure(over spoken: Spoken) async throws {
-        let lines = Heard<String>()
+        let lines = ValueLog<String>()
         let monitor = LoggingEventMonitor { lines.add($0) }
         try await withObserved(monitors: [monitor], over: spoken) { stage in
             let response = await stage.session.request(stage.url("/status/404")).validate().serializingData()

@@ -20,7 +20,7 @@ struct MonitoredRequestTests {
         try await withObserved(monitors: [monitor], over: spoken) { stage in
             let response = await stage.held().serializingData().response
             #expect(response.error.map { "\($0)" } == "explicitlyCancelled")
-            await monitor.heard.wait(untilHeard: "d3")
+            await monitor.heard.wait(untilRecorded: "d3")
             #expect(monitor.heard.all.filter { $0 == "r11" }.count == 1)
         }
     }
@@ -30,13 +30,13 @@ struct MonitoredRequestTests {
         arguments: Spoken.allCases)
     func requestMonitor(over spoken: Spoken) async throws {
         let queue = DispatchQueue(label: "both")
-        let heard = Heard<String>()
+        let heard = ValueLog<String>()
         let ofSession = RecordingMonitor("session ", queue: queue, heard: heard)
         let ofRequest = RecordingMonitor("request ", queue: queue, heard: heard)
         try await withObserved(monitors: [ofSession], over: spoken) { stage in
             let watched = stage.session.request(stage.url("/get")).eventMonitor(ofRequest)
             #expect(await watched.serializingData().response.error == nil)
-            await heard.wait(untilHeard: "request d3")
+            await heard.wait(untilRecorded: "request d3")
             let events = heard.all
             let ofTask: Set = ["s7"]
             for event in ["r1", "r2", "r6", "r7", "r8", "r13", "r15", "r17", "d3"] {
@@ -60,11 +60,11 @@ struct MonitoredRequestTests {
             let request = stage.held()
             let task = request.serializingData()
             await stage.wasAsked()
-            await early.heard.wait(untilHeard: "r8")
+            await early.heard.wait(untilRecorded: "r8")
             request.eventMonitor(late)
             stage.letGo()
             #expect(await task.response.error == nil)
-            #expect(await late.heard.wait(untilHeard: "d3") == ["r13", "r15", "r17", "d3"])
+            #expect(await late.heard.wait(untilRecorded: "d3") == ["r13", "r15", "r17", "d3"])
         }
     }
 

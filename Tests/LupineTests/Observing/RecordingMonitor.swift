@@ -10,13 +10,13 @@ final class RecordingMonitor: EventMonitor {
     /// The name in each record, to tell several monitors apart.
     let name: String
     let queue: DispatchQueue
-    let heard: Heard<String>
+    let heard: ValueLog<String>
     /// Called for each event, on the monitor's queue.
     private let onEvent: @Sendable (String, Request?) -> Void
 
     init(
         _ name: String = "", queue: DispatchQueue = DispatchQueue(label: "recording"),
-        heard: Heard<String> = Heard(), onEvent: @escaping @Sendable (String, Request?) -> Void = { _, _ in }
+        heard: ValueLog<String> = ValueLog(), onEvent: @escaping @Sendable (String, Request?) -> Void = { _, _ in }
     ) {
         self.name = name
         self.queue = queue

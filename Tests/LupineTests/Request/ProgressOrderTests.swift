@@ -91,7 +91,7 @@ struct ProgressOrderTests {
             try await withPipeline(over: spoken) { stage in
                 for _ in 0..<10 {
                     let response = DispatchQueue(label: "response")
-                    let (events, whole, ended) = (Heard<Event>(), Heard<Bool>(), Heard<Bool>())
+                    let (events, whole, ended) = (ValueLog<Event>(), ValueLog<Bool>(), ValueLog<Bool>())
                     let request = try kind.begin(
                         stage, place.queue(stage, response), response,
                         { progress in
@@ -123,7 +123,7 @@ struct ProgressOrderTests {
         setUp.root = .main
         try await withPipeline(setUp) { stage in
             for _ in 0..<10 {
-                let (events, ended) = (Heard<Event>(), Heard<Bool>())
+                let (events, ended) = (ValueLog<Event>(), ValueLog<Bool>())
                 let request = try kind.begin(
                     stage, .main, DispatchQueue(label: "response"),
                     { events.add(.progress($0.completedUnitCount, of: $0.totalUnitCount)) },
@@ -143,7 +143,7 @@ struct ProgressOrderTests {
         try await withPipeline(over: spoken) { stage in
             let progress = DispatchQueue(label: "progress")
             progress.suspend()
-            let (told, ended) = (Heard<Double>(), Heard<Bool>())
+            let (told, ended) = (ValueLog<Double>(), ValueLog<Bool>())
             let request = try kind.begin(
                 stage, progress, DispatchQueue(label: "response"), { told.add($0.fractionCompleted) },
                 { ended.add(true) })
@@ -167,7 +167,7 @@ struct ProgressOrderTests {
                     .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\na"), .waitForSignal("told"),
                     .send("b"),
                     .close))
-            let told = Heard<Int64>()
+            let told = ValueLog<Int64>()
             let origin = stage.origin
             let response = await stage.session.request(stage.url("/two")).downloadProgress(
                 queue: DispatchQueue(label: "progress")
@@ -191,7 +191,7 @@ struct ProgressOrderTests {
                 ScriptPlan(
                     .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n"), .waitForSignal("go"), .send("ab"),
                     .stall))
-            let (events, begun, ended) = (Heard<Event>(), Heard<Bool>(), Heard<Bool>())
+            let (events, begun, ended) = (ValueLog<Event>(), ValueLog<Bool>(), ValueLog<Bool>())
             let (root, response) = (stage.session.rootQueue, DispatchQueue(label: "response"))
             let request = stage.session.request(stage.url("/held"))
                 .onHTTPResponse { _ in begun.add(true) }

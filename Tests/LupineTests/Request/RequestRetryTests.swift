@@ -27,7 +27,7 @@ struct RequestRetryTests {
         "[R-53, R-55, R-60, DR-9, I-1.21] the counting example: retried once, then the serializer asks again",
         arguments: Spoken.allCases)
     func counting(over spoken: Spoken) async throws {
-        let counts = Heard<Int>()
+        let counts = ValueLog<Int>()
         let interceptor = ScriptedInterceptor(retry: { question in
             counts.add(question.retryCount)
             question.answer(counts.all.count == 1 ? .retry : .doNotRetry)
@@ -89,7 +89,7 @@ struct RequestRetryTests {
     func twoSerializers(over spoken: Spoken) async throws {
         let interceptor = ScriptedInterceptor()
         try await withPipeline(over: spoken) { stage in
-            let seen = Heard<String>()
+            let seen = ValueLog<String>()
             let failing = ClosureSerializer { _ in throw BriefError("no") }
             let request = stage.get(interceptor: interceptor, resumes: false)
             for _ in 0..<2 { request.response(responseSerializer: failing) { seen.add(brief($0.error)) } }
@@ -115,7 +115,7 @@ struct RequestRetryTests {
                     ]),
                 ]))
             let queue = DispatchQueue(label: "progress")
-            let shown = Heard<Int64>()
+            let shown = ValueLog<Int64>()
             let interceptor = Interceptor(
                 retriers: [
                     Retrier { request, _, _, answer in answer(request.retryCount == 0 ? .retry : .doNotRetry)
@@ -183,7 +183,7 @@ struct RequestRetryTests {
         "[S-40, I-1.8, I-1.9, I-1.10, I-1.14] the session's before the request's, wherever they complete",
         arguments: Spoken.allCases)
     func bothInterceptors(over spoken: Spoken) async throws {
-        let seen = Heard<String>()
+        let seen = ValueLog<String>()
         let elsewhere = DispatchQueue(label: "elsewhere")
         func named(_ name: String) -> ScriptedInterceptor {
             ScriptedInterceptor(

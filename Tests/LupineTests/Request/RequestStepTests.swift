@@ -58,7 +58,7 @@ struct RequestStepTests {
         "[S-29] the program's code runs on the root queue also if it is added to a request that is on its way"
     )
     func addedLater() async throws {
-        let seen = Heard<String>()
+        let seen = ValueLog<String>()
         try await withObserved { stage async throws in
             mark(stage.session)
             let request = stage.held("HTTP/1.1 503 Late\r\nContent-Length: 2\r\n\r\nok")
@@ -82,7 +82,7 @@ struct RequestStepTests {
 
     @Test("[S-29, R-61] progress that is asked for on the way is told before the response")
     func progressLater() async throws {
-        let seen = Heard<String>()
+        let seen = ValueLog<String>()
         let queue = DispatchQueue(label: "seen")
         try await withObserved { stage async throws in
             let request = stage.held()
@@ -110,7 +110,7 @@ struct RequestStepTests {
     @Test("[S-29, E-1, N-3] the events of such a request come once and in their order, before its handler")
     func events() async throws {
         let queue = DispatchQueue(label: "seen")
-        let seen = Heard<String>()
+        let seen = ValueLog<String>()
         let monitor = ClosureEventMonitor(queue: queue)
         monitor.requestDidGatherMetrics = { _, _ in seen.add("r13") }
         monitor.requestDidCompleteTaskWithError = { _, _, _ in seen.add("r15") }
@@ -128,7 +128,7 @@ struct RequestStepTests {
 
     @Test("[S-29, E-7] the notifications of a request come before its handler, whatever serializer it has")
     @MainActor func notificationsFirst() async throws {
-        let seen = Heard<String>()
+        let seen = ValueLog<String>()
         let names: [(Notification.Name, String)] = [
             (Request.didResumeNotification, "r1"), (Request.didResumeTaskNotification, "r8"),
             (Request.didCompleteTaskNotification, "r15"), (Request.didFinishNotification, "r17"),
@@ -155,7 +155,7 @@ struct RequestStepTests {
 
     @Test("[S-29, R-9] what a user has done is told before the end, also if root is busy meanwhile")
     func changesFirst() async throws {
-        let seen = Heard<String>()
+        let seen = ValueLog<String>()
         let queue = DispatchQueue(label: "seen")
         try await withObserved(monitors: [AlamofireNotifications()]) { stage async throws in
             let request = stage.held()
@@ -208,7 +208,7 @@ struct RequestStepTests {
                 }
                 waiting = request
                 request.response(queue: session.rootQueue) { _ in }
-                let ended = Heard<Int>()
+                let ended = ValueLog<Int>()
                 request.response(queue: .global()) { _ in ended.add(1) }
                 request.cancel()
                 await ended.wait(for: 1)

@@ -34,7 +34,7 @@ struct TransferProgressTests {
         "[R-61] whoever holds the object sees each update, and the handler of that time gets it on its queue")
     func observed() async {
         let queue = DispatchQueue(label: "progress")
-        let heard = Heard<String>()
+        let heard = ValueLog<String>()
         var progress = TransferProgress()
         let object = progress.made()
         progress.handler = .init(queue: queue) { progress in

@@ -12,7 +12,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct AsyncDelegateTests {
     /// Overrides asynchronous methods, and calls the superclass for the answers.
     private final class Asking: SessionDelegate, @unchecked Sendable {
-        let told = Heard<String>()
+        let told = ValueLog<String>()
 
         override func urlSession(
             _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge
@@ -58,7 +58,7 @@ import Testing
         arguments: Spoken.allCases)
     func overrides(over spoken: Spoken) async throws {
         let delegate = Asking()
-        let handled = Heard<String>()
+        let handled = ValueLog<String>()
         var setUp = PipelineSetUp(delegate: delegate)
         setUp.redirects = Redirector.modify { _, request, _ in
             handled.add("handler")
@@ -101,7 +101,7 @@ import Testing
 
     /// Overrides both forms of a method.
     private final class Both: SessionDelegate, @unchecked Sendable {
-        let told = Heard<String>()
+        let told = ValueLog<String>()
 
         override func urlSession(
             _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
@@ -140,7 +140,7 @@ import Testing
 
     /// Waits until its Swift task is cancelled.
     private final class Waiting: SessionDelegate, @unchecked Sendable {
-        let told = Heard<String>()
+        let told = ValueLog<String>()
 
         override func urlSession(
             _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse

@@ -85,7 +85,7 @@ struct ChallengeTests {
                         host: "origin.test", port: 80, protocol: "http", realm: nil,
                         authenticationMethod: method), proposedCredential: nil,
                     previousFailureCount: failures, failureResponse: nil, error: nil, sender: NoSender())
-                let answer = Heard<String>()
+                let answer = ValueLog<String>()
                 stage.session.delegate.urlSession(
                     stage.session.session, task: task, didReceive: challenge
                 ) { answer.add("\($0.rawValue) \($1 == nil)") }
@@ -107,7 +107,7 @@ struct ChallengeTests {
         arguments: Spoken.allCases
     )
     func trusted(over spoken: Spoken) async throws {
-        let asked = Heard<String>()
+        let asked = ValueLog<String>()
         let root = DispatchQueue(label: "root")
         let evaluator = ClosureEvaluator { host in
             dispatchPrecondition(condition: .onQueue(root))

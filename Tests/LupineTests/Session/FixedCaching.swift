@@ -10,7 +10,7 @@ struct FixedCaching: CachedResponseHandler {
     enum Answer: Sendable { case none, proposal, replacement }
 
     let answer: Answer
-    let asked = Heard<String>()
+    let asked = ValueLog<String>()
 
     init(_ answer: Answer) { self.answer = answer }
 

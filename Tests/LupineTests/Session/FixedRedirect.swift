@@ -8,7 +8,7 @@ import LupineLoading
 /// A handler that answers every redirect with a given request or with nil, on another queue.
 struct FixedRedirect: RedirectHandler {
     let request: URLRequest?
-    let asked = Heard<URLRequest>()
+    let asked = ValueLog<URLRequest>()
 
     func task(
         _ task: URLSessionTask, willBeRedirectedTo request: URLRequest, for response: HTTPURLResponse,

@@ -277,7 +277,7 @@ import Testing
     @Test("[U-11.4] a password that was refused by Digest is not told by Basic", arguments: Spoken.allCases)
     func refusedByDigest(over spoken: Spoken) async throws {
         try await withPipeline(Self.setUp(), over: spoken) { stage in
-            let fields = Heard<String>()
+            let fields = ValueLog<String>()
             stage.origin.route("GET", "/both") { request throws(Refusal) in
                 fields.add(request.field("Authorization") ?? "-")
                 var response = OriginResponse(401)
@@ -321,7 +321,7 @@ import Testing
 
     /// Records the proposed credential, and calls the superclass for the answer.
     private final class Noting: SessionDelegate, @unchecked Sendable {
-        let proposals = Heard<String>()
+        let proposals = ValueLog<String>()
 
         override func urlSession(
             _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
@@ -340,7 +340,7 @@ import Testing
     )
     func proposed(over spoken: Spoken) async throws {
         let noting = Noting()
-        let told = Heard<String>()
+        let told = ValueLog<String>()
         let monitor = ClosureEventMonitor()
         monitor.taskDidReceiveChallenge = { _, _, challenge in
             told.add(challenge.proposedCredential?.user ?? "-")

@@ -179,6 +179,6 @@ func withPipeline(
     do { result = .success(try await body(stage)) } catch { result = .failure(error) }
     session.session.invalidateAndCancel()
     await origin.shutdown()
-    (setUp.interceptor as? ScriptedInterceptor)?.forget()
+    (setUp.interceptor as? ScriptedInterceptor)?.releaseRecords()
     try result.get()
 }

@@ -19,7 +19,7 @@ struct SessionDelegateOverrideTests {
 
         let answer: Answer
         let identity: URLCredential?
-        let asked = Heard<String>()
+        let asked = ValueLog<String>()
 
         init(_ answer: Answer, identity: URLCredential? = nil) {
             self.answer = answer
@@ -146,7 +146,7 @@ struct SessionDelegateOverrideTests {
 
     /// Records the calls of methods that the pipeline does not use.
     private final class Noting: SessionDelegate, @unchecked Sendable {
-        let heard = Heard<String>()
+        let heard = ValueLog<String>()
 
         override func urlSession(_ session: URLSession, didCreateTask task: URLSessionTask) {
             heard.add("created")
@@ -214,7 +214,7 @@ struct SessionDelegateOverrideTests {
         try await withPipeline(PipelineSetUp(delegate: Streaming()), over: spoken) { stage in
             let task = stage.session.session.dataTask(with: try #require(URL(string: stage.url())))
             for (offset, expected) in [(Int64(0), true), (1, false)] {
-                let answer = Heard<Bool>()
+                let answer = ValueLog<Bool>()
                 stage.session.delegate.urlSession(
                     stage.session.session, task: task, needNewBodyStreamFrom: offset
                 ) { answer.add($0 != nil) }

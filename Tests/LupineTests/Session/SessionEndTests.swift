@@ -38,7 +38,7 @@ struct SessionEndTests {
             let held = stage.held()
             async let response = held.answered()
             await stage.wasAsked()
-            let seen = Heard<Set<Request>>()
+            let seen = ValueLog<Set<Request>>()
             let root = stage.session.rootQueue
             stage.session.withAllRequests { requests in
                 dispatchPrecondition(condition: .onQueue(root))
@@ -46,7 +46,7 @@ struct SessionEndTests {
             }
             #expect(await seen.wait(for: 1) == [[held]])
             let queue = DispatchQueue(label: "completion")
-            let cancelled = Heard<Bool>()
+            let cancelled = ValueLog<Bool>()
             stage.session.cancelAllRequests(completingOnQueue: queue) {
                 dispatchPrecondition(condition: .onQueue(queue))
                 cancelled.add(held.isCancelled)
@@ -69,7 +69,7 @@ struct SessionEndTests {
                 startsImmediately: false, setUp: .eager, recorder: recorder
             ).session(of: stage.origin)
             let requests = (0..<10).compactMap { _ in session?.request(stage.url()) }
-            let ended = Heard<String>()
+            let ended = ValueLog<String>()
             for request in requests {
                 request.response(queue: DispatchQueue(label: "h")) { ended.add(brief($0.error)) }
             }
@@ -127,9 +127,9 @@ struct SessionEndTests {
             answer(.success(request))
         }
         try await withPipeline(PipelineSetUp(setUp: .eager, interceptor: adapter), over: spoken) { stage in
-            let states = Heard<URLSessionTask.State?>()
+            let states = ValueLog<URLSessionTask.State?>()
             let request = stage.get("/redirect/1", resumes: false)
-            await stage.recorder.heard.wait(untilHeard: "r7")
+            await stage.recorder.heard.wait(untilRecorded: "r7")
             #expect(request.task?.state == .suspended)
             request.suspend().suspend()
             request.validate { [unowned request] _, _, _ in
@@ -206,7 +206,7 @@ struct SessionEndTests {
             await stage.settle()
             #expect(requests.allSatisfy { $0.task != nil })
             stage.session.session.invalidateAndCancel()
-            await stage.recorder.heard.wait(untilHeard: "s1")
+            await stage.recorder.heard.wait(untilRecorded: "s1")
             let events = stage.recorder.heard.all.filter { $0.hasPrefix("s") }
             #expect(events.last == "s1" && events.filter { $0 == "s7(cancelled)" }.count == 5)
             await stage.settle()

@@ -109,7 +109,7 @@ struct SessionTests {
         try await withPipeline(setUp, over: spoken) { stage in
             #expect(stage.session.requestQueue === requests)
             #expect(stage.session.serializationQueue === serializers)
-            let ended = Heard<String>()
+            let ended = ValueLog<String>()
             stage.session.request(
                 stage.url(), requestModifier: { _ in dispatchPrecondition(condition: .onQueue(requests)) }
             ).response(
@@ -151,7 +151,7 @@ struct SessionTests {
         try await withPipeline(PipelineSetUp(startsImmediately: false), over: spoken) { stage in
             let request = stage.get()
             stage.session.readyToPerform(request: request)
-            await stage.recorder.heard.wait(untilHeard: "r7")
+            await stage.recorder.heard.wait(untilRecorded: "r7")
             #expect(stage.session.mutableState.read { $0.activeRequests } == [request])
             stage.session.cleanup(after: request)
             #expect(stage.session.mutableState.read { $0.activeRequests.isEmpty })

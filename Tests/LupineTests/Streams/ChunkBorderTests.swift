@@ -27,8 +27,8 @@ struct ChunkBorderTests {
         try await withPipeline { stage async throws in
             let rows = (1...5).map { "{\"a\":\($0)}" }
             let request = stage.session.streamRequest(address(stage, rows))
-            let values = Heard<Int>()
-            let ended = Heard<Int>()
+            let values = ValueLog<Int>()
+            let ended = ValueLog<Int>()
             request.responseStreamDecodable(of: Row.self, on: DispatchQueue(label: "pieces")) { stream in
                 if case .stream(.success(let row)) = stream.event { values.add(row.a) }
                 if case .complete(let completion) = stream.event {

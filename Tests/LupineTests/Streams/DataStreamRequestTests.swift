@@ -62,7 +62,7 @@ struct DataStreamRequestTests {
     func handlers(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage async throws in
             let address = pieces(stage, "a", "b", "c")
-            let heard = Heard<String>()
+            let heard = ValueLog<String>()
             let request = stage.session.streamRequest(address)
             @Sendable func listen(_ name: String) {
                 request.responseStream(on: queue) { stream in
@@ -91,7 +91,7 @@ struct DataStreamRequestTests {
         try await withPipeline(over: spoken) { stage async throws in
             let request = stage.session.streamRequest(stage.url("/bytes/1000000"))
             request.resume()
-            await stage.recorder.heard.wait(untilHeard: "r17")
+            await stage.recorder.heard.wait(untilRecorded: "r17")
             #expect(request.isFinished && request.error == nil)
         }
     }
@@ -99,8 +99,8 @@ struct DataStreamRequestTests {
     @Test("[DS-2] raw pieces are no parse event", arguments: Spoken.allCases)
     func raw(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage async throws in
-            let ended = Heard<String>()
-            let bytes = Heard<UInt8>()
+            let ended = ValueLog<String>()
+            let bytes = ValueLog<UInt8>()
             stage.session.streamRequest(stage.url("/range/26")).responseStream(on: queue) { stream in
                 for byte in stream.value ?? Data() { bytes.add(byte) }
                 if stream.completion != nil { ended.add("end") }
@@ -119,7 +119,7 @@ struct DataStreamRequestTests {
         try await withPipeline(over: spoken) { stage async throws in
             let address = pieces(stage, "a", "x", "b")
             let request = stage.session.streamRequest(address)
-            let count = Heard<String>()
+            let count = ValueLog<String>()
             async let end = request.heard(using: Picky(), on: queue) { _ in count.add("piece") }
             stage.origin.gate("a").open()
             await count.wait(for: 1)
@@ -142,7 +142,7 @@ struct DataStreamRequestTests {
         try await withPipeline(over: spoken) { stage async throws in
             let address = pieces(stage, "a", "x", "b")
             let request = stage.session.streamRequest(address, automaticallyCancelOnStreamError: true)
-            let count = Heard<String>()
+            let count = ValueLog<String>()
             async let end = request.heard(using: Picky(), on: queue) { _ in count.add("piece") }
             stage.origin.gate("a").open()
             await count.wait(for: 1)
@@ -176,7 +176,7 @@ struct DataStreamRequestTests {
         Spoken.allCases)
     func token(usesToken: Bool, over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage async throws in
-            let kept = Heard<DataStreamRequest.CancellationToken>()
+            let kept = ValueLog<DataStreamRequest.CancellationToken>()
             weak var weakly: DataStreamRequest?
             do {
                 let request = stage.session.streamRequest(stage.url("/infinite"))
@@ -237,7 +237,7 @@ struct DataStreamRequestTests {
         try await withPipeline(PipelineSetUp(startsImmediately: false), over: spoken) { stage async throws in
             let slow = DispatchQueue(label: "slow")
             let go = DispatchSemaphore(value: 0)
-            let heard = Heard<String>()
+            let heard = ValueLog<String>()
             let request = stage.session.streamRequest(stage.url("/range/26"))
             request.responseStream(on: slow) { stream in
                 if stream.completion == nil { go.wait() }
@@ -251,12 +251,12 @@ struct DataStreamRequestTests {
                 }
             }
             request.resume()
-            await stage.recorder.heard.wait(untilHeard: "r17")
+            await stage.recorder.heard.wait(untilRecorded: "r17")
             await stage.settle()
             await queue.flush()
             #expect(heard.all == ["piece"])
             go.signal()
-            await heard.wait(untilHeard: "/range/26")
+            await heard.wait(untilRecorded: "/range/26")
             await slow.flush()
             #expect(heard.all.count == 6 && heard.all.dropFirst().first == "slow piece")
             #expect(heard.all.contains("200 true") && heard.all.contains("slow end"))
@@ -298,15 +298,15 @@ struct DataStreamRequestTests {
     @Test("[DS-9] progress of the body is told, of the content never", arguments: Spoken.allCases)
     func progress(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage async throws in
-            let up = Heard<Int64>()
-            let down = Heard<Int64>()
+            let up = ValueLog<Int64>()
+            let down = ValueLog<Int64>()
             let request = stage.session.streamRequest(
                 stage.url("/post"), method: .post, parameters: ["a": "b"]
             ).uploadProgress(queue: queue) { up.add($0.completedUnitCount) }
                 .downloadProgress(queue: queue) { down.add($0.completedUnitCount) }
             let heard = await request.heard(using: PassthroughStreamSerializer())
             #expect(heard.completion.error == nil)
-            await up.wait(untilHeard: 3)
+            await up.wait(untilRecorded: 3)
             await queue.flush()
             #expect(down.all.isEmpty && request.downloadProgress.completedUnitCount == 0)
             #expect(request.downloadProgress.totalUnitCount == 0)

@@ -35,8 +35,8 @@ struct StreamBackPressureTests {
             stage.origin.serve("/long", count)
             stage.origin.serve("/other", count / 4)
             let request = stage.session.streamRequest(stage.url("/long"))
-            let begun = Heard<String>()
-            let ended = Heard<Int>()
+            let begun = ValueLog<String>()
+            let ended = ValueLog<Int>()
             let go = DispatchSemaphore(value: 0)
             let bytes = Protected(0)
             listen(request) { piece in
@@ -89,7 +89,7 @@ struct StreamBackPressureTests {
     func cancelled(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage async throws in
             let request = stage.session.streamRequest(stage.url("/infinite"))
-            let begun = Heard<String>()
+            let begun = ValueLog<String>()
             let go = DispatchSemaphore(value: 0)
             let isFirst = Protected(true)
             async let end = request.heard(using: PassthroughStreamSerializer()) { _ in
@@ -104,7 +104,7 @@ struct StreamBackPressureTests {
             }
             await begun.wait(for: 1)
             request.cancel()
-            await stage.recorder.heard.wait(untilHeard: "r17")
+            await stage.recorder.heard.wait(untilRecorded: "r17")
             go.signal()
             #expect(brief(await end.completion.error) == "explicit")
         }

@@ -56,7 +56,7 @@ struct StreamInputTests {
                 #expect(stream.streamStatus == .notOpen)
                 let isWhole = await read(stream, by: size) == bytes
                 #expect(isWhole)
-                await stage.recorder.heard.wait(untilHeard: "r17")
+                await stage.recorder.heard.wait(untilRecorded: "r17")
                 #expect(request.error == nil && request.isFinished)
             }
         }
@@ -96,7 +96,7 @@ struct StreamInputTests {
                     #expect(unsafe stream.read(&byte, maxLength: 1) == -1)
                 }
             }
-            await stage.recorder.heard.wait(untilHeard: "r17")
+            await stage.recorder.heard.wait(untilRecorded: "r17")
             #expect(request.error == nil)
         }
     }
@@ -114,7 +114,7 @@ struct StreamInputTests {
                     .send("def"), .close))
             let request = stage.session.streamRequest(stage.url("/pieces"))
             let first = try #require(request.asInputStream())
-            await stage.recorder.heard.wait(untilHeard: "s10")
+            await stage.recorder.heard.wait(untilRecorded: "s10")
             await stage.settle()
             let second = try #require(request.asInputStream())
             #expect(await read(first) == Array("abc".utf8))
@@ -127,8 +127,8 @@ struct StreamInputTests {
     func withHandlers(over spoken: Spoken) async throws {
         try await withPipeline(PipelineSetUp(startsImmediately: false), over: spoken) { stage async throws in
             let request = stage.session.streamRequest(stage.url("/range/1000"))
-            let pieces = Heard<Data>()
-            let ends = Heard<String>()
+            let pieces = ValueLog<Data>()
+            let ends = ValueLog<String>()
             request.responseStream(on: DispatchQueue(label: "handler")) { stream in
                 if let value = stream.value { pieces.add(value) }
                 if stream.completion != nil { ends.add("end") }
@@ -154,14 +154,14 @@ struct StreamInputTests {
             let request = stage.session.streamRequest(stage.url("/held"))
             let carried = Carried(stream: try #require(request.asInputStream()))
             carried.stream.open()
-            let statuses = Heard<Stream.Status>()
+            let statuses = ValueLog<Stream.Status>()
             async let end = request.heard(using: PassthroughStreamSerializer()) { stream in
                 if stream.completion != nil {
                     _ = Self.rest(of: carried.stream, by: 100)
                     statuses.add(carried.stream.streamStatus)
                 }
             }
-            await stage.recorder.heard.wait(untilHeard: "s10")
+            await stage.recorder.heard.wait(untilRecorded: "s10")
             if isCancelled { request.cancel() } else { stage.origin.gate("rest").open() }
             #expect(brief(await end.completion.error) == (isCancelled ? "explicit" : "nil"))
             #expect(statuses.all == [.atEnd])

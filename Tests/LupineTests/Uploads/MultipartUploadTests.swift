@@ -135,7 +135,7 @@ struct MultipartUploadTests {
         try await withPlace { folder async throws in
             try await withPipeline { stage async throws in
                 let manager = PlacedManager(folder)
-                let during = Heard<[String]>()
+                let during = ValueLog<[String]>()
                 stage.origin.route("POST", "/take") { _ throws(Refusal) in
                     during.add(manager.forms)
                     return OriginResponse()
@@ -173,7 +173,7 @@ struct MultipartUploadTests {
             try FileManager.default.createSymbolicLink(
                 at: trap.appendingPathComponent("multipart.form.data"), withDestinationURL: foreign)
             try await withPipeline(over: spoken) { stage async throws in
-                let during = Heard<[String]>()
+                let during = ValueLog<[String]>()
                 stage.origin.route("POST", "/take") { _ throws(Refusal) in
                     during.add(names(in: foreign))
                     return OriginResponse()
@@ -198,7 +198,7 @@ struct MultipartUploadTests {
             try await withPipeline(PipelineSetUp(interceptor: interceptor), over: spoken) {
                 stage async throws in
                 let manager = PlacedManager(folder)
-                let bodies = Heard<[UInt8]>()
+                let bodies = ValueLog<[UInt8]>()
                 stage.origin.route("POST", "/take") { request throws(Refusal) in
                     bodies.add(request.body)
                     return OriginResponse(bodies.all.count == 1 ? 503 : 200)
@@ -226,7 +226,7 @@ struct MultipartUploadTests {
             try await withPipeline(PipelineSetUp(interceptor: interceptor), over: spoken) {
                 stage async throws in
                 let manager = PlacedManager(folder)
-                let bodies = Heard<[UInt8]>()
+                let bodies = ValueLog<[UInt8]>()
                 stage.origin.route("POST", "/take") { request throws(Refusal) in
                     bodies.add(request.body)
                     return OriginResponse(200)
@@ -364,7 +364,7 @@ struct MultipartUploadTests {
     )
     func cutShort(_ moment: Moment, over spoken: Spoken) async throws {
         try await withPlace { folder async throws in
-            let adapted = Heard<String>()
+            let adapted = ValueLog<String>()
             let cancel = Protected<(@Sendable () -> Void)?>(nil)
             let interceptor = ScriptedInterceptor(
                 adapt: { adaptation in
@@ -390,7 +390,7 @@ struct MultipartUploadTests {
                     "POST", "/cut",
                     ScriptPlan(
                         .expectBytes(1000), .signal("asked"), fails ? .close : .stall))
-                let made = Heard<String>()
+                let made = ValueLog<String>()
                 let going = DispatchSemaphore(value: 0)
                 let stream = Held(made: made, going: moment == .encoding ? going : nil)
                 let request = try #require(session).upload(
@@ -430,11 +430,11 @@ struct MultipartUploadTests {
 
     /// A stream that reports its first read, and then waits if it has a semaphore.
     private final class Held: InputStream {
-        private let made: Heard<String>
+        private let made: ValueLog<String>
         private let going: DispatchSemaphore?
         private var left = 100_000
 
-        init(made: Heard<String>, going: DispatchSemaphore?) {
+        init(made: ValueLog<String>, going: DispatchSemaphore?) {
             self.made = made
             self.going = going
             super.init(data: Data())

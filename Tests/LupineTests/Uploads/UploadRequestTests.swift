@@ -22,7 +22,7 @@ struct UploadRequestTests {
 
     /// A file manager that records what is removed.
     private final class NotingManager: FileManager, @unchecked Sendable {
-        let removed = Heard<URL>()
+        let removed = ValueLog<URL>()
 
         override func removeItem(at URL: URL) throws {
             removed.add(URL)
@@ -33,7 +33,7 @@ struct UploadRequestTests {
     /// Creates the uploadable for each attempt, and counts.
     private struct Counted: UploadConvertible {
         let url: String
-        let made: Heard<String>
+        let made: ValueLog<String>
         var failure: BriefError?
 
         func asURLRequest() throws -> URLRequest { try URLRequest(url: url, method: .post) }
@@ -51,7 +51,7 @@ struct UploadRequestTests {
     func kinds(_ kind: Int, over spoken: Spoken) async throws {
         try await withPlace { folder async throws in
             try await withPipeline(over: spoken) { stage async throws in
-                let methods = Heard<String>()
+                let methods = ValueLog<String>()
                 stage.origin.route(nil, "/take") { request throws(Refusal) in
                     methods.add("\(request.head.method)")
                     return try OriginResponse(200, "text/plain", request.body)
@@ -87,14 +87,14 @@ struct UploadRequestTests {
         arguments: Spoken.allCases
     )
     func made(over spoken: Spoken) async throws {
-        let order = Heard<String>()
+        let order = ValueLog<String>()
         let interceptor = ScriptedInterceptor(
             adapt: { adaptation in
                 order.add("made")
                 adaptation.answer(.success(adaptation.request))
             }, answers: [.retry])
         try await withPipeline(PipelineSetUp(interceptor: interceptor), over: spoken) { stage async throws in
-            let made = Heard<String>()
+            let made = ValueLog<String>()
             stage.origin.answer(
                 "POST", "/twice",
                 ScriptPlan([
@@ -126,12 +126,12 @@ struct UploadRequestTests {
     func notMade(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage async throws in
             let request = UploadRequest(
-                convertible: Counted(url: stage.url("/hash"), made: Heard(), failure: BriefError("no")),
+                convertible: Counted(url: stage.url("/hash"), made: ValueLog(), failure: BriefError("no")),
                 underlyingQueue: stage.session.rootQueue,
                 serializationQueue: stage.session.serializationQueue,
                 eventMonitor: stage.session.eventMonitor, interceptor: nil, fileManager: .default,
                 shouldAutomaticallyResume: nil, delegate: stage.session)
-            let described = Heard<String>()
+            let described = ValueLog<String>()
             request.cURLDescription(on: DispatchQueue(label: "curl")) { described.add($0) }
             let response = await request.parsed()
             #expect(described.all.isEmpty, "a request that is not sent has no command")
@@ -183,7 +183,7 @@ struct UploadRequestTests {
     func retriedFile(over spoken: Spoken) async throws {
         try await withPlace { folder async throws in
             let file = folder.appendingPathComponent("file")
-            let bodies = Heard<[UInt8]>()
+            let bodies = ValueLog<[UInt8]>()
             let interceptor = ScriptedInterceptor(retry: { question in
                 guard question.retryCount == 0 else { return question.answer(.doNotRetry) }
                 try? Data(octets(50_000, seed: 5)).write(to: file)
@@ -211,8 +211,8 @@ struct UploadRequestTests {
         // The origin reads no more before the first progress has been reported, and the kernel's buffers cannot hold the rest.
         try await withPipeline(.narrow, over: spoken) { stage async throws in
             let count = 8 << 20
-            let up = Heard<Int64>()
-            let down = Heard<Double>()
+            let up = ValueLog<Int64>()
+            let down = ValueLog<Double>()
             let told = DispatchSemaphore(value: 0)
             let data = Data(octets(count))
             stage.origin.route("POST", "/take", .streamed { _ throws(Refusal) in WaitingSink(told) })
@@ -228,8 +228,8 @@ struct UploadRequestTests {
             }.downloadProgress(queue: quiet) { down.add($0.fractionCompleted) }
             let response = await request.parsed()
             #expect(response.value?.count == 4096)
-            await up.wait(untilHeard: Int64(count))
-            await down.wait(untilHeard: 1)
+            await up.wait(untilRecorded: Int64(count))
+            await down.wait(untilRecorded: 1)
             #expect(up.all == up.all.sorted() && down.all == down.all.sorted())
             #expect(request.uploadProgress.totalUnitCount == Int64(count))
             #expect(request.uploadProgress.fractionCompleted == 1)
@@ -308,7 +308,7 @@ struct UploadRequestTests {
                     serializationQueue: stage.session.serializationQueue,
                     eventMonitor: stage.session.eventMonitor, interceptor: nil, fileManager: manager,
                     shouldAutomaticallyResume: nil, delegate: stage.session)
-                let order = Heard<Bool>()
+                let order = ValueLog<Bool>()
                 request.onFinish { order.add(FileManager.default.fileExists(atPath: file.path)) }
                 #expect(await request.parsed().error == nil)
                 await stage.settle()
