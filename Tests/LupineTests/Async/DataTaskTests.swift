@@ -32,10 +32,10 @@ struct DataTaskTests {
         try await withObserved(over: spoken) { stage async throws in
             let request = stage.held()
             _ = request.serializingData()
-            await stage.wasAsked()
+            await stage.waitForRequest()
             let finished = ValueLog<Int>()
             request.response(queue: .main) { _ in finished.add(1) }
-            stage.letGo()
+            stage.sendResponse()
             await finished.wait(for: 1)
         }
     }
@@ -82,8 +82,8 @@ struct DataTaskTests {
             let task = stage.held().serializingString()
             await withTaskGroup(of: String?.self) { group in
                 for _ in 0..<20 { group.addTask { try? await task.value } }
-                await stage.wasAsked()
-                stage.letGo()
+                await stage.waitForRequest()
+                stage.sendResponse()
                 for await value in group { #expect(value == "ok") }
             }
         }
@@ -149,7 +149,7 @@ struct DataTaskTests {
             let request = stage.held()
             let task = request.serializingData(automaticallyCancelling: automatically)
             let other = request.serializingString(automaticallyCancelling: automatically)
-            await stage.wasAsked()
+            await stage.waitForRequest()
             task.cancel()
             #expect(await task.response.error.map { "\($0)" } == "explicitlyCancelled")
             #expect(await other.response.error.map { "\($0)" } == "explicitlyCancelled")
@@ -176,7 +176,7 @@ struct DataTaskTests {
             let request = stage.held()
             let task = request.serializingData()
             let waiter = Task { await task.response }
-            await stage.wasAsked()
+            await stage.waitForRequest()
             waiter.cancel()
             #expect(await waiter.value.error?.isExplicitlyCancelledError == true)
             #expect(request.isCancelled)
@@ -193,7 +193,7 @@ struct DataTaskTests {
                 await gate.wait(for: 1)
                 return try await task.value
             }
-            await stage.wasAsked()
+            await stage.waitForRequest()
             waiter.cancel()
             #expect(!request.isCancelled)
             gate.add(1)
@@ -228,7 +228,7 @@ struct DataTaskTests {
             let task = request.serializingData()
             await withTaskGroup(of: AFError?.self) { group in
                 for _ in 0..<4 { group.addTask { await task.response.error } }
-                await stage.wasAsked()
+                await stage.waitForRequest()
                 group.cancelAll()
                 for await error in group { #expect(error?.isExplicitlyCancelledError == true) }
             }
@@ -243,9 +243,9 @@ struct DataTaskTests {
             let request = stage.held()
             let task = request.serializingString(automaticallyCancelling: false)
             let waiter = Task { try await task.value }
-            await stage.wasAsked()
+            await stage.waitForRequest()
             waiter.cancel()
-            stage.letGo()
+            stage.sendResponse()
             #expect(try await waiter.value == "ok")
             #expect(!request.isCancelled)
         }
@@ -258,7 +258,7 @@ struct DataTaskTests {
         try await withObserved(over: spoken) { stage async throws in
             let request = stage.held()
             let tasks = (0..<50).map { _ in request.serializingData() }
-            await stage.wasAsked()
+            await stage.waitForRequest()
             await withTaskGroup(of: AFError?.self) { group in
                 for task in tasks { group.addTask { await task.response.error } }
                 DispatchQueue.concurrentPerform(iterations: tasks.count) { tasks[$0].cancel() }
@@ -272,12 +272,12 @@ struct DataTaskTests {
         try await withObserved(over: spoken) { stage async throws in
             let request = stage.held()
             let task = request.serializingString()
-            await stage.wasAsked()
+            await stage.waitForRequest()
             task.suspend()
             #expect(request.isSuspended)
             task.resume()
             #expect(request.isResumed)
-            stage.letGo()
+            stage.sendResponse()
             #expect(try await task.value == "ok")
         }
     }

@@ -66,12 +66,12 @@ struct EventStreamsTests {
             let request = stage.held()
             let task = request.serializingString()
             for await _ in request.urlSessionTasks() { break }
-            await stage.wasAsked()
+            await stage.waitForRequest()
             let progress = request.downloadProgress()
             let consumer = Task { await all(progress) }
             consumer.cancel()
             _ = await consumer.value
-            stage.letGo()
+            stage.sendResponse()
             #expect(try await task.value == "ok")
         }
     }
@@ -97,7 +97,7 @@ struct EventStreamsTests {
             let request = stage.held()
             let before = request.httpResponses()
             let task = request.serializingData()
-            await stage.wasAsked()
+            await stage.waitForRequest()
             request.cancel()
             #expect(await task.response.error?.isExplicitlyCancelledError == true)
             #expect(await all(before).isEmpty)
@@ -150,10 +150,10 @@ struct EventStreamsTests {
         try await withObserved(over: spoken) { stage async throws in
             let request = stage.held()
             let task = request.serializingData()
-            await stage.wasAsked()
+            await stage.waitForRequest()
             let requests = request.urlRequests()
             let tasks = request.urlSessionTasks()
-            stage.letGo()
+            stage.sendResponse()
             _ = await task.response
             #expect(await all(requests).count == 1)
             #expect(await all(tasks) == request.tasks)

@@ -117,12 +117,12 @@ import Testing
             let work = Task(executorPreference: stage.session.executor) {
                 try await request.serializingData().value
             }
-            await stage.wasAsked()
+            await stage.waitForRequest()
             work.cancel()
             let result = await work.result
             let error = #expect(throws: AFError.self) { try result.get() }
             #expect(error?.isExplicitlyCancelledError == true)
-            stage.letGo()
+            stage.sendResponse()
         }
     }
 

@@ -85,7 +85,7 @@ struct CancelSequenceTests {
         try await withPipeline(over: spoken) { stage in
             let request = stage.held()
             async let response = request.answered()
-            await stage.wasAsked()
+            await stage.waitForRequest()
             await withTaskGroup(of: Void.self) { group in
                 for _ in 0..<100 { group.addTask { request.cancel() } }
             }
@@ -117,7 +117,7 @@ struct CancelSequenceTests {
 
     @Test("[R-4, S-11, T-4] a task that was never resumed", arguments: Spoken.allCases)
     func eager(over spoken: Spoken) async throws {
-        try await withPipeline(PipelineSetUp(startsImmediately: false, setUp: .eager), over: spoken) {
+        try await withPipeline(PipelineSetUp(startsImmediately: false, requestSetup: .eager), over: spoken) {
             stage in
             // The task is resumed to be cancelled: on a busy machine a response could arrive in between.
             let request = stage.get("/delay/3600")
@@ -303,13 +303,13 @@ struct CancelSequenceTests {
         try await withPipeline(over: spoken) { stage in
             let request = stage.held()
             async let response = request.answered()
-            await stage.wasAsked()
+            await stage.waitForRequest()
             await stage.settle()
             for _ in 0..<9 { request.suspend() }
             #expect(request.isSuspended && request.task?.state == .suspended)
             for _ in 0..<9 { request.resume() }
             #expect(request.isResumed && request.task?.state == .running)
-            stage.letGo()
+            stage.sendResponse()
             #expect(await response.error == nil)
             await stage.settle()
             #expect(
@@ -344,8 +344,8 @@ struct CancelSequenceTests {
             await withTaskGroup(of: Void.self) { group in
                 for _ in 0..<100 { group.addTask { request.resume() } }
             }
-            await stage.wasAsked()
-            stage.letGo()
+            await stage.waitForRequest()
+            stage.sendResponse()
             #expect(await request.answered().error == nil)
             await stage.settle()
             #expect(stage.recorder.count("r1") == 1 && stage.recorder.count("r8") == 1)

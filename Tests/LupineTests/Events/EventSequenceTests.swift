@@ -105,7 +105,7 @@ struct EventSequenceTests {
 
     @Test("[E-9, S-11] eager: set up before it is resumed")
     func eager() async throws {
-        let setUp = PipelineSetUp(startsImmediately: false, setUp: .eager)
+        let setUp = PipelineSetUp(startsImmediately: false, requestSetup: .eager)
         try await Self.expect("r2 r6 r7 r1 r8 s9 s10 s11 s6 r13 s7 r15 r17 d2", setUp) { stage, own in
             let hold = DispatchSemaphore(value: 0)
             stage.session.rootQueue.async { hold.wait() }
@@ -255,7 +255,7 @@ struct EventSequenceTests {
             stage.origin.answer("GET", "/held", ScriptPlan(.signal("asked"), .stall))
             let request = try #require(session).request(stage.url("/held")).eventMonitor(own)
             async let response = request.answered()
-            await stage.wasAsked()
+            await stage.waitForRequest()
             await session?.settle(recorder)
             session = nil
             #expect(brief(await response.error) == "deinitialized")
@@ -277,7 +277,7 @@ struct EventSequenceTests {
         ) { stage, own in
             let request = stage.held().eventMonitor(own)
             async let response = request.answered()
-            await stage.wasAsked()
+            await stage.waitForRequest()
             stage.session.session.invalidateAndCancel()
             #expect(brief(await response.error) == "invalidated")
             #expect(interceptor.errors == ["task cancelled"])
@@ -292,7 +292,7 @@ struct EventSequenceTests {
         try await withPipeline(over: spoken) { stage in
             let request = stage.held()
             async let response = request.answered()
-            await stage.wasAsked()
+            await stage.waitForRequest()
             stage.session.session.invalidateAndCancel()
             #expect(["invalidated", "task cancelled"].contains(brief(await response.error)))
             await stage.recorder.heard.wait(untilRecorded: "s1")
@@ -320,10 +320,10 @@ struct EventSequenceTests {
         try await withPipeline(over: spoken) { stage in
             let held = stage.held()
             async let response = held.answered()
-            await stage.wasAsked()
+            await stage.waitForRequest()
             stage.session.session.finishTasksAndInvalidate()
             #expect(brief(await stage.get().answered().error) == "invalidated")
-            stage.letGo()
+            stage.sendResponse()
             #expect(await response.error == nil)
             await stage.recorder.heard.wait(untilRecorded: "s1")
         }

@@ -131,13 +131,13 @@ struct RequestHandlerTests {
             let queue = DispatchQueue(label: "handlers")
             request.response(queue: queue) { ended.add(brief($0.error)) }
                 .response(queue: queue) { ended.add(brief($0.error)) }
-            await stage.wasAsked()
+            await stage.waitForRequest()
             stage.session.rootQueue.async {
                 for _ in 0..<100 { request.finish(error: .sessionDeinitialized) }
                 request.finish(error: .explicitlyCancelled)
             }
             #expect(await ended.wait(for: 2) == ["deinitialized", "deinitialized"])
-            stage.letGo()
+            stage.sendResponse()
             await stage.recorder.heard.wait(untilRecorded: "r15")
             await stage.settle()
             #expect(ended.all.count == 2 && stage.recorder.count("r17") == 1 && request.isFinished)
@@ -189,7 +189,7 @@ struct RequestHandlerTests {
                     }
                 }
                 if path == "/held" {
-                    await stage.wasAsked()
+                    await stage.waitForRequest()
                     #expect(weakRequest != nil)
                     weakRequest?.cancel()
                 }

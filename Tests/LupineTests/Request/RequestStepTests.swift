@@ -48,7 +48,7 @@ struct RequestStepTests {
             await withoutRoot(stage.session) {
                 let request = stage.session.request(stage.url("/broken"))
                 response = Task { await request.serializingData().response }
-                await stage.wasAsked()
+                await stage.waitForRequest()
             }
             #expect(await response?.value.error?.isSessionTaskError == true)
         }
@@ -63,7 +63,7 @@ struct RequestStepTests {
             mark(stage.session)
             let request = stage.held("HTTP/1.1 503 Late\r\nContent-Length: 2\r\n\r\nok")
             let task = request.serializingData()
-            await stage.wasAsked()
+            await stage.waitForRequest()
             request.validate { _, _, data in
                 seen.add("validator \(Self.isOnRoot) \(data?.count ?? 0)")
                 return .failure(AFError.explicitlyCancelled)
@@ -73,7 +73,7 @@ struct RequestStepTests {
                     seen.add("retrier \(Self.isOnRoot)")
                     completion(.doNotRetry)
                 })
-            stage.letGo()
+            stage.sendResponse()
             #expect(await task.response.error?.isExplicitlyCancelledError == true)
         }
         // The retrier is asked about the task and about the serializer.
@@ -87,9 +87,9 @@ struct RequestStepTests {
         try await withObserved { stage async throws in
             let request = stage.held()
             request.response(queue: queue) { _ in seen.add("response") }
-            await stage.wasAsked()
+            await stage.waitForRequest()
             request.downloadProgress(queue: queue) { seen.add("\($0.completedUnitCount)") }
-            stage.letGo()
+            stage.sendResponse()
             #expect(await seen.wait(for: 2) == ["2", "response"])
         }
     }
@@ -99,9 +99,9 @@ struct RequestStepTests {
         try await withObserved { stage async throws in
             let request = stage.held()
             let task = request.serializingData()
-            await stage.wasAsked()
+            await stage.waitForRequest()
             request.onHTTPResponse(on: .global()) { _, answer in answer(.cancel) }
-            stage.letGo()
+            stage.sendResponse()
             #expect(await task.response.error?.isExplicitlyCancelledError == true)
             #expect(request.data == nil)
         }
@@ -119,9 +119,9 @@ struct RequestStepTests {
         try await withObserved { stage async throws in
             let request = stage.held()
             request.response(queue: queue) { _ in seen.add("handler") }
-            await stage.wasAsked()
+            await stage.waitForRequest()
             request.eventMonitor(monitor)
-            stage.letGo()
+            stage.sendResponse()
             #expect(await seen.wait(for: 5) == ["r13", "r15", "r17", "d2", "handler"])
         }
     }
@@ -165,10 +165,10 @@ struct RequestStepTests {
             monitor.requestDidFinish = { _ in seen.add("r17") }
             request.eventMonitor(monitor)
             let task = request.serializingData()
-            await stage.wasAsked()
+            await stage.waitForRequest()
             await withoutRoot(stage.session) {
                 request.suspend().resume()
-                stage.letGo()
+                stage.sendResponse()
             }
             #expect(await task.response.error == nil)
             #expect(await seen.wait(for: 4) == ["r1", "r9", "r1", "r17"])

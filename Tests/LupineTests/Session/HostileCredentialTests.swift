@@ -367,7 +367,7 @@ import Testing
         let noting = Noting()
         var setUp = Self.setUp()
         setUp.delegate = noting
-        setUp.setUp = .eager
+        setUp.requestSetup = .eager
         setUp.startsImmediately = false
         try await withPipeline(setUp, over: spoken) { stage in
             Self.serveMembers(on: stage.origin)

@@ -37,7 +37,7 @@ struct SessionEndTests {
             let unperformed = stage.get(resumes: false)
             let held = stage.held()
             async let response = held.answered()
-            await stage.wasAsked()
+            await stage.waitForRequest()
             let seen = ValueLog<Set<Request>>()
             let root = stage.session.rootQueue
             stage.session.withAllRequests { requests in
@@ -66,7 +66,7 @@ struct SessionEndTests {
         try await withPipeline(over: spoken) { stage in
             let recorder = EventRecorder()
             var session: Session? = try PipelineSetUp(
-                startsImmediately: false, setUp: .eager, recorder: recorder
+                startsImmediately: false, requestSetup: .eager, recorder: recorder
             ).session(of: stage.origin)
             let requests = (0..<10).compactMap { _ in session?.request(stage.url()) }
             let ended = ValueLog<String>()
@@ -110,7 +110,7 @@ struct SessionEndTests {
             stage.origin.answer("GET", "/stall", ScriptPlan(.signal("asked"), .stall))
             let request = try #require(box.read { $0?.request(stage.url("/stall")) })
             async let response = request.answered()
-            await stage.wasAsked()
+            await stage.waitForRequest()
             let root = request.underlyingQueue
             root.async { box.write { $0 = nil } }
             #expect(brief(await response.error) == "deinitialized")
@@ -126,7 +126,7 @@ struct SessionEndTests {
             request.setValue("yes", forHTTPHeaderField: "X-Adapted")
             answer(.success(request))
         }
-        try await withPipeline(PipelineSetUp(setUp: .eager, interceptor: adapter), over: spoken) { stage in
+        try await withPipeline(PipelineSetUp(requestSetup: .eager, interceptor: adapter), over: spoken) { stage in
             let states = ValueLog<URLSessionTask.State?>()
             let request = stage.get("/redirect/1", resumes: false)
             await stage.recorder.heard.wait(untilRecorded: "r7")
@@ -150,7 +150,7 @@ struct SessionEndTests {
         try await withPipeline(over: spoken) { stage in
             let request = stage.held()
             async let response = request.answered()
-            await stage.wasAsked()
+            await stage.waitForRequest()
             // If a callback were called inline, this would deadlock.
             stage.session.rootQueue.sync {
                 request.suspend()
@@ -200,7 +200,7 @@ struct SessionEndTests {
         "[T-13, S-32] an invalidated URLSession tells of all tasks, then of itself, and lets its delegate go",
         arguments: Spoken.allCases)
     func invalidation(over spoken: Spoken) async throws {
-        try await withPipeline(PipelineSetUp(startsImmediately: false, setUp: .eager), over: spoken) {
+        try await withPipeline(PipelineSetUp(startsImmediately: false, requestSetup: .eager), over: spoken) {
             stage in
             let requests = (0..<5).map { _ in stage.get() }
             await stage.settle()

@@ -408,14 +408,14 @@ struct MultipartUploadTests {
                     going.signal()
                     await requestQueue.flush()
                 case .sending:
-                    await stage.wasAsked()
+                    await stage.waitForRequest()
                     #expect(manager.forms.count == 1)
                     request.cancel()
                     #expect(brief(await response.error) == "explicit")
                 case .retryIsDecided, .retryIsAdapted:
                     #expect(await response.error != nil)
                 case .sessionGoes:
-                    await stage.wasAsked()
+                    await stage.waitForRequest()
                     #expect(manager.forms.count == 1)
                     let queue = try #require(session).rootQueue
                     session = nil

@@ -106,7 +106,7 @@ struct WebSocketEndingTests {
             stage.origin.script("GET", "/held", ScriptPlan(.signal("asked"), .stall))
             let request = stage.socket(path: "/held")
             let log = request.log()
-            await stage.wasAsked()
+            await stage.waitForRequest()
             request.close(sending: .normalClosure)
             #expect(await log.all == ["completed task cancelled"])
             #expect(request.isCancelled)
