@@ -5,8 +5,8 @@ import LupineLoading
 
 @testable import Lupine
 
-/// A monitor that records the events of a plain request, and checks that each is received on its queue. The names of the events are
-/// those of `EventRecorder`.
+/// A monitor that records the events of a plain request, and checks that each is received on its queue. The names of the events
+/// are those of `EventRecorder`.
 final class RecordingMonitor: EventMonitor {
     /// The prefix of each record, which distinguishes monitors that share a log.
     let name: String

@@ -119,8 +119,8 @@ struct PipelineStage {
     /// Lets the origin send the response of `held`.
     func sendResponse() { origin.gate("go").open() }
 
-    /// Returns an iterator of a request's stream. The root queue is suspended until the iterator exists: content that arrives earlier
-    /// would be buffered (C-45).
+    /// Returns an iterator of a request's stream. The root queue is suspended until the iterator exists: content that arrives
+    /// earlier would be buffered (C-45).
     func iterating<Element>(_ stream: () -> StreamOf<Element>) -> StreamOf<Element>.Iterator {
         session.rootQueue.suspend()
         defer { session.rootQueue.resume() }

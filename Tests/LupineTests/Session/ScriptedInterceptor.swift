@@ -6,8 +6,8 @@ import LupineLoading
 
 /// An interceptor that records the calls. A closure of the test answers them, or the test itself later.
 ///
-/// Requests retain their interceptors, so its records must not retain the requests: each completion is released when it is called,
-/// and with it the request.
+/// Requests retain their interceptors, so its records must not retain the requests: each completion is released when it is
+/// called, and with it the request.
 final class ScriptedInterceptor: RequestInterceptor {
     /// A call of `retry`.
     struct Question: Sendable {
