@@ -96,7 +96,9 @@ struct AlamofireNotificationsTests {
         }
     }
 
-    @Test("[N-1] a session whose monitors do not include the default one posts nothing", arguments: Spoken.allCases)
+    @Test(
+        "[N-1] a session whose monitors do not include the default one posts nothing",
+        arguments: Spoken.allCases)
     func turnedOff(over spoken: Spoken) async throws {
         let monitor = RecordingMonitor(queue: .main)
         try await withObserved(monitors: [monitor], over: spoken) { stage in

@@ -46,7 +46,9 @@ final class RecordingMonitor: EventMonitor {
     func request(_ request: Request, didCreateTask task: URLSessionTask) { record("r7", request) }
     func request(_ request: Request, didResumeTask task: URLSessionTask) { record("r8", request) }
     func requestDidCancel(_ request: Request) { record("r11", request) }
-    func request(_ request: Request, didGatherMetrics metrics: URLSessionTaskMetrics) { record("r13", request) }
+    func request(_ request: Request, didGatherMetrics metrics: URLSessionTaskMetrics) {
+        record("r13", request)
+    }
     func request(_ request: Request, didCompleteTask task: URLSessionTask, with error: AFError?) {
         record("r15", request)
     }

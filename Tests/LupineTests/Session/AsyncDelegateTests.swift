@@ -79,7 +79,9 @@ import Testing
         }
     }
 
-    @Test("[U-5.12] an asynchronous override provides the body of a streamed upload", arguments: Spoken.allCases)
+    @Test(
+        "[U-5.12] an asynchronous override provides the body of a streamed upload", arguments: Spoken.allCases
+    )
     func stream(over spoken: Spoken) async throws {
         let delegate = ForwardingDelegate()
         try await withPipeline(PipelineSetUp(delegate: delegate), over: spoken) { stage in
@@ -120,7 +122,9 @@ import Testing
         }
     }
 
-    @Test("[U-5.12] an asynchronous override takes precedence over the class's implementation", arguments: Spoken.allCases)
+    @Test(
+        "[U-5.12] an asynchronous override takes precedence over the class's implementation",
+        arguments: Spoken.allCases)
     func refuses(over spoken: Spoken) async throws {
         try await withPipeline(PipelineSetUp(delegate: RefusingDelegate()), over: spoken) { stage in
             #expect(await stage.get("/redirect/1").answered().response?.statusCode == 302)

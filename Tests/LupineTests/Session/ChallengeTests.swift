@@ -161,7 +161,9 @@ struct ChallengeTests {
         }
     }
 
-    @Test("[I-9.1, I-9.2, I-9.3] the look-up of an evaluator compares host names exactly, and can be overridden")
+    @Test(
+        "[I-9.1, I-9.2, I-9.3] the look-up of an evaluator compares host names exactly, and can be overridden"
+    )
     func lookUp() throws {
         let evaluator = ClosureEvaluator { _ in }
         let manager = ServerTrustManager(evaluators: ["a.test": evaluator])
@@ -223,7 +225,9 @@ struct ChallengeTests {
         }
     }
 
-    @Test("[I-6.5] the request with which a handler replaces a redirect is sent unchanged", arguments: Spoken.allCases)
+    @Test(
+        "[I-6.5] the request with which a handler replaces a redirect is sent unchanged",
+        arguments: Spoken.allCases)
     func replacedRedirect(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
             var other = try URLRequest(url: stage.url("/anything"), method: .post)

@@ -23,7 +23,8 @@ import Testing
     }
 
     @Test(
-        "[U-10.5, I-8.1] an identity is not used after a redirect to another origin, even if one leads back", arguments: Spoken.allCases
+        "[U-10.5, I-8.1] an identity is not used after a redirect to another origin, even if one leads back",
+        arguments: Spoken.allCases
     )
     func identity(over spoken: Spoken) async throws {
         let elsewhere = try PipelineSetUp(spoken: spoken).makeOrigin()

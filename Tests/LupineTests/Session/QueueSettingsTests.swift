@@ -25,7 +25,8 @@ struct QueueSettingsTests {
     func settings() {
         let underlying = DispatchQueue(label: "underlying")
         let queue = OperationQueue(
-            qualityOfService: .utility, maxConcurrentOperationCount: 3, underlyingQueue: underlying, name: "ours",
+            qualityOfService: .utility, maxConcurrentOperationCount: 3, underlyingQueue: underlying,
+            name: "ours",
             startSuspended: true)
         #expect(queue.qualityOfService == .utility)
         #expect(queue.maxConcurrentOperationCount == 3)

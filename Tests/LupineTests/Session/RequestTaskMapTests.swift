@@ -55,7 +55,8 @@ struct RequestTaskMapTests {
         #expect(map.isEmpty && map.isEventsEmpty && map[pairs[1].request] == nil)
     }
 
-    @Test("[M-1] a request's next task replaces the last one, and a task's next request replaces its last one")
+    @Test(
+        "[M-1] a request's next task replaces the last one, and a task's next request the last one")
     func replacement() throws {
         let material = Material()
         var (map, pairs) = try material.map(of: 1)

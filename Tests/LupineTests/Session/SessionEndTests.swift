@@ -126,7 +126,8 @@ struct SessionEndTests {
             request.setValue("yes", forHTTPHeaderField: "X-Adapted")
             answer(.success(request))
         }
-        try await withPipeline(PipelineSetUp(requestSetup: .eager, interceptor: adapter), over: spoken) { stage in
+        try await withPipeline(PipelineSetUp(requestSetup: .eager, interceptor: adapter), over: spoken) {
+            stage in
             let states = ValueLog<URLSessionTask.State?>()
             let request = stage.get("/redirect/1", resumes: false)
             await stage.recorder.heard.wait(untilRecorded: "r7")
