@@ -75,7 +75,7 @@ import Testing
                     host: "other.test", port: Int(stage.origin.port), protocol: "http", realm: "members",
                     authenticationMethod: NSURLAuthenticationMethodHTTPBasic))
             #expect(await stage.get("/away").answered().response?.statusCode == 401)
-            #expect(!Credentials.said(to: stage.origin).contains("service"))
+            #expect(!Credentials.usersSent(to: stage.origin).contains("service"))
         }
     }
 }
