@@ -7,9 +7,9 @@ import Testing
 
 @testable import Lupine
 
-/// The monitor whose events call closures.
+/// The monitor that calls a closure for each event.
 struct ClosureEventMonitorTests {
-    /// Returns a call of each event, with the name of the event's closure.
+    /// Returns, for each event, the name of its closure and a call of the monitor's method.
     private func events(_ stage: ObservedStage) async throws -> [(String, (ClosureEventMonitor) -> Void)] {
         let session = stage.session.session
         let url = try stage.url("/get").asURL()
@@ -30,7 +30,7 @@ struct ClosureEventMonitorTests {
         let streamRequest = stage.stream("/get")
         let downloadRequest = stage.download("/get", to: FileManager.default.temporaryDirectory)
         let uploadRequest = UploadRequest(
-            convertible: Nothing(), underlyingQueue: stage.session.rootQueue,
+            convertible: FailingUpload(), underlyingQueue: stage.session.rootQueue,
             serializationQueue: stage.session.serializationQueue, eventMonitor: nil, interceptor: nil,
             fileManager: .default, shouldAutomaticallyResume: nil, delegate: stage.session)
         let downloadResponse = DownloadResponse<URL?, AFError>(
@@ -177,12 +177,12 @@ struct ClosureEventMonitorTests {
         ]
     }
 
-    private struct Nothing: UploadConvertible {
+    private struct FailingUpload: UploadConvertible {
         func asURLRequest() throws -> URLRequest { throw AFError.explicitlyCancelled }
         func createUploadable() throws -> UploadRequest.Uploadable { .data(Data()) }
     }
 
-    @Test("each event calls its closure, and none other", arguments: Spoken.allCases)
+    @Test("each event calls its closure, and no other", arguments: Spoken.allCases)
     func each(over spoken: Spoken) async throws {
         try await withObserved(over: spoken) { stage in
             let heard = ValueLog<String>()
@@ -265,11 +265,11 @@ struct ClosureEventMonitorTests {
     }
 
     @Test(
-        "a closure is read when its event runs; one that is taken away is not called",
+        "a closure is read when its event is delivered; a replaced closure is not called",
         arguments: Spoken.allCases)
     func readLate(over spoken: Spoken) async throws {
         try await withObserved(over: spoken) { stage in
-            let queue = DispatchQueue(label: "held")
+            let queue = DispatchQueue(label: "suspended")
             queue.suspend()
             let monitor = ClosureEventMonitor(queue: queue)
             let heard = ValueLog<String>()
@@ -289,7 +289,9 @@ struct ClosureEventMonitorTests {
         }
     }
 
-    @Test("handlers with a serializer have no closure, those without one have", arguments: Spoken.allCases)
+    @Test(
+        "the results of handlers without a serializer have a closure, those with one have none",
+        arguments: Spoken.allCases)
     func serializers(over spoken: Spoken) async throws {
         let monitor = ClosureEventMonitor()
         let heard = ValueLog<String>()
@@ -306,7 +308,7 @@ struct ClosureEventMonitorTests {
         }
     }
 
-    @Test("it can be subclassed", arguments: Spoken.allCases)
+    @Test("a subclass can override the methods, and `super` calls the closures", arguments: Spoken.allCases)
     func subclass(over spoken: Spoken) async throws {
         try await withObserved(over: spoken) { stage in
             let heard = ValueLog<String>()

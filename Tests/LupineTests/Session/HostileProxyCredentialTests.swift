@@ -176,8 +176,7 @@ import Testing
         for (user, status) in [("alice", 200), ("bob", 200), (nil, nil), ("alice", 200), ("bob", 200)] {
             let response = await HostileCredentialTests.request(
                 user, source, "https://good.test/get", session
-            )
-            .answered()
+            ).answered()
             #expect(response.response?.statusCode == status, "\(user ?? "nobody")")
         }
         session.session.invalidateAndCancel()
