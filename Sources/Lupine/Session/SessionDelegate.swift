@@ -111,9 +111,9 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
             return DefaultImplementations.shared.urlSession(
                 session, didReceive: challenge, completionHandler: completionHandler)
         }
-        session.ask(for: nil) {
+        session.callAsyncForm(for: nil) {
             await self.urlSession(session, didReceive: challenge)
-        } taken: {
+        } completion: {
             completionHandler($0.0, $0.1)
         }
     }
@@ -137,9 +137,9 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
             return DefaultImplementations.shared.urlSession(
                 session, task: task, willBeginDelayedRequest: request, completionHandler: completionHandler)
         }
-        session.ask(for: task) {
+        session.callAsyncForm(for: task) {
             await self.urlSession(session, task: task, willBeginDelayedRequest: request)
-        } taken: {
+        } completion: {
             completionHandler($0.0, $0.1)
         }
     }
@@ -161,9 +161,9 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
         guard isSubclass else { return answer(challenge, of: task, in: session, completionHandler) }
-        session.ask(for: task) {
+        session.callAsyncForm(for: task) {
             await self.urlSession(session, task: task, didReceive: challenge)
-        } taken: {
+        } completion: {
             completionHandler($0.0, $0.1)
         }
     }
@@ -245,9 +245,9 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
         needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
     ) {
         guard isSubclass else { return completionHandler(bodyStream(of: task, in: session)) }
-        session.ask(for: task) {
+        session.callAsyncForm(for: task) {
             await self.urlSession(session, needNewBodyStreamForTask: task).map { BodyStream($0) }
-        } taken: {
+        } completion: {
             completionHandler($0?.value)
         }
     }
@@ -276,9 +276,9 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
             guard offset == 0 else { return completionHandler(nil) }
             return urlSession(session, task: task, needNewBodyStream: completionHandler)
         }
-        session.ask(for: task) {
+        session.callAsyncForm(for: task) {
             await self.urlSession(session, task: task, needNewBodyStreamFrom: offset).map { BodyStream($0) }
-        } taken: {
+        } completion: {
             completionHandler($0?.value)
         }
     }
@@ -307,10 +307,10 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
         guard isSubclass else {
             return redirect(task, by: response, to: request, in: session, completionHandler)
         }
-        session.ask(for: task) {
+        session.callAsyncForm(for: task) {
             await self.urlSession(
                 session, task: task, willPerformHTTPRedirection: response, newRequest: request)
-        } taken: {
+        } completion: {
             completionHandler($0)
         }
     }
@@ -378,9 +378,9 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
         guard isSubclass else {
             return chooseDisposition(of: response, for: dataTask, in: session, completionHandler)
         }
-        session.ask(for: dataTask) {
+        session.callAsyncForm(for: dataTask) {
             await self.urlSession(session, dataTask: dataTask, didReceive: response)
-        } taken: {
+        } completion: {
             completionHandler($0)
         }
     }
@@ -429,9 +429,9 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
         completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
     ) {
         guard isSubclass else { return cache(proposedResponse, of: dataTask, in: session, completionHandler) }
-        session.ask(for: dataTask) {
+        session.callAsyncForm(for: dataTask) {
             await self.urlSession(session, dataTask: dataTask, willCacheResponse: proposedResponse)
-        } taken: {
+        } completion: {
             completionHandler($0)
         }
     }
@@ -572,7 +572,7 @@ private final class DefaultImplementations: NSObject, URLSessionTaskDelegate {
 
 extension SessionDelegate: SelectiveDelegate {
     /// True for a subclass, which may have overridden the method.
-    package var hearsOfNewTasks: Bool { isSubclass }
+    package var needsDidCreateTask: Bool { isSubclass }
 
     /// The session's evaluators, even after the session was deallocated. A subclass is its own judge: it may have overridden the
     /// methods for challenges, which cannot be determined.
