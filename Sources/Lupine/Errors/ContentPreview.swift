@@ -58,25 +58,25 @@ struct ContentPreview {
         /// Fails if no member begins at `start`.
         init?(in octets: [UInt8], at start: Int) {
             guard octets[start] == ContentPreview.quote,
-                let end = octets[(start + 1)...].firstIndex(of: ContentPreview.quote)
+                let nameEnd = octets[(start + 1)...].firstIndex(of: ContentPreview.quote)
             else { return nil }
-            name = start + 1..<end
-            let colon = Self.skipBlanks(octets, from: end + 1)
+            name = start + 1..<nameEnd
+            let colon = Self.skipBlanks(octets, from: nameEnd + 1)
             guard colon < octets.count, octets[colon] == UInt8(ascii: ":") else { return nil }
-            let first = Self.skipBlanks(octets, from: colon + 1)
-            guard first < octets.count else { return nil }
-            isContainer = octets[first] == UInt8(ascii: "{") || octets[first] == UInt8(ascii: "[")
-            var last = first
-            if octets[first] == ContentPreview.quote {
-                last += 1
-                while last < octets.count, octets[last] != ContentPreview.quote {
-                    last += octets[last] == UInt8(ascii: "\\") ? 2 : 1
+            let valueStart = Self.skipBlanks(octets, from: colon + 1)
+            guard valueStart < octets.count else { return nil }
+            isContainer = octets[valueStart] == UInt8(ascii: "{") || octets[valueStart] == UInt8(ascii: "[")
+            var valueEnd = valueStart
+            if octets[valueStart] == ContentPreview.quote {
+                valueEnd += 1
+                while valueEnd < octets.count, octets[valueEnd] != ContentPreview.quote {
+                    valueEnd += octets[valueEnd] == UInt8(ascii: "\\") ? 2 : 1
                 }
-                last = min(last + 1, octets.count)
+                valueEnd = min(valueEnd + 1, octets.count)
             } else if !isContainer {
-                while last < octets.count, !Self.endsValue(octets[last]) { last += 1 }
+                while valueEnd < octets.count, !Self.endsValue(octets[valueEnd]) { valueEnd += 1 }
             }
-            value = first..<last
+            value = valueStart..<valueEnd
         }
 
         private static func skipBlanks(_ octets: [UInt8], from start: Int) -> Int {

@@ -18,7 +18,8 @@ public final class OfflineRetrier: RequestAdapter, RequestRetrier, RequestInterc
 
     private static func isOffline(_ error: any Error) -> Bool {
         if let inner = (error as? AFError)?.underlyingError { return isOffline(inner) }
-        return (error as? URLError).map { defaultURLErrorOfflineCodes.contains($0.code) } ?? false
+        guard let urlError = error as? URLError else { return false }
+        return defaultURLErrorOfflineCodes.contains(urlError.code)
     }
 
     /// The queue on which monitors are created and report, and on which completions are called. Each retrier has its own queue,
