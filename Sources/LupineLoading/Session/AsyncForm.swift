@@ -38,7 +38,8 @@ enum AsyncForm: Hashable, Sendable {
 }
 
 extension URLSession {
-    /// Calls the asynchronous form of a delegate method, in a new Swift task. Cancelling the `URLSessionTask` cancels the Swift task.
+    /// Calls the asynchronous form of a delegate method, in a new Swift task. Cancelling the `URLSessionTask` cancels the Swift
+    /// task.
     ///
     /// - Parameters:
     ///   - task: The task that the call is about.
