@@ -6,8 +6,9 @@ import LupineLoading
 
 @testable import Lupine
 
-/// A monitor that records every event by its number in the table of events: `s1` to `s14` of the session, `r1` to `r17` of any
-/// request, `d` of data, `t` of streams, `u` of uploads, `l` of downloads; followed by the error in brief, if there is one.
+/// A monitor that records every event by its number in the table of `Documentation/Behaviour/02-concurrency-and-events.md`: `s1`
+/// to `s14` for the `URLSession`, `r1` to `r17` for any request, `d` for data requests, `t` for streams, `u` for uploads, `l` for
+/// downloads. The short name of the error follows in parentheses, if there is one.
 final class EventRecorder: EventMonitor {
     let queue = DispatchQueue(label: "recorder")
     let heard = ValueLog<String>()
