@@ -36,7 +36,7 @@ struct DownloadDestinationTests {
     }
 
     @Test(
-        "[DL-1] without a destination the file stays beside the temporary one, under a name of its own",
+        "[DL-1] without a destination the file is renamed within the temporary directory",
         arguments: Spoken.allCases)
     func byDefault(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage async throws in
@@ -53,7 +53,7 @@ struct DownloadDestinationTests {
     }
 
     @Test(
-        "[DL-1] the file of an attempt that is retried goes, the one of the last attempt stays",
+        "[DL-1] the file of a retried attempt is removed, that of the last attempt is kept",
         arguments: Spoken.allCases)
     func retried(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage async throws in
@@ -84,7 +84,7 @@ struct DownloadDestinationTests {
     }
 
     @Test(
-        "[DL-2] the suggested destination is a folder of the user's, or the temporary place where there is none"
+        "[DL-2] the suggested destination is a directory of the user, or the temporary file's if there is none"
     )
     func suggested() throws {
         let temporary = URL(fileURLWithPath: "/tmp/some.tmp")
@@ -106,7 +106,7 @@ struct DownloadDestinationTests {
     }
 
     @Test(
-        "[DL-3] the destination is asked for on the root queue, once for each attempt that has a response",
+        "[DL-3] the destination closure is called on the root queue, once per attempt with a response",
         arguments: Spoken.allCases)
     func asked(over spoken: Spoken) async throws {
         try await withPlace { folder async throws in
@@ -127,7 +127,7 @@ struct DownloadDestinationTests {
     }
 
     @Test(
-        "[DL-3] the destination is not asked for when there is no response of HTTP",
+        "[DL-3] the destination closure is not called without an HTTP response",
         arguments: Spoken.allCases)
     func fileURL(over spoken: Spoken) async throws {
         try await withPlace { folder async throws in
@@ -151,7 +151,7 @@ struct DownloadDestinationTests {
     }
 
     @Test(
-        "[DL-4] a previous file is removed, then folders are made, then the file is moved, by the delegate's manager"
+        "[DL-4] the delegate's file manager removes a previous file, creates folders, and moves the file"
     )
     func order() async throws {
         try await withPlace { folder async throws in
@@ -184,7 +184,7 @@ struct DownloadDestinationTests {
     }
 
     @Test(
-        "[DL-5, DL-6] a folder that is missing, and a place that is taken, fail the move and change nothing",
+        "[DL-5, DL-6] with a missing folder or an existing file the move fails and changes nothing",
         arguments: Spoken.allCases)
     func failures(over spoken: Spoken) async throws {
         try await withPlace { folder async throws in
@@ -220,7 +220,7 @@ struct DownloadDestinationTests {
     }
 
     @Test(
-        "[DL-5] a move that fails is asked about like any other failure, and can succeed when it is tried again",
+        "[DL-5] the retriers are called after a failed move, and a retry can succeed",
         arguments: Spoken.allCases
     )
     func retriedMove(over spoken: Spoken) async throws {
@@ -241,7 +241,7 @@ struct DownloadDestinationTests {
     }
 
     @Test(
-        "[DL-7] an error status moves its body, and the file stays when validation fails",
+        "[DL-7] the body of an error status is moved, and kept if validation fails",
         arguments: Spoken.allCases)
     func errorStatus(over spoken: Spoken) async throws {
         try await withPlace { folder async throws in
@@ -260,7 +260,8 @@ struct DownloadDestinationTests {
     }
 
     @Test(
-        "[DL-8] a transfer that fails or is cancelled asks for no destination", arguments: [true, false],
+        "[DL-8] for a failed or cancelled transfer the destination closure is not called",
+        arguments: [true, false],
         Spoken.allCases)
     func unfinished(isCancelled: Bool, over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage async throws in
@@ -289,7 +290,7 @@ struct DownloadDestinationTests {
     }
 
     @Test(
-        "[DL-30] the plain response is the place, without duration; a serializer's has one",
+        "[DL-30] the response without a serializer has the file's URL; with one it has a duration too",
         arguments: Spoken.allCases)
     func plain(over spoken: Spoken) async throws {
         try await withPlace { folder async throws in
@@ -306,7 +307,7 @@ struct DownloadDestinationTests {
         }
     }
 
-    @Test("[DL-31] validators get the place of the file", arguments: Spoken.allCases)
+    @Test("[DL-31] validators get the URL of the file", arguments: Spoken.allCases)
     func validators(over spoken: Spoken) async throws {
         try await withPlace { folder async throws in
             try await withPipeline(over: spoken) { stage async throws in

@@ -22,7 +22,7 @@ struct DownloadLitterTests {
     }
 
     @Test(
-        "[DL-5, DL-8] a failed download leaves neither half a file nor a temporary one",
+        "[DL-5, DL-8] a failed download leaves neither a partial nor a temporary file",
         arguments: Cause.allCases)
     func litter(_ cause: Cause) async throws {
         try await withPlace { place async throws in

@@ -41,7 +41,7 @@ struct DownloadResumeTests {
     }
 
     @Test(
-        "[DL-20, DL-25] a plain cancel gives nothing to go on with, and nobody is asked about it",
+        "[DL-20, DL-25] `cancel()` produces no resume data, and no retrier is called",
         arguments: Spoken.allCases)
     func plainCancel(over spoken: Spoken) async throws {
         try await withPlace { folder async throws in
@@ -59,7 +59,7 @@ struct DownloadResumeTests {
     }
 
     @Test(
-        "[DL-21, DL-25, DL-26, S-27, I-1.15] a cancel that produces resume data: another download goes on from there",
+        "[DL-21, DL-25, DL-26, S-27, I-1.15] another download resumes with the resume data of a cancelled one",
         arguments: Spoken.allCases
     )
     func producing(over spoken: Spoken) async throws {
@@ -115,7 +115,7 @@ struct DownloadResumeTests {
         }
     }
 
-    @Test("[DL-22] a suspended download is cancelled all the same", arguments: Spoken.allCases)
+    @Test("[DL-22] a suspended download can be cancelled", arguments: Spoken.allCases)
     func suspended(over spoken: Spoken) async throws {
         try await withPlace { folder async throws in
             try await withPipeline(over: spoken) { stage async throws in
@@ -129,7 +129,7 @@ struct DownloadResumeTests {
     }
 
     @Test(
-        "[DL-23] without a task the closure is called once, with nothing, and never before cancelling returns",
+        "[DL-23] without a task the closure is called once, with nil, after `cancel` has returned",
         arguments: Spoken.allCases
     )
     func withoutTask(over spoken: Spoken) async throws {
@@ -149,7 +149,7 @@ struct DownloadResumeTests {
     }
 
     @Test(
-        "[DL-23] behind the end of the task, while serializers run, the closure is called once with nothing",
+        "[DL-23] after the end of the task, while serializers run, the closure is called once, with nil",
         arguments: Spoken.allCases)
     func whileSerializing(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage async throws in
@@ -171,7 +171,7 @@ struct DownloadResumeTests {
     }
 
     @Test(
-        "[DL-24] a transfer that breaks offers what it has, in the request, its error and the response",
+        "[DL-24] after a lost connection the request, its error and the response have resume data",
         arguments: Spoken.allCases)
     func broken(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage async throws in
@@ -188,7 +188,7 @@ struct DownloadResumeTests {
     }
 
     @Test(
-        "[DL-24] what an attempt has left is removed when the next one begins anew",
+        "[DL-24] the partial file of an attempt is removed when the next one starts from the beginning",
         arguments: Spoken.allCases)
     func retriedPart(over spoken: Spoken) async throws {
         try await withPlace { folder async throws in
@@ -217,7 +217,7 @@ struct DownloadResumeTests {
     private let origin = Protected<LupineOrigin.Origin?>(nil)
 
     @Test(
-        "[DL-24] what nobody can find any more is removed, too: a retrier put its own error in the place",
+        "[DL-24] a partial file whose resume data a retrier's error has replaced is removed",
         arguments: Spoken.allCases)
     func replacedError(over spoken: Spoken) async throws {
         let parts = ValueLog<String>()
@@ -237,7 +237,7 @@ struct DownloadResumeTests {
     }
 
     @Test(
-        "[DL-26] cut at 20 random points by a reset, an end or a cancel, and gone on with each time",
+        "[DL-26] a download that is interrupted at 20 random points and resumed each time is complete",
         arguments: Spoken.allCases)
     func manyCuts(over spoken: Spoken) async throws {
         try await withPlace { folder async throws in
@@ -274,7 +274,7 @@ struct DownloadResumeTests {
         }
     }
 
-    @Test("[DL-26] a resource that has changed starts anew and is whole", arguments: Spoken.allCases)
+    @Test("[DL-26] a resource that has changed is downloaded from the beginning", arguments: Spoken.allCases)
     func changed(over spoken: Spoken) async throws {
         try await withPlace { folder async throws in
             try await withPipeline(over: spoken) { stage async throws in
@@ -301,7 +301,7 @@ struct DownloadResumeTests {
     }
 
     @Test(
-        "[DL-9, DL-26, V-6.16] a download that lacks nothing any more is whole, and its progress says so",
+        "[DL-9, DL-26, V-6.16] resuming a download that has all bytes completes it, with full progress",
         arguments: [
             "416 Range Not Satisfiable\r\nContent-Range: bytes */1000\r\nContent-Type: text/html\r\n"
                 + "Content-Length: 4\r\n\r\nnone",
@@ -339,7 +339,7 @@ struct DownloadResumeTests {
     }
 
     @Test(
-        "[V-6.16] any other 416 is judged like every status",
+        "[V-6.16] any other 416 is validated like every status",
         arguments: ["Content-Range: bytes */1001\r\n", "Content-Range: bytes */*\r\n", ""], Spoken.allCases)
     func refusedRange(_ field: String, over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage async throws in
@@ -365,7 +365,7 @@ struct DownloadResumeTests {
         }
     }
 
-    @Test("[DL-24, DL-26] a server without ranges gives nothing to go on with", arguments: Spoken.allCases)
+    @Test("[DL-24, DL-26] a server without range support leads to no resume data", arguments: Spoken.allCases)
     func withoutRanges(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage async throws in
             var resource = resource
@@ -376,7 +376,7 @@ struct DownloadResumeTests {
         }
     }
 
-    @Test("[DL-26] what is no resume data fails the request", arguments: Spoken.allCases)
+    @Test("[DL-26] invalid resume data fails the request", arguments: Spoken.allCases)
     func noResumeData(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage async throws in
             let end = await stage.session.download(resumingWith: Data("none".utf8)).moved()
@@ -384,7 +384,9 @@ struct DownloadResumeTests {
         }
     }
 
-    @Test("[DL-9] the total is -1 as long as nobody knows it, and bytes add up", arguments: Spoken.allCases)
+    @Test(
+        "[DL-9] the total is -1 while it is unknown, and the completed bytes add up",
+        arguments: Spoken.allCases)
     func unknownTotal(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage async throws in
             stage.origin.answer(

@@ -62,7 +62,7 @@ struct StreamBackPressureTests {
     }
 
     @Test(
-        "[DS-2] a handler of pieces that stands still holds up the origin, and gets every byte in the end",
+        "[DS-2] a blocked handler slows the origin, and finally gets every byte",
         arguments: Spoken.allCases)
     func raw(over spoken: Spoken) async throws {
         try await sentToStanding(over: spoken) { request, note in
@@ -73,7 +73,7 @@ struct StreamBackPressureTests {
         }
     }
 
-    @Test("[DS-3] so does one of serialized pieces", arguments: Spoken.allCases)
+    @Test("[DS-3] a blocked handler with a serializer slows the origin, too", arguments: Spoken.allCases)
     func serialized(over spoken: Spoken) async throws {
         try await sentToStanding(over: spoken) { request, note in
             request.responseStream(
@@ -85,7 +85,7 @@ struct StreamBackPressureTests {
         }
     }
 
-    @Test("[DS-5] a request that is held by its handler can be cancelled", arguments: Spoken.allCases)
+    @Test("[DS-5] a request whose handler is blocked can be cancelled", arguments: Spoken.allCases)
     func cancelled(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage async throws in
             let request = stage.session.streamRequest(stage.url("/infinite"))
@@ -110,7 +110,7 @@ struct StreamBackPressureTests {
         }
     }
 
-    @Test("[DS-2] a stream of 256 MiB with a slow handler lets the program grow by less than 16 MiB")
+    @Test("[DS-2] a stream of 256 MiB with a slow handler needs less than 16 MiB of memory")
     func memory() async throws {
         let origin = try LupineOrigin.Origin.start()
         origin.serve("/small", 1 << 20)

@@ -40,7 +40,7 @@ struct StreamInputTests {
     }
 
     @Test(
-        "[DS-20] every byte comes, in order, whatever the buffer holds and the reader takes",
+        "[DS-20] every byte arrives in order, for all sizes of the buffer and of the reads",
         arguments: [1, 1024, 1 << 20], [1000, 70_000])
     func whole(capacity: Int, size: Int) async throws {
         for spoken in Spoken.allCases {
@@ -63,7 +63,7 @@ struct StreamInputTests {
     }
 
     @Test(
-        "[DS-20] while nobody reads the transfer is paused, and goes on when somebody does",
+        "[DS-20] the transfer is paused while the stream is not read, and continues with the next read",
         arguments: Spoken.allCases)
     func paused(over spoken: Spoken) async throws {
         try await withPipeline(.narrow, over: spoken) { stage async throws in
@@ -80,7 +80,7 @@ struct StreamInputTests {
     }
 
     @Test(
-        "[DS-20] a stream that is closed, or let go, holds nothing up", arguments: [true, false],
+        "[DS-20] closing or releasing the stream lets the request continue", arguments: [true, false],
         Spoken.allCases)
     func closed(isClosed: Bool, over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage async throws in
@@ -102,7 +102,7 @@ struct StreamInputTests {
     }
 
     @Test(
-        "[DS-20] another call ends the first stream, whose bytes can still be read, and the second gets the rest",
+        "[DS-20] a second call ends the first stream, whose bytes can still be read; the second gets later bytes",
         arguments: Spoken.allCases
     )
     func replaced(over spoken: Spoken) async throws {
@@ -123,7 +123,7 @@ struct StreamInputTests {
         }
     }
 
-    @Test("[DS-20] handlers get the same pieces besides", arguments: Spoken.allCases)
+    @Test("[DS-20] handlers get the same pieces as the stream", arguments: Spoken.allCases)
     func withHandlers(over spoken: Spoken) async throws {
         try await withPipeline(PipelineSetUp(startsImmediately: false), over: spoken) { stage async throws in
             let request = stage.session.streamRequest(stage.url("/range/1000"))
@@ -142,7 +142,7 @@ struct StreamInputTests {
     }
 
     @Test(
-        "[DS-10] the stream ends before anybody hears of the end of the request", arguments: [true, false],
+        "[DS-10] the stream ends before the request's completion is reported", arguments: [true, false],
         Spoken.allCases)
     func endsFirst(isCancelled: Bool, over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage async throws in
@@ -168,7 +168,7 @@ struct StreamInputTests {
         }
     }
 
-    @Test("[DS-20] behind the end of the request a stream is empty", arguments: Spoken.allCases)
+    @Test("[DS-20] after the request has finished a new stream is empty", arguments: Spoken.allCases)
     func late(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage async throws in
             let request = stage.session.streamRequest(stage.url("/range/10"))

@@ -12,7 +12,7 @@ import Testing
 /// A form that is too large to be held in memory.
 struct LargeFormTests {
     @Test(
-        "[E-8.4, UP-4] a form of 2 GiB, half a file and half a stream, lets the program grow by less than 32 MiB"
+        "[E-8.4, UP-4] a form of 2 GiB, half a file and half a stream, needs less than 32 MiB of memory"
     )
     func memory() async throws {
         let half = 1 << 30

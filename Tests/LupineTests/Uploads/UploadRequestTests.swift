@@ -46,7 +46,8 @@ struct UploadRequestTests {
     }
 
     @Test(
-        "[UP-1, UP-3] data, a file and a stream are sent by POST, and no type is added", arguments: 0..<3,
+        "[UP-1, UP-3] data, a file and a stream are sent with POST and without a Content-Type",
+        arguments: 0..<3,
         Spoken.allCases)
     func kinds(_ kind: Int, over spoken: Spoken) async throws {
         try await withPlace { folder async throws in
@@ -83,7 +84,7 @@ struct UploadRequestTests {
     }
 
     @Test(
-        "[UP-2, I-1.16] what is sent is made once for each attempt, behind the adapter, and can be read at the end",
+        "[UP-2, I-1.16] the uploadable is created once per attempt, after the adapter, and can be read at the end",
         arguments: Spoken.allCases
     )
     func made(over spoken: Spoken) async throws {
@@ -121,7 +122,7 @@ struct UploadRequestTests {
     }
 
     @Test(
-        "[UP-2, S-23] what cannot be made fails the request: an error of the program's is wrapped",
+        "[UP-2, S-23] an uploadable that cannot be created fails the request; the program's error is wrapped",
         arguments: Spoken.allCases)
     func notMade(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage async throws in
@@ -144,7 +145,7 @@ struct UploadRequestTests {
     }
 
     @Test(
-        "[UP-6] the same stream is handed over in each attempt, so that what was read is gone",
+        "[UP-6] each attempt gets the same stream, without the bytes that were read already",
         arguments: Spoken.allCases)
     func replayedStream(over spoken: Spoken) async throws {
         let interceptor = ScriptedInterceptor(answers: [.retry])
@@ -169,7 +170,7 @@ struct UploadRequestTests {
         }
     }
 
-    @Test("[UP-6] an upload without a stream has none to hand over", arguments: Spoken.allCases)
+    @Test("[UP-6] an upload without a stream provides none", arguments: Spoken.allCases)
     func noStream(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage async throws in
             let request = stage.session.upload(Data("content".utf8), to: stage.url("/hash"))
@@ -179,7 +180,7 @@ struct UploadRequestTests {
         }
     }
 
-    @Test("[UP-1] a retry reads the file again, as it is then", arguments: Spoken.allCases)
+    @Test("[UP-1] a retry reads the file again, with its present content", arguments: Spoken.allCases)
     func retriedFile(over spoken: Spoken) async throws {
         try await withPlace { folder async throws in
             let file = folder.appendingPathComponent("file")
@@ -205,7 +206,7 @@ struct UploadRequestTests {
     }
 
     @Test(
-        "[UP-9, T-11] progress of both directions ends at the whole, and never goes back",
+        "[UP-9, T-11] progress in both directions never decreases, and ends at the total",
         arguments: [true, false], Spoken.allCases)
     func progress(isStreamed: Bool, over spoken: Spoken) async throws {
         // The origin reads no more before the first progress has been reported, and the kernel's buffers cannot hold the rest.
@@ -258,7 +259,7 @@ struct UploadRequestTests {
     }
 
     @Test(
-        "[UP-1] a server that answers while the body is being sent is heard", arguments: [true, false],
+        "[UP-1] a response that arrives while the body is being sent is received", arguments: [true, false],
         Spoken.allCases)
     func earlyAnswer(isFile: Bool, over spoken: Spoken) async throws {
         try await withPlace { folder async throws in
@@ -286,7 +287,7 @@ struct UploadRequestTests {
     }
 
     @Test(
-        "[UP-8] what was written for the upload is removed by the request's manager before the end is known",
+        "[UP-8] the request's file manager removes the upload's file before the handlers are called",
         arguments: Spoken.allCases)
     func cleanup(over spoken: Spoken) async throws {
         try await withPlace { folder async throws in
