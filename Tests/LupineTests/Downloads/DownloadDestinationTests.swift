@@ -109,7 +109,7 @@ struct DownloadDestinationTests {
         "[DL-3] the destination closure is called on the root queue, once per attempt with a response",
         arguments: Spoken.allCases)
     func asked(over spoken: Spoken) async throws {
-        try await withPlace { folder async throws in
+        try await withTemporaryFolder { folder async throws in
             var setUp = PipelineSetUp()
             setUp.interceptor = ScriptedInterceptor(answers: [.retry])
             try await withPipeline(setUp, over: spoken) { stage async throws in
@@ -130,7 +130,7 @@ struct DownloadDestinationTests {
         "[DL-3] the destination closure is not called without an HTTP response",
         arguments: Spoken.allCases)
     func fileURL(over spoken: Spoken) async throws {
-        try await withPlace { folder async throws in
+        try await withTemporaryFolder { folder async throws in
             try await withPipeline(over: spoken) { stage async throws in
                 let source = folder.appendingPathComponent("source")
                 try Data("content".utf8).write(to: source)
@@ -154,7 +154,7 @@ struct DownloadDestinationTests {
         "[DL-4] the delegate's file manager removes a previous file, creates folders, and moves the file"
     )
     func order() async throws {
-        try await withPlace { folder async throws in
+        try await withTemporaryFolder { folder async throws in
             try await withPipeline { stage async throws in
                 let manager = NotingManager()
                 let configuration = URLSessionConfiguration.ephemeral
@@ -187,7 +187,7 @@ struct DownloadDestinationTests {
         "[DL-5, DL-6] with a missing folder or an existing file the move fails and changes nothing",
         arguments: Spoken.allCases)
     func failures(over spoken: Spoken) async throws {
-        try await withPlace { folder async throws in
+        try await withTemporaryFolder { folder async throws in
             try await withPipeline(over: spoken) { stage async throws in
                 let taken = folder.appendingPathComponent("taken")
                 try Data("old".utf8).write(to: taken)
@@ -224,7 +224,7 @@ struct DownloadDestinationTests {
         arguments: Spoken.allCases
     )
     func retriedMove(over spoken: Spoken) async throws {
-        try await withPlace { folder async throws in
+        try await withTemporaryFolder { folder async throws in
             let place = folder.appendingPathComponent("missing/file")
             let interceptor = ScriptedInterceptor(retry: { question in
                 try? FileManager.default.createDirectory(
@@ -244,7 +244,7 @@ struct DownloadDestinationTests {
         "[DL-7] the body of an error status is moved, and kept if validation fails",
         arguments: Spoken.allCases)
     func errorStatus(over spoken: Spoken) async throws {
-        try await withPlace { folder async throws in
+        try await withTemporaryFolder { folder async throws in
             try await withPipeline(over: spoken) { stage async throws in
                 let place = folder.appendingPathComponent("file")
                 stage.origin.route("GET", "/refused") { _ throws(Refusal) in
@@ -293,7 +293,7 @@ struct DownloadDestinationTests {
         "[DL-30] the response without a serializer has the file's URL; with one it has a duration too",
         arguments: Spoken.allCases)
     func plain(over spoken: Spoken) async throws {
-        try await withPlace { folder async throws in
+        try await withTemporaryFolder { folder async throws in
             try await withPipeline(over: spoken) { stage async throws in
                 let place = folder.appendingPathComponent("file")
                 let request = stage.download("/range/26") { _, _ in (place, []) }
@@ -309,7 +309,7 @@ struct DownloadDestinationTests {
 
     @Test("[DL-31] validators get the URL of the file", arguments: Spoken.allCases)
     func validators(over spoken: Spoken) async throws {
-        try await withPlace { folder async throws in
+        try await withTemporaryFolder { folder async throws in
             try await withPipeline(over: spoken) { stage async throws in
                 let place = folder.appendingPathComponent("file")
                 let seen = ValueLog<URL?>()

@@ -44,7 +44,7 @@ struct DownloadResumeTests {
         "[DL-20, DL-25] `cancel()` produces no resume data, and no retrier is called",
         arguments: Spoken.allCases)
     func plainCancel(over spoken: Spoken) async throws {
-        try await withPlace { folder async throws in
+        try await withTemporaryFolder { folder async throws in
             try await withPipeline(over: spoken) { stage async throws in
                 let interceptor = ScriptedInterceptor(answers: [.retry])
                 let (request, response) = await running(
@@ -63,7 +63,7 @@ struct DownloadResumeTests {
         arguments: Spoken.allCases
     )
     func producing(over spoken: Spoken) async throws {
-        try await withPlace { folder async throws in
+        try await withTemporaryFolder { folder async throws in
             try await withPipeline(over: spoken) { stage async throws in
                 let interceptor = ScriptedInterceptor(answers: [.retry])
                 let place = folder.appendingPathComponent("file")
@@ -102,7 +102,7 @@ struct DownloadResumeTests {
         "[DL-22] the closure, the request and the response have the same resume data",
         arguments: Spoken.allCases)
     func closure(over spoken: Spoken) async throws {
-        try await withPlace { folder async throws in
+        try await withTemporaryFolder { folder async throws in
             try await withPipeline(over: spoken) { stage async throws in
                 let (request, response) = await running(stage, to: folder.appendingPathComponent("file"))
                 let data = try #require(await request.cancelled())
@@ -117,7 +117,7 @@ struct DownloadResumeTests {
 
     @Test("[DL-22] a suspended download can be cancelled", arguments: Spoken.allCases)
     func suspended(over spoken: Spoken) async throws {
-        try await withPlace { folder async throws in
+        try await withTemporaryFolder { folder async throws in
             try await withPipeline(over: spoken) { stage async throws in
                 let (request, response) = await running(stage, to: folder.appendingPathComponent("file"))
                 request.suspend()
@@ -191,7 +191,7 @@ struct DownloadResumeTests {
         "[DL-24] the partial file of an attempt is removed when the next one starts from the beginning",
         arguments: Spoken.allCases)
     func retriedPart(over spoken: Spoken) async throws {
-        try await withPlace { folder async throws in
+        try await withTemporaryFolder { folder async throws in
             let parts = ValueLog<String>()
             let interceptor = ScriptedInterceptor(retry: { [resource] question in
                 let data = question.error.asAFError?.downloadResumeData
@@ -240,7 +240,7 @@ struct DownloadResumeTests {
         "[DL-26] a download that is interrupted at 20 random points and resumed each time is complete",
         arguments: Spoken.allCases)
     func manyCuts(over spoken: Spoken) async throws {
-        try await withPlace { folder async throws in
+        try await withTemporaryFolder { folder async throws in
             try await withPipeline(over: spoken) { stage async throws in
                 var random = SeededRandom(seed: UInt64(ProcessInfo.processInfo.processIdentifier))
                 let resource = CutResource(bytes: octets(4 << 20, seed: 7))
@@ -276,7 +276,7 @@ struct DownloadResumeTests {
 
     @Test("[DL-26] a resource that has changed is downloaded from the beginning", arguments: Spoken.allCases)
     func changed(over spoken: Spoken) async throws {
-        try await withPlace { folder async throws in
+        try await withTemporaryFolder { folder async throws in
             try await withPipeline(over: spoken) { stage async throws in
                 let place = folder.appendingPathComponent("file")
                 let (request, response) = await running(stage, to: place)
@@ -309,7 +309,7 @@ struct DownloadResumeTests {
                 + "Content-Length: 0\r\n\r\n",
         ], Spoken.allCases)
     func nothingMissing(_ answer: String, over spoken: Spoken) async throws {
-        try await withPlace { folder async throws in
+        try await withTemporaryFolder { folder async throws in
             try await withPipeline(over: spoken) { stage async throws in
                 let bytes = octets(1000)
                 stage.origin.answer(

@@ -24,7 +24,7 @@ struct TransferStormTests {
             try OriginResponse(200, "application/octet-stream", served)
         }
         origin.digest("POST", "/sum")
-        try await withPlace { folder async throws in
+        try await withTemporaryFolder { folder async throws in
             let file = folder.appendingPathComponent("file")
             try Data(sent).write(to: file)
             let (downloads, temporary) = (

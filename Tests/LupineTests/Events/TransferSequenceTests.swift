@@ -123,7 +123,7 @@ struct TransferSequenceTests {
     @Test("[E-5, DL-22, DL-26, T-10] a download that is cancelled with resume data, and one that resumes it")
     func resumed() async throws {
         let resumeData = Protected<Data?>(nil)
-        try await withPlace { folder async throws in
+        try await withTemporaryFolder { folder async throws in
             let resource = CutResource(bytes: octets(100))
             try await Self.expect(
                 "r1 r2 r6 r7 r8 s13 r11 r12 s6 r13 s7(cancelled) r15(task.cancelled) r17 l4(explicit)"

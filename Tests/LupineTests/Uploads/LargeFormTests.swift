@@ -18,7 +18,7 @@ struct LargeFormTests {
         let half = 1 << 30
         let origin = try LupineOrigin.Origin.start()
         origin.digest("POST", "/digest")
-        try await withPlace { folder async throws in
+        try await withTemporaryFolder { folder async throws in
             let file = folder.appendingPathComponent("half.bin")
             try Data().write(to: file)
             let handle = try FileHandle(forWritingTo: file)

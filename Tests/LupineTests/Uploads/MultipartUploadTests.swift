@@ -136,7 +136,7 @@ struct MultipartUploadTests {
             (3, UInt64(4), false), (4, 4, true), (5, 4, true), (0, 0, true), (100_000, .max, false),
         ])
     func threshold(count: Int, threshold: UInt64, isFile: Bool) async throws {
-        try await withPlace { folder async throws in
+        try await withTemporaryFolder { folder async throws in
             try await withPipeline { stage async throws in
                 let manager = PlacedManager(folder)
                 let during = ValueLog<[String]>()
@@ -162,10 +162,10 @@ struct MultipartUploadTests {
     }
 
     @Test(
-        "[E-8.4] a form is not written into a file or folder that existed before",
+        "[E-8.4] a form is not written into a folder that another user may have created",
         arguments: Spoken.allCases)
     func madeAnew(over spoken: Spoken) async throws {
-        try await withPlace { folder async throws in
+        try await withTemporaryFolder { folder async throws in
             let (temporary, foreign) = (
                 folder.appendingPathComponent("temporary"), folder.appendingPathComponent("foreign")
             )
@@ -197,7 +197,7 @@ struct MultipartUploadTests {
         "[E-8.3, UP-5] a form is encoded once, and a retry sends the same bytes", arguments: [UInt64.max, 0],
         Spoken.allCases)
     func retried(threshold: UInt64, over spoken: Spoken) async throws {
-        try await withPlace { folder async throws in
+        try await withTemporaryFolder { folder async throws in
             let interceptor = ScriptedInterceptor(answers: [.retry])
             try await withPipeline(PipelineSetUp(interceptor: interceptor), over: spoken) {
                 stage async throws in
@@ -225,7 +225,7 @@ struct MultipartUploadTests {
         "[R-46, UP-8] the retry for a late handler encodes the form again, which fails for a form with a stream",
         arguments: [false, true], Spoken.allCases)
     func lateRetry(hasStream: Bool, over spoken: Spoken) async throws {
-        try await withPlace { folder async throws in
+        try await withTemporaryFolder { folder async throws in
             let interceptor = ScriptedInterceptor(answers: [.retry])
             try await withPipeline(PipelineSetUp(interceptor: interceptor), over: spoken) {
                 stage async throws in
@@ -304,7 +304,7 @@ struct MultipartUploadTests {
 
     @Test("[E-8.5] if the folder cannot be created the upload fails", arguments: Spoken.allCases)
     func noFolder(over spoken: Spoken) async throws {
-        try await withPlace { folder async throws in
+        try await withTemporaryFolder { folder async throws in
             try await withPipeline(over: spoken) { stage async throws in
                 let file = folder.appendingPathComponent("file")
                 try Data().write(to: file)
@@ -338,7 +338,7 @@ struct MultipartUploadTests {
                 return len
             }
         }
-        try await withPlace { folder async throws in
+        try await withTemporaryFolder { folder async throws in
             try await withPipeline(over: spoken) { stage async throws in
                 let manager = PlacedManager(folder)
                 let request = stage.session.upload(
@@ -368,7 +368,7 @@ struct MultipartUploadTests {
         Spoken.allCases
     )
     func cutShort(_ moment: Moment, over spoken: Spoken) async throws {
-        try await withPlace { folder async throws in
+        try await withTemporaryFolder { folder async throws in
             let adapted = ValueLog<String>()
             let cancel = Protected<(@Sendable () -> Void)?>(nil)
             let interceptor = ScriptedInterceptor(

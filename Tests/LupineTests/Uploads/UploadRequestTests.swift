@@ -50,7 +50,7 @@ struct UploadRequestTests {
         arguments: 0..<3,
         Spoken.allCases)
     func kinds(_ kind: Int, over spoken: Spoken) async throws {
-        try await withPlace { folder async throws in
+        try await withTemporaryFolder { folder async throws in
             try await withPipeline(over: spoken) { stage async throws in
                 let methods = ValueLog<String>()
                 stage.origin.route(nil, "/take") { request throws(Refusal) in
@@ -182,7 +182,7 @@ struct UploadRequestTests {
 
     @Test("[UP-1] a retry reads the file again, with its present content", arguments: Spoken.allCases)
     func retriedFile(over spoken: Spoken) async throws {
-        try await withPlace { folder async throws in
+        try await withTemporaryFolder { folder async throws in
             let file = folder.appendingPathComponent("file")
             let bodies = ValueLog<[UInt8]>()
             let interceptor = ScriptedInterceptor(retry: { question in
@@ -262,7 +262,7 @@ struct UploadRequestTests {
         "[UP-1] a response that arrives while the body is being sent is received", arguments: [true, false],
         Spoken.allCases)
     func earlyAnswer(isFile: Bool, over spoken: Spoken) async throws {
-        try await withPlace { folder async throws in
+        try await withTemporaryFolder { folder async throws in
             try await withPipeline(over: spoken) { stage async throws in
                 stage.origin.answer(
                     "POST", "/full",
@@ -290,7 +290,7 @@ struct UploadRequestTests {
         "[UP-8] the request's file manager removes the upload's file before the handlers are called",
         arguments: Spoken.allCases)
     func cleanup(over spoken: Spoken) async throws {
-        try await withPlace { folder async throws in
+        try await withTemporaryFolder { folder async throws in
             try await withPipeline(over: spoken) { stage async throws in
                 struct Written: UploadConvertible {
                     let url: String
