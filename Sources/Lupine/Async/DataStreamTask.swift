@@ -87,7 +87,7 @@ public struct DataStreamTask: Sendable {
         let request = request
         let limit = request.collectedBodyLimit
         let bufferedBytes = BufferedByteCount(
-            upTo: limit.bytes, overflow: { [weak request] in request?.fail(limit) },
+            upTo: limit.bytes, overflow: { [weak request] in request?.fail(exceeding: limit) },
             changeBacklog: { [weak request] bytes in request?.changeBacklog(by: bytes) })
         return StreamOf(bufferingPolicy: bufferingPolicy, bufferedBytes: bufferedBytes) {
             if shouldAutomaticallyCancel { request.cancelUnlessEnded() }

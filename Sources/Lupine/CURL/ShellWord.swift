@@ -2,13 +2,13 @@
 
 /// Quotes words for a POSIX shell (POSIX.1-2024, Shell Command Language §2.2).
 ///
-/// Scalars are compared, not characters: a quote followed by a combining mark is one character, and still ends the quoting for a
-/// shell.
+/// The functions compare Unicode scalars, not characters: a quote followed by a combining mark is one character, but a shell sees
+/// a quote.
 enum ShellWord {
-    /// Returns the text in double quotes. Everything that is special there is escaped: the quote itself, `$`, the backtick, and a
-    /// backslash before any of these, before another backslash, a newline or a closing quote. A newline is kept as it is, since a
-    /// backslash before it would delete it. A `!` is put in single quotes of its own: interactive shells replace it and what
-    /// follows with a line of their history, even in double quotes.
+    /// Returns the text in double quotes. Everything that a shell treats specially there is escaped: the quote itself, `$`, the
+    /// backtick, and a backslash before any of these, before another backslash, a newline, a `!` or the closing quote. A newline
+    /// is not escaped, since a shell deletes a backslash together with the newline after it. A `!` is moved out of the double
+    /// quotes into single quotes: interactive shells expand it and the word after it from their history, even in double quotes.
     static func quoted(_ text: String) -> String {
         let scalars = Array(text.unicodeScalars)
         var word = "\""

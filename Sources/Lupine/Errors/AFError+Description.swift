@@ -3,10 +3,10 @@
 public import Foundation
 internal import LupineLoading
 
-/// Describes the error in a sentence for developers, with the data that it concerns.
+/// Describes each error in a sentence for developers, with the data that caused it.
 extension AFError: LocalizedError {
-    /// The description of the failure and the data that caused it; never nil. `localizedDescription` returns the same text.
-    /// It contains data of the request: do not display it to strangers.
+    /// The description of the failure and the data that caused it; never nil. `localizedDescription` returns the same text. The
+    /// text contains data of the request: do not show it to people who may not see that data.
     public var errorDescription: String? {
         switch self {
         case .explicitlyCancelled: "The request was cancelled on purpose."
@@ -128,7 +128,7 @@ extension AFError.ResponseSerializationFailureReason {
             "The response could not be read as JSON: \(error.localizedDescription)"
         case .decodingFailed(let error):
             "The response could not be decoded: "
-                + ((error as? DecodingError)?.place ?? error.localizedDescription)
+                + ((error as? DecodingError)?.summary ?? error.localizedDescription)
         case .customSerializationFailed(let error):
             "A custom serializer could not serialize the response: \(error.localizedDescription)"
         case .invalidEmptyResponse(let type):

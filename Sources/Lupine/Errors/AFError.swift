@@ -2,10 +2,10 @@
 
 public import Foundation
 
-/// The reason why a request failed: the step that failed, the data it worked on and the underlying error.
+/// The error of a failed request: its case names what failed and holds the data that caused the failure and the underlying error.
 ///
-/// Every failure of a `Request` is an `AFError`. Errors of the program's code (adapters, serializers, validators) are
-/// wrapped in the case of the step that called it, unless they are already an `AFError` (see `underlyingError`).
+/// Every error of a `Request` is an `AFError`. An error that the program's code throws (an adapter, a serializer, a validator)
+/// becomes the `underlyingError` of the case for that code, unless it is already an `AFError`.
 public indirect enum AFError: Error, Sendable {
     /// `UploadableConvertible.createUploadable()` failed.
     case createUploadableFailed(error: any Error)
@@ -25,7 +25,7 @@ public indirect enum AFError: Error, Sendable {
     case parameterEncoderFailed(reason: ParameterEncoderFailureReason)
     /// A `RequestAdapter` failed, or returned a request that cannot be sent.
     case requestAdaptationFailed(error: any Error)
-    /// A `RequestRetrier` completed with an error of its own.
+    /// A `RequestRetrier` completed with an error, `retryError`.
     case requestRetryFailed(retryError: any Error, originalError: any Error)
     /// A validator rejected the response.
     case responseValidationFailed(reason: ResponseValidationFailureReason)
@@ -39,14 +39,14 @@ public indirect enum AFError: Error, Sendable {
     case sessionInvalidated(error: (any Error)?)
     /// The `URLSessionTask` failed: `underlyingError` is its `URLError`.
     case sessionTaskFailed(error: any Error)
-    /// The request cannot be sent as it is.
+    /// The `URLRequest` is not valid.
     case urlRequestValidationFailed(reason: URLRequestValidationFailureReason)
 
-    /// The reason why a multipart form could not be encoded: a problem of a part, or of the file that it is written to.
+    /// The reason why a multipart form could not be encoded: a part of it is not usable, or its file could not be written.
     public enum MultipartEncodingFailureReason: Sendable {
         /// The URL of a part's file is not a file URL.
         case bodyPartURLInvalid(url: URL)
-        /// The URL has no last component, or no extension, to name the part by.
+        /// The URL has no last component from which the part could get its file name, or no extension.
         case bodyPartFilenameInvalid(in: URL)
         /// The file cannot be reached.
         case bodyPartFileNotReachable(at: URL)
@@ -112,7 +112,7 @@ public indirect enum AFError: Error, Sendable {
         case dataFileNil
         /// The download's file cannot be read.
         case dataFileReadFailed(at: URL)
-        /// The response does not declare a content type, and not every type is acceptable.
+        /// The response does not declare a content type, and the acceptable ones do not include `*/*`.
         case missingContentType(acceptableContentTypes: [String])
         /// The content's type is not among the acceptable ones.
         case unacceptableContentType(acceptableContentTypes: [String], responseContentType: String)
@@ -130,7 +130,7 @@ public indirect enum AFError: Error, Sendable {
         case inputFileNil
         /// The download's file cannot be read.
         case inputFileReadFailed(at: URL)
-        /// The content is not text in that encoding.
+        /// The content is not text in the encoding.
         case stringSerializationFailed(encoding: String.Encoding)
         /// The content is not JSON.
         case jsonSerializationFailed(error: any Error)
@@ -138,7 +138,7 @@ public indirect enum AFError: Error, Sendable {
         case decodingFailed(error: any Error)
         /// A custom serializer failed.
         case customSerializationFailed(error: any Error)
-        /// The response is empty, which is allowed, but the requested type has no empty value.
+        /// The response may be empty and is, but the requested type has no empty value.
         case invalidEmptyResponse(type: String)
     }
 
@@ -163,7 +163,7 @@ public indirect enum AFError: Error, Sendable {
             }
         }
 
-        /// Every host must have an evaluator, and this one has none.
+        /// Every host must have an evaluator, and this host has none.
         case noRequiredEvaluator(host: String)
         /// An evaluator of pinned certificates has no certificates.
         case noCertificatesFound
@@ -177,24 +177,24 @@ public indirect enum AFError: Error, Sendable {
         case revocationPolicyCreationFailed
         /// The evaluation failed.
         case trustEvaluationFailed(error: (any Error)?)
-        /// The evaluation without the host failed.
+        /// The evaluation of the certificates, without the check of the host, failed.
         case defaultEvaluationFailed(output: Output)
-        /// The evaluation with the host failed.
+        /// The evaluation with the check of the host failed.
         case hostValidationFailed(output: Output)
-        /// The evaluation with revocation failed.
+        /// The evaluation with the revocation check failed.
         case revocationCheckFailed(output: Output, options: RevocationTrustEvaluator.Options)
-        /// None of the chain's certificates is pinned.
+        /// None of the certificates of the server's chain is pinned.
         case certificatePinningFailed(
             host: String, trust: SecTrust, pinnedCertificates: [SecCertificate],
             serverCertificates: [SecCertificate])
-        /// None of the chain's keys is pinned.
+        /// None of the public keys of the server's chain is pinned.
         case publicKeyPinningFailed(
             host: String, trust: SecTrust, pinnedKeys: [SecKey], serverKeys: [SecKey])
         /// A custom evaluator or trust manager failed.
         case customEvaluationFailed(error: any Error)
     }
 
-    /// The reason why a request cannot be sent.
+    /// The reason why a `URLRequest` is not valid.
     public enum URLRequestValidationFailureReason: Sendable {
         /// A GET request has a body.
         case bodyDataInGETRequest(Data)

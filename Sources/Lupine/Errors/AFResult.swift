@@ -3,7 +3,7 @@
 /// A result whose failures are `AFError`s.
 public typealias AFResult<Success> = Result<Success, AFError>
 
-/// Helpers for results. Internal, because a program may declare the same names.
+/// Properties and methods of results. They are internal, because a program may declare members of the same names.
 extension Result {
     /// Whether the result is a success.
     var isSuccess: Bool {
@@ -16,7 +16,7 @@ extension Result {
     /// Whether the result is a failure.
     var isFailure: Bool { !isSuccess }
 
-    /// The value, if there is one.
+    /// The value; nil for a failure.
     var success: Success? {
         switch self {
         case .success(let value): value
@@ -24,7 +24,7 @@ extension Result {
         }
     }
 
-    /// The error, if there is one.
+    /// The error; nil for a success.
     var failure: Failure? {
         switch self {
         case .success: nil

@@ -3,22 +3,23 @@
 import Foundation
 import LupineLoading
 
-/// The beginning of a message's content as one line for developers, with the values of JSON members redacted whose names
-/// indicate secrets.
+/// The beginning of a message's content as one line for developers. JSON members whose names indicate secrets have their values
+/// redacted.
 ///
-/// Reads only the octets that it shows, and does not parse JSON: other content is shown as it is.
+/// The initializer reads only the octets that it shows. It does not parse JSON, but searches for `"name": value`; other content
+/// is shown unchanged.
 struct ContentPreview {
-    /// The line. It ends with `…` when something is omitted.
+    /// The line. It ends with `…` if part of the content is omitted.
     let text: String
 
     /// The maximum number of octets shown.
-    private static let shownOctets = 120
+    private static let maximumOctets = 120
     private static let quote = UInt8(ascii: "\"")
 
     init(_ data: Data) {
-        let octets = Array(data.prefix(Self.shownOctets))
+        let octets = Array(data.prefix(Self.maximumOctets))
         var shown: [UInt8] = []
-        var isCut = data.count > Self.shownOctets
+        var isCut = data.count > Self.maximumOctets
         var index = 0
         while index < octets.count {
             guard let member = Member(in: octets, at: index) else {
@@ -28,13 +29,17 @@ struct ContentPreview {
             }
             let isSecret = LogRedaction.isSecret(String(decoding: octets[member.name], as: UTF8.self))
             if isSecret, member.isContainer {
-                // The rest is omitted: where the container ends is unknown.
+                // All following octets are omitted, because the end of the array or object is unknown.
                 shown += octets[index...member.name.upperBound] + [UInt8(ascii: ":")] + LogRedaction.mark.utf8
                 isCut = true
                 break
             }
             shown += octets[index..<member.value.lowerBound]
-            if isSecret { shown += LogRedaction.mark.utf8 } else { shown += octets[member.value] }
+            if isSecret {
+                shown += LogRedaction.mark.utf8
+            } else {
+                shown += octets[member.value]
+            }
             index = member.value.upperBound
         }
         text = LogRedaction.line(String(decoding: shown, as: UTF8.self)) + (isCut ? "…" : "")
@@ -42,35 +47,36 @@ struct ContentPreview {
 
     /// A JSON member: a name in quotes, a colon and a value.
     private struct Member {
-        /// The name, without quotes.
+        /// The position of the name, without its quotes.
         let name: Range<Int>
-        /// A string with its quotes, or the octets up to white space, a comma, a quote or the end of the object; empty for
-        /// an array or an object.
+        /// The position of the value: a string with its quotes, or the octets up to white space, a comma, a quote or the end of
+        /// the object; empty for an array or an object.
         let value: Range<Int>
+        /// Whether the value is an array or an object.
         let isContainer: Bool
 
-        /// Returns nil when no member begins at `start`.
+        /// Fails if no member begins at `start`.
         init?(in octets: [UInt8], at start: Int) {
             guard octets[start] == ContentPreview.quote,
-                let end = octets[(start + 1)...].firstIndex(of: ContentPreview.quote)
+                let nameEnd = octets[(start + 1)...].firstIndex(of: ContentPreview.quote)
             else { return nil }
-            name = start + 1..<end
-            let colon = Self.skipBlanks(octets, from: end + 1)
+            name = start + 1..<nameEnd
+            let colon = Self.skipBlanks(octets, from: nameEnd + 1)
             guard colon < octets.count, octets[colon] == UInt8(ascii: ":") else { return nil }
-            let first = Self.skipBlanks(octets, from: colon + 1)
-            guard first < octets.count else { return nil }
-            isContainer = octets[first] == UInt8(ascii: "{") || octets[first] == UInt8(ascii: "[")
-            var last = first
-            if octets[first] == ContentPreview.quote {
-                last += 1
-                while last < octets.count, octets[last] != ContentPreview.quote {
-                    last += octets[last] == UInt8(ascii: "\\") ? 2 : 1
+            let valueStart = Self.skipBlanks(octets, from: colon + 1)
+            guard valueStart < octets.count else { return nil }
+            isContainer = octets[valueStart] == UInt8(ascii: "{") || octets[valueStart] == UInt8(ascii: "[")
+            var valueEnd = valueStart
+            if octets[valueStart] == ContentPreview.quote {
+                valueEnd += 1
+                while valueEnd < octets.count, octets[valueEnd] != ContentPreview.quote {
+                    valueEnd += octets[valueEnd] == UInt8(ascii: "\\") ? 2 : 1
                 }
-                last = min(last + 1, octets.count)
+                valueEnd = min(valueEnd + 1, octets.count)
             } else if !isContainer {
-                while last < octets.count, !Self.endsValue(octets[last]) { last += 1 }
+                while valueEnd < octets.count, !Self.endsValue(octets[valueEnd]) { valueEnd += 1 }
             }
-            value = first..<last
+            value = valueStart..<valueEnd
         }
 
         private static func skipBlanks(_ octets: [UInt8], from start: Int) -> Int {

@@ -2,10 +2,10 @@
 
 /// Errors of requests are typed as `AFError`; these members recover the type when it was erased.
 extension Error {
-    /// The error as an `AFError`; nil when it is another error.
+    /// The error as an `AFError`; nil if it has another type.
     public var asAFError: AFError? { self as? AFError }
 
-    /// Returns the error as an `AFError`. Traps with the message when it is another error.
+    /// Returns the error as an `AFError`. Traps with the message if it has another type.
     public func asAFError(
         orFailWith message: @autoclosure () -> String, file: StaticString = #fileID, line: UInt = #line
     ) -> AFError {
@@ -13,7 +13,7 @@ extension Error {
         return error
     }
 
-    /// Returns the error as an `AFError`, or the given default when it is another error.
+    /// Returns the error as an `AFError`, or the given default if it has another type.
     func asAFError(or defaultAFError: @autoclosure () -> AFError) -> AFError {
         asAFError ?? defaultAFError()
     }

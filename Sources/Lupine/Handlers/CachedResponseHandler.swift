@@ -5,8 +5,8 @@ public import LupineLoading
 /// Decides which responses are cached, for a session or for one request (`Request.cacheResponse(using:)`). The handler of
 /// the request takes precedence.
 public protocol CachedResponseHandler: Sendable {
-    /// Passes the response to store to the completion, which may differ from the proposed one; nil stores nothing. Called on
-    /// the session's root queue; the completion may be called from any thread.
+    /// Calls the completion with the response to store, which may differ from the proposed response; nil stores nothing. Called
+    /// on the session's root queue; the completion may be called from any thread.
     func dataTask(
         _ task: URLSessionDataTask, willCacheResponse response: CachedURLResponse,
         completion: @escaping (CachedURLResponse?) -> Void)

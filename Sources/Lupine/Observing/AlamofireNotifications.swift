@@ -5,7 +5,7 @@ public import LupineLoading
 
 /// Posts notifications of request events. The default of a session's `eventMonitors`.
 ///
-/// They are posted on the main queue, to `NotificationCenter.default`, with the `Request` in their user info
+/// The notifications are posted on the main queue, to `NotificationCenter.default`, with the `Request` in their user info
 /// (`Notification.request`). The names are constants of `Request`.
 public final class AlamofireNotifications: EventMonitor {
     /// Creates a monitor.
@@ -53,46 +53,46 @@ public final class AlamofireNotifications: EventMonitor {
 
     private func post(_ event: MonitorEvent) {
         var subject: Subject?
-        post(event, &subject)
+        postNotifications(of: event, &subject)
     }
 
-    /// The request of the last notification in a batch, and the user info that holds it. A user info dictionary that no observer
-    /// has retained is reused for the next notification, since creating one costs more than most of what is posted.
+    /// The request of the last notification in a batch, and the user info that holds it. The next notification reuses the user
+    /// info dictionary unless an observer has retained it, since creating a dictionary costs more than the rest of most postings.
     struct Subject {
         private var request: Request
         private(set) var userInfo: [AnyHashable: Any]
-        private let place: [AnyHashable: Any].Index
+        private let requestIndex: [AnyHashable: Any].Index
 
         fileprivate init?(_ request: Request) {
             self.request = request
             userInfo = Notification.userInfo(about: request)
-            guard let place = userInfo.indices.first else { return nil }
-            self.place = place
+            guard let index = userInfo.indices.first else { return nil }
+            requestIndex = index
         }
 
         fileprivate mutating func change(to request: Request) {
             if self.request === request { return }
             self.request = request
-            userInfo.values[place] = request
+            userInfo.values[requestIndex] = request
         }
     }
 
-    /// Posts the notifications of an event.
-    func post(_ event: MonitorEvent, _ subject: inout Subject?) {
+    /// Posts the notifications of an event: two for a combined event, none for an event without a notification.
+    func postNotifications(of event: MonitorEvent, _ subject: inout Subject?) {
         switch event {
         case .started(let request, _):
-            post(Request.didResumeNotification, request, &subject)
-            post(Request.didResumeTaskNotification, request, &subject)
+            post(Request.didResumeNotification, about: request, &subject)
+            post(Request.didResumeTaskNotification, about: request, &subject)
         case .ended(let request, _, _):
-            post(Request.didCompleteTaskNotification, request, &subject)
-            post(Request.didFinishNotification, request, &subject)
+            post(Request.didCompleteTaskNotification, about: request, &subject)
+            post(Request.didFinishNotification, about: request, &subject)
         default:
             guard let (name, request) = Self.notification(of: event) else { return }
-            post(name, request, &subject)
+            post(name, about: request, &subject)
         }
     }
 
-    private func post(_ name: Notification.Name, _ request: Request, _ subject: inout Subject?) {
+    private func post(_ name: Notification.Name, about request: Request, _ subject: inout Subject?) {
         if subject == nil { subject = Subject(request) } else { subject?.change(to: request) }
         NotificationCenter.default.post(Notification(name: name, object: nil, userInfo: subject?.userInfo))
     }

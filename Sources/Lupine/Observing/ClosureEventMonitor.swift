@@ -4,11 +4,11 @@ public import Dispatch
 public import Foundation
 public import LupineLoading
 
-/// A monitor made of closures, one per event. Only those that are set cost anything.
+/// A monitor made of closures, one per event. Events whose closure is nil cost next to nothing.
 ///
-/// Closures may be set at any time, from any thread; each is read when its event is delivered, on `queue`, and called there.
-/// Events of handlers with a serializer have no closure, because their values have no common type. The class can be subclassed,
-/// so the compiler cannot check that it is `Sendable`: all mutable state is behind one lock.
+/// Closures may be set at any time, from any thread. When an event is delivered, the monitor reads its closure and calls it on
+/// `queue`. The results of serializers have no closure, because their values have no common type. The class can be subclassed, so
+/// the compiler cannot check that it is `Sendable`: one lock guards all mutable state.
 open class ClosureEventMonitor: @unchecked Sendable, EventMonitor {
     /// The queue on which the closures are called.
     public let queue: DispatchQueue
@@ -19,9 +19,11 @@ open class ClosureEventMonitor: @unchecked Sendable, EventMonitor {
 
     /// Replaces a closure. The old one is released outside of the lock, since releasing its captures may run code that uses this
     /// monitor.
-    private func put<Closure>(_ place: WritableKeyPath<Closures, Closure?>, _ closure: Closure?) {
-        var closure = closure
-        closures.write { swap(&$0[keyPath: place], &closure) }
+    private func replace<Closure>(
+        _ keyPath: WritableKeyPath<Closures, Closure?>, with newClosure: Closure?
+    ) {
+        var closure = newClosure
+        closures.write { swap(&$0[keyPath: keyPath], &closure) }
     }
 
     // MARK: the session
@@ -29,25 +31,25 @@ open class ClosureEventMonitor: @unchecked Sendable, EventMonitor {
     /// Called for `urlSession(_:didBecomeInvalidWithError:)`.
     open var sessionDidBecomeInvalidWithError: ((URLSession, (any Error)?) -> Void)? {
         get { closures.read { $0.sessionDidBecomeInvalidWithError } }
-        set { put(\.sessionDidBecomeInvalidWithError, newValue) }
+        set { replace(\.sessionDidBecomeInvalidWithError, with: newValue) }
     }
 
     /// Called for `urlSession(_:task:didReceive:)`.
     open var taskDidReceiveChallenge: ((URLSession, URLSessionTask, URLAuthenticationChallenge) -> Void)? {
         get { closures.read { $0.taskDidReceiveChallenge } }
-        set { put(\.taskDidReceiveChallenge, newValue) }
+        set { replace(\.taskDidReceiveChallenge, with: newValue) }
     }
 
     /// Called for `urlSession(_:task:didSendBodyData:totalBytesSent:totalBytesExpectedToSend:)`.
     open var taskDidSendBodyData: ((URLSession, URLSessionTask, Int64, Int64, Int64) -> Void)? {
         get { closures.read { $0.taskDidSendBodyData } }
-        set { put(\.taskDidSendBodyData, newValue) }
+        set { replace(\.taskDidSendBodyData, with: newValue) }
     }
 
     /// Called for `urlSession(_:taskNeedsNewBodyStream:)`.
     open var taskNeedNewBodyStream: ((URLSession, URLSessionTask) -> Void)? {
         get { closures.read { $0.taskNeedNewBodyStream } }
-        set { put(\.taskNeedNewBodyStream, newValue) }
+        set { replace(\.taskNeedNewBodyStream, with: newValue) }
     }
 
     /// Called for `urlSession(_:task:willPerformHTTPRedirection:newRequest:)`.
@@ -55,61 +57,61 @@ open class ClosureEventMonitor: @unchecked Sendable, EventMonitor {
         ((URLSession, URLSessionTask, HTTPURLResponse, URLRequest) -> Void)?
     {
         get { closures.read { $0.taskWillPerformHTTPRedirection } }
-        set { put(\.taskWillPerformHTTPRedirection, newValue) }
+        set { replace(\.taskWillPerformHTTPRedirection, with: newValue) }
     }
 
     /// Called for `urlSession(_:task:didFinishCollecting:)`.
     open var taskDidFinishCollectingMetrics: ((URLSession, URLSessionTask, URLSessionTaskMetrics) -> Void)? {
         get { closures.read { $0.taskDidFinishCollectingMetrics } }
-        set { put(\.taskDidFinishCollectingMetrics, newValue) }
+        set { replace(\.taskDidFinishCollectingMetrics, with: newValue) }
     }
 
     /// Called for `urlSession(_:task:didCompleteWithError:)`.
     open var taskDidComplete: ((URLSession, URLSessionTask, (any Error)?) -> Void)? {
         get { closures.read { $0.taskDidComplete } }
-        set { put(\.taskDidComplete, newValue) }
+        set { replace(\.taskDidComplete, with: newValue) }
     }
 
     /// Called for `urlSession(_:taskIsWaitingForConnectivity:)`.
     open var taskIsWaitingForConnectivity: ((URLSession, URLSessionTask) -> Void)? {
         get { closures.read { $0.taskIsWaitingForConnectivity } }
-        set { put(\.taskIsWaitingForConnectivity, newValue) }
+        set { replace(\.taskIsWaitingForConnectivity, with: newValue) }
     }
 
     /// Called for `urlSession(_:dataTask:didReceive:)`.
     open var dataTaskDidReceiveResponse: ((URLSession, URLSessionDataTask, URLResponse) -> Void)? {
         get { closures.read { $0.dataTaskDidReceiveResponse } }
-        set { put(\.dataTaskDidReceiveResponse, newValue) }
+        set { replace(\.dataTaskDidReceiveResponse, with: newValue) }
     }
 
     /// Called for `urlSession(_:dataTask:didReceive:)`.
     open var dataTaskDidReceiveData: ((URLSession, URLSessionDataTask, Data) -> Void)? {
         get { closures.read { $0.dataTaskDidReceiveData } }
-        set { put(\.dataTaskDidReceiveData, newValue) }
+        set { replace(\.dataTaskDidReceiveData, with: newValue) }
     }
 
     /// Called for `urlSession(_:dataTask:willCacheResponse:)`.
     open var dataTaskWillCacheResponse: ((URLSession, URLSessionDataTask, CachedURLResponse) -> Void)? {
         get { closures.read { $0.dataTaskWillCacheResponse } }
-        set { put(\.dataTaskWillCacheResponse, newValue) }
+        set { replace(\.dataTaskWillCacheResponse, with: newValue) }
     }
 
     /// Called for `urlSession(_:downloadTask:didResumeAtOffset:expectedTotalBytes:)`.
     open var downloadTaskDidResumeAtOffset: ((URLSession, URLSessionDownloadTask, Int64, Int64) -> Void)? {
         get { closures.read { $0.downloadTaskDidResumeAtOffset } }
-        set { put(\.downloadTaskDidResumeAtOffset, newValue) }
+        set { replace(\.downloadTaskDidResumeAtOffset, with: newValue) }
     }
 
     /// Called for `urlSession(_:downloadTask:didWriteData:totalBytesWritten:totalBytesExpectedToWrite:)`.
     open var downloadTaskDidWriteData: ((URLSession, URLSessionDownloadTask, Int64, Int64, Int64) -> Void)? {
         get { closures.read { $0.downloadTaskDidWriteData } }
-        set { put(\.downloadTaskDidWriteData, newValue) }
+        set { replace(\.downloadTaskDidWriteData, with: newValue) }
     }
 
     /// Called for `urlSession(_:downloadTask:didFinishDownloadingTo:)`.
     open var downloadTaskDidFinishDownloadingToURL: ((URLSession, URLSessionDownloadTask, URL) -> Void)? {
         get { closures.read { $0.downloadTaskDidFinishDownloadingToURL } }
-        set { put(\.downloadTaskDidFinishDownloadingToURL, newValue) }
+        set { replace(\.downloadTaskDidFinishDownloadingToURL, with: newValue) }
     }
 
     // MARK: requests
@@ -117,103 +119,103 @@ open class ClosureEventMonitor: @unchecked Sendable, EventMonitor {
     /// Called for `requestDidResume(_:)`.
     open var requestDidResume: ((Request) -> Void)? {
         get { closures.read { $0.requestDidResume } }
-        set { put(\.requestDidResume, newValue) }
+        set { replace(\.requestDidResume, with: newValue) }
     }
 
     /// Called for `request(_:didCreateInitialURLRequest:)`.
     open var requestDidCreateInitialURLRequest: ((Request, URLRequest) -> Void)? {
         get { closures.read { $0.requestDidCreateInitialURLRequest } }
-        set { put(\.requestDidCreateInitialURLRequest, newValue) }
+        set { replace(\.requestDidCreateInitialURLRequest, with: newValue) }
     }
 
     /// Called for `request(_:didFailToCreateURLRequestWithError:)`.
     open var requestDidFailToCreateURLRequestWithError: ((Request, AFError) -> Void)? {
         get { closures.read { $0.requestDidFailToCreateURLRequestWithError } }
-        set { put(\.requestDidFailToCreateURLRequestWithError, newValue) }
+        set { replace(\.requestDidFailToCreateURLRequestWithError, with: newValue) }
     }
 
     /// Called for `request(_:didAdaptInitialRequest:to:)`.
     open var requestDidAdaptInitialRequestToAdaptedRequest: ((Request, URLRequest, URLRequest) -> Void)? {
         get { closures.read { $0.requestDidAdaptInitialRequestToAdaptedRequest } }
-        set { put(\.requestDidAdaptInitialRequestToAdaptedRequest, newValue) }
+        set { replace(\.requestDidAdaptInitialRequestToAdaptedRequest, with: newValue) }
     }
 
     /// Called for `request(_:didFailToAdaptURLRequest:withError:)`.
     open var requestDidFailToAdaptURLRequestWithError: ((Request, URLRequest, AFError) -> Void)? {
         get { closures.read { $0.requestDidFailToAdaptURLRequestWithError } }
-        set { put(\.requestDidFailToAdaptURLRequestWithError, newValue) }
+        set { replace(\.requestDidFailToAdaptURLRequestWithError, with: newValue) }
     }
 
     /// Called for `request(_:didCreateURLRequest:)`.
     open var requestDidCreateURLRequest: ((Request, URLRequest) -> Void)? {
         get { closures.read { $0.requestDidCreateURLRequest } }
-        set { put(\.requestDidCreateURLRequest, newValue) }
+        set { replace(\.requestDidCreateURLRequest, with: newValue) }
     }
 
     /// Called for `request(_:didCreateTask:)`.
     open var requestDidCreateTask: ((Request, URLSessionTask) -> Void)? {
         get { closures.read { $0.requestDidCreateTask } }
-        set { put(\.requestDidCreateTask, newValue) }
+        set { replace(\.requestDidCreateTask, with: newValue) }
     }
 
     /// Called for `request(_:didResumeTask:)`.
     open var requestDidResumeTask: ((Request, URLSessionTask) -> Void)? {
         get { closures.read { $0.requestDidResumeTask } }
-        set { put(\.requestDidResumeTask, newValue) }
+        set { replace(\.requestDidResumeTask, with: newValue) }
     }
 
     /// Called for `requestDidSuspend(_:)`.
     open var requestDidSuspend: ((Request) -> Void)? {
         get { closures.read { $0.requestDidSuspend } }
-        set { put(\.requestDidSuspend, newValue) }
+        set { replace(\.requestDidSuspend, with: newValue) }
     }
 
     /// Called for `request(_:didSuspendTask:)`.
     open var requestDidSuspendTask: ((Request, URLSessionTask) -> Void)? {
         get { closures.read { $0.requestDidSuspendTask } }
-        set { put(\.requestDidSuspendTask, newValue) }
+        set { replace(\.requestDidSuspendTask, with: newValue) }
     }
 
     /// Called for `requestDidCancel(_:)`.
     open var requestDidCancel: ((Request) -> Void)? {
         get { closures.read { $0.requestDidCancel } }
-        set { put(\.requestDidCancel, newValue) }
+        set { replace(\.requestDidCancel, with: newValue) }
     }
 
     /// Called for `request(_:didCancelTask:)`.
     open var requestDidCancelTask: ((Request, URLSessionTask) -> Void)? {
         get { closures.read { $0.requestDidCancelTask } }
-        set { put(\.requestDidCancelTask, newValue) }
+        set { replace(\.requestDidCancelTask, with: newValue) }
     }
 
     /// Called for `request(_:didGatherMetrics:)`.
     open var requestDidGatherMetrics: ((Request, URLSessionTaskMetrics) -> Void)? {
         get { closures.read { $0.requestDidGatherMetrics } }
-        set { put(\.requestDidGatherMetrics, newValue) }
+        set { replace(\.requestDidGatherMetrics, with: newValue) }
     }
 
     /// Called for `request(_:didFailTask:earlyWithError:)`.
     open var requestDidFailTaskEarlyWithError: ((Request, URLSessionTask, AFError) -> Void)? {
         get { closures.read { $0.requestDidFailTaskEarlyWithError } }
-        set { put(\.requestDidFailTaskEarlyWithError, newValue) }
+        set { replace(\.requestDidFailTaskEarlyWithError, with: newValue) }
     }
 
     /// Called for `request(_:didCompleteTask:with:)`.
     open var requestDidCompleteTaskWithError: ((Request, URLSessionTask, AFError?) -> Void)? {
         get { closures.read { $0.requestDidCompleteTaskWithError } }
-        set { put(\.requestDidCompleteTaskWithError, newValue) }
+        set { replace(\.requestDidCompleteTaskWithError, with: newValue) }
     }
 
     /// Called for `requestIsRetrying(_:)`.
     open var requestIsRetrying: ((Request) -> Void)? {
         get { closures.read { $0.requestIsRetrying } }
-        set { put(\.requestIsRetrying, newValue) }
+        set { replace(\.requestIsRetrying, with: newValue) }
     }
 
     /// Called for `requestDidFinish(_:)`.
     open var requestDidFinish: ((Request) -> Void)? {
         get { closures.read { $0.requestDidFinish } }
-        set { put(\.requestDidFinish, newValue) }
+        set { replace(\.requestDidFinish, with: newValue) }
     }
 
     // MARK: data and uploads
@@ -223,13 +225,13 @@ open class ClosureEventMonitor: @unchecked Sendable, EventMonitor {
         ((DataRequest, URLRequest?, HTTPURLResponse, Data?, Request.ValidationResult) -> Void)?
     {
         get { closures.read { $0.requestDidValidateRequestResponseDataWithResult } }
-        set { put(\.requestDidValidateRequestResponseDataWithResult, newValue) }
+        set { replace(\.requestDidValidateRequestResponseDataWithResult, with: newValue) }
     }
 
     /// Called for `request(_:didParseResponse:)`.
     open var requestDidParseResponse: ((DataRequest, DataResponse<Data?, AFError>) -> Void)? {
         get { closures.read { $0.requestDidParseResponse } }
-        set { put(\.requestDidParseResponse, newValue) }
+        set { replace(\.requestDidParseResponse, with: newValue) }
     }
 
     // MARK: streams
@@ -239,7 +241,7 @@ open class ClosureEventMonitor: @unchecked Sendable, EventMonitor {
         ((DataStreamRequest, URLRequest?, HTTPURLResponse, Request.ValidationResult) -> Void)?
     {
         get { closures.read { $0.requestDidValidateRequestResponseWithResult } }
-        set { put(\.requestDidValidateRequestResponseWithResult, newValue) }
+        set { replace(\.requestDidValidateRequestResponseWithResult, with: newValue) }
     }
 
     // MARK: uploads
@@ -247,19 +249,19 @@ open class ClosureEventMonitor: @unchecked Sendable, EventMonitor {
     /// Called for `request(_:didCreateUploadable:)`.
     open var requestDidCreateUploadable: ((UploadRequest, UploadRequest.Uploadable) -> Void)? {
         get { closures.read { $0.requestDidCreateUploadable } }
-        set { put(\.requestDidCreateUploadable, newValue) }
+        set { replace(\.requestDidCreateUploadable, with: newValue) }
     }
 
     /// Called for `request(_:didFailToCreateUploadableWithError:)`.
     open var requestDidFailToCreateUploadableWithError: ((UploadRequest, AFError) -> Void)? {
         get { closures.read { $0.requestDidFailToCreateUploadableWithError } }
-        set { put(\.requestDidFailToCreateUploadableWithError, newValue) }
+        set { replace(\.requestDidFailToCreateUploadableWithError, with: newValue) }
     }
 
     /// Called for `request(_:didProvideInputStream:)`.
     open var requestDidProvideInputStream: ((UploadRequest, InputStream) -> Void)? {
         get { closures.read { $0.requestDidProvideInputStream } }
-        set { put(\.requestDidProvideInputStream, newValue) }
+        set { replace(\.requestDidProvideInputStream, with: newValue) }
     }
 
     // MARK: downloads
@@ -267,7 +269,7 @@ open class ClosureEventMonitor: @unchecked Sendable, EventMonitor {
     /// Called for `request(_:didCreateDestinationURL:)`.
     open var requestDidCreateDestinationURL: ((DownloadRequest, URL) -> Void)? {
         get { closures.read { $0.requestDidCreateDestinationURL } }
-        set { put(\.requestDidCreateDestinationURL, newValue) }
+        set { replace(\.requestDidCreateDestinationURL, with: newValue) }
     }
 
     /// Called for `request(_:didFinishDownloadingUsing:with:)`.
@@ -275,7 +277,7 @@ open class ClosureEventMonitor: @unchecked Sendable, EventMonitor {
         ((DownloadRequest, URLSessionTask, Result<URL, AFError>) -> Void)?
     {
         get { closures.read { $0.requestDidFinishDownloadingUsingTaskWithResult } }
-        set { put(\.requestDidFinishDownloadingUsingTaskWithResult, newValue) }
+        set { replace(\.requestDidFinishDownloadingUsingTaskWithResult, with: newValue) }
     }
 
     /// Called for `request(_:didValidateRequest:response:fileURL:withResult:)`.
@@ -283,13 +285,13 @@ open class ClosureEventMonitor: @unchecked Sendable, EventMonitor {
         ((DownloadRequest, URLRequest?, HTTPURLResponse, URL?, Request.ValidationResult) -> Void)?
     {
         get { closures.read { $0.requestDidValidateRequestResponseFileURLWithResult } }
-        set { put(\.requestDidValidateRequestResponseFileURLWithResult, newValue) }
+        set { replace(\.requestDidValidateRequestResponseFileURLWithResult, with: newValue) }
     }
 
     /// Called for `request(_:didParseResponse:)`.
     open var requestDidParseDownloadResponse: ((DownloadRequest, DownloadResponse<URL?, AFError>) -> Void)? {
         get { closures.read { $0.requestDidParseDownloadResponse } }
-        set { put(\.requestDidParseDownloadResponse, newValue) }
+        set { replace(\.requestDidParseDownloadResponse, with: newValue) }
     }
 
     // MARK: the events

@@ -4,23 +4,23 @@ public import Dispatch
 public import Foundation
 public import LupineLoading
 
-/// Forwards each event to several monitors, each on its own queue: a session's monitors, or a request's.
+/// Forwards each event to several monitors, each on its own queue: the monitors of a session or of a request.
 ///
-/// Created by the library only. No monitor is called inline: the emitter may hold locks, and a monitor may call any method of the
-/// request. A monitor on a serial queue receives all events in the order in which they were emitted; several monitors on the same
-/// queue receive each event in the order of `monitors`. The `queue` of each monitor is read once, in the initializer.
+/// Only the library creates it. No monitor is called synchronously: the emitter may hold locks, and a monitor may call any method
+/// of the request. A monitor on a serial queue receives all events in the order in which they were emitted; several monitors on
+/// the same queue receive each event in the order of `monitors`. The `queue` of each monitor is read once, in the initializer.
 ///
 /// Each request emits ten or more events, and by default only `AlamofireNotifications` listens, to half of them. Events are
 /// therefore values in the queue's `EventMailbox`, and an event without a listener is not even created.
 public final class CompositeEventMonitor: EventMonitor {
-    /// The queue given on creation; events do not pass through it.
+    /// The queue that was passed to the initializer; events do not pass through it.
     public let queue: DispatchQueue
     /// The monitors, in the order in which they receive an event.
     public let monitors: [any EventMonitor]
-    /// The routes to all monitors, one per queue.
-    private let everybody: [EventRoute]
-    /// The routes to the monitors that also receive events without a notification.
-    private let others: [EventRoute]
+    /// The routes of events that have a notification, one per queue: they lead to all monitors.
+    private let notificationEventRoutes: [EventRoute]
+    /// The routes of all other events, one per queue: they lead to all monitors except `AlamofireNotifications`.
+    private let otherEventRoutes: [EventRoute]
 
     init(
         queue: DispatchQueue = DispatchQueue(label: "org.alamofire.compositeEventMonitor"),
@@ -30,34 +30,35 @@ public final class CompositeEventMonitor: EventMonitor {
         self.monitors = monitors
         let listeners = monitors.map(EventListener.init)
         let mailboxes = listeners.map { EventMailbox.mailbox(of: $0.queue) }
-        everybody = EventRoute.routes(to: listeners, mailboxes: mailboxes) { _ in true }
-        others = EventRoute.routes(to: listeners, mailboxes: mailboxes) { !$0.hearsNotedEventsOnly }
+        notificationEventRoutes = EventRoute.routes(to: listeners, mailboxes: mailboxes) { _ in true }
+        otherEventRoutes = EventRoute.routes(to: listeners, mailboxes: mailboxes) { !$0.postsNotifications }
     }
 
-    /// Whether its monitors receive only events that have a notification.
-    var hearsOnlyWhatIsNoted: Bool { others.isEmpty }
+    /// Whether each of the monitors is an `AlamofireNotifications`, which ignores events without a notification.
+    var onlyPostsNotifications: Bool { otherEventRoutes.isEmpty }
 
-    /// Forwards an event that has a notification.
-    private func forwardNoted(_ event: @autoclosure () -> MonitorEvent) {
-        send(event, along: everybody)
+    /// Forwards an event that has a notification. Evaluates `event` only if there is a monitor.
+    private func forwardNotificationEvent(_ event: @autoclosure () -> MonitorEvent) {
+        send(event, along: notificationEventRoutes)
     }
 
-    /// Forwards an event that has a notification.
-    func forward(noted event: MonitorEvent) { send({ event }, along: everybody) }
+    /// Forwards an event that has a notification and exists already.
+    func forward(notificationEvent event: MonitorEvent) { send({ event }, along: notificationEventRoutes) }
 
-    /// The same, together with the events of other requests in the same turn of an event loop.
-    func forwardWithOthers(noted event: MonitorEvent) {
-        for route in everybody { route.sendWithOthers(event) }
+    /// Forwards an event that has a notification, in one batch with the events of other requests in the same turn of an event
+    /// loop.
+    func forwardBatched(notificationEvent event: MonitorEvent) {
+        for route in notificationEventRoutes { route.sendBatched(event) }
     }
 
-    /// Makes sure that all events that wait are delivered before anything that is put on the monitors' queues from now on.
-    func deliverSoon() {
-        for route in everybody { route.deliverSoon() }
+    /// Ensures that all waiting events are delivered before any block that is enqueued on the monitors' queues after this call.
+    func scheduleDelivery() {
+        for route in notificationEventRoutes { route.scheduleDelivery() }
     }
 
-    /// Forwards any other event.
+    /// Forwards an event that has no notification. Evaluates `event` only if a monitor receives such events.
     private func forward(_ event: @autoclosure () -> MonitorEvent) {
-        send(event, along: others)
+        send(event, along: otherEventRoutes)
     }
 
     @inline(__always)
@@ -171,7 +172,7 @@ public final class CompositeEventMonitor: EventMonitor {
 
     /// Forwards the event.
     public func requestDidResume(_ request: Request) {
-        forwardNoted(.resumed(request))
+        forwardNotificationEvent(.resumed(request))
     }
 
     /// Forwards the event.
@@ -210,27 +211,27 @@ public final class CompositeEventMonitor: EventMonitor {
 
     /// Forwards the event.
     public func request(_ request: Request, didResumeTask task: URLSessionTask) {
-        forwardNoted(.resumedTask(request, task))
+        forwardNotificationEvent(.resumedTask(request, task))
     }
 
     /// Forwards the event.
     public func requestDidSuspend(_ request: Request) {
-        forwardNoted(.suspended(request))
+        forwardNotificationEvent(.suspended(request))
     }
 
     /// Forwards the event.
     public func request(_ request: Request, didSuspendTask task: URLSessionTask) {
-        forwardNoted(.suspendedTask(request, task))
+        forwardNotificationEvent(.suspendedTask(request, task))
     }
 
     /// Forwards the event.
     public func requestDidCancel(_ request: Request) {
-        forwardNoted(.cancelled(request))
+        forwardNotificationEvent(.cancelled(request))
     }
 
     /// Forwards the event.
     public func request(_ request: Request, didCancelTask task: URLSessionTask) {
-        forwardNoted(.cancelledTask(request, task))
+        forwardNotificationEvent(.cancelledTask(request, task))
     }
 
     /// Forwards the event.
@@ -245,7 +246,7 @@ public final class CompositeEventMonitor: EventMonitor {
 
     /// Forwards the event.
     public func request(_ request: Request, didCompleteTask task: URLSessionTask, with error: AFError?) {
-        forwardNoted(.completedTask(request, task, error))
+        forwardNotificationEvent(.completedTask(request, task, error))
     }
 
     /// Forwards the event.
@@ -255,7 +256,7 @@ public final class CompositeEventMonitor: EventMonitor {
 
     /// Forwards the event.
     public func requestDidFinish(_ request: Request) {
-        forwardNoted(.finished(request))
+        forwardNotificationEvent(.finished(request))
     }
 
     // MARK: data and uploads

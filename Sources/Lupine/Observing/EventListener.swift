@@ -2,7 +2,8 @@
 
 import Dispatch
 
-/// A monitor of a `CompositeEventMonitor`. `AlamofireNotifications`, which every session has by default, is called directly.
+/// A monitor of a `CompositeEventMonitor`. `AlamofireNotifications`, which every session has by default, is called without
+/// dynamic dispatch.
 final class EventListener: Sendable {
     private let monitor: any EventMonitor
     private let notifications: AlamofireNotifications?
@@ -15,11 +16,15 @@ final class EventListener: Sendable {
         notifications = monitor as? AlamofireNotifications
     }
 
-    /// Whether the monitor receives only events that have a notification.
-    var hearsNotedEventsOnly: Bool { notifications != nil }
+    /// Whether the monitor is an `AlamofireNotifications`, which ignores events without a notification.
+    var postsNotifications: Bool { notifications != nil }
 
     /// Calls the monitor's method for the event. On `queue`; `subject` is shared by the events of a batch.
-    func hear(_ event: MonitorEvent, _ subject: inout AlamofireNotifications.Subject?) {
-        if let notifications { notifications.post(event, &subject) } else { event.tell(monitor) }
+    func receive(_ event: MonitorEvent, _ subject: inout AlamofireNotifications.Subject?) {
+        if let notifications {
+            notifications.postNotifications(of: event, &subject)
+        } else {
+            event.deliver(to: monitor)
+        }
     }
 }

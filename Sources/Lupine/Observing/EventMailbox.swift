@@ -5,11 +5,13 @@ internal import LupineLoading
 
 /// The events of all sessions and requests that wait to be delivered on one dispatch queue.
 ///
-/// The first waiting event puts a block, called a turn, on the queue; events that arrive before the turn begins share it. A busy
-/// queue thus has one block for all that waits, and an event is still delivered before anything that is put on a serial queue
-/// after it, above all before handlers of the program. Events of requests that have none may come a little later
-/// (`addWithOthers`). A queue has one mailbox for all senders: with two, a monitor of both a session and a request could receive
-/// events in the wrong order. It lives as long as its queue.
+/// The first waiting event enqueues a block that delivers a batch; events that arrive before the block begins join the batch. A
+/// busy queue thus holds one block for all waiting events. On a serial queue, an event is still delivered before any block that
+/// is enqueued after it, above all before response handlers of the program. `addBatched` gives up that order for requests without
+/// response handlers.
+///
+/// All senders share the one mailbox of a queue: with two mailboxes, a monitor of both a session and a request could receive
+/// events in the wrong order. The queue owns its mailbox (`setSpecific`).
 final class EventMailbox: Sendable {
     private struct Entry {
         let event: MonitorEvent
@@ -18,17 +20,18 @@ final class EventMailbox: Sendable {
 
     private struct State {
         var waiting: [Entry] = []
-        /// Whether a turn is on the queue and has not begun.
-        var isOnQueue = false
-        /// The number of turns that have begun.
-        var turns = 0
+        /// Whether the queue holds a delivery block that has not begun.
+        var isDeliveryEnqueued = false
+        /// The number of deliveries that have begun.
+        var begunDeliveries = 0
     }
 
-    /// The largest capacity, in events, that is kept from one turn to the next.
-    private static let mostKept = 256
+    /// The largest capacity, in events, that the array of waiting events keeps from one delivery to the next.
+    private static let maximumKeptCapacity = 256
 
     private static let key = DispatchSpecificKey<EventMailbox>()
-    private static let assignment = Protected(0)
+    /// Serializes the creation of mailboxes. The value has no meaning.
+    private static let creationLock = Protected(0)
 
     private let state = Protected(State())
 
@@ -36,7 +39,7 @@ final class EventMailbox: Sendable {
 
     /// Returns the mailbox of a queue, which is created on first use.
     static func mailbox(of queue: DispatchQueue) -> EventMailbox {
-        assignment.write { _ in
+        creationLock.write { _ in
             if let mailbox = queue.getSpecific(key: key) { return mailbox }
             let mailbox = EventMailbox()
             queue.setSpecific(key: key, value: mailbox)
@@ -44,56 +47,61 @@ final class EventMailbox: Sendable {
         }
     }
 
-    /// Delivers an event to the listeners of a route, on their queue. The mailbox does not retain its queue.
+    /// Delivers an event to the listeners of a route, on their queue. The mailbox does not retain its queue, so the route
+    /// supplies it.
     func add(_ event: consuming MonitorEvent, along route: EventRoute) {
         var entry: Entry? = Entry(event: event, route: route)
-        let turns: Int? = state.write { state in
+        let begunDeliveries: Int? = state.write { state in
             // Moved, not copied.
             if let entry = entry.take() { state.waiting.append(consume entry) }
-            return state.isOnQueue ? nil : state.turns
+            return state.isDeliveryEnqueued ? nil : state.begunDeliveries
         }
-        if let turns { putTurn(turns, on: route.queue) }
+        if let begunDeliveries { enqueueDelivery(after: begunDeliveries, on: route.queue) }
     }
 
-    /// The same, but on an event loop the event shares a turn with all others of the loop's turn.
-    func addWithOthers(_ event: consuming MonitorEvent, along route: EventRoute) {
+    /// Adds an event like `add`, but on an event loop's thread enqueues its delivery only at the end of the loop's turn, so that
+    /// all events of the turn share one block.
+    func addBatched(_ event: consuming MonitorEvent, along route: EventRoute) {
         var entry: Entry? = Entry(event: event, route: route)
         state.write { state in
             if let entry = entry.take() { state.waiting.append(consume entry) }
         }
-        TurnEnd.perform { [self] in deliverSoon(on: route.queue) }
+        TurnEnd.perform { [self] in scheduleDelivery(on: route.queue) }
     }
 
-    /// Puts a turn on the queue, if events wait and none is there.
-    func deliverSoon(on queue: DispatchQueue) {
-        let turns: Int? = state.write { $0.isOnQueue || $0.waiting.isEmpty ? nil : $0.turns }
-        if let turns { putTurn(turns, on: queue) }
+    /// Enqueues a delivery on the queue, if events wait and no delivery is enqueued yet.
+    func scheduleDelivery(on queue: DispatchQueue) {
+        let begunDeliveries: Int? = state.write { state in
+            state.isDeliveryEnqueued || state.waiting.isEmpty ? nil : state.begunDeliveries
+        }
+        if let begunDeliveries { enqueueDelivery(after: begunDeliveries, on: queue) }
     }
 
-    /// Puts a turn on the queue, which is the one after `turns` others.
-    private func putTurn(_ turns: Int, on queue: DispatchQueue) {
-        // Not under the lock, because the turn may begin on another thread at once. A sender that arrives before `isOnQueue` is
-        // set puts a turn of its own on the queue, since it cannot rely on one that is not there yet.
-        queue.async { self.takeTurn() }
+    /// Enqueues a delivery on the queue; `begunDeliveries` had begun when the caller decided to.
+    private func enqueueDelivery(after begunDeliveries: Int, on queue: DispatchQueue) {
+        // Not under the lock, because the delivery may begin on another thread at once. A sender that finds `isDeliveryEnqueued`
+        // not yet set enqueues another block, since the first one may not be on the queue yet.
+        queue.async { self.deliverWaiting() }
         state.write { state in
-            if state.turns == turns { state.isOnQueue = true }
+            if state.begunDeliveries == begunDeliveries { state.isDeliveryEnqueued = true }
         }
     }
 
-    private func takeTurn() {
+    /// Delivers all events that wait now. On the queue.
+    private func deliverWaiting() {
         var batch: [Entry] = []
         state.write { state in
             swap(&batch, &state.waiting)
-            state.isOnQueue = false
-            state.turns += 1
+            state.isDeliveryEnqueued = false
+            state.begunDeliveries += 1
         }
         var subject: AlamofireNotifications.Subject?
         for index in batch.indices {
             assertNoLockIsHeld()
-            for listener in batch[index].route.listeners { listener.hear(batch[index].event, &subject) }
+            for listener in batch[index].route.listeners { listener.receive(batch[index].event, &subject) }
         }
         // The buffer is reused for the next events.
-        batch.removeAll(keepingCapacity: batch.count <= Self.mostKept)
+        batch.removeAll(keepingCapacity: batch.count <= Self.maximumKeptCapacity)
         state.write { state in
             if state.waiting.capacity < batch.capacity, state.waiting.isEmpty { swap(&batch, &state.waiting) }
         }

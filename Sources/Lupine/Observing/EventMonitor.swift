@@ -6,9 +6,9 @@ public import LupineLoading
 
 /// Observes the events of a session's requests without affecting them.
 ///
-/// All methods have a default implementation that does nothing. They are called on the monitor's `queue`, never inline, in the
-/// order of the events. The methods whose first argument is a `URLSession` are called for the session's monitors only, not for
-/// those that were added to one request.
+/// All methods have a default implementation that does nothing. The library calls them on the monitor's `queue`, never
+/// synchronously, in the order of the events. The methods whose first argument is a `URLSession` are called for the session's
+/// monitors only, not for the monitors of a single request.
 public protocol EventMonitor: Sendable {
     /// The queue on which the methods are called; the main queue by default.
     var queue: DispatchQueue { get }
@@ -18,7 +18,7 @@ public protocol EventMonitor: Sendable {
     /// Called when the `URLSession` has become invalid.
     func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?)
 
-    /// Called when a server or a proxy requests authentication, or when a server's certificates are to be evaluated.
+    /// Called when a server or a proxy requests authentication, or before a server's certificates are evaluated.
     func urlSession(
         _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge)
 
@@ -30,7 +30,7 @@ public protocol EventMonitor: Sendable {
     /// Called when a body stream is needed, for the first time or again.
     func urlSession(_ session: URLSession, taskNeedsNewBodyStream task: URLSessionTask)
 
-    /// Called when the server redirects, before the redirect handler is asked.
+    /// Called when a response redirects the task, before the redirect handler is called.
     func urlSession(
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest)
@@ -39,7 +39,7 @@ public protocol EventMonitor: Sendable {
     func urlSession(
         _ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics)
 
-    /// Called when a task has ended. The error is the task's own, not an `AFError`.
+    /// Called when a task has ended. The error is the one that the task reports, not wrapped in an `AFError`.
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?)
 
     /// Called when a task waits because there is no network connection.
@@ -51,12 +51,12 @@ public protocol EventMonitor: Sendable {
     /// Called when a piece of content was received.
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data)
 
-    /// Called when a response may be cached, before the handler of cached responses is asked.
+    /// Called when a response may be cached, before the cached response handler is called.
     func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask,
         willCacheResponse proposedResponse: CachedURLResponse)
 
-    /// Called when a download resumes where an earlier one ended.
+    /// Called when a download resumes at the offset where an earlier download ended.
     func urlSession(
         _ session: URLSession, downloadTask: URLSessionDownloadTask, didResumeAtOffset fileOffset: Int64,
         expectedTotalBytes: Int64)
@@ -95,10 +95,10 @@ public protocol EventMonitor: Sendable {
     /// Called when the metrics of the request's task have been stored.
     func request(_ request: Request, didGatherMetrics metrics: URLSessionTaskMetrics)
 
-    /// Called when the task is about to fail because the server was not trusted or the content is too long.
+    /// Called when the request cancels its task because the server is not trusted or the content is too long.
     func request(_ request: Request, didFailTask task: URLSessionTask, earlyWithError error: AFError)
 
-    /// Called when the task has ended and the validators have run. The error is the task's own.
+    /// Called when the task has ended and the validators have run. The error is the task's, not a validator's.
     func request(_ request: Request, didCompleteTask task: URLSessionTask, with error: AFError?)
 
     /// Called when the request is about to be retried.
@@ -154,12 +154,12 @@ public protocol EventMonitor: Sendable {
     /// Called when the stream of a body was provided.
     func request(_ request: UploadRequest, didProvideInputStream stream: InputStream)
 
-    /// Called when a download was moved to its destination, or could not be.
+    /// Called when a download was moved to its destination, or when the move has failed.
     func request(
         _ request: DownloadRequest, didFinishDownloadingUsing task: URLSessionTask,
         with result: Result<URL, AFError>)
 
-    /// Called when a download is about to be moved to `url`. For the session's monitors only.
+    /// Called when a download is about to be moved to `url`. Called for the session's monitors only.
     func request(_ request: DownloadRequest, didCreateDestinationURL url: URL)
 
     /// Called when a validator of a download has run.

@@ -2,7 +2,7 @@
 
 import Dispatch
 
-/// The route of events to those monitors of a `CompositeEventMonitor` that have the same queue.
+/// Delivers events to those monitors of a `CompositeEventMonitor` that have the same queue.
 final class EventRoute: Sendable {
     let queue: DispatchQueue
     /// In the order in which they receive an event.
@@ -15,34 +15,34 @@ final class EventRoute: Sendable {
         self.mailbox = mailbox
     }
 
-    /// Returns one route per queue, to the wanted listeners. Queues are compared by their mailboxes, because several objects may
-    /// represent one queue.
+    /// Returns one route per queue, to the listeners for which `isIncluded` returns true. `mailboxes` holds the mailbox of each
+    /// listener's queue: queues are compared by their mailboxes, because several objects may represent one queue.
     static func routes(
-        to listeners: [EventListener], mailboxes: [EventMailbox], wanted: (EventListener) -> Bool
+        to listeners: [EventListener], mailboxes: [EventMailbox], where isIncluded: (EventListener) -> Bool
     ) -> [EventRoute] {
-        var order: [EventMailbox] = []
-        var members: [[EventListener]] = []
-        for (listener, mailbox) in zip(listeners, mailboxes) where wanted(listener) {
-            if let index = order.firstIndex(where: { $0 === mailbox }) {
-                members[index].append(listener)
+        var distinctMailboxes: [EventMailbox] = []
+        var groups: [[EventListener]] = []
+        for (listener, mailbox) in zip(listeners, mailboxes) where isIncluded(listener) {
+            if let index = distinctMailboxes.firstIndex(where: { $0 === mailbox }) {
+                groups[index].append(listener)
             } else {
-                order.append(mailbox)
-                members.append([listener])
+                distinctMailboxes.append(mailbox)
+                groups.append([listener])
             }
         }
-        return zip(order, members).compactMap { mailbox, listeners in
+        return zip(distinctMailboxes, groups).compactMap { mailbox, listeners in
             listeners.first.map { EventRoute(queue: $0.queue, listeners: listeners, mailbox: mailbox) }
         }
     }
 
-    /// Delivers an event to the listeners on their queue, after the events sent to that queue before. Any thread.
+    /// Delivers an event to the listeners on their queue, after the events that were sent to that queue earlier. Any thread.
     func send(_ event: consuming MonitorEvent) {
         mailbox.add(event, along: self)
     }
 
-    /// The same, together with the events of other requests in the same turn of an event loop.
-    func sendWithOthers(_ event: consuming MonitorEvent) { mailbox.addWithOthers(event, along: self) }
+    /// Delivers an event like `send`, but in one block with the other events of the same turn of an event loop.
+    func sendBatched(_ event: consuming MonitorEvent) { mailbox.addBatched(event, along: self) }
 
-    /// Puts a turn on the queue, if events wait and none is there.
-    func deliverSoon() { mailbox.deliverSoon(on: queue) }
+    /// Enqueues a delivery on the queue, if events wait and no delivery is enqueued yet.
+    func scheduleDelivery() { mailbox.scheduleDelivery(on: queue) }
 }

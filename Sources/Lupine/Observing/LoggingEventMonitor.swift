@@ -6,9 +6,9 @@ public import LupineLoading
 
 /// Writes a line for each event: `Session(eventMonitors: [LoggingEventMonitor()])`.
 ///
-/// A line names the request by the first digits of its `id`, or the task by its number, and says what happened. Bodies and values
-/// are not shown; `LogRedaction` removes credentials, so that lines may be stored. As the monitor of a single request it does not
-/// log the events of the `URLSession`.
+/// A line names the request by the first digits of its `id`, or the task by its number, and says what happened. Lines omit bodies
+/// and values, and `LogRedaction` removes credentials from them, so that they may be stored. The monitor of a single request does
+/// not receive, and so does not log, the events of the `URLSession`.
 public final class LoggingEventMonitor: EventMonitor {
     /// The queue on which lines are written.
     public let queue: DispatchQueue
@@ -16,7 +16,7 @@ public final class LoggingEventMonitor: EventMonitor {
 
     /// Creates a monitor that writes to the standard error stream.
     ///
-    /// - Parameter queue: The queue on which it writes; by default a queue of its own.
+    /// - Parameter queue: The queue on which it writes; by default a new serial queue.
     public convenience init(queue: DispatchQueue = DispatchQueue(label: "org.alamofire.loggingEventMonitor"))
     {
         self.init(queue: queue) { line in
@@ -27,7 +27,7 @@ public final class LoggingEventMonitor: EventMonitor {
     /// Creates a monitor that passes each line, without a line terminator, to `destination`.
     ///
     /// - Parameters:
-    ///   - queue: The queue on which `destination` is called; by default a queue of its own.
+    ///   - queue: The queue on which `destination` is called; by default a new serial queue.
     ///   - destination: Receives the lines.
     public init(
         queue: DispatchQueue = DispatchQueue(label: "org.alamofire.loggingEventMonitor"),
@@ -171,7 +171,7 @@ public final class LoggingEventMonitor: EventMonitor {
     public func request(_ request: Request, didCreateURLRequest urlRequest: URLRequest) {
         let fields = text(
             urlRequest.allHTTPHeaderFields ?? [:],
-            hiding: Self.secrets(request.delegate?.sessionConfiguration))
+            redacting: Self.sensitiveNames(request.delegate?.sessionConfiguration))
         log(request, "is ready: \(text(urlRequest)) \(fields)")
     }
 
@@ -321,14 +321,14 @@ public final class LoggingEventMonitor: EventMonitor {
 
 /// The formatting of lines.
 extension LoggingEventMonitor {
-    private func log(_ request: Request, _ what: String) {
-        log("request \(request.id.uuidString.prefix(8))", what)
+    private func log(_ request: Request, _ event: String) {
+        log("request \(request.id.uuidString.prefix(8))", event)
     }
 
-    private func log(_ task: URLSessionTask, _ what: String) { log("task \(task.taskIdentifier)", what) }
+    private func log(_ task: URLSessionTask, _ event: String) { log("task \(task.taskIdentifier)", event) }
 
-    private func log(_ who: String, _ what: String) {
-        destination(LogRedaction.line("\(who) \(what)"))
+    private func log(_ subject: String, _ event: String) {
+        destination(LogRedaction.line("\(subject) \(event)"))
     }
 
     private func text(_ request: URLRequest) -> String {
@@ -336,7 +336,7 @@ extension LoggingEventMonitor {
     }
 
     /// The lowercased names of the fields that the program has declared sensitive.
-    private static func secrets(_ configuration: URLSessionConfiguration?) -> Set<String> {
+    private static func sensitiveNames(_ configuration: URLSessionConfiguration?) -> Set<String> {
         Set((configuration?.lupine.sensitiveFields ?? []).map { $0.lowercased() })
     }
 
@@ -344,16 +344,16 @@ extension LoggingEventMonitor {
         guard let response = response as? HTTPURLResponse else {
             return response.mimeType ?? "without a type"
         }
-        let fields = response.allHeaderFields.compactMap { name, value in
+        let pairs = response.allHeaderFields.compactMap { name, value in
             (name as? String).map { ($0, "\(value)") }
         }
-        return
-            "\(response.statusCode) \(text(Dictionary(fields) { first, _ in first }, hiding: Self.secrets(configuration)))"
+        let fields = Dictionary(pairs) { first, _ in first }
+        return "\(response.statusCode) \(text(fields, redacting: Self.sensitiveNames(configuration)))"
     }
 
-    private func text(_ fields: [String: String], hiding own: Set<String>) -> String {
+    private func text(_ fields: [String: String], redacting sensitiveNames: Set<String>) -> String {
         let list = fields.sorted { $0.key < $1.key }
-            .map { "\($0.key): \(LogRedaction.value($0.value, ofField: $0.key, or: own))" }
+            .map { "\($0.key): \(LogRedaction.value($0.value, ofField: $0.key, or: sensitiveNames))" }
         return "[\(list.joined(separator: ", "))]"
     }
 
@@ -365,8 +365,9 @@ extension LoggingEventMonitor {
         }
     }
 
-    private func progress(_ done: Int64, _ total: Int64) -> String {
-        total < 0 ? "\(done)" : "\(done) of \(total)"
+    /// Returns the number of bytes, followed by the total unless that is unknown (negative).
+    private func progress(_ completed: Int64, _ total: Int64) -> String {
+        total < 0 ? "\(completed)" : "\(completed) of \(total)"
     }
 
     private func suffix(_ error: (any Error)?) -> String {

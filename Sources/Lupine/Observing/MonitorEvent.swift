@@ -5,9 +5,9 @@ import LupineLoading
 
 /// A call of an `EventMonitor` method, as a value.
 ///
-/// Created by `CompositeEventMonitor` on the emitting thread, and delivered on each monitor's queue. Large cases are indirect, so
-/// that the many small ones take little space in the mailbox. The values of parsed responses have no common type: those three
-/// events are delivered by a closure.
+/// `CompositeEventMonitor` or a request creates it on the emitting thread; an `EventMailbox` delivers it on each monitor's queue.
+/// Large cases are indirect, so that the many small ones take little space in the mailbox. The values of parsed responses have no
+/// common type, so `parsedValue` holds a closure that calls the monitor's generic method.
 enum MonitorEvent {
     case sessionBecameInvalid(URLSession, (any Error)?)
     case taskReceivedChallenge(URLSession, URLSessionTask, URLAuthenticationChallenge)
@@ -40,9 +40,9 @@ enum MonitorEvent {
     case completedTask(Request, URLSessionTask, AFError?)
     case isRetrying(Request)
     case finished(Request)
-    /// `resumed` and `resumedTask` of one step.
+    /// `resumed` and then `resumedTask`, in one step of the request.
     case started(Request, URLSessionTask)
-    /// `completedTask` and `finished` of one step.
+    /// `completedTask` and then `finished`, in one step of the request.
     case ended(Request, URLSessionTask, AFError?)
     indirect case validatedData(DataRequest, URLRequest?, HTTPURLResponse, Data?, Request.ValidationResult)
     indirect case parsedDataResponse(DataRequest, DataResponse<Data?, AFError>)
@@ -57,8 +57,8 @@ enum MonitorEvent {
     indirect case parsedDownloadResponse(DownloadRequest, DownloadResponse<URL?, AFError>)
     case parsedValue((any EventMonitor) -> Void)
 
-    /// This event and the next one of the same request in one, if there is such an event.
-    func followed(by next: MonitorEvent) -> MonitorEvent? {
+    /// Returns one event that stands for this event and the request's next event; nil if there is no such event.
+    func combined(withNext next: MonitorEvent) -> MonitorEvent? {
         switch (self, next) {
         case (.resumed(let request), .resumedTask(_, let task)): .started(request, task)
         case (.completedTask(let request, let task, let error), .finished): .ended(request, task, error)
@@ -66,8 +66,9 @@ enum MonitorEvent {
         }
     }
 
-    /// Calls the method for the event. Generic, so that a monitor whose type is known is called directly.
-    func tell(_ monitor: some EventMonitor) {
+    /// Calls the monitor's method for the event. Generic, so that a monitor of statically known type is called without dynamic
+    /// dispatch.
+    func deliver(to monitor: some EventMonitor) {
         switch self {
         case .sessionBecameInvalid(let session, let error):
             monitor.urlSession(session, didBecomeInvalidWithError: error)
@@ -169,8 +170,8 @@ enum MonitorEvent {
                 withResult: result)
         case .parsedDownloadResponse(let request, let response):
             monitor.request(request, didParseResponse: response)
-        case .parsedValue(let tell):
-            tell(monitor)
+        case .parsedValue(let call):
+            call(monitor)
         }
     }
 }

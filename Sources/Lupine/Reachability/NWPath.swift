@@ -26,7 +26,7 @@ public struct NWPath: Hashable, Sendable {
     public let supportsIPv4: Bool
     /// Whether there is a path for IPv6.
     public let supportsIPv6: Bool
-    /// Whether names can be resolved, judging by the routes alone.
+    /// Whether names can be resolved. Here it is true whenever there is a path.
     public let supportsDNS: Bool
 
     /// Returns whether one of the interfaces is of this type.
@@ -34,19 +34,21 @@ public struct NWPath: Hashable, Sendable {
         availableInterfaces.contains { $0.type == type }
     }
 
-    /// Creates the path for a network picture, restricted to interfaces of allowed types; nil stands for an unavailable picture.
-    init(_ picture: NetworkSnapshot?, allowing isAllowed: (NWInterface.InterfaceType) -> Bool) {
+    /// Creates the path for a snapshot of the network, restricted to interfaces of allowed types. Without a snapshot, because the
+    /// kernel could not be queried, the path is unsatisfied.
+    init(_ snapshot: NetworkSnapshot?, allowing isAllowed: (NWInterface.InterfaceType) -> Bool) {
         func interfaces(_ indexes: [UInt32]) -> [NWInterface] {
-            (picture?.usable(indexes) ?? []).map(NWInterface.init).filter { isAllowed($0.type) }
+            let usable = snapshot?.usable(indexes) ?? []
+            return usable.map(NWInterface.init).filter { isAllowed($0.type) }
         }
-        let overIPv4 = interfaces(picture?.defaultsIPv4 ?? [])
-        let overIPv6 = interfaces(picture?.defaultsIPv6 ?? [])
-        availableInterfaces = overIPv4 + overIPv6.filter { !overIPv4.contains($0) }
+        let interfacesIPv4 = interfaces(snapshot?.defaultsIPv4 ?? [])
+        let interfacesIPv6 = interfaces(snapshot?.defaultsIPv6 ?? [])
+        availableInterfaces = interfacesIPv4 + interfacesIPv6.filter { !interfacesIPv4.contains($0) }
         status = availableInterfaces.isEmpty ? .unsatisfied : .satisfied
         isExpensive = !availableInterfaces.isEmpty && availableInterfaces.allSatisfy { $0.type == .cellular }
         isConstrained = false
-        supportsIPv4 = !overIPv4.isEmpty
-        supportsIPv6 = !overIPv6.isEmpty
+        supportsIPv4 = !interfacesIPv4.isEmpty
+        supportsIPv6 = !interfacesIPv6.isEmpty
         supportsDNS = status == .satisfied
     }
 }

@@ -3,11 +3,12 @@
 public import Dispatch
 internal import LupineLoading
 
-/// Reports the network connectivity of the machine when it is started and whenever it changes, based on the kernel's routes.
+/// Reports the network connectivity of the machine, based on the kernel's routes: once when the monitor is started, then whenever
+/// the connectivity changes.
 ///
 /// May be used from any thread. A monitor that was cancelled or released reports nothing more, and cannot be restarted.
 public final class NWPathMonitor: Sendable {
-    private let watch: PathWatch
+    private let core: PathMonitorCore
 
     /// Creates a monitor of all interfaces.
     public convenience init() { self.init(view: .system) { _ in true } }
@@ -23,50 +24,51 @@ public final class NWPathMonitor: Sendable {
     }
 
     init(view: NetworkView, allowing isAllowed: @escaping @Sendable (NWInterface.InterfaceType) -> Bool) {
-        watch = PathWatch(view, isAllowed)
+        core = PathMonitorCore(view, isAllowed)
     }
 
     deinit {
-        watch.cancel()
+        core.cancel()
         pathUpdateHandler = nil
     }
 
     /// Called on `queue` with each new path. Set it before calling `start(queue:)`, so that it receives the first path.
     public var pathUpdateHandler: (@Sendable (NWPath) -> Void)? {
-        get { watch.handler }
-        set { watch.handler = newValue }
+        get { core.handler }
+        set { core.handler = newValue }
     }
 
     /// The queue on which the handler is called; nil until `start(queue:)` is called.
-    public var queue: DispatchQueue? { watch.queue }
+    public var queue: DispatchQueue? { core.queue }
 
-    /// The path that was reported last; before the first one, an unsatisfied path.
-    public var currentPath: NWPath { watch.currentPath }
+    /// The path that was reported last; before the first report, an unsatisfied path.
+    public var currentPath: NWPath { core.currentPath }
 
     /// Starts reporting on this queue: first the current path, without waiting for a change, then each path whose status,
     /// interfaces, or support of IPv4 or IPv6 differ from the previous one. A second call has no effect.
-    public func start(queue: DispatchQueue) { watch.start(queue) }
+    public func start(queue: DispatchQueue) { core.start(queue) }
 
-    /// Stops reporting. If this is called on the queue, the handler is not called afterwards.
-    public func cancel() { watch.cancel() }
+    /// Stops reporting. If this method is called on the queue, the handler is not called afterwards.
+    public func cancel() { core.cancel() }
 }
 
-/// The implementation of a monitor. A pending query may release the last reference to this object, on any thread. The handler may
-/// retain objects of the program, which must not be released there; therefore the monitor's `deinit` clears the handler.
-private final class PathWatch: Sendable {
+/// Implements an `NWPathMonitor`. A pending query may release the last reference to this object, on a thread of the library. The
+/// handler may retain objects of the program, which must not be released there; therefore the monitor's `deinit` clears the
+/// handler.
+private final class PathMonitorCore: Sendable {
     private struct State {
         var handler: (@Sendable (NWPath) -> Void)?
         var queue: DispatchQueue?
-        var last: NWPath?
+        var lastPath: NWPath?
         var isCancelled = false
-        /// Ends the subscription to changes; nil before the start and after the cancellation.
-        var end: NetworkView.End?
+        /// Ends the watch for changes; nil before the start and after the cancellation.
+        var endWatch: NetworkView.End?
         /// Whether a query is scheduled that covers all changes until then.
-        var isDue = false
-        /// The number of queries so far, and the number of the latest query whose result was handled: results may arrive out of
-        /// order.
-        var looks = 0
-        var told = 0
+        var isQueryScheduled = false
+        /// The number of queries so far.
+        var queryCount = 0
+        /// The number of the latest query whose result was handled. Results may arrive out of order; an older one is ignored.
+        var latestResult = 0
     }
 
     private let view: NetworkView
@@ -89,66 +91,70 @@ private final class PathWatch: Sendable {
 
     var queue: DispatchQueue? { state.read { $0.queue } }
 
-    var currentPath: NWPath { state.read { $0.last } ?? NWPath(nil, allowing: isAllowed) }
+    var currentPath: NWPath { state.read { $0.lastPath } ?? NWPath(nil, allowing: isAllowed) }
 
+    /// Starts reporting on the queue. Has no effect if the monitor was started or cancelled before.
     func start(_ queue: DispatchQueue) {
-        let starts = state.write { state in
+        let mayStart = state.write { state in
             guard state.queue == nil, !state.isCancelled else { return false }
             state.queue = queue
             return true
         }
-        guard starts else { return }
-        let end = view.watch { [weak self] in self?.changed() }
-        // True if the monitor was cancelled while it subscribed.
-        let isLate = state.write { state in
+        guard mayStart else { return }
+        let endWatch = view.watch { [weak self] in self?.networkChanged() }
+        // Another thread may have cancelled the monitor since.
+        let isCancelled = state.write { state in
             if state.isCancelled { return true }
-            state.end = end
+            state.endWatch = endWatch
             return false
         }
-        if isLate { return end() }
-        look()
+        if isCancelled { return endWatch() }
+        query()
     }
 
     func cancel() {
-        let end = state.write { state in
+        let endWatch = state.write { state in
             state.isCancelled = true
-            defer { state.end = nil }
-            return state.end
+            defer { state.endWatch = nil }
+            return state.endWatch
         }
-        end?()
+        endWatch?()
     }
 
-    private func changed() {
+    /// Schedules a query after 50 ms, unless one is scheduled already.
+    private func networkChanged() {
         let (queue, isFirst) = state.write { state in
-            defer { state.isDue = true }
-            return (state.queue, !state.isDue && !state.isCancelled)
+            defer { state.isQueryScheduled = true }
+            return (state.queue, !state.isQueryScheduled && !state.isCancelled)
         }
         guard let queue, isFirst else { return }
         queue.after(0.05) { [weak self] in
             guard let self else { return }
-            state.write { $0.isDue = false }
-            look()
+            state.write { $0.isQueryScheduled = false }
+            query()
         }
     }
 
-    private func look() {
+    /// Queries the network and reports the path on the queue.
+    private func query() {
         let number = state.write { state in
-            state.looks += 1
-            return state.looks
+            state.queryCount += 1
+            return state.queryCount
         }
-        view.takeSnapshot { [weak self] picture in
+        view.takeSnapshot { [weak self] snapshot in
             guard let self, let queue else { return }
-            let path = NWPath(picture, allowing: isAllowed)
-            queue.async { [weak self] in self?.tell(path, number) }
+            let path = NWPath(snapshot, allowing: isAllowed)
+            queue.async { [weak self] in self?.report(path, number) }
         }
     }
 
-    private func tell(_ path: NWPath, _ number: Int) {
+    /// Calls the handler if the path has changed. Ignores the path if it is out of date.
+    private func report(_ path: NWPath, _ number: Int) {
         let handler = state.write { state -> (@Sendable (NWPath) -> Void)? in
-            guard !state.isCancelled, number > state.told else { return nil }
-            state.told = number
-            guard state.last != path else { return nil }
-            state.last = path
+            guard !state.isCancelled, number > state.latestResult else { return nil }
+            state.latestResult = number
+            guard state.lastPath != path else { return nil }
+            state.lastPath = path
             return state.handler
         }
         assertNoLockIsHeld()

@@ -4,12 +4,13 @@ public import Dispatch
 internal import Foundation
 internal import LupineLoading
 
-/// Reports whether the network, or one host, is reachable, and when that changes. It uses the kernel's routes and sends no
-/// packets, except to look up a name.
+/// Reports whether the network, or one host, is reachable, and each change of that. It uses the kernel's routes and sends no
+/// packets, except to look up a host name.
 ///
-/// A reachable host may still not answer, and an unreachable one may be reachable a moment later. Use it to explain why nothing
-/// arrives and to time a retry, never to decide not to try. May be used from any thread. The class can be subclassed; all its
-/// state is in one `Sendable` core.
+/// A reachable host may still not answer, and an unreachable host may be reachable a moment later. Use reachability to explain
+/// why no response arrives and to time a retry, never to decide whether to send a request. The manager may be used from any
+/// thread. The class can be subclassed, so the compiler cannot check that it is `Sendable`; all its state is in one `Sendable`
+/// core.
 open class NetworkReachabilityManager: @unchecked Sendable {
     /// Whether the network or host is reachable.
     public enum NetworkReachabilityStatus: Hashable, Sendable {
@@ -73,18 +74,19 @@ open class NetworkReachabilityManager: @unchecked Sendable {
 
     /// Whether the network or host is reachable over any connection.
     open var isReachable: Bool { isReachableOnCellular || isReachableOnEthernetOrWiFi }
-    /// Whether it is reachable over a cellular network.
+    /// Whether the network or host is reachable over a cellular network.
     open var isReachableOnCellular: Bool { status == .reachable(.cellular) }
-    /// Whether it is reachable over another connection.
+    /// Whether the network or host is reachable over a connection that is not cellular.
     open var isReachableOnEthernetOrWiFi: Bool { status == .reachable(.ethernetOrWiFi) }
 
-    /// The present flags; nil if they are unavailable. Waits for the kernel, and up to two seconds for a name.
+    /// The present flags; nil if they are unavailable. Blocks while the kernel is queried and a host name is looked up, for at
+    /// most two seconds.
     open var flags: SCNetworkReachabilityFlags? { core.flags() }
 
-    /// The present status; `unknown` if there are no flags. Waits as `flags` does.
+    /// The present status; `unknown` if the flags are unavailable. Blocks as `flags` does.
     open var status: NetworkReachabilityStatus { flags.map(NetworkReachabilityStatus.init) ?? .unknown }
 
-    /// Starts listening, in place of any previous listener. The listener receives the status soon, then each change.
+    /// Starts listening, in place of any previous listener. The listener receives the present status, then each change.
     ///
     /// - Parameters:
     ///   - queue: The queue on which the listener is called.
@@ -97,7 +99,7 @@ open class NetworkReachabilityManager: @unchecked Sendable {
         core.start(on: queue, listener)
     }
 
-    /// Stops listening. A call that is already on the listener's queue is still made.
+    /// Stops listening. A call of the listener that is already enqueued on its queue is still made.
     open func stopListening() { core.stop() }
 }
 

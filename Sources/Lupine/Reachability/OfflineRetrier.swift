@@ -4,10 +4,11 @@ public import Dispatch
 public import Foundation
 internal import LupineLoading
 
-/// Retries requests that failed because the machine was offline, all together as soon as it is online, or not at all if that
-/// takes too long. It does not limit the number of retries; another retrier used with it may.
+/// Retries requests that failed because the machine was offline. It retries all of them as soon as the machine is online, or none
+/// if that takes longer than the maximum wait. It does not limit the number of retries; combine it with another retrier to do
+/// that.
 public final class OfflineRetrier: RequestAdapter, RequestRetrier, RequestInterceptor {
-    /// The default time to wait for a connection.
+    /// The default of the maximum time to wait for a connection.
     public static let defaultWait: DispatchTimeInterval = .seconds(5)
     /// The error codes that mean "offline" by default.
     public static let defaultURLErrorOfflineCodes: Set<URLError.Code> = [.notConnectedToInternet]
@@ -17,40 +18,43 @@ public final class OfflineRetrier: RequestAdapter, RequestRetrier, RequestInterc
 
     private static func isOffline(_ error: any Error) -> Bool {
         if let inner = (error as? AFError)?.underlyingError { return isOffline(inner) }
-        return (error as? URLError).map { defaultURLErrorOfflineCodes.contains($0.code) } ?? false
+        guard let urlError = error as? URLError else { return false }
+        return defaultURLErrorOfflineCodes.contains(urlError.code)
     }
 
-    /// The queue on which monitors are created and report, and on which completions are called. Each retrier has its own, since
-    /// this runs the program's code, which may block.
+    /// The queue on which monitors are created and report, and on which completions are called. Each retrier has its own queue,
+    /// since the program's code runs on it, which may block.
     private let queue = DispatchQueue(label: "lupine.offline")
 
-    private typealias Answer = @Sendable (RetryResult) -> Void
+    private typealias Completion = @Sendable (RetryResult) -> Void
 
-    /// A wait that is shared by all requests that fail during it.
+    /// A wait for a connection, which all requests share that fail during it.
     private struct Wait {
         let monitor: NWPathMonitor
         let cancelTimeout: @Sendable () -> Void
-        var answers: [Answer]
+        /// The completions of the requests' calls of `retry`.
+        var completions: [Completion]
     }
 
-    private let monitor: @Sendable () -> NWPathMonitor
+    private let makeMonitor: @Sendable () -> NWPathMonitor
     private let maximumWait: DispatchTimeInterval
     private let isOfflineError: @Sendable (_ error: any Error) -> Bool
+    /// The present wait; nil if no request waits.
     private let wait = Protected<Wait?>(nil)
 
-    /// Creates a retrier that waits with a monitor of the caller.
+    /// Creates a retrier that waits for a path which the caller's monitor reports.
     ///
     /// - Parameters:
-    ///   - monitor: Evaluated for each wait.
-    ///   - maximumWait: The time to wait for a connection; after that the error is final.
-    ///   - isOfflineError: Whether an error means "offline".
+    ///   - monitor: The monitor; evaluated for each wait.
+    ///   - maximumWait: The maximum time to wait for a connection; after that the error is final.
+    ///   - isOfflineError: Returns whether an error means that the machine is offline.
     public init(
         monitor: @autoclosure @escaping @Sendable () -> NWPathMonitor = NWPathMonitor(),
         maximumWait: DispatchTimeInterval = OfflineRetrier.defaultWait,
         isOfflineError: @escaping @Sendable (_ error: any Error) -> Bool = OfflineRetrier
             .defaultIsOfflineError
     ) {
-        self.monitor = monitor
+        makeMonitor = monitor
         self.maximumWait = maximumWait
         self.isOfflineError = isOfflineError
     }
@@ -80,10 +84,10 @@ public final class OfflineRetrier: RequestAdapter, RequestRetrier, RequestInterc
             isOfflineError: isOfflineError)
     }
 
-    deinit { end(.doNotRetry) }
+    deinit { endWait(with: .doNotRetry) }
 
-    /// Completes with `doNotRetry` if the error does not mean "offline". Otherwise completes on a queue of its own, with `retry`
-    /// when there is a connection, or with `doNotRetry` when the wait has timed out.
+    /// Completes with `doNotRetry` if the error does not mean that the machine is offline. Otherwise completes on the retrier's
+    /// queue, with `retry` when there is a connection, or with `doNotRetry` when the wait has timed out.
     public func retry(
         _ request: Request, for session: Session, dueTo error: any Error,
         completion: @escaping @Sendable (RetryResult) -> Void
@@ -91,30 +95,30 @@ public final class OfflineRetrier: RequestAdapter, RequestRetrier, RequestInterc
         assertNoLockIsHeld()
         guard isOfflineError(error) else { return completion(.doNotRetry) }
         let clock = session.session.clock
-        queue.async { [self] in join(completion, by: clock) }
+        queue.async { [self] in awaitConnection(completion, by: clock) }
     }
 
-    /// Adds a request to the present wait, or starts one. On the queue.
-    private func join(_ answer: @escaping Answer, by clock: SessionClock) {
+    /// Adds a request to the present wait, or begins a wait. On the queue.
+    private func awaitConnection(_ completion: @escaping Completion, by clock: SessionClock) {
         let hasJoined = wait.write { wait in
-            wait?.answers.append(answer)
+            wait?.completions.append(completion)
             return wait != nil
         }
         guard !hasJoined else { return }
         assertNoLockIsHeld()
-        let monitor = monitor()
+        let monitor = makeMonitor()
         let cancelTimeout = queue.after(Duration(maximumWait), by: clock) { [weak self] in
-            self?.end(.doNotRetry, of: monitor)
+            self?.endWait(of: monitor, with: .doNotRetry)
         }
         monitor.pathUpdateHandler = { [weak self, weak monitor] path in
-            if let monitor, path.status != .unsatisfied { self?.end(.retry, of: monitor) }
+            if let monitor, path.status != .unsatisfied { self?.endWait(of: monitor, with: .retry) }
         }
-        wait.write(Wait(monitor: monitor, cancelTimeout: cancelTimeout, answers: [answer]))
+        wait.write(Wait(monitor: monitor, cancelTimeout: cancelTimeout, completions: [completion]))
         monitor.start(queue: queue)
     }
 
-    /// Ends the wait that uses this monitor; without one, ends the present wait.
-    private func end(_ result: RetryResult, of monitor: NWPathMonitor? = nil) {
+    /// Ends the present wait, if it uses this monitor or no monitor is given, and completes its requests with the result.
+    private func endWait(of monitor: NWPathMonitor? = nil, with result: RetryResult) {
         let ended = wait.write { wait -> Wait? in
             if let monitor, wait?.monitor !== monitor { return nil }
             defer { wait = nil }
@@ -123,7 +127,7 @@ public final class OfflineRetrier: RequestAdapter, RequestRetrier, RequestInterc
         guard let ended else { return }
         ended.cancelTimeout()
         ended.monitor.cancel()
-        queue.async { for answer in ended.answers { answer(result) } }
+        queue.async { for completion in ended.completions { completion(result) } }
     }
 }
 
@@ -142,7 +146,7 @@ extension Duration {
 }
 
 extension RequestInterceptor where Self == OfflineRetrier {
-    /// Returns a retrier that waits with a monitor of the caller.
+    /// Returns a retrier that waits for a path which the caller's monitor reports.
     public static func offlineRetrier(
         monitor: @autoclosure @escaping @Sendable () -> NWPathMonitor = NWPathMonitor(),
         maximumWait: DispatchTimeInterval = OfflineRetrier.defaultWait,

@@ -3,23 +3,26 @@
 internal import Dispatch
 internal import LupineLoading
 
-/// The state of a `NetworkReachabilityManager`: the listener, the last reported status, and the watch.
+/// Implements a `NetworkReachabilityManager`: queries the kernel, watches it for changes, and reports each new status to the
+/// listener.
 ///
-/// Queries are coalesced: changes within 50 ms of the first one cause a single query.
+/// Changes are coalesced: all that occur within 50 ms of the first one cause a single query.
 final class ReachabilityCore: Sendable {
     typealias Status = NetworkReachabilityManager.NetworkReachabilityStatus
 
     private struct State {
-        /// The number of starts and stops, by which late answers are recognized.
-        var turn = 0
+        /// The number of starts and stops so far. A result that belongs to an earlier number is ignored.
+        var generation = 0
         var listener: (queue: DispatchQueue, body: NetworkReachabilityManager.Listener)?
-        var last: Status?
-        var end: NetworkView.End?
-        /// Whether a query is scheduled.
-        var isDue = false
-        /// The number of queries, and the number of the query that was reported last: answers may arrive out of order.
-        var looks = 0
-        var told = 0
+        var lastStatus: Status?
+        /// Ends the watch for changes.
+        var endWatch: NetworkView.End?
+        /// Whether a query is scheduled that covers all changes until then.
+        var isQueryScheduled = false
+        /// The number of queries so far.
+        var queryCount = 0
+        /// The number of the latest query whose result was handled. Results may arrive out of order; an older one is ignored.
+        var latestResult = 0
     }
 
     private let host: String?
@@ -33,109 +36,118 @@ final class ReachabilityCore: Sendable {
         self.queue = queue
     }
 
-    /// Returns the present flags. Waits up to two seconds; if a name takes longer, returns the empty set.
+    /// Returns the present flags; nil if the kernel cannot be queried. Blocks for at most two seconds.
     func flags() -> SCNetworkReachabilityFlags? {
-        // A name that takes longer is treated as having no address.
-        Self.wait(look) ?? (host == nil ? nil : [])
+        if let flags = Self.waitForResult(of: queryFlags) { return flags }
+        // A host name whose look-up takes longer is treated as having no address.
+        return host == nil ? nil : []
     }
 
-    private static func wait<Answer: Sendable>(
-        _ ask: (_ found: @escaping @Sendable (Answer) -> Void) -> Void
-    ) -> Answer? {
-        let answer = Protected<Answer?>(nil)
-        let arrived = DispatchSemaphore(value: 0)
-        ask { found in
-            answer.write { $0 = found }
-            arrived.signal()
+    /// Blocks until `query` calls its completion. Returns the result; nil after two seconds.
+    private static func waitForResult<Value: Sendable>(
+        of query: (_ completion: @escaping @Sendable (Value) -> Void) -> Void
+    ) -> Value? {
+        let result = Protected<Value?>(nil)
+        let hasResult = DispatchSemaphore(value: 0)
+        query { value in
+            result.write { $0 = value }
+            hasResult.signal()
         }
-        _ = arrived.wait(timeout: .now() + .seconds(2))
-        return answer.read { $0 }
+        _ = hasResult.wait(timeout: .now() + .seconds(2))
+        return result.read { $0 }
     }
 
-    private func look(_ found: @escaping @Sendable (SCNetworkReachabilityFlags?) -> Void) {
+    /// Queries the flags of the host or of the whole network. Calls `completion` on any thread, with nil if the kernel cannot be
+    /// queried.
+    private func queryFlags(_ completion: @escaping @Sendable (SCNetworkReachabilityFlags?) -> Void) {
         if let host {
-            view.findRoutes(host) { found(SCNetworkReachabilityFlags($0)) }
+            view.findRoutes(host) { completion(SCNetworkReachabilityFlags($0)) }
         } else {
-            view.takeSnapshot { found($0.map(SCNetworkReachabilityFlags.init)) }
+            view.takeSnapshot { completion($0.map(SCNetworkReachabilityFlags.init)) }
         }
     }
 
+    /// Starts reporting to a listener, in place of an earlier one. Returns false if the kernel cannot be queried.
     func start(
         on listenerQueue: DispatchQueue, _ listener: @escaping NetworkReachabilityManager.Listener
     ) -> Bool {
         stop()
-        // The kernel answers about the whole network at once, while looking up a name may take long.
-        guard let answer = Self.wait(view.takeSnapshot), answer != nil else { return false }
+        // The snapshot of the whole network arrives at once, while looking up the name of a host may take long.
+        guard let snapshot = Self.waitForResult(of: view.takeSnapshot), snapshot != nil else { return false }
         // Another thread may have started meanwhile; this start then replaces that one. The old state is released outside of the
         // lock, because the listener belongs to the program.
-        let (turn, old) = state.write { state in
+        let (generation, old) = state.write { state in
             let old = state
-            state = State(turn: state.turn + 1, listener: (listenerQueue, listener))
-            return (state.turn, old)
+            state = State(generation: state.generation + 1, listener: (listenerQueue, listener))
+            return (state.generation, old)
         }
-        old.end?()
-        let end = view.watch { [weak self] in self?.changed(turn) }
-        let isLate = state.write { state in
-            guard state.turn == turn else { return true }
-            state.end = end
+        old.endWatch?()
+        let endWatch = view.watch { [weak self] in self?.networkChanged(generation) }
+        let wasReplaced = state.write { state in
+            guard state.generation == generation else { return true }
+            state.endWatch = endWatch
             return false
         }
-        if isLate { end() }
-        lookNow(turn)
-        if host != nil { lookAgain(turn) }
+        if wasReplaced { endWatch() }
+        query(generation)
+        if host != nil { queryPeriodically(generation) }
         return true
     }
 
+    /// Stops reporting, and releases the listener.
     func stop() {
         let old = state.write { state in
             let old = state
-            state = State(turn: state.turn + 1)
+            state = State(generation: state.generation + 1)
             return old
         }
-        old.end?()
+        old.endWatch?()
     }
 
-    private func changed(_ turn: Int) {
+    /// Schedules a query, unless one is scheduled already.
+    private func networkChanged(_ generation: Int) {
         let isFirst = state.write { state in
-            guard state.turn == turn, !state.isDue else { return false }
-            state.isDue = true
+            guard state.generation == generation, !state.isQueryScheduled else { return false }
+            state.isQueryScheduled = true
             return true
         }
         guard isFirst else { return }
-        queue.after(0.05) { [weak self] in self?.lookNow(turn) }
+        queue.after(0.05) { [weak self] in self?.query(generation) }
     }
 
-    private func lookNow(_ turn: Int) {
+    /// Queries the flags and reports them on the queue.
+    private func query(_ generation: Int) {
         let number = state.write { state -> Int in
-            if state.turn == turn { state.isDue = false }
-            state.looks += 1
-            return state.looks
+            if state.generation == generation { state.isQueryScheduled = false }
+            state.queryCount += 1
+            return state.queryCount
         }
-        look { [weak self] flags in
+        queryFlags { [weak self] flags in
             guard let self, let flags else { return }
-            queue.async { [weak self] in self?.tell(flags, turn, number) }
+            queue.async { [weak self] in self?.report(flags, generation, number) }
         }
     }
 
-    /// Looks up an unreachable name every 30 seconds, because it may get an address without a local change.
-    private func lookAgain(_ turn: Int) {
+    /// Queries an unreachable host every 30 seconds, because its name may get an address without a local change.
+    private func queryPeriodically(_ generation: Int) {
         queue.after(30) { [weak self] in
             guard let self else { return }
-            let (isOn, last) = state.read { ($0.turn == turn, $0.last) }
-            guard isOn else { return }
-            if last == .notReachable { lookNow(turn) }
-            lookAgain(turn)
+            let (isCurrent, lastStatus) = state.read { ($0.generation == generation, $0.lastStatus) }
+            guard isCurrent else { return }
+            if lastStatus == .notReachable { query(generation) }
+            queryPeriodically(generation)
         }
     }
 
-    private func tell(_ flags: SCNetworkReachabilityFlags, _ turn: Int, _ number: Int) {
+    /// Calls the listener on its queue if the status has changed. Ignores the flags if they are out of date.
+    private func report(_ flags: SCNetworkReachabilityFlags, _ generation: Int, _ number: Int) {
         let status = Status(flags)
         let listener = state.write {
             state -> (queue: DispatchQueue, body: NetworkReachabilityManager.Listener)? in
-            guard state.turn == turn, number > state.told else { return nil }
-            state.told = number
-            guard state.last != status else { return nil }
-            state.last = status
+            guard state.generation == generation, number > state.latestResult else { return nil }
+            state.latestResult = number
+            guard state.lastStatus != status else { return nil }
+            state.lastStatus = status
             return state.listener
         }
         guard let listener else { return }

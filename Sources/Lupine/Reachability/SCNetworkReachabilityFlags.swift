@@ -45,7 +45,7 @@ extension SCNetworkReachabilityFlags {
                 || (canConnectAutomatically && !contains(.interventionRequired)))
     }
 
-    /// A letter for each flag that is set, and a dash for each that is not.
+    /// One character for each flag: its letter if the flag is set, otherwise a dash.
     var readableDescription: String {
         let letters: [(SCNetworkReachabilityFlags, String)] = [
             (.isWWAN, "W"), (.reachable, "R"), ([], " "), (.connectionRequired, "c"),
@@ -65,11 +65,11 @@ extension SCNetworkReachabilityFlags {
     }
 
     /// Creates the flags of the whole network (I-14.12): those of the first usable interface.
-    init(_ picture: NetworkSnapshot) {
-        self = picture.usableDefaults.first.map(SCNetworkReachabilityFlags.init(over:)) ?? []
+    init(_ snapshot: NetworkSnapshot) {
+        self = snapshot.usableDefaults.first.map(SCNetworkReachabilityFlags.init(over:)) ?? []
     }
 
-    /// Creates the flags of a host (I-14.13): those of the first path to it; nil if the kernel does not say.
+    /// Creates the flags of a host (I-14.13): those of the first route to it. Fails if the kernel could not be queried.
     init?(_ finding: NetworkView.Finding) {
         switch finding {
         case .unknown: return nil

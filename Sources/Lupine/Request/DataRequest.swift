@@ -50,11 +50,11 @@ public class DataRequest: Request, @unchecked Sendable {
 
     // False for an upload, which may remove a file at its end: that must not block an event loop.
     override var mayReceiveOnAnyThread: Bool {
-        type(of: self) == DataRequest.self && Session.isOwn(convertible)
+        type(of: self) == DataRequest.self && Session.isFreeOfProgramCode(convertible)
     }
 
     override func mayStartOnAnyThread(in session: Session) -> Bool {
-        session.callsNoProgram && mayReceiveOnAnyThread && !mutableState.read { $0.hasProgramCode }
+        session.runsOnlyLibraryCode && mayReceiveOnAnyThread && !mutableState.read { $0.hasProgramCode }
     }
 
     override func reset() {

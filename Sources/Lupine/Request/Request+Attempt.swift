@@ -15,7 +15,7 @@ extension Request {
 
     /// Determines whether the attempt that begins can work without calling the program's code.
     func checkForProgramCode(of session: Session) {
-        let mayAvoidProgramCode = session.callsNoProgram && mayReceiveOnAnyThread
+        let mayAvoidProgramCode = session.runsOnlyLibraryCode && mayReceiveOnAnyThread
         mutableState.write { $0.mayAvoidProgramCode = mayAvoidProgramCode }
     }
 

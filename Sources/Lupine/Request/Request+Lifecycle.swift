@@ -52,16 +52,16 @@ extension Request {
             state -> (HeldEvent?, MonitorEvent?, CompositeEventMonitor?) in
             let held = state.heldEvent.take()
             guard state.lane.isRunningOffRoot, let monitors = state.eventMonitor,
-                monitors.hearsOnlyWhatIsNoted
+                monitors.onlyPostsNotifications
             else {
                 return (held, event, state.eventMonitor)
             }
-            let combined = held?.event.followed(by: event)
+            let combined = held?.event.combined(withNext: event)
             state.heldEvent = HeldEvent(event: combined ?? event, monitors: monitors)
             return (combined == nil ? held : nil, nil, nil)
         }
-        if let held { held.monitors.forward(noted: held.event) }
-        if let next { monitors?.forward(noted: next) }
+        if let held { held.monitors.forward(notificationEvent: held.event) }
+        if let next { monitors?.forward(notificationEvent: next) }
     }
 
     /// Forwards the event that `report` has held, if there is one: before handlers are called, and at the end of the step.
@@ -69,9 +69,9 @@ extension Request {
         let (held, hasHandlers) = mutableState.write { ($0.heldEvent.take(), $0.chain.hasHandlers) }
         guard let held else { return }
         if hasHandlers {
-            held.monitors.forward(noted: held.event)
+            held.monitors.forward(notificationEvent: held.event)
         } else {
-            held.monitors.forwardWithOthers(noted: held.event)
+            held.monitors.forwardBatched(notificationEvent: held.event)
         }
     }
 
@@ -358,7 +358,7 @@ extension Request {
         case .deliver:
             if let finishedChain, finishedChain.hasHandlers {
                 // The monitors receive the events of earlier steps before a handler that was added late is called.
-                monitors?.deliverSoon()
+                monitors?.scheduleDelivery()
                 finishedChain.deliver(toHandlers: true)
             }
             // Before awaiting tasks are resumed: they must find neither the request in its session (O-5) nor its files.

@@ -3,12 +3,12 @@
 internal import Foundation
 internal import LupineLoading
 
-/// The upload of a form. The form is encoded once, when it is to be sent, and every attempt uses the result, even an error. It is
-/// encoded again only if its file no longer exists, because the request had finished before a late handler had it retried;
-/// a form with a stream does not allow that.
+/// Uploads a form. The first attempt encodes the form, and every attempt uses the result, even if that is an error. An attempt
+/// encodes the form again only if the file with the encoded form no longer exists: the request had removed it on finishing, and a
+/// handler that was added later caused the retry. A form with a stream cannot be encoded again.
 ///
-/// The form is not `Sendable`. Once its owner has handed it over, one thread at a time uses it. No lock is held meanwhile: its
-/// streams, its file manager and the overrides of a subclass are the program's code.
+/// The form is not `Sendable`. Once the program has passed it to the session, `turn` lets one thread at a time use it. No lock is
+/// held meanwhile, because the form calls the program's code: its streams, its file manager and the overrides of a subclass.
 final class MultipartUpload: UploadConvertible, @unchecked Sendable {
     /// Thrown when a stream of the form, or its file manager, asks for the encoded form while it is being encoded.
     private struct EncodedWithinItself: Error {}
@@ -18,7 +18,7 @@ final class MultipartUpload: UploadConvertible, @unchecked Sendable {
     /// The folder for forms that are too long for memory; nil uses the temporary directory of the form's file manager.
     private let folder: URL?
     private let turn = ThreadTurn()
-    // Used only by the thread that has the turn.
+    // `form` and `result` are used only in `turn.run`.
     private let form: MultipartFormData
     private var result: Result<UploadRequest.Uploadable, any Error>?
 
@@ -46,34 +46,35 @@ final class MultipartUpload: UploadConvertible, @unchecked Sendable {
         try turn.run { isNested in
             if isNested { throw AFError.createUploadableFailed(error: EncodedWithinItself()) }
             assertNoLockIsHeld()
-            if isGone(result, form.fileManager) {
+            if hasLostFile(result, form.fileManager) {
                 result = Result {
                     try form.rewind()
-                    return try encoded(form)
+                    return try encode(form)
                 }
             }
-            let known = result ?? Result { try encoded(form) }
-            result = known
-            return try known.get()
+            let current = result ?? Result { try encode(form) }
+            result = current
+            return try current.get()
         }
     }
 
-    private func isGone(
+    /// Whether the result is a file that no longer exists.
+    private func hasLostFile(
         _ result: Result<UploadRequest.Uploadable, any Error>?, _ fileManager: FileManager
     ) -> Bool {
         guard case .success(.file(let file, shouldRemove: true)) = result else { return false }
         return !fileManager.fileExists(atPath: file.path)
     }
 
-    private func encoded(_ form: MultipartFormData) throws -> UploadRequest.Uploadable {
+    /// Encodes the form in memory if it is shorter than the threshold, otherwise into a new file that only this user can read.
+    private func encode(_ form: MultipartFormData) throws -> UploadRequest.Uploadable {
         if form.contentLength < encodingMemoryThreshold { return .data(try form.encode()) }
         let fileManager = form.fileManager
         let folder = folder ?? fileManager.temporaryDirectory
         try fileManager.createDirectory(
             at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        // A form may hold secrets, and all users of the machine share this folder. A common subfolder for forms would have a name
-        // that another user could create first; the name of the file cannot be predicted, and the file is not accessible to
-        // others.
+        // A form may hold secrets, and all users of the machine may share this folder. Another user could create a subfolder with
+        // a known name first; so there is no subfolder, the file has an unpredictable name, and other users cannot access it.
         let file = folder.appendingPathComponent("LupineForm-\(UUID().uuidString).tmp")
         do {
             try form.writePrivately(to: file)

@@ -3,13 +3,13 @@
 internal import LupineLoading
 
 extension Request {
-    /// The limit of the request's session; the standard limit if the session no longer exists.
+    /// The session's limit for content that is collected in memory; the standard limit if the session no longer exists.
     var collectedBodyLimit: CollectedBodyLimit {
         (delegate as? Session)?.session.collectedBodyLimit ?? .standard
     }
 
-    /// Fails the request because a sequence that is not iterated has buffered more than the limit.
-    func fail(_ limit: CollectedBodyLimit) {
+    /// Fails the request because an asynchronous sequence that the program does not iterate has buffered more than the limit.
+    func fail(exceeding limit: CollectedBodyLimit) {
         if error == nil {
             error = .sessionTaskFailed(error: limit.error(of: lastRequest?.url))
         }

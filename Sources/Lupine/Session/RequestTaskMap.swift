@@ -2,22 +2,22 @@
 
 internal import LupineLoading
 
-/// Maps tasks to requests and back, and records which of a task's two last events have arrived: its metrics and its completion. A
-/// pair is removed when both have. A value; the session keeps it under its lock.
+/// Maps tasks to requests and back, and records which of a task's two last events have arrived: its metrics and its completion.
+/// Removes a pair of task and request when both events have arrived. The session guards its map with a lock.
 ///
 /// Incorrect use is a bug of the library and traps.
 struct RequestTaskMap {
     private struct Entry {
         let request: Request
         let task: URLSessionTask
-        var completed = false
-        var metricsGathered = false
+        var isCompleted = false
+        var hasMetrics = false
     }
 
     private var entries: [ObjectIdentifier: Entry] = [:]
     private var tasks: [ObjectIdentifier: URLSessionTask] = [:]
 
-    /// The requests that have a task here.
+    /// The requests of all pairs.
     var requests: [Request] { entries.values.map(\.request) }
 
     /// The task of a request.
@@ -49,22 +49,23 @@ struct RequestTaskMap {
     }
 
     private mutating func insert(_ request: Request, _ task: URLSessionTask) {
-        if let old = tasks.updateValue(task, forKey: ObjectIdentifier(request)), old !== task {
-            entries[ObjectIdentifier(old)] = nil
+        if let oldTask = tasks.updateValue(task, forKey: ObjectIdentifier(request)), oldTask !== task {
+            entries[ObjectIdentifier(oldTask)] = nil
         }
-        let old = entries.updateValue(Entry(request: request, task: task), forKey: ObjectIdentifier(task))
-        if let old, old.request !== request { tasks[ObjectIdentifier(old.request)] = nil }
+        let entry = Entry(request: request, task: task)
+        let oldEntry = entries.updateValue(entry, forKey: ObjectIdentifier(task))
+        if let oldEntry, oldEntry.request !== request { tasks[ObjectIdentifier(oldEntry.request)] = nil }
     }
 
     private mutating func remove(_ task: URLSessionTask) {
-        if let place = entries.index(forKey: ObjectIdentifier(task)) { remove(at: place) }
+        if let index = entries.index(forKey: ObjectIdentifier(task)) { remove(at: index) }
     }
 
-    private mutating func remove(at place: [ObjectIdentifier: Entry].Index) {
-        let entry = entries.remove(at: place).value
-        if let place = tasks.index(forKey: ObjectIdentifier(entry.request)), tasks[place].value === entry.task
+    private mutating func remove(at index: [ObjectIdentifier: Entry].Index) {
+        let entry = entries.remove(at: index).value
+        if let index = tasks.index(forKey: ObjectIdentifier(entry.request)), tasks[index].value === entry.task
         {
-            tasks.remove(at: place)
+            tasks.remove(at: index)
         }
     }
 
@@ -78,30 +79,30 @@ struct RequestTaskMap {
     var eventCount: Int { count }
     /// Whether there is no pair.
     var isEmpty: Bool { count == 0 }
-    /// Whether no event is waited for.
+    /// Whether no pair waits for events.
     var isEventsEmpty: Bool { isEmpty }
 
     /// Records that the metrics of a task have arrived. Returns whether its completion had arrived before; the pair is then
     /// removed.
     mutating func disassociateIfNecessaryAfterGatheringMetrics(for task: URLSessionTask) -> Bool {
-        guard let place = entries.index(forKey: ObjectIdentifier(task)) else { return false }
-        guard entries[place].value.completed else {
-            entries.values[place].metricsGathered = true
+        guard let index = entries.index(forKey: ObjectIdentifier(task)) else { return false }
+        guard entries[index].value.isCompleted else {
+            entries.values[index].hasMetrics = true
             return false
         }
-        remove(at: place)
+        remove(at: index)
         return true
     }
 
     /// Records that a task has completed. Returns whether its metrics had arrived before; the pair is then removed.
     mutating func disassociateIfNecessaryAfterCompleting(_ task: URLSessionTask) -> Bool {
-        guard let place = entries.index(forKey: ObjectIdentifier(task)) else { return false }
-        precondition(!entries[place].value.completed, "a task completes once")
-        guard entries[place].value.metricsGathered else {
-            entries.values[place].completed = true
+        guard let index = entries.index(forKey: ObjectIdentifier(task)) else { return false }
+        precondition(!entries[index].value.isCompleted, "a task completes once")
+        guard entries[index].value.hasMetrics else {
+            entries.values[index].isCompleted = true
             return false
         }
-        remove(at: place)
+        remove(at: index)
         return true
     }
 }

@@ -5,15 +5,15 @@ internal import LupineLoading
 
 // The convertibles of requests that are created from their parts, and the setup of a new request.
 
-/// A convertible type of the library.
+/// A `URLRequestConvertible` that the library defines.
 protocol LibraryConvertible: URLRequestConvertible {
-    /// Whether the conversion calls the program's code, and therefore belongs on the request queue.
-    var isForeign: Bool { get }
+    /// Whether the conversion calls the program's code, and therefore has to run on the request queue.
+    var callsProgramCode: Bool { get }
 }
 
 extension Session {
-    /// A `URLRequest` made of its parts and a dictionary of parameters. Used by most requests; a class, so that casting it copies
-    /// nothing.
+    /// Creates a `URLRequest` from its parts and a dictionary of parameters. Most requests use it; it is a class, so that a cast
+    /// copies nothing.
     final class RequestConvertible: LibraryConvertible {
         private let url: any URLConvertible
         private let method: HTTPMethod
@@ -21,7 +21,7 @@ extension Session {
         private let encoding: any ParameterEncoding
         private let headers: HTTPHeaders?
         private let requestModifier: RequestModifier?
-        let isForeign: Bool
+        let callsProgramCode: Bool
 
         init(
             url: any URLConvertible, method: HTTPMethod, parameters: Parameters?,
@@ -33,13 +33,13 @@ extension Session {
             self.encoding = encoding
             self.headers = headers
             self.requestModifier = requestModifier
-            isForeign =
-                Session.isForeign(url) || requestModifier != nil || parameters != nil
-                || !Self.isOwn(encoding)
+            callsProgramCode =
+                Session.isOfProgramType(url) || requestModifier != nil || parameters != nil
+                || !Self.isLibraryEncoding(encoding)
         }
 
-        /// Whether the encoding is the library's, without a closure of the program's.
-        private static func isOwn(_ encoding: any ParameterEncoding) -> Bool {
+        /// Whether the encoding is the library's `URLEncoding` and holds no closure of the program.
+        private static func isLibraryEncoding(_ encoding: any ParameterEncoding) -> Bool {
             guard let encoding = encoding as? URLEncoding else { return false }
             if case .custom = encoding.arrayEncoding { return false }
             return true
@@ -54,7 +54,7 @@ extension Session {
         }
     }
 
-    /// A `URLRequest` made of its parts and an `Encodable` value.
+    /// Creates a `URLRequest` from its parts and an `Encodable` value.
     struct RequestEncodableConvertible<Parameters: Encodable & Sendable>: LibraryConvertible {
         let url: any URLConvertible
         let method: HTTPMethod
@@ -70,11 +70,13 @@ extension Session {
             return try encoder.encode(parameters, into: request)
         }
 
-        var isForeign: Bool { Session.isForeign(url) || requestModifier != nil || parameters != nil }
+        var callsProgramCode: Bool {
+            Session.isOfProgramType(url) || requestModifier != nil || parameters != nil
+        }
     }
 
-    /// A `URLRequest` made of its parts, without parameters.
-    struct BareConvertible: LibraryConvertible {
+    /// Creates a `URLRequest` from its parts, without parameters.
+    struct ParameterlessConvertible: LibraryConvertible {
         let url: any URLConvertible
         let method: HTTPMethod
         let headers: HTTPHeaders?
@@ -86,15 +88,15 @@ extension Session {
             return request
         }
 
-        var isForeign: Bool { Session.isForeign(url) || requestModifier != nil }
+        var callsProgramCode: Bool { Session.isOfProgramType(url) || requestModifier != nil }
     }
 
-    /// Whether the URL is of a type whose conversion is the program's code.
-    private static func isForeign(_ url: any URLConvertible) -> Bool {
+    /// Whether the type of the URL may be the program's, so that the conversion calls the program's code.
+    private static func isOfProgramType(_ url: any URLConvertible) -> Bool {
         type(of: url) != String.self && type(of: url) != URL.self
     }
 
-    /// A request and its body.
+    /// A request with the data, file or stream that it uploads.
     struct Upload: UploadConvertible {
         let request: any URLRequestConvertible
         let uploadable: UploadRequest.Uploadable
@@ -103,13 +105,13 @@ extension Session {
         func createUploadable() throws -> UploadRequest.Uploadable { uploadable }
     }
 
-    /// Sets up a new request at once, if the session's setup is eager.
-    func begin(_ request: Request) {
+    /// Performs a new request at once, if `requestSetup` is eager.
+    func performIfEager(_ request: Request) {
         if requestSetup == .eager { perform(request) }
     }
 }
 
 extension URLRequest: LibraryConvertible {
-    /// False, because there is nothing to convert.
-    var isForeign: Bool { false }
+    /// False: the conversion returns the request itself.
+    var callsProgramCode: Bool { false }
 }

@@ -3,7 +3,8 @@
 public import LupineLoading
 
 extension Session {
-    /// Returns the present number of connections to each origin, including WebSockets, and of requests that wait for one. Origins
-    /// with neither are omitted. Any thread. Meant to be read occasionally, for a gauge: requests wait while it counts.
+    /// Returns, for each origin, the present number of connections, including WebSockets, and of requests that wait for a
+    /// connection. Origins with neither are omitted. May be called from any thread, but only occasionally, such as for a gauge:
+    /// requests wait while the connections are counted.
     public func poolCounts() -> [URLSession.PoolCounts] { session.poolCounts() }
 }

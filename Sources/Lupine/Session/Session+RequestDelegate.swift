@@ -4,7 +4,7 @@ internal import Dispatch
 public import Foundation
 public import LupineLoading
 
-// The services of a session to its requests.
+// The services that a session provides to its requests.
 
 extension Session: RequestDelegate {
     /// The configuration of the `URLSession`.
@@ -13,10 +13,10 @@ extension Session: RequestDelegate {
     /// Whether requests resume automatically when their first handler is added.
     public var startImmediately: Bool { startRequestsImmediately }
 
-    /// Runs the pipeline for a request.
+    /// Starts the request's first attempt, on the root queue.
     public func readyToPerform(request: Request) { perform(request) }
 
-    /// Releases a request whose handlers have been called.
+    /// Removes a request whose handlers have been called from the active requests.
     public func cleanup(after request: Request) {
         mutableState.write { _ = $0.activeRequests.remove(request) }
     }
@@ -37,16 +37,16 @@ extension Session: RequestDelegate {
         }
     }
 
-    /// Runs the pipeline of a request again after a delay in seconds, unless the session has been deallocated by then.
+    /// Starts the request's next attempt after a delay in seconds, unless the session has been deallocated by then.
     public func retryRequest(_ request: Request, withDelay timeDelay: TimeInterval?) {
-        // Weak, because a queue retains a delayed closure: a request that ends earlier must not be kept alive until then.
+        // Weak, because the queue retains the closure during the delay, and must not keep a finished request alive.
         let retry = { @Sendable [weak self, weak request] in
             guard let self, let request else { return }
             request.performOnRootNow {
                 if request.prepareForRetry() { self.performAttempt(of: request) }
             }
         }
-        // The session has already released the request if the retry is due to a handler that was added after its end.
+        // If a handler that was added after the request had finished causes the retry, the request is no longer active.
         mutableState.write { _ = $0.activeRequests.insert(request) }
         if let timeDelay {
             rootQueue.after(timeDelay, by: session.clock, execute: retry)

@@ -4,30 +4,31 @@ internal import Dispatch
 internal import Foundation
 internal import LupineLoading
 
-// The steps of each attempt of a request: convert it, adapt it, create the body of an upload, create its task. The program's code
-// runs on the request queue, or where an adapter completes; all changes to the request are made in steps of it.
+// The setup of each attempt of a request (rule S-20): convert the request, adapt it, create the body of an upload, create the
+// task. The program's code runs on the request queue, or on the thread where an adapter completes; all changes to the request are
+// made in steps of the request's `Lane`.
 
 extension Session {
-    /// Runs the pipeline for a request. Repeated calls have no effect until the request is to be retried.
+    /// Starts the request's first attempt, on the root queue. Repeated calls have no effect.
     func perform(_ request: Request) {
         request.performOnRoot { self.performNow(request) }
     }
 
-    /// Runs the pipeline for a request, in a step of it.
+    /// Starts the request's first attempt. In a step of the request.
     func performNow(_ request: Request) {
         request.deliverPendingReports()
         guard request.beginAttempt() else { return }
         performAttempt(of: request)
     }
 
-    /// Runs the pipeline for an attempt that has begun, in a step of the request.
+    /// Sets up an attempt that has begun. In a step of the request.
     func performAttempt(of request: Request) {
         mutableState.write { _ = $0.activeRequests.insert(request) }
         request.checkForProgramCode(of: self)
         switch request.preparation {
         case .conversion(let convertible, let upload):
             if upload != nil || !ownsRequestQueue || adapter(for: request) != nil
-                || Self.isForeign(convertible)
+                || Self.callsProgramCode(toConvert: convertible)
             {
                 requestQueue.async { self.convert(request, convertible, upload, isInStep: false) }
             } else {
@@ -39,7 +40,8 @@ extension Session {
         }
     }
 
-    /// Steps 1 to 3. On the request queue, or in the request's present step if they call none of the program's code.
+    /// Converts the request and calls the adapters (1 to 3 of S-20). Runs on the request queue; or, if that calls no code of the
+    /// program, in the request's present step (`isInStep`).
     private func convert(
         _ request: Request, _ convertible: any URLRequestConvertible, _ upload: UploadRequest?,
         isInStep: Bool
@@ -56,25 +58,25 @@ extension Session {
             }
             return request.continueOnRoot { request.didFailToCreateURLRequest(with: failure) }
         }
-        // There is no adapter if this runs in a step.
+        // `performAttempt` has already found that there is no adapter if this runs in a step.
         guard let adapter = isInStep ? nil : adapter(for: request) else {
             if let upload {
                 request.performOnRoot { request.didCreateInitialURLRequest(initial) }
                 return makeUploadable(for: upload, initial)
             }
-            if isInStep { return makeTask(for: request, createdAs: initial) }
-            return request.performOnRoot { self.makeTask(for: request, createdAs: initial) }
+            if isInStep { return makeTask(for: request, unadapted: initial) }
+            return request.performOnRoot { self.makeTask(for: request, unadapted: initial) }
         }
         request.performOnRoot { request.didCreateInitialURLRequest(initial) }
         guard !request.isCancelled else { return }
         assertNoLockIsHeld()
         adapter.adapt(initial, using: RequestAdapterState(requestID: request.id, session: self)) { result in
-            self.adapted(request, initial, result, upload)
+            self.didAdapt(request, initial, result, upload)
         }
     }
 
-    /// Steps 4 to 6. On the queue where the adapter completes.
-    private func adapted(
+    /// Handles the result of the adapters (4 to 6 of S-20). On the thread where the adapter completes.
+    private func didAdapt(
         _ request: Request, _ initial: URLRequest, _ result: Result<URLRequest, any Error>,
         _ upload: UploadRequest?
     ) {
@@ -93,6 +95,7 @@ extension Session {
         if let upload { makeUploadable(for: upload, adapted) }
     }
 
+    /// Creates the content of an upload, then its task. Runs on the request queue, or on the thread where the adapter completes.
     private func makeUploadable(for request: UploadRequest, _ urlRequest: URLRequest) {
         do {
             assertNoLockIsHeld()
@@ -107,64 +110,64 @@ extension Session {
         }
     }
 
-    /// Creates the task of a request without adapters, in a step of it.
-    private func makeTask(for request: Request, createdAs initial: URLRequest) {
+    /// Stores the initial `URLRequest` of a request without adapters, then creates its task. In a step of the request.
+    private func makeTask(for request: Request, unadapted initial: URLRequest) {
         request.didCreateInitialURLRequest(initial)
         makeTask(for: request, initial)
     }
 
-    /// Steps 7 and 8, in a step of the request.
+    /// Stores the final `URLRequest`, then creates the task (7 and 8 of S-20). In a step of the request.
     private func makeTask(for request: Request, _ urlRequest: URLRequest) {
         request.didCreateURLRequest(urlRequest)
         guard request.mayCreateTask else { return }
         didCreate(request.task(for: urlRequest, using: session), for: request)
     }
 
-    /// Registers a task and gives it to its request. A task that the `URLSession` no longer accepts would never report its end
-    /// (U-4.4), so its request fails.
+    /// Registers a task and passes it to its request. An orphan, a task that the invalid `URLSession` no longer accepts, would
+    /// never report its end (U-4.4), so its request fails.
     private func didCreate(_ task: URLSessionTask, for request: Request) {
         if task.isOrphan { return request.finish(error: .sessionInvalidated(error: nil)) }
-        let storesUnasked = storesUnasked && request.storesUnasked
+        let storesUnasked = cachesWithoutAsking && request.storesUnasked
         if storesUnasked { task.storesUnasked = true }
         if task.consumer == nil { mutableState.write { $0.requestTaskMap[request] = task } }
         request.didCreateTask(task)
-        // A handler that was added after the check above, but before the request had the task, could not reset this.
+        // A cache handler that was added after the check above, but before the request had the task, could not reset the flag.
         if storesUnasked, !request.storesUnasked { task.storesUnasked = false }
     }
 
-    /// Whether responses may be cached without asking: the session has no cache handler, no monitor that receives the event, and
-    /// no subclass of `SessionDelegate`.
-    private var storesUnasked: Bool {
-        !delegate.isSubclass && cachedResponseHandler == nil && eventMonitor.hearsOnlyWhatIsNoted
+    /// Whether tasks may cache responses without calling the delegate: the session has no cache handler, no monitor that receives
+    /// the event, and no subclass of `SessionDelegate`.
+    private var cachesWithoutAsking: Bool {
+        !delegate.isSubclass && cachedResponseHandler == nil && eventMonitor.onlyPostsNotifications
     }
 
-    /// Whether a request made of this holds nothing of the program's, and no code of the program's makes it.
-    static func isOwn(_ convertible: any URLRequestConvertible) -> Bool {
-        if let own = convertible as? RequestConvertible { return !own.isForeign }
+    /// Whether the conversion calls no code of the program, and the resulting `URLRequest` holds no object of the program.
+    static func isFreeOfProgramCode(_ convertible: any URLRequestConvertible) -> Bool {
+        if let convertible = convertible as? RequestConvertible { return !convertible.callsProgramCode }
         return (convertible as? URLRequest)?.holdsObjects == false
     }
 
     /// Whether the conversion calls the program's code.
-    private static func isForeign(_ convertible: any URLRequestConvertible) -> Bool {
-        // The type that most requests use, without a conformance lookup.
-        if let own = convertible as? RequestConvertible { return own.isForeign }
-        return (convertible as? any LibraryConvertible)?.isForeign ?? true
+    private static func callsProgramCode(toConvert convertible: any URLRequestConvertible) -> Bool {
+        // A cast to the class that most requests use needs no conformance lookup.
+        if let convertible = convertible as? RequestConvertible { return convertible.callsProgramCode }
+        return (convertible as? any LibraryConvertible)?.callsProgramCode ?? true
     }
 
     // MARK: adapters and retriers
 
-    /// Combines the interceptors: the session's runs before the request's.
+    /// Returns an adapter that calls the session's interceptor, then the request's; nil if there is none.
     private func adapter(for request: Request) -> (any RequestAdapter)? {
         if interceptor == nil, !request.hasInterceptor { return nil }
-        guard let own = request.interceptor else { return interceptor }
-        guard let interceptor else { return own }
-        return Interceptor(adapters: [interceptor, own])
+        guard let requestInterceptor = request.interceptor else { return interceptor }
+        guard let interceptor else { return requestInterceptor }
+        return Interceptor(adapters: [interceptor, requestInterceptor])
     }
 
-    /// Combines the interceptors: the session's runs before the request's.
+    /// Returns a retrier that asks the session's interceptor, then the request's; nil if there is none.
     func retrier(for request: Request) -> (any RequestRetrier)? {
-        guard let own = request.interceptor else { return interceptor }
-        guard let interceptor else { return own }
-        return Interceptor(retriers: [interceptor, own])
+        guard let requestInterceptor = request.interceptor else { return interceptor }
+        guard let interceptor else { return requestInterceptor }
+        return Interceptor(retriers: [interceptor, requestInterceptor])
     }
 }

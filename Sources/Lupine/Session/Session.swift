@@ -4,13 +4,14 @@ public import Dispatch
 public import Foundation
 public import LupineLoading
 
-/// Creates and performs requests, with the objects that they share: a `URLSession`, queues, an interceptor, handlers, monitors.
+/// Creates and performs requests, and holds the objects that they share: a `URLSession`, queues, an interceptor, handlers,
+/// monitors.
 ///
 /// May be used from any thread. A request does not keep its session alive: when a session is deallocated, its requests fail with
 /// `AFError.sessionDeinitialized`. The class can be subclassed, so the compiler cannot check that it is `Sendable`: the mutable
 /// state is in `mutableState`.
 open class Session: @unchecked Sendable {
-    /// A session with all defaults; also `AF`.
+    /// The session with default settings that is also available as `AF`.
     public static let `default` = Session()
 
     /// The time at which the `URLRequest` and the task of a request are created.
@@ -25,32 +26,32 @@ open class Session: @unchecked Sendable {
     /// queue.
     public typealias RequestModifier = @Sendable (inout URLRequest) throws -> Void
 
-    /// The mutable state.
+    /// The state that `mutableState` guards with its lock.
     struct MutableState {
-        /// Requests that were performed and whose handlers have not been called.
+        /// The requests that were performed and whose handlers have not been called.
         var activeRequests: Set<Request> = []
         var requestTaskMap = RequestTaskMap()
-        /// Completions of tasks that wait for the task's metrics.
+        /// The completions of tasks whose metrics have not arrived, by the task's identity.
         var waitingCompletions: [ObjectIdentifier: Request.Job] = [:]
     }
 
     let mutableState = Protected(MutableState())
     /// Whether the session created the request queue, which then targets its root queue.
     let ownsRequestQueue: Bool
-    /// Whether the session brings no code of the program's: no interceptor, no handler, no monitor but that of the notifications, no
-    /// subclass or queue in between. Its requests then need no queue where they bring none either, and no object of the program's is
-    /// released on an event loop.
-    let callsNoProgram: Bool
+    /// Whether the session's settings contain no code of the program: no interceptor, handler, trust manager or `URLProtocol`, no
+    /// monitor other than `AlamofireNotifications`, no subclass and no request queue. A request without code of the program then
+    /// needs no queue (S-29), and no object of the program is released on an event loop.
+    let runsOnlyLibraryCode: Bool
 
     /// The `URLSession` that performs the tasks.
     public let session: URLSession
     /// The delegate of the `URLSession`.
     public let delegate: SessionDelegate
-    /// The serial queue on which requests call the program's code that has no queue of its own.
+    /// The serial queue on which requests call the program's code, unless the program names another queue for it.
     public let rootQueue: DispatchQueue
     /// Whether requests resume automatically when their first handler is added.
     public let startRequestsImmediately: Bool
-    /// The time at which requests are set up.
+    /// Whether requests are set up when they are created or when they are resumed.
     public let requestSetup: RequestSetup
     /// The queue on which requests are converted and adapted.
     public let requestQueue: DispatchQueue
@@ -58,21 +59,21 @@ open class Session: @unchecked Sendable {
     public let serializationQueue: DispatchQueue
     /// The interceptor that adapts and retries every request of the session.
     public let interceptor: (any RequestInterceptor)?
-    /// The manager that evaluates the trust of servers.
+    /// The manager that evaluates the trust of servers; nil leaves that to the loading system.
     public let serverTrustManager: ServerTrustManager?
-    /// The redirect handler.
+    /// The handler that decides about redirects; nil follows them.
     public let redirectHandler: (any RedirectHandler)?
-    /// The handler that decides what is cached.
+    /// The handler that decides which responses are cached; nil caches the proposed ones.
     public let cachedResponseHandler: (any CachedResponseHandler)?
     /// The monitor that forwards events to all monitors of the session.
     public let eventMonitor: CompositeEventMonitor
 
-    /// The default monitors of a session: those that post notifications.
+    /// The default monitors of a session: one that posts notifications.
     @available(*, deprecated, message: "Give the session the monitors that it is to have.")
     public var defaultEventMonitors: [any EventMonitor] { [AlamofireNotifications()] }
 
-    /// Creates a session with a `URLSession` that was created for it, whose delegate queue has `rootQueue` as its underlying
-    /// queue.
+    /// Creates a session around a `URLSession` that was created for it alone. The underlying queue of the `URLSession`'s delegate
+    /// queue must be `rootQueue`.
     ///
     /// It is a programming error to pass a background session, or one whose delegate queue has another underlying queue.
     ///
@@ -81,13 +82,13 @@ open class Session: @unchecked Sendable {
     ///   - delegate: The delegate of `session`.
     ///   - rootQueue: A serial queue on which all changes to requests are made.
     ///   - startRequestsImmediately: Whether requests resume automatically when their first handler is added.
-    ///   - requestSetup: The time at which requests are set up.
+    ///   - requestSetup: Whether requests are set up when they are created or when they are resumed.
     ///   - requestQueue: The queue on which requests are converted and adapted; nil creates one that targets `rootQueue`.
     ///   - serializationQueue: The queue on which responses are serialized; nil creates one that targets `rootQueue`.
     ///   - interceptor: Adapts and retries every request.
     ///   - serverTrustManager: Evaluates servers; nil leaves that to the loading system.
     ///   - redirectHandler: Decides about redirects; nil follows them.
-    ///   - cachedResponseHandler: Decides what is cached; nil caches what is offered.
+    ///   - cachedResponseHandler: Decides which responses are cached; nil caches the proposed ones.
     ///   - eventMonitors: The monitors that receive all events of the session.
     public init(
         session: URLSession, delegate: SessionDelegate, rootQueue: DispatchQueue,
@@ -121,16 +122,16 @@ open class Session: @unchecked Sendable {
         self.redirectHandler = redirectHandler
         self.cachedResponseHandler = cachedResponseHandler
         eventMonitor = CompositeEventMonitor(queue: rootQueue, monitors: eventMonitors)
-        callsNoProgram =
+        runsOnlyLibraryCode =
             ownsRequestQueue && interceptor == nil && !delegate.isSubclass && session.delegate === delegate
-            && type(of: session) == URLSession.self && eventMonitor.hearsOnlyWhatIsNoted
+            && type(of: session) == URLSession.self && eventMonitor.onlyPostsNotifications
             && session.configuration.protocolClasses?.isEmpty != false
             && redirectHandler == nil && cachedResponseHandler == nil && serverTrustManager == nil
             && type(of: self) == Session.self
-        delegate.serve(self, telling: eventMonitor, judging: serverTrustManager)
+        delegate.connect(to: self, eventMonitor: eventMonitor, serverTrustManager: serverTrustManager)
     }
 
-    /// Creates a session with a `URLSession` of its own.
+    /// Creates a session and the `URLSession` that performs its tasks.
     ///
     /// It is a programming error to pass a background configuration.
     ///
@@ -139,13 +140,13 @@ open class Session: @unchecked Sendable {
     ///   - delegate: The delegate of the `URLSession`.
     ///   - rootQueue: The target of the serial queue on which all changes to requests are made; the main queue is used directly.
     ///   - startRequestsImmediately: Whether requests resume automatically when their first handler is added.
-    ///   - requestSetup: The time at which requests are set up.
+    ///   - requestSetup: Whether requests are set up when they are created or when they are resumed.
     ///   - requestQueue: The queue on which requests are converted and adapted; nil creates one that targets the root queue.
     ///   - serializationQueue: The queue on which responses are serialized; nil creates one that targets the root queue.
     ///   - interceptor: Adapts and retries every request.
     ///   - serverTrustManager: Evaluates servers; nil leaves that to the loading system.
     ///   - redirectHandler: Decides about redirects; nil follows them.
-    ///   - cachedResponseHandler: Decides what is cached; nil caches what is offered.
+    ///   - cachedResponseHandler: Decides which responses are cached; nil caches the proposed ones.
     ///   - eventMonitors: The monitors that receive all events of the session.
     public convenience init(
         configuration: URLSessionConfiguration = URLSessionConfiguration.af.default,
@@ -160,7 +161,7 @@ open class Session: @unchecked Sendable {
     ) {
         precondition(
             configuration.identifier == nil, "background configurations cannot be used with a Session")
-        // A serial queue of the session's own, so that a concurrent `rootQueue` is safe too.
+        // A new serial queue that targets `rootQueue`, so that a concurrent `rootQueue` is safe too.
         let serialRootQueue =
             rootQueue.isSame(as: .main)
             ? rootQueue : DispatchQueue(label: rootQueue.label, target: rootQueue)
@@ -177,15 +178,15 @@ open class Session: @unchecked Sendable {
             cachedResponseHandler: cachedResponseHandler, eventMonitors: eventMonitors)
     }
 
-    /// Finishes the remaining requests without waiting for them: this may run on any thread, including the root queue.
+    /// Finishes the active requests, but does not wait for them: `deinit` may run on any thread, including the root queue.
     deinit {
-        let active = mutableState.read { $0.activeRequests }
-        let ending = { @Sendable in
-            for request in active {
+        let activeRequests = mutableState.read { $0.activeRequests }
+        let finishRequests = { @Sendable in
+            for request in activeRequests {
                 request.performOnRootNow { request.finish(error: .sessionDeinitialized) }
             }
         }
-        if !delegate.sessionEnds(ending) { rootQueue.async(execute: ending) }
+        if !delegate.runOnInvalidation(finishRequests) { rootQueue.async(execute: finishRequests) }
         session.invalidateAndCancel()
     }
 
@@ -256,17 +257,17 @@ open class Session: @unchecked Sendable {
             convertible: convertible, underlyingQueue: rootQueue, serializationQueue: serializationQueue,
             eventMonitor: eventMonitor, interceptor: interceptor,
             shouldAutomaticallyResume: shouldAutomaticallyResume, delegate: self)
-        begin(request)
+        performIfEager(request)
         return request
     }
 
     // MARK: streams
 
-    // Parameters that are not documented below are those of `request(_:method:parameters:encoder:…)`.
+    // `request(_:method:parameters:encoder:…)` documents the parameters that are not described below.
 
     /// Creates a request whose content is delivered piece by piece, with parameters.
     ///
-    /// `automaticallyCancelOnStreamError` says whether a piece that cannot be serialized cancels the request.
+    /// `automaticallyCancelOnStreamError` determines whether a piece that cannot be serialized cancels the request.
     open func streamRequest<Parameters: Encodable & Sendable>(
         _ convertible: any URLConvertible, method: HTTPMethod = .get, parameters: Parameters? = nil,
         encoder: any ParameterEncoder = URLEncodedFormParameterEncoder.default, headers: HTTPHeaders? = nil,
@@ -283,14 +284,14 @@ open class Session: @unchecked Sendable {
 
     /// Creates a request whose content is delivered piece by piece.
     ///
-    /// `automaticallyCancelOnStreamError` says whether a piece that cannot be serialized cancels the request.
+    /// `automaticallyCancelOnStreamError` determines whether a piece that cannot be serialized cancels the request.
     open func streamRequest(
         _ convertible: any URLConvertible, method: HTTPMethod = .get, headers: HTTPHeaders? = nil,
         automaticallyCancelOnStreamError: Bool = false, interceptor: (any RequestInterceptor)? = nil,
         shouldAutomaticallyResume: Bool? = nil, requestModifier: RequestModifier? = nil
     ) -> DataStreamRequest {
         streamRequest(
-            BareConvertible(
+            ParameterlessConvertible(
                 url: convertible, method: method, headers: headers, requestModifier: requestModifier),
             automaticallyCancelOnStreamError: automaticallyCancelOnStreamError, interceptor: interceptor,
             shouldAutomaticallyResume: shouldAutomaticallyResume)
@@ -298,7 +299,7 @@ open class Session: @unchecked Sendable {
 
     /// Creates a request from `convertible`, whose content is delivered piece by piece.
     ///
-    /// `automaticallyCancelOnStreamError` says whether a piece that cannot be serialized cancels the request.
+    /// `automaticallyCancelOnStreamError` determines whether a piece that cannot be serialized cancels the request.
     open func streamRequest(
         _ convertible: any URLRequestConvertible, automaticallyCancelOnStreamError: Bool = false,
         interceptor: (any RequestInterceptor)? = nil, shouldAutomaticallyResume: Bool? = nil
@@ -307,13 +308,14 @@ open class Session: @unchecked Sendable {
             convertible: convertible, automaticallyCancelOnStreamError: automaticallyCancelOnStreamError,
             underlyingQueue: rootQueue, serializationQueue: serializationQueue, eventMonitor: eventMonitor,
             interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume, delegate: self)
-        begin(request)
+        performIfEager(request)
         return request
     }
 
     // MARK: downloads
 
-    // `destination` returns where the file is moved; nil leaves it in the temporary directory.
+    // The closure `destination` returns the URL to which the downloaded file is moved; without a closure the file stays in the
+    // temporary directory.
 
     /// Creates a request whose content is written to a file, with a dictionary of parameters.
     open func download(
@@ -351,7 +353,7 @@ open class Session: @unchecked Sendable {
         download(.request(convertible), interceptor, shouldAutomaticallyResume, destination)
     }
 
-    /// Creates a download that resumes an earlier one.
+    /// Creates a download that resumes an earlier one from its resume data.
     open func download(
         resumingWith data: Data, interceptor: (any RequestInterceptor)? = nil,
         shouldAutomaticallyResume: Bool? = nil, to destination: DownloadRequest.Destination? = nil
@@ -367,7 +369,7 @@ open class Session: @unchecked Sendable {
             downloadable: downloadable, underlyingQueue: rootQueue, serializationQueue: serializationQueue,
             eventMonitor: eventMonitor, interceptor: interceptor,
             shouldAutomaticallyResume: shouldAutomaticallyResume, delegate: self, destination: destination)
-        begin(request)
+        performIfEager(request)
         return request
     }
 
@@ -384,7 +386,7 @@ open class Session: @unchecked Sendable {
     ) -> UploadRequest {
         upload(
             data,
-            with: BareConvertible(
+            with: ParameterlessConvertible(
                 url: convertible, method: method, headers: headers, requestModifier: requestModifier),
             interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
             fileManager: fileManager)
@@ -410,7 +412,7 @@ open class Session: @unchecked Sendable {
     ) -> UploadRequest {
         upload(
             fileURL,
-            with: BareConvertible(
+            with: ParameterlessConvertible(
                 url: convertible, method: method, headers: headers, requestModifier: requestModifier),
             interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
             fileManager: fileManager)
@@ -435,7 +437,7 @@ open class Session: @unchecked Sendable {
     ) -> UploadRequest {
         upload(
             stream,
-            with: BareConvertible(
+            with: ParameterlessConvertible(
                 url: convertible, method: method, headers: headers, requestModifier: requestModifier),
             interceptor: interceptor,
             fileManager: fileManager)
@@ -454,8 +456,8 @@ open class Session: @unchecked Sendable {
 
     // MARK: forms
 
-    // Forms of fewer bytes than `encodingMemoryThreshold` are encoded in memory, others into a temporary file. A form is encoded
-    // once, when the request is performed.
+    // Forms of fewer bytes than `encodingMemoryThreshold` are encoded in memory, longer ones into a temporary file. A form is
+    // encoded once, when the request is performed.
 
     /// Creates a request that sends a form, which `multipartFormData` fills before this method returns.
     open func upload(
@@ -496,7 +498,7 @@ open class Session: @unchecked Sendable {
     ) -> UploadRequest {
         upload(
             multipartFormData: multipartFormData,
-            with: BareConvertible(
+            with: ParameterlessConvertible(
                 url: url, method: method, headers: headers, requestModifier: requestModifier),
             usingThreshold: encodingMemoryThreshold, interceptor: interceptor,
             shouldAutomaticallyResume: shouldAutomaticallyResume, fileManager: fileManager)
@@ -524,7 +526,7 @@ open class Session: @unchecked Sendable {
             convertible: upload, underlyingQueue: rootQueue, serializationQueue: serializationQueue,
             eventMonitor: eventMonitor, interceptor: interceptor, fileManager: fileManager,
             shouldAutomaticallyResume: shouldAutomaticallyResume, delegate: self)
-        begin(request)
+        performIfEager(request)
         return request
     }
 
@@ -540,7 +542,7 @@ open class Session: @unchecked Sendable {
         shouldAutomaticallyResume: Bool? = nil, requestModifier: RequestModifier? = nil
     ) -> WebSocketRequest {
         webSocketRequest(
-            performing: BareConvertible(
+            performing: ParameterlessConvertible(
                 url: url, method: .get, headers: headers, requestModifier: requestModifier),
             configuration: configuration, interceptor: interceptor,
             shouldAutomaticallyResume: shouldAutomaticallyResume)
@@ -573,19 +575,19 @@ open class Session: @unchecked Sendable {
             serializationQueue: serializationQueue, eventMonitor: eventMonitor, interceptor: interceptor,
             shouldAutomaticallyResume: shouldAutomaticallyResume, delegate: self,
             timer: .by(session.clock))
-        begin(request)
+        performIfEager(request)
         return request
     }
 
     // MARK: all requests
 
-    /// Calls `action` on the root queue with the requests that were performed and whose handlers have not been called.
+    /// Calls `action`, on the root queue, with the requests that were performed and whose handlers have not been called.
     public func withAllRequests(perform action: @escaping @Sendable (Set<Request>) -> Void) {
         rootQueue.async { action(self.mutableState.read { $0.activeRequests }) }
     }
 
-    /// Cancels the requests that were performed and whose handlers have not been called, then calls `completion` on `queue`. The
-    /// handlers may not have been called by then.
+    /// Cancels the requests that were performed and whose handlers have not been called, then calls `completion` on `queue`,
+    /// possibly before those handlers are called.
     public func cancelAllRequests(
         completingOnQueue queue: DispatchQueue = .main, completion: (@Sendable () -> Void)? = nil
     ) {

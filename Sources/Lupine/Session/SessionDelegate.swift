@@ -5,24 +5,25 @@ public import LupineLoading
 
 /// Receives the callbacks of a `URLSession` and forwards them to the monitors, then to the request.
 ///
-/// Called on the session's root queue. The class can be subclassed; an override that does not call `super` keeps the callback
-/// from the request. The compiler therefore cannot check that the class is `Sendable`: the mutable state is in one locked value.
+/// The methods are called on the session's root queue. The class can be subclassed; an override that does not call `super` keeps
+/// the callback from the request. Because of subclasses the compiler cannot check that the class is `Sendable`: the mutable state
+/// is in one locked value.
 ///
 /// Methods that the pipeline does not use are implemented too, so that they can be overridden: a subclass cannot add a method for
 /// which the protocol has a default. Each does what the default does.
 ///
-/// Methods with a completion handler also have an asynchronous form. A subclass overrides either one: an asynchronous form
-/// replaces what this class does, and an override of the completion handler form takes precedence over both.
+/// Methods with a completion handler also have an asynchronous form. A subclass overrides either form: an override of the
+/// asynchronous form replaces what this class does, and an override of the completion handler form takes precedence over both.
 open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate,
     URLSessionWebSocketDelegate, @unchecked Sendable
 {
     private struct State {
         weak var provider: (any SessionStateProvider)?
         var eventMonitor: CompositeEventMonitor?
-        /// Kept here because connections that it has accepted outlive the session.
+        /// Kept here because connections whose servers it has accepted outlive the session.
         var serverTrustManager: ServerTrustManager?
         /// Called when the `URLSession` of a deallocated session has become invalid.
-        var ending: Request.Job?
+        var invalidationHandler: Request.Job?
         var isInvalid = false
     }
 
@@ -36,10 +37,11 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     }
 
     /// Connects the delegate to a session, without keeping it alive.
-    func serve(
-        _ provider: any SessionStateProvider, telling eventMonitor: CompositeEventMonitor,
-        judging serverTrustManager: ServerTrustManager?
+    func connect(
+        to provider: any SessionStateProvider, eventMonitor: CompositeEventMonitor,
+        serverTrustManager: ServerTrustManager?
     ) {
+        // The old objects are returned so that they are released outside of the lock.
         _ = state.write { state -> (CompositeEventMonitor?, ServerTrustManager?) in
             let old = (state.eventMonitor, state.serverTrustManager)
             (state.provider, state.eventMonitor) = (provider, eventMonitor)
@@ -48,16 +50,17 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
         }
     }
 
-    /// Called when the session is deallocated: `ending` runs when its `URLSession` has become invalid. Returns false, and does
-    /// not run it, if that has happened already.
-    func sessionEnds(_ ending: @escaping @Sendable () -> Void) -> Bool {
-        let (isComing, _) = state.write { state -> (Bool, Request.Job?) in
+    /// Called when the session is deallocated: `handler` is called when its `URLSession` has become invalid. Returns false,
+    /// without storing the handler, if the `URLSession` is invalid already.
+    func runOnInvalidation(_ handler: @escaping @Sendable () -> Void) -> Bool {
+        // The old handler is returned so that it is released outside of the lock.
+        let (isStored, _) = state.write { state -> (Bool, Request.Job?) in
             if state.isInvalid { return (false, nil) }
-            let old = state.ending
-            state.ending = Request.Job(run: ending)
+            let old = state.invalidationHandler
+            state.invalidationHandler = Request.Job(run: handler)
             return (true, old)
         }
-        return isComing
+        return isStored
     }
 
     /// The receivers of a task's callbacks.
@@ -68,14 +71,16 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
         let request: Request?
     }
 
-    private var listeners: (provider: (any SessionStateProvider)?, eventMonitor: CompositeEventMonitor?) {
+    private var sessionReceivers:
+        (provider: (any SessionStateProvider)?, eventMonitor: CompositeEventMonitor?)
+    {
         state.read { ($0.provider, $0.eventMonitor) }
     }
 
     /// Returns the receivers of a task's callbacks. The request first delivers the stored notifications of user actions, which
     /// precede all callbacks of the task.
-    private func audience(of task: URLSessionTask) -> CallbackReceivers {
-        let (provider, eventMonitor) = listeners
+    private func receivers(of task: URLSessionTask) -> CallbackReceivers {
+        let (provider, eventMonitor) = sessionReceivers
         let request = provider?.request(for: task)
         request?.deliverPendingReports()
         return CallbackReceivers(provider: provider, eventMonitor: eventMonitor, request: request)
@@ -85,30 +90,30 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
 
     /// Finishes the remaining requests of the session.
     open func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {
-        let (provider, eventMonitor) = listeners
+        let (provider, eventMonitor) = sessionReceivers
         eventMonitor?.urlSession(session, didBecomeInvalidWithError: error)
         provider?.cancelRequestsForSessionInvalidation(with: error)
-        let ending = state.write { state in
-            defer { state.ending = nil }
+        let handler = state.write { state in
+            defer { state.invalidationHandler = nil }
             state.isInvalid = true
-            return state.ending
+            return state.invalidationHandler
         }
-        ending?.run()
+        handler?.run()
     }
 
-    /// Handles a challenge about a connection: the trust of the server, or the client certificate. It is passed on to the method
-    /// for tasks. An override that answers does so for all requests, before their credentials and the session's evaluators.
+    /// Passes a challenge about a connection (server trust or client certificate) on to the method for tasks. An override that
+    /// answers does so for all requests; their credentials and the session's evaluators are then not used.
     open func urlSession(
         _ session: URLSession, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
         guard isSubclass else {
-            return Defaults.all.urlSession(
+            return DefaultImplementations.shared.urlSession(
                 session, didReceive: challenge, completionHandler: completionHandler)
         }
-        session.ask(for: nil) {
+        session.callAsyncForm(for: nil) {
             await self.urlSession(session, didReceive: challenge)
-        } taken: {
+        } completion: {
             completionHandler($0.0, $0.1)
         }
     }
@@ -116,7 +121,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     /// The asynchronous form of the method above.
     open func urlSession(_ session: URLSession, didReceive challenge: URLAuthenticationChallenge) async -> (
         URLSession.AuthChallengeDisposition, URLCredential?
-    ) { await Defaults.all.urlSession(session, didReceive: challenge) }
+    ) { await DefaultImplementations.shared.urlSession(session, didReceive: challenge) }
 
     // MARK: tasks of any kind
 
@@ -129,12 +134,12 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
         completionHandler: @escaping @Sendable (URLSession.DelayedRequestDisposition, URLRequest?) -> Void
     ) {
         guard isSubclass else {
-            return Defaults.all.urlSession(
+            return DefaultImplementations.shared.urlSession(
                 session, task: task, willBeginDelayedRequest: request, completionHandler: completionHandler)
         }
-        session.ask(for: task) {
+        session.callAsyncForm(for: task) {
             await self.urlSession(session, task: task, willBeginDelayedRequest: request)
-        } taken: {
+        } completion: {
             completionHandler($0.0, $0.1)
         }
     }
@@ -143,7 +148,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     open func urlSession(
         _ session: URLSession, task: URLSessionTask, willBeginDelayedRequest request: URLRequest
     ) async -> (URLSession.DelayedRequestDisposition, URLRequest?) {
-        await Defaults.all.urlSession(session, task: task, willBeginDelayedRequest: request)
+        await DefaultImplementations.shared.urlSession(session, task: task, willBeginDelayedRequest: request)
     }
 
     /// Answers a challenge with the request's credential, with a stored identity, or with the result of the host's trust
@@ -156,9 +161,9 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
         guard isSubclass else { return answer(challenge, of: task, in: session, completionHandler) }
-        session.ask(for: task) {
+        session.callAsyncForm(for: task) {
             await self.urlSession(session, task: task, didReceive: challenge)
-        } taken: {
+        } completion: {
             completionHandler($0.0, $0.1)
         }
     }
@@ -179,8 +184,8 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
         _ challenge: URLAuthenticationChallenge, of task: URLSessionTask, in session: URLSession,
         _ completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
-        let audience = audience(of: task)
-        audience.eventMonitor?.urlSession(session, task: task, didReceive: challenge)
+        let receivers = receivers(of: task)
+        receivers.eventMonitor?.urlSession(session, task: task, didReceive: challenge)
         let space = challenge.protectionSpace
         switch space.authenticationMethod {
         case NSURLAuthenticationMethodHTTPBasic, NSURLAuthenticationMethodHTTPDigest,
@@ -189,18 +194,18 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
             guard challenge.previousFailureCount == 0 else {
                 return completionHandler(.rejectProtectionSpace, nil)
             }
-            guard let credential = audience.provider?.credential(for: task, in: space) else {
+            guard let credential = receivers.provider?.credential(for: task, in: space) else {
                 return completionHandler(.performDefaultHandling, nil)
             }
             completionHandler(.useCredential, credential)
         case NSURLAuthenticationMethodServerTrust:
-            judge(space, of: task, audience, completionHandler)
+            evaluateTrust(of: space, for: task, receivers, completionHandler)
         default: completionHandler(.performDefaultHandling, nil)
         }
     }
 
-    private func judge(
-        _ space: URLProtectionSpace, of task: URLSessionTask, _ audience: CallbackReceivers,
+    private func evaluateTrust(
+        of space: URLProtectionSpace, for task: URLSessionTask, _ receivers: CallbackReceivers,
         _ completionHandler: (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
         guard let trust = space.serverTrust, let manager = state.read({ $0.serverTrustManager }) else {
@@ -217,7 +222,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
         } catch {
             let failure = error.asAFError(
                 or: .serverTrustEvaluationFailed(reason: .customEvaluationFailed(error: error)))
-            audience.request?.didFailTask(task, earlyWithError: failure)
+            receivers.request?.didFailTask(task, earlyWithError: failure)
             completionHandler(.cancelAuthenticationChallenge, nil)
         }
     }
@@ -227,11 +232,11 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
         _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
         totalBytesExpectedToSend: Int64
     ) {
-        let audience = audience(of: task)
-        audience.eventMonitor?.urlSession(
+        let receivers = receivers(of: task)
+        receivers.eventMonitor?.urlSession(
             session, task: task, didSendBodyData: bytesSent, totalBytesSent: totalBytesSent,
             totalBytesExpectedToSend: totalBytesExpectedToSend)
-        audience.request?.updateUploadProgress(completed: totalBytesSent, total: totalBytesExpectedToSend)
+        receivers.request?.updateUploadProgress(completed: totalBytesSent, total: totalBytesExpectedToSend)
     }
 
     /// Provides the stream of an upload.
@@ -240,9 +245,9 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
         needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
     ) {
         guard isSubclass else { return completionHandler(bodyStream(of: task, in: session)) }
-        session.ask(for: task) {
+        session.callAsyncForm(for: task) {
             await self.urlSession(session, needNewBodyStreamForTask: task).map { BodyStream($0) }
-        } taken: {
+        } completion: {
             completionHandler($0?.value)
         }
     }
@@ -257,12 +262,12 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     }
 
     private func bodyStream(of task: URLSessionTask, in session: URLSession) -> InputStream? {
-        let audience = audience(of: task)
-        audience.eventMonitor?.urlSession(session, taskNeedsNewBodyStream: task)
-        return (audience.request as? UploadRequest)?.inputStream()
+        let receivers = receivers(of: task)
+        receivers.eventMonitor?.urlSession(session, taskNeedsNewBodyStream: task)
+        return (receivers.request as? UploadRequest)?.inputStream()
     }
 
-    /// Provides the stream of an upload if it is needed from the first byte on, otherwise none.
+    /// Provides the stream of an upload if `offset` is 0, otherwise none.
     open func urlSession(
         _ session: URLSession, task: URLSessionTask, needNewBodyStreamFrom offset: Int64,
         completionHandler: @escaping @Sendable (InputStream?) -> Void
@@ -271,9 +276,9 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
             guard offset == 0 else { return completionHandler(nil) }
             return urlSession(session, task: task, needNewBodyStream: completionHandler)
         }
-        session.ask(for: task) {
+        session.callAsyncForm(for: task) {
             await self.urlSession(session, task: task, needNewBodyStreamFrom: offset).map { BodyStream($0) }
-        } taken: {
+        } completion: {
             completionHandler($0?.value)
         }
     }
@@ -302,10 +307,10 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
         guard isSubclass else {
             return redirect(task, by: response, to: request, in: session, completionHandler)
         }
-        session.ask(for: task) {
+        session.callAsyncForm(for: task) {
             await self.urlSession(
                 session, task: task, willPerformHTTPRedirection: response, newRequest: request)
-        } taken: {
+        } completion: {
             completionHandler($0)
         }
     }
@@ -324,10 +329,10 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
         _ task: URLSessionTask, by response: HTTPURLResponse, to request: URLRequest, in session: URLSession,
         _ completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
-        let audience = audience(of: task)
-        audience.eventMonitor?.urlSession(
+        let receivers = receivers(of: task)
+        receivers.eventMonitor?.urlSession(
             session, task: task, willPerformHTTPRedirection: response, newRequest: request)
-        guard let handler = audience.request?.redirectHandler ?? audience.provider?.redirectHandler else {
+        guard let handler = receivers.request?.redirectHandler ?? receivers.provider?.redirectHandler else {
             return completionHandler(request)
         }
         assertNoLockIsHeld()
@@ -338,29 +343,29 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     open func urlSession(
         _ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics
     ) {
-        let audience = audience(of: task)
-        audience.eventMonitor?.urlSession(session, task: task, didFinishCollecting: metrics)
-        guard let request = audience.request else { return }
+        let receivers = receivers(of: task)
+        receivers.eventMonitor?.urlSession(session, task: task, didFinishCollecting: metrics)
+        guard let request = receivers.request else { return }
         request.performOnRootNow { request.didGatherMetrics(metrics) }
-        audience.provider?.didGatherMetrics(for: task)
+        receivers.provider?.didGatherMetrics(for: task)
     }
 
     /// Reports to the request that its task has ended, once the metrics have arrived too.
     open func urlSession(
         _ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?
     ) {
-        let audience = audience(of: task)
-        audience.eventMonitor?.urlSession(session, task: task, didCompleteWithError: error)
-        guard let request = audience.request else { return }
+        let receivers = receivers(of: task)
+        receivers.eventMonitor?.urlSession(session, task: task, didCompleteWithError: error)
+        guard let request = receivers.request else { return }
         let failure = error.map { $0.asAFError(or: .sessionTaskFailed(error: $0)) }
-        audience.provider?.didComplete(task) {
+        receivers.provider?.didComplete(task) {
             request.performOnRootNow { request.didCompleteTask(task, with: failure) }
         }
     }
 
     /// Reports to the monitors only.
     open func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask) {
-        audience(of: task).eventMonitor?.urlSession(session, taskIsWaitingForConnectivity: task)
+        receivers(of: task).eventMonitor?.urlSession(session, taskIsWaitingForConnectivity: task)
     }
 
     // MARK: data and upload tasks
@@ -370,10 +375,12 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
         _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
         completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
     ) {
-        guard isSubclass else { return judge(response, of: dataTask, in: session, completionHandler) }
-        session.ask(for: dataTask) {
+        guard isSubclass else {
+            return chooseDisposition(of: response, for: dataTask, in: session, completionHandler)
+        }
+        session.callAsyncForm(for: dataTask) {
             await self.urlSession(session, dataTask: dataTask, didReceive: response)
-        } taken: {
+        } completion: {
             completionHandler($0)
         }
     }
@@ -383,18 +390,18 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
         _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse
     ) async -> URLSession.ResponseDisposition {
         await session.answer(orWhenCancelled: .cancel) { reply in
-            self.judge(response, of: dataTask, in: session, reply)
+            self.chooseDisposition(of: response, for: dataTask, in: session, reply)
         }
     }
 
-    private func judge(
-        _ response: URLResponse, of dataTask: URLSessionDataTask, in session: URLSession,
+    private func chooseDisposition(
+        of response: URLResponse, for dataTask: URLSessionDataTask, in session: URLSession,
         _ completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
     ) {
-        let audience = audience(of: dataTask)
-        audience.eventMonitor?.urlSession(session, dataTask: dataTask, didReceive: response)
+        let receivers = receivers(of: dataTask)
+        receivers.eventMonitor?.urlSession(session, dataTask: dataTask, didReceive: response)
         guard let response = response as? HTTPURLResponse else { return completionHandler(.allow) }
-        switch audience.request {
+        switch receivers.request {
         case let request as DataRequest:
             request.didReceive(
                 response, of: dataTask, upTo: session.collectedBodyLimit, completion: completionHandler)
@@ -405,9 +412,9 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
 
     /// Passes a piece of content to the request.
     open func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-        let audience = audience(of: dataTask)
-        audience.eventMonitor?.urlSession(session, dataTask: dataTask, didReceive: data)
-        switch audience.request {
+        let receivers = receivers(of: dataTask)
+        receivers.eventMonitor?.urlSession(session, dataTask: dataTask, didReceive: data)
+        switch receivers.request {
         case let request as DataRequest:
             request.didReceive(data, of: dataTask, upTo: session.collectedBodyLimit)
         case let request as DataStreamRequest: request.didReceive(data)
@@ -422,9 +429,9 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
         completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
     ) {
         guard isSubclass else { return cache(proposedResponse, of: dataTask, in: session, completionHandler) }
-        session.ask(for: dataTask) {
+        session.callAsyncForm(for: dataTask) {
             await self.urlSession(session, dataTask: dataTask, willCacheResponse: proposedResponse)
-        } taken: {
+        } completion: {
             completionHandler($0)
         }
     }
@@ -443,11 +450,10 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
         _ proposedResponse: CachedURLResponse, of dataTask: URLSessionDataTask, in session: URLSession,
         _ completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
     ) {
-        let audience = audience(of: dataTask)
-        audience.eventMonitor?.urlSession(session, dataTask: dataTask, willCacheResponse: proposedResponse)
-        guard
-            let handler = audience.request?.cachedResponseHandler ?? audience.provider?.cachedResponseHandler
-        else { return completionHandler(proposedResponse) }
+        let receivers = receivers(of: dataTask)
+        receivers.eventMonitor?.urlSession(session, dataTask: dataTask, willCacheResponse: proposedResponse)
+        let handler = receivers.request?.cachedResponseHandler ?? receivers.provider?.cachedResponseHandler
+        guard let handler else { return completionHandler(proposedResponse) }
         assertNoLockIsHeld()
         handler.dataTask(dataTask, willCacheResponse: proposedResponse, completion: completionHandler)
     }
@@ -469,11 +475,11 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
         _ session: URLSession, downloadTask: URLSessionDownloadTask, didResumeAtOffset fileOffset: Int64,
         expectedTotalBytes: Int64
     ) {
-        let audience = audience(of: downloadTask)
-        audience.eventMonitor?.urlSession(
+        let receivers = receivers(of: downloadTask)
+        receivers.eventMonitor?.urlSession(
             session, downloadTask: downloadTask, didResumeAtOffset: fileOffset,
             expectedTotalBytes: expectedTotalBytes)
-        audience.request?.updateDownloadProgress(addingBytes: fileOffset, total: expectedTotalBytes)
+        receivers.request?.updateDownloadProgress(addingBytes: fileOffset, total: expectedTotalBytes)
     }
 
     /// Reports to the request how much more has been written.
@@ -481,23 +487,23 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
         _ session: URLSession, downloadTask: URLSessionDownloadTask, didWriteData bytesWritten: Int64,
         totalBytesWritten: Int64, totalBytesExpectedToWrite: Int64
     ) {
-        let audience = audience(of: downloadTask)
-        audience.eventMonitor?.urlSession(
+        let receivers = receivers(of: downloadTask)
+        receivers.eventMonitor?.urlSession(
             session, downloadTask: downloadTask, didWriteData: bytesWritten,
             totalBytesWritten: totalBytesWritten, totalBytesExpectedToWrite: totalBytesExpectedToWrite)
-        audience.request?.updateDownloadProgress(addingBytes: bytesWritten, total: totalBytesExpectedToWrite)
+        receivers.request?.updateDownloadProgress(addingBytes: bytesWritten, total: totalBytesExpectedToWrite)
     }
 
     /// Moves the file to the request's destination.
     open func urlSession(
         _ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL
     ) {
-        let audience = audience(of: downloadTask)
-        audience.eventMonitor?.urlSession(
+        let receivers = receivers(of: downloadTask)
+        receivers.eventMonitor?.urlSession(
             session, downloadTask: downloadTask, didFinishDownloadingTo: location)
-        guard let request = audience.request as? DownloadRequest else { return }
+        guard let request = receivers.request as? DownloadRequest else { return }
         let (destination, options) = request.resolveDestination(for: location, downloadTask.response)
-        audience.eventMonitor?.request(request, didCreateDestinationURL: destination)
+        receivers.eventMonitor?.request(request, didCreateDestinationURL: destination)
         do {
             if options.contains(.removePreviousFile), fileManager.fileExists(atPath: destination.path) {
                 try fileManager.removeItem(at: destination)
@@ -516,14 +522,14 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
         }
     }
 
-    /// Moves a file. If it has to be copied to another file system and that fails, the partial copy is removed.
+    /// Moves a file. If the file manager has to copy it to another file system and fails, the partial copy is removed.
     private func move(_ file: URL, to destination: URL) throws {
-        let isTaken = fileManager.fileExists(atPath: destination.path)
+        let hadFile = fileManager.fileExists(atPath: destination.path)
         do {
             try fileManager.moveItem(at: file, to: destination)
         } catch {
-            let half = isTaken ? nil : try? fileManager.attributesOfItem(atPath: destination.path)
-            if half?[.type] as? FileAttributeType == .typeRegular {
+            let partialCopy = hadFile ? nil : try? fileManager.attributesOfItem(atPath: destination.path)
+            if partialCopy?[.type] as? FileAttributeType == .typeRegular {
                 try? fileManager.removeItem(at: destination)
             }
             throw error
@@ -536,7 +542,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     open func urlSession(
         _ session: URLSession, webSocketTask: URLSessionWebSocketTask, didOpenWithProtocol protocol: String?
     ) {
-        (audience(of: webSocketTask).request as? WebSocketRequest)?.didOpen(with: `protocol`)
+        (receivers(of: webSocketTask).request as? WebSocketRequest)?.didOpen(with: `protocol`)
     }
 
     /// Reports to the request that its connection was closed.
@@ -544,7 +550,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
         _ session: URLSession, webSocketTask: URLSessionWebSocketTask,
         didCloseWith closeCode: URLSessionWebSocketTask.CloseCode, reason: Data?
     ) {
-        (audience(of: webSocketTask).request as? WebSocketRequest)?.didClose(with: closeCode, reason: reason)
+        (receivers(of: webSocketTask).request as? WebSocketRequest)?.didClose(with: closeCode, reason: reason)
     }
 }
 
@@ -559,26 +565,27 @@ private struct ChallengeReply: Sendable {
     }
 }
 
-/// Implements nothing, so that calls reach the default implementations of the protocols.
-private final class Defaults: NSObject, URLSessionTaskDelegate {
-    static let all = Defaults()
+/// A delegate that implements no method, so that calls reach the default implementations of the protocols.
+private final class DefaultImplementations: NSObject, URLSessionTaskDelegate {
+    static let shared = DefaultImplementations()
 }
 
 extension SessionDelegate: SelectiveDelegate {
     /// True for a subclass, which may have overridden the method.
-    package var hearsOfNewTasks: Bool { isSubclass }
+    package var needsDidCreateTask: Bool { isSubclass }
 
-    /// The session's evaluators, even after the session was deallocated. A subclass may have overridden the methods for
-    /// challenges; that cannot be determined, so it is treated as if it had.
+    /// The session's evaluators, even after the session was deallocated. A subclass is its own judge: it may have overridden the
+    /// methods for challenges, which cannot be determined.
     package var trustJudge: (any AnyObject & Sendable)? {
         isSubclass ? self : state.read { $0.serverTrustManager }
     }
 
-    /// Whether this is a subclass defined by the program, which may have overridden any method.
+    /// Whether the delegate's class is a subclass, which the program has defined and which may have overridden any method.
     var isSubclass: Bool { type(of: self) != SessionDelegate.self }
 }
 
 extension SessionDelegate: ServerTrustDeferring {
+    /// Whether no evaluator decides about the host, so that the loading system does.
     package func defersServerTrust(ofHost host: String) -> Bool {
         guard !isSubclass else { return false }
         guard let manager = state.read({ $0.serverTrustManager }) else { return true }

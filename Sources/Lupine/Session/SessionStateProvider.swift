@@ -2,7 +2,7 @@
 
 internal import LupineLoading
 
-/// The interface of a session that its `SessionDelegate` uses. Called on the root queue.
+/// The part of a session that its `SessionDelegate` uses. Called on the root queue.
 protocol SessionStateProvider: AnyObject, Sendable {
     var redirectHandler: (any RedirectHandler)? { get }
     var cachedResponseHandler: (any CachedResponseHandler)? { get }
@@ -11,7 +11,8 @@ protocol SessionStateProvider: AnyObject, Sendable {
     func request(for task: URLSessionTask) -> Request?
     /// Called when the metrics of a task have arrived.
     func didGatherMetrics(for task: URLSessionTask)
-    /// Called when a task has completed; `completion` is called when its metrics have arrived too, at once if they have.
+    /// Called when a task has completed. Calls `completion` at once if the task's metrics have arrived, otherwise when they
+    /// arrive.
     func didComplete(_ task: URLSessionTask, completion: @escaping @Sendable () -> Void)
     /// Returns the credential that answers a challenge; nil leaves it to the loading system.
     func credential(for task: URLSessionTask, in space: URLProtectionSpace) -> URLCredential?
@@ -20,7 +21,7 @@ protocol SessionStateProvider: AnyObject, Sendable {
 }
 
 extension Session: SessionStateProvider {
-    /// A task with a consumer knows its request; the others are in the map.
+    /// Returns a task's consumer if that is a request; otherwise looks the task up in the map.
     func request(for task: URLSessionTask) -> Request? {
         if let request = task.consumer as? Request { return request }
         return mutableState.read { $0.requestTaskMap[task] }
@@ -35,29 +36,31 @@ extension Session: SessionStateProvider {
     }
 
     func didComplete(_ task: URLSessionTask, completion: @escaping @Sendable () -> Void) {
-        // The metrics of a task with a consumer have come before (T-4).
+        // The metrics of a task with a consumer always arrive before its completion (T-4).
         if task.consumer != nil { return completion() }
-        let isNow = mutableState.write { state in
-            let isNow = state.requestTaskMap.disassociateIfNecessaryAfterCompleting(task)
-            if !isNow { state.waitingCompletions[ObjectIdentifier(task)] = Request.Job(run: completion) }
-            return isNow
+        let hasMetrics = mutableState.write { state in
+            let hasMetrics = state.requestTaskMap.disassociateIfNecessaryAfterCompleting(task)
+            if !hasMetrics {
+                state.waitingCompletions[ObjectIdentifier(task)] = Request.Job(run: completion)
+            }
+            return hasMetrics
         }
-        if isNow { completion() }
+        if hasMetrics { completion() }
     }
 
     func credential(for task: URLSessionTask, in space: URLProtectionSpace) -> URLCredential? {
-        // The request's credential is for the server that the program named, not for one that a redirect leads to. Like the
-        // configuration's, an identity is no longer used after a redirect to another origin, even if a later one leads back
-        // (U-10.5).
+        // The request's credential is for the server that the program named, not for a server that a redirect leads to. After a
+        // redirect to another origin, the request's client identity is not used again, even if a later redirect leads back; the
+        // same rule holds for the configuration's identity (U-10.5).
         let isIdentity = space.authenticationMethod == NSURLAuthenticationMethodClientCertificate
         if space.isOfServer(at: task.originalRequest?.url), !isIdentity || !task.hasLeftOrigin,
-            let own = request(for: task)?.credential
+            let credential = request(for: task)?.credential
         {
-            return own
+            return credential
         }
-        // The loading system itself takes user names and passwords from the storage: it knows whether the task has its own, and
-        // which proxies are answered with them. A stored identity is not used for a request with its own credential, nor after a
-        // redirect to another origin.
+        // Only identities are looked up here. The loading system itself looks up user names and passwords in the credential
+        // storage: it knows whether the task has its own, and which proxies may receive them. A stored identity is not used for a
+        // request with its own credential, nor after a redirect to another origin.
         guard isIdentity, !task.hasLeftOrigin, request(for: task)?.credential == nil else { return nil }
         return session.configuration.urlCredentialStorage?.defaultCredential(for: space)
     }

@@ -38,22 +38,22 @@ enum AsyncForm: Hashable, Sendable {
 }
 
 extension URLSession {
-    /// Calls the asynchronous form of a delegate method, on no queue of the library's. When the task is cancelled, so is the
-    /// Swift task that this runs in.
+    /// Calls the asynchronous form of a delegate method, in a new Swift task. Cancelling the `URLSessionTask` cancels the Swift
+    /// task.
     ///
     /// - Parameters:
-    ///   - task: The task that the delegate is asked for.
+    ///   - task: The task that the call is about.
     ///   - question: Calls the asynchronous form.
-    ///   - taken: Receives the answer, on any thread.
-    package func ask<Answer: Sendable>(
+    ///   - completion: Receives the answer, on any thread.
+    package func callAsyncForm<Answer: Sendable>(
         for task: URLSessionTask?, _ question: @escaping @Sendable () async -> Answer,
-        taken: @escaping @Sendable (Answer) -> Void
+        completion: @escaping @Sendable (Answer) -> Void
     ) {
         let core = task?.core ?? AsyncForm.challenger
         let form = Task {
             assertNoLockIsHeld()
             assertNotOnLoop()
-            taken(await question())
+            completion(await question())
         }
         core?.waits(for: form)
     }
@@ -66,7 +66,7 @@ extension URLSession {
         taken: @escaping @Sendable (Answer) -> Void, lacking: @escaping @Sendable () -> Void
     ) {
         if form.isMissing(in: type) { return lacking() }
-        ask(for: task, question) { [core] answer in
+        callAsyncForm(for: task, question) { [core] answer in
             if form.isMissing(in: type) { core.queue.add(lacking) } else { taken(answer) }
         }
     }

@@ -36,7 +36,7 @@ final class DelegateSet: Sendable {
 /// queue.
 package protocol SelectiveDelegate: URLSessionDelegate {
     /// Whether `urlSession(_:didCreateTask:)` does anything.
-    var hearsOfNewTasks: Bool { get }
+    var needsDidCreateTask: Bool { get }
     /// The object that its answers about servers depend on: itself, or the one that it leaves them to; nil if it always leaves
     /// them to the configuration.
     var trustJudge: (any AnyObject & Sendable)? { get }

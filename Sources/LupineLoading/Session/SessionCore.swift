@@ -50,7 +50,7 @@ final class SessionCore: Sendable {
         self.isShared = isShared
         self.makeLoad = makeLoad
         hadDelegate = delegate != nil
-        tellsOfNewTasks = (delegate as? any SelectiveDelegate)?.hearsOfNewTasks ?? hadDelegate
+        tellsOfNewTasks = (delegate as? any SelectiveDelegate)?.needsDidCreateTask ?? hadDelegate
         state = Lock(State(delegates: delegate.map { DelegateSet($0) }))
         if context.settings.cookieStorage != nil { PublicSuffixList.readAhead() }
     }

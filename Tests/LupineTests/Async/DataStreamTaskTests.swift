@@ -101,7 +101,7 @@ struct DataStreamTaskTests {
         try await withObserved(over: spoken) { stage async throws in
             let request = stage.pieces()
             let task = request.streamTask()
-            let (stream, seen) = (task.streamingData(), Heard<Int>())
+            let (stream, seen) = (task.streamingData(), ValueLog<Int>())
             let consumer = Task {
                 for await _ in stream {
                     seen.add(1)
@@ -124,7 +124,7 @@ struct DataStreamTaskTests {
         try await withObserved(over: spoken) { stage async throws in
             let request = stage.pieces()
             let stream = request.streamTask().streamingData()
-            let gate = Heard<Int>()
+            let gate = ValueLog<Int>()
             let consumer = Task {
                 await gate.wait(for: 1)
                 return await values(stream).count

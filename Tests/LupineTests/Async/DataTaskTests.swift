@@ -16,7 +16,7 @@ struct DataTaskTests {
 
     /// A serializer that records each call.
     private struct Counting: DataResponseSerializerProtocol {
-        let calls = Heard<Int>()
+        let calls = ValueLog<Int>()
 
         func serialize(
             request: URLRequest?, response: HTTPURLResponse?, data: Data?, error: (any Error)?
@@ -32,10 +32,10 @@ struct DataTaskTests {
         try await withObserved(over: spoken) { stage async throws in
             let request = stage.held()
             _ = request.serializingData()
-            await stage.wasAsked()
-            let finished = Heard<Int>()
+            await stage.waitForRequest()
+            let finished = ValueLog<Int>()
             request.response(queue: .main) { _ in finished.add(1) }
-            stage.letGo()
+            stage.sendResponse()
             await finished.wait(for: 1)
         }
     }
@@ -82,8 +82,8 @@ struct DataTaskTests {
             let task = stage.held().serializingString()
             await withTaskGroup(of: String?.self) { group in
                 for _ in 0..<20 { group.addTask { try? await task.value } }
-                await stage.wasAsked()
-                stage.letGo()
+                await stage.waitForRequest()
+                stage.sendResponse()
                 for await value in group { #expect(value == "ok") }
             }
         }
@@ -150,7 +150,7 @@ struct DataTaskTests {
             let request = stage.held()
             let task = request.serializingData(automaticallyCancelling: automatically)
             let other = request.serializingString(automaticallyCancelling: automatically)
-            await stage.wasAsked()
+            await stage.waitForRequest()
             task.cancel()
             #expect(await task.response.error.map { "\($0)" } == "explicitlyCancelled")
             #expect(await other.response.error.map { "\($0)" } == "explicitlyCancelled")
@@ -177,7 +177,7 @@ struct DataTaskTests {
             let request = stage.held()
             let task = request.serializingData()
             let waiter = Task { await task.response }
-            await stage.wasAsked()
+            await stage.waitForRequest()
             waiter.cancel()
             #expect(await waiter.value.error?.isExplicitlyCancelledError == true)
             #expect(request.isCancelled)
@@ -190,12 +190,12 @@ struct DataTaskTests {
         try await withObserved(over: spoken) { stage async throws in
             let request = stage.held()
             let task = request.serializingData()
-            let gate = Heard<Int>()
+            let gate = ValueLog<Int>()
             let waiter = Task {
                 await gate.wait(for: 1)
                 return try await task.value
             }
-            await stage.wasAsked()
+            await stage.waitForRequest()
             waiter.cancel()
             #expect(!request.isCancelled)
             gate.add(1)
@@ -209,7 +209,7 @@ struct DataTaskTests {
         arguments: Spoken.allCases)
     func cancelledBeforeMaking(over spoken: Spoken) async throws {
         try await withObserved(over: spoken) { stage async throws in
-            let gate = Heard<Int>()
+            let gate = ValueLog<Int>()
             let maker = Task { () async in
                 await gate.wait(for: 1)
                 let request = stage.session.request(stage.url("/get"))
@@ -232,7 +232,7 @@ struct DataTaskTests {
             let task = request.serializingData()
             await withTaskGroup(of: AFError?.self) { group in
                 for _ in 0..<4 { group.addTask { await task.response.error } }
-                await stage.wasAsked()
+                await stage.waitForRequest()
                 group.cancelAll()
                 for await error in group { #expect(error?.isExplicitlyCancelledError == true) }
             }
@@ -247,9 +247,9 @@ struct DataTaskTests {
             let request = stage.held()
             let task = request.serializingString(automaticallyCancelling: false)
             let waiter = Task { try await task.value }
-            await stage.wasAsked()
+            await stage.waitForRequest()
             waiter.cancel()
-            stage.letGo()
+            stage.sendResponse()
             #expect(try await waiter.value == "ok")
             #expect(!request.isCancelled)
         }
@@ -262,7 +262,7 @@ struct DataTaskTests {
         try await withObserved(over: spoken) { stage async throws in
             let request = stage.held()
             let tasks = (0..<50).map { _ in request.serializingData() }
-            await stage.wasAsked()
+            await stage.waitForRequest()
             await withTaskGroup(of: AFError?.self) { group in
                 for task in tasks { group.addTask { await task.response.error } }
                 DispatchQueue.concurrentPerform(iterations: tasks.count) { tasks[$0].cancel() }
@@ -276,12 +276,12 @@ struct DataTaskTests {
         try await withObserved(over: spoken) { stage async throws in
             let request = stage.held()
             let task = request.serializingString()
-            await stage.wasAsked()
+            await stage.waitForRequest()
             task.suspend()
             #expect(request.isSuspended)
             task.resume()
             #expect(request.isResumed)
-            stage.letGo()
+            stage.sendResponse()
             #expect(try await task.value == "ok")
         }
     }

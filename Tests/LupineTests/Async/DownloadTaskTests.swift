@@ -52,7 +52,7 @@ struct DownloadTaskTests {
                 let download = stage.download("/held", to: folder)
                 let task = download.serializingData()
                 let waiter = Task { await task.response }
-                await stage.wasAsked()
+                await stage.waitForRequest()
                 if byWaiter { waiter.cancel() } else { task.cancel() }
                 #expect(await waiter.value.error?.isExplicitlyCancelledError == true)
                 #expect(download.isCancelled)
@@ -70,12 +70,12 @@ struct DownloadTaskTests {
                 let download = stage.download("/held", to: folder)
                 let task = download.serializingString(automaticallyCancelling: false)
                 let waiter = Task { try await task.value }
-                await stage.wasAsked()
+                await stage.waitForRequest()
                 waiter.cancel()
                 task.suspend()
                 #expect(download.isSuspended)
                 task.resume()
-                stage.letGo()
+                stage.sendResponse()
                 #expect(try await waiter.value == "ok")
             }
         }

@@ -24,7 +24,7 @@ struct EventStreamsTests {
             let replaced = request.urlRequests()
             let kept = request.urlRequests()
             let tasks = request.urlSessionTasks()
-            let seen = Heard<URLSessionTask>()
+            let seen = ValueLog<URLSessionTask>()
             request.onURLSessionTaskCreation { seen.add($0) }
             _ = await request.serializingData().response
             #expect(await all(kept).count == 1)
@@ -66,12 +66,12 @@ struct EventStreamsTests {
             let request = stage.held()
             let task = request.serializingString()
             for await _ in request.urlSessionTasks() { break }
-            await stage.wasAsked()
+            await stage.waitForRequest()
             let progress = request.downloadProgress()
             let consumer = Task { await all(progress) }
             consumer.cancel()
             _ = await consumer.value
-            stage.letGo()
+            stage.sendResponse()
             #expect(try await task.value == "ok")
         }
     }
@@ -99,7 +99,7 @@ struct EventStreamsTests {
             let request = stage.held()
             let before = request.httpResponses()
             let task = request.serializingData()
-            await stage.wasAsked()
+            await stage.waitForRequest()
             request.cancel()
             #expect(await task.response.error?.isExplicitlyCancelledError == true)
             #expect(await all(before).isEmpty)
@@ -154,10 +154,10 @@ struct EventStreamsTests {
         try await withObserved(over: spoken) { stage async throws in
             let request = stage.held()
             let task = request.serializingData()
-            await stage.wasAsked()
+            await stage.waitForRequest()
             let requests = request.urlRequests()
             let tasks = request.urlSessionTasks()
-            stage.letGo()
+            stage.sendResponse()
             _ = await task.response
             #expect(await all(requests).count == 1)
             #expect(await all(tasks) == request.tasks)
@@ -168,10 +168,10 @@ struct EventStreamsTests {
 
     @Test("[C-30] no content is delivered until an asynchronous handler returns", arguments: Spoken.allCases)
     func handlerReturns(over spoken: Spoken) async throws {
-        let events = Heard<String>()
+        let events = ValueLog<String>()
         try await withObserved(over: spoken) { stage async throws in
             let request = stage.session.request(stage.url("/get"))
-            let isReleased = Heard<Int>()
+            let isReleased = ValueLog<Int>()
             request.onHTTPResponse { [weak request] response in
                 events.add("head \(response.statusCode) \(request?.data == nil)")
                 await isReleased.wait(for: 1)
@@ -207,7 +207,7 @@ struct EventStreamsTests {
     func replacesClosure(over spoken: Spoken) async throws {
         try await withObserved(over: spoken) { stage async throws in
             let request = stage.session.request(stage.url("/get"))
-            let heard = Heard<String>()
+            let heard = ValueLog<String>()
             request.onHTTPResponse { _ in heard.add("closure") }
             request.onHTTPResponse { _ in
                 await Task.yield()

@@ -92,7 +92,7 @@ import Testing
             )
             let loops = (0..<3).compactMap { _ in stage.session.executor as? EventLoop }
             let (session, address) = (stage.session, stage.url("/closing"))
-            let preferences = Heard<PreferenceNote>()
+            let preferences = ValueLog<PreferenceNote>()
             let count = await Task(executorPreference: loops[2]) {
                 let request = session.request(address).validate()
                 request.onURLSessionTaskCreation(on: request.underlyingQueue) { [weak request] _ in
@@ -118,12 +118,12 @@ import Testing
             let work = Task(executorPreference: stage.session.executor) {
                 try await request.serializingData().value
             }
-            await stage.wasAsked()
+            await stage.waitForRequest()
             work.cancel()
             let result = await work.result
             let error = #expect(throws: AFError.self) { try result.get() }
             #expect(error?.isExplicitlyCancelledError == true)
-            stage.letGo()
+            stage.sendResponse()
         }
     }
 
@@ -165,7 +165,7 @@ import Testing
         "[C-60] handlers of a request made on a loop are called on their queues", arguments: Spoken.allCases)
     func handlers(over spoken: Spoken) async throws {
         try await withLoops(over: spoken) { stage in
-            let heard = Heard<Bool>()
+            let heard = ValueLog<Bool>()
             let request = stage.session.request(stage.url("/bytes/10"))
             await Task(executorPreference: stage.session.executor) {
                 request.response(queue: .global()) { _ in heard.add(EventLoop.current == nil) }

@@ -10,12 +10,12 @@ struct StreamOfTests {
     private struct StreamStage {
         let stream: StreamOf<Int>
         let source: StreamSource<Int>
-        let terminations: Heard<Int>
+        let terminations: ValueLog<Int>
     }
 
     private func make(_ bufferingPolicy: StreamOf<Int>.BufferingPolicy = .unbounded) throws -> StreamStage {
         var source: StreamSource<Int>?
-        let terminations = Heard<Int>()
+        let terminations = ValueLog<Int>()
         let stream = StreamOf<Int>(bufferingPolicy: bufferingPolicy) {
             terminations.add(1)
         } source: {
@@ -78,7 +78,7 @@ struct StreamOfTests {
     func cancelled(isBuffered: Bool) async throws {
         let stage = try make()
         if isBuffered { stage.source.send(1) }
-        let (stream, gate) = (stage.stream, Heard<Int>())
+        let (stream, gate) = (stage.stream, ValueLog<Int>())
         let consumer = Task {
             await gate.wait(for: 1)
             return await stream.reduce(into: []) { $0.append($1) }
@@ -91,7 +91,7 @@ struct StreamOfTests {
     @Test("[C-52] cancelling a task that waits for an event ends its iteration")
     func cancelledWhileWaiting() async throws {
         let stage = try make()
-        let (stream, begun) = (stage.stream, Heard<Int>())
+        let (stream, begun) = (stage.stream, ValueLog<Int>())
         let consumer = Task {
             var seen: [Int] = []
             for await event in stream {
@@ -118,7 +118,7 @@ struct StreamOfTests {
 
     @Test("[C-45] releasing a sequence that was never iterated does not call the termination closure")
     func dropped() throws {
-        let terminations = Heard<Int>()
+        let terminations = ValueLog<Int>()
         do {
             let stream = StreamOf<Int>(bufferingPolicy: .unbounded) {
                 terminations.add(1)

@@ -13,7 +13,7 @@ import Testing
 struct DownloadDestinationTests {
     /// Records the operations on files, and can refuse to move them.
     private final class NotingManager: FileManager, @unchecked Sendable {
-        let calls = Heard<String>()
+        let calls = ValueLog<String>()
 
         override func removeItem(at URL: URL) throws {
             calls.add("remove \(URL.lastPathComponent)")
@@ -36,7 +36,7 @@ struct DownloadDestinationTests {
     }
 
     @Test(
-        "[DL-1] without a destination the file stays beside the temporary one, under a name of its own",
+        "[DL-1] without a destination the file is renamed within the temporary directory",
         arguments: Spoken.allCases)
     func byDefault(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage async throws in
@@ -53,7 +53,7 @@ struct DownloadDestinationTests {
     }
 
     @Test(
-        "[DL-1] the file of an attempt that is retried goes, the one of the last attempt stays",
+        "[DL-1] the file of a retried attempt is removed, that of the last attempt is kept",
         arguments: Spoken.allCases)
     func retried(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage async throws in
@@ -63,7 +63,7 @@ struct DownloadDestinationTests {
                     Script([.send("HTTP/1.1 503 Later\r\nContent-Length: 5\r\n\r\nfirst"), .close]),
                     Script([.send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nlast"), .close]),
                 ]))
-            let first = Heard<URL>()
+            let first = ValueLog<URL>()
             let retrier = Retrier { request, _, _, completion in
                 if let file = (request as? DownloadRequest)?.fileURL,
                     FileManager.default.fileExists(atPath: file.path)
@@ -84,7 +84,7 @@ struct DownloadDestinationTests {
     }
 
     @Test(
-        "[DL-2] the suggested destination is a folder of the user's, or the temporary place where there is none"
+        "[DL-2] the suggested destination is a directory of the user, or the temporary file's if there is none"
     )
     func suggested() throws {
         let temporary = URL(fileURLWithPath: "/tmp/some.tmp")
@@ -106,14 +106,14 @@ struct DownloadDestinationTests {
     }
 
     @Test(
-        "[DL-3] the destination is asked for on the root queue, once for each attempt that has a response",
+        "[DL-3] the destination closure is called on the root queue, once per attempt with a response",
         arguments: Spoken.allCases)
     func asked(over spoken: Spoken) async throws {
-        try await withPlace { folder async throws in
+        try await withTemporaryFolder { folder async throws in
             var setUp = PipelineSetUp()
             setUp.interceptor = ScriptedInterceptor(answers: [.retry])
             try await withPipeline(setUp, over: spoken) { stage async throws in
-                let asked = Heard<Int>()
+                let asked = ValueLog<Int>()
                 let root = stage.session.rootQueue
                 let response = await stage.download("/status/503") { _, response in
                     dispatchPrecondition(condition: .onQueue(root))
@@ -127,14 +127,14 @@ struct DownloadDestinationTests {
     }
 
     @Test(
-        "[DL-3] the destination is not asked for when there is no response of HTTP",
+        "[DL-3] the destination closure is not called without an HTTP response",
         arguments: Spoken.allCases)
     func fileURL(over spoken: Spoken) async throws {
-        try await withPlace { folder async throws in
+        try await withTemporaryFolder { folder async throws in
             try await withPipeline(over: spoken) { stage async throws in
                 let source = folder.appendingPathComponent("source")
                 try Data("content".utf8).write(to: source)
-                let asked = Heard<String>()
+                let asked = ValueLog<String>()
                 let response = await stage.session.download(
                     source.absoluteString,
                     to: { url, _ in
@@ -151,10 +151,10 @@ struct DownloadDestinationTests {
     }
 
     @Test(
-        "[DL-4] a previous file is removed, then folders are made, then the file is moved, by the delegate's manager"
+        "[DL-4] the delegate's file manager removes a previous file, creates folders, and moves the file"
     )
     func order() async throws {
-        try await withPlace { folder async throws in
+        try await withTemporaryFolder { folder async throws in
             try await withPipeline { stage async throws in
                 let manager = NotingManager()
                 let configuration = URLSessionConfiguration.ephemeral
@@ -184,10 +184,10 @@ struct DownloadDestinationTests {
     }
 
     @Test(
-        "[DL-5, DL-6] a folder that is missing, and a place that is taken, fail the move and change nothing",
+        "[DL-5, DL-6] with a missing folder or an existing file the move fails and changes nothing",
         arguments: Spoken.allCases)
     func failures(over spoken: Spoken) async throws {
-        try await withPlace { folder async throws in
+        try await withTemporaryFolder { folder async throws in
             try await withPipeline(over: spoken) { stage async throws in
                 let taken = folder.appendingPathComponent("taken")
                 try Data("old".utf8).write(to: taken)
@@ -195,7 +195,7 @@ struct DownloadDestinationTests {
                     (folder.appendingPathComponent("missing/file"), CocoaError.Code.fileNoSuchFile),
                     (taken, .fileWriteFileExists),
                 ] {
-                    let seen = Heard<URL>()
+                    let seen = ValueLog<URL>()
                     let response = await stage.download("/range/10") { url, _ in
                         seen.add(url)
                         return (place, [])
@@ -220,11 +220,11 @@ struct DownloadDestinationTests {
     }
 
     @Test(
-        "[DL-5] a move that fails is asked about like any other failure, and can succeed when it is tried again",
+        "[DL-5] the retriers are called after a failed move, and a retry can succeed",
         arguments: Spoken.allCases
     )
     func retriedMove(over spoken: Spoken) async throws {
-        try await withPlace { folder async throws in
+        try await withTemporaryFolder { folder async throws in
             let place = folder.appendingPathComponent("missing/file")
             let interceptor = ScriptedInterceptor(retry: { question in
                 try? FileManager.default.createDirectory(
@@ -241,10 +241,10 @@ struct DownloadDestinationTests {
     }
 
     @Test(
-        "[DL-7] an error status moves its body, and the file stays when validation fails",
+        "[DL-7] the body of an error status is moved, and kept if validation fails",
         arguments: Spoken.allCases)
     func errorStatus(over spoken: Spoken) async throws {
-        try await withPlace { folder async throws in
+        try await withTemporaryFolder { folder async throws in
             try await withPipeline(over: spoken) { stage async throws in
                 let place = folder.appendingPathComponent("file")
                 stage.origin.route("GET", "/refused") { _ throws(Refusal) in
@@ -260,14 +260,15 @@ struct DownloadDestinationTests {
     }
 
     @Test(
-        "[DL-8] a transfer that fails or is cancelled asks for no destination", arguments: [true, false],
+        "[DL-8] for a failed or cancelled transfer the destination closure is not called",
+        arguments: [true, false],
         Spoken.allCases)
     func unfinished(isCancelled: Bool, over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage async throws in
             CutResource(bytes: octets(100)).serve(
                 stage.origin, from: 0, cut: (50, isCancelled ? .stall : .end))
-            let asked = Heard<String>()
-            let written = Heard<Int64>()
+            let asked = ValueLog<String>()
+            let written = ValueLog<Int64>()
             let request = stage.download("/resource") { url, _ in
                 asked.add("asked")
                 return (url, [])
@@ -276,7 +277,7 @@ struct DownloadDestinationTests {
             }
             async let response = request.moved()
             if isCancelled {
-                await written.wait(untilHeard: 50)
+                await written.wait(untilRecorded: 50)
                 request.cancel()
             }
             let end = await response
@@ -289,10 +290,10 @@ struct DownloadDestinationTests {
     }
 
     @Test(
-        "[DL-30] the plain response is the place, without duration; a serializer's has one",
+        "[DL-30] the response without a serializer has the file's URL; with one it has a duration too",
         arguments: Spoken.allCases)
     func plain(over spoken: Spoken) async throws {
-        try await withPlace { folder async throws in
+        try await withTemporaryFolder { folder async throws in
             try await withPipeline(over: spoken) { stage async throws in
                 let place = folder.appendingPathComponent("file")
                 let request = stage.download("/range/26") { _, _ in (place, []) }
@@ -306,12 +307,12 @@ struct DownloadDestinationTests {
         }
     }
 
-    @Test("[DL-31] validators get the place of the file", arguments: Spoken.allCases)
+    @Test("[DL-31] validators get the URL of the file", arguments: Spoken.allCases)
     func validators(over spoken: Spoken) async throws {
-        try await withPlace { folder async throws in
+        try await withTemporaryFolder { folder async throws in
             try await withPipeline(over: spoken) { stage async throws in
                 let place = folder.appendingPathComponent("file")
-                let seen = Heard<URL?>()
+                let seen = ValueLog<URL?>()
                 let response = await stage.download("/range/26") { _, _ in (place, []) }
                     .validate { _, _, file in
                         seen.add(file)

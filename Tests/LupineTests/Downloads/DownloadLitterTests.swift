@@ -22,10 +22,10 @@ struct DownloadLitterTests {
     }
 
     @Test(
-        "[DL-5, DL-8] a failed download leaves neither half a file nor a temporary one",
+        "[DL-5, DL-8] a failed download leaves neither a partial nor a temporary file",
         arguments: Cause.allCases)
     func litter(_ cause: Cause) async throws {
-        try await withPlace { place async throws in
+        try await withTemporaryFolder { place async throws in
             let origin = try LupineOrigin.Origin.start()
             origin.script(
                 "GET", "/cut", ScriptPlan(.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc"), .close))

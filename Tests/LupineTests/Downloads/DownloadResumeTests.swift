@@ -31,20 +31,20 @@ struct DownloadResumeTests {
         _ stage: PipelineStage, to place: URL, interceptor: (any RequestInterceptor)? = nil
     ) async -> (DownloadRequest, Task<AFDownloadResponse<URL?>, Never>) {
         resource.serve(stage.origin, from: 0, cut: (1000, .stall))
-        let written = Heard<Int64>()
+        let written = ValueLog<Int64>()
         let request = stage.download("/resource", interceptor: interceptor) { _, _ in
             (place, [])
         }.downloadProgress(queue: quiet) { written.add($0.completedUnitCount) }
         let response = Task { await request.moved() }
-        await written.wait(untilHeard: 1000)
+        await written.wait(untilRecorded: 1000)
         return (request, response)
     }
 
     @Test(
-        "[DL-20, DL-25] a plain cancel gives nothing to go on with, and nobody is asked about it",
+        "[DL-20, DL-25] `cancel()` produces no resume data, and no retrier is called",
         arguments: Spoken.allCases)
     func plainCancel(over spoken: Spoken) async throws {
-        try await withPlace { folder async throws in
+        try await withTemporaryFolder { folder async throws in
             try await withPipeline(over: spoken) { stage async throws in
                 let interceptor = ScriptedInterceptor(answers: [.retry])
                 let (request, response) = await running(
@@ -59,11 +59,11 @@ struct DownloadResumeTests {
     }
 
     @Test(
-        "[DL-21, DL-25, DL-26, S-27, I-1.15] a cancel that produces resume data: another download goes on from there",
+        "[DL-21, DL-25, DL-26, S-27, I-1.15] another download resumes with the resume data of a cancelled one",
         arguments: Spoken.allCases
     )
     func producing(over spoken: Spoken) async throws {
-        try await withPlace { folder async throws in
+        try await withTemporaryFolder { folder async throws in
             try await withPipeline(over: spoken) { stage async throws in
                 let interceptor = ScriptedInterceptor(answers: [.retry])
                 let place = folder.appendingPathComponent("file")
@@ -74,9 +74,9 @@ struct DownloadResumeTests {
                 let data = try #require(end.resumeData)
                 #expect(data == request.resumeData)
                 resource.serve(stage.origin, from: 1000)
-                let fractions = Heard<Double>()
-                let converted = Heard<URLRequest>()
-                let adapted = Heard<Bool>()
+                let fractions = ValueLog<Double>()
+                let converted = ValueLog<URLRequest>()
+                let adapted = ValueLog<Bool>()
                 let adapter = Adapter { request, _, completion in
                     adapted.add(true)
                     completion(.success(request))
@@ -89,7 +89,7 @@ struct DownloadResumeTests {
                 let whole = await rest.loaded()
                 let isWhole = whole.value == Data(resource.bytes)
                 #expect(isWhole && whole.response?.statusCode == 206)
-                await fractions.wait(untilHeard: 1)
+                await fractions.wait(untilRecorded: 1)
                 #expect(fractions.all.first ?? 0 > 0, "[DL-9] the offset comes first")
                 #expect(fractions.all == fractions.all.sorted())
                 #expect(rest.request == nil && rest.requests.isEmpty && whole.request == nil)
@@ -102,7 +102,7 @@ struct DownloadResumeTests {
         "[DL-22] the closure, the request and the response have the same resume data",
         arguments: Spoken.allCases)
     func closure(over spoken: Spoken) async throws {
-        try await withPlace { folder async throws in
+        try await withTemporaryFolder { folder async throws in
             try await withPipeline(over: spoken) { stage async throws in
                 let (request, response) = await running(stage, to: folder.appendingPathComponent("file"))
                 let data = try #require(await request.cancelled())
@@ -115,9 +115,9 @@ struct DownloadResumeTests {
         }
     }
 
-    @Test("[DL-22] a suspended download is cancelled all the same", arguments: Spoken.allCases)
+    @Test("[DL-22] a suspended download can be cancelled", arguments: Spoken.allCases)
     func suspended(over spoken: Spoken) async throws {
-        try await withPlace { folder async throws in
+        try await withTemporaryFolder { folder async throws in
             try await withPipeline(over: spoken) { stage async throws in
                 let (request, response) = await running(stage, to: folder.appendingPathComponent("file"))
                 request.suspend()
@@ -129,13 +129,13 @@ struct DownloadResumeTests {
     }
 
     @Test(
-        "[DL-23] without a task the closure is called once, with nothing, and never before cancelling returns",
+        "[DL-23] without a task the closure is called once, with nil, after `cancel` has returned",
         arguments: Spoken.allCases
     )
     func withoutTask(over spoken: Spoken) async throws {
         try await withPipeline(PipelineSetUp(startsImmediately: false), over: spoken) { stage async throws in
             let request = stage.session.download(stage.url())
-            let heard = Heard<String>()
+            let heard = ValueLog<String>()
             let hold = DispatchSemaphore(value: 0)
             stage.session.rootQueue.async { hold.wait() }
             request.cancel(byProducingResumeData: { heard.add($0 == nil ? "nothing" : "data") })
@@ -149,11 +149,11 @@ struct DownloadResumeTests {
     }
 
     @Test(
-        "[DL-23] behind the end of the task, while serializers run, the closure is called once with nothing",
+        "[DL-23] after the end of the task, while serializers run, the closure is called once, with nil",
         arguments: Spoken.allCases)
     func whileSerializing(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage async throws in
-            let heard = Heard<String>()
+            let heard = ValueLog<String>()
             let request = stage.session.download(stage.url("/range/10"))
             let response: AFDownloadResponse<String> = await withCheckedContinuation { continuation in
                 request.response(
@@ -171,7 +171,7 @@ struct DownloadResumeTests {
     }
 
     @Test(
-        "[DL-24] a transfer that breaks offers what it has, in the request, its error and the response",
+        "[DL-24] after a lost connection the request, its error and the response have resume data",
         arguments: Spoken.allCases)
     func broken(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage async throws in
@@ -188,11 +188,11 @@ struct DownloadResumeTests {
     }
 
     @Test(
-        "[DL-24] what an attempt has left is removed when the next one begins anew",
+        "[DL-24] the partial file of an attempt is removed when the next one starts from the beginning",
         arguments: Spoken.allCases)
     func retriedPart(over spoken: Spoken) async throws {
-        try await withPlace { folder async throws in
-            let parts = Heard<String>()
+        try await withTemporaryFolder { folder async throws in
+            let parts = ValueLog<String>()
             let interceptor = ScriptedInterceptor(retry: { [resource] question in
                 let data = question.error.asAFError?.downloadResumeData
                 parts.add(data.flatMap { ResumeData($0) }?.file ?? "none")
@@ -217,10 +217,10 @@ struct DownloadResumeTests {
     private let origin = Protected<LupineOrigin.Origin?>(nil)
 
     @Test(
-        "[DL-24] what nobody can find any more is removed, too: a retrier put its own error in the place",
+        "[DL-24] a partial file whose resume data a retrier's error has replaced is removed",
         arguments: Spoken.allCases)
     func replacedError(over spoken: Spoken) async throws {
-        let parts = Heard<String>()
+        let parts = ValueLog<String>()
         let interceptor = ScriptedInterceptor(retry: { question in
             parts.add(question.error.asAFError?.downloadResumeData.flatMap { ResumeData($0) }?.file ?? "none")
             question.answer(.doNotRetryWithError(BriefError("no")))
@@ -237,10 +237,10 @@ struct DownloadResumeTests {
     }
 
     @Test(
-        "[DL-26] cut at 20 random points by a reset, an end or a cancel, and gone on with each time",
+        "[DL-26] a download that is interrupted at 20 random points and resumed each time is complete",
         arguments: Spoken.allCases)
     func manyCuts(over spoken: Spoken) async throws {
-        try await withPlace { folder async throws in
+        try await withTemporaryFolder { folder async throws in
             try await withPipeline(over: spoken) { stage async throws in
                 var random = SeededRandom(seed: UInt64(ProcessInfo.processInfo.processIdentifier))
                 let resource = CutResource(bytes: octets(4 << 20, seed: 7))
@@ -252,11 +252,11 @@ struct DownloadResumeTests {
                     let cut = 1 + Int(random.next() % UInt64(left / (21 - round) * 2 - 1))
                     let ending = CutResource.Ending.allCases[round % 3]
                     resource.serve(stage.origin, from: offset, cut: (cut, ending))
-                    let written = Heard<Int64>()
+                    let written = ValueLog<Int64>()
                     let request = stage.download(data, to: place)
                         .downloadProgress(queue: quiet) { written.add($0.completedUnitCount) }
                     async let response = request.moved()
-                    if ending != .end { await written.wait(untilHeard: Int64(offset + cut)) }
+                    if ending != .end { await written.wait(untilRecorded: Int64(offset + cut)) }
                     if ending == .stall { request.cancel(producingResumeData: true) }
                     if ending == .reset { stage.origin.gate("cut \(offset)").open() }
                     let end = await response
@@ -274,9 +274,9 @@ struct DownloadResumeTests {
         }
     }
 
-    @Test("[DL-26] a resource that has changed starts anew and is whole", arguments: Spoken.allCases)
+    @Test("[DL-26] a resource that has changed is downloaded from the beginning", arguments: Spoken.allCases)
     func changed(over spoken: Spoken) async throws {
-        try await withPlace { folder async throws in
+        try await withTemporaryFolder { folder async throws in
             try await withPipeline(over: spoken) { stage async throws in
                 let place = folder.appendingPathComponent("file")
                 let (request, response) = await running(stage, to: place)
@@ -301,7 +301,7 @@ struct DownloadResumeTests {
     }
 
     @Test(
-        "[DL-9, DL-26, V-6.16] a download that lacks nothing any more is whole, and its progress says so",
+        "[DL-9, DL-26, V-6.16] resuming a download that has all bytes completes it, with full progress",
         arguments: [
             "416 Range Not Satisfiable\r\nContent-Range: bytes */1000\r\nContent-Type: text/html\r\n"
                 + "Content-Length: 4\r\n\r\nnone",
@@ -309,7 +309,7 @@ struct DownloadResumeTests {
                 + "Content-Length: 0\r\n\r\n",
         ], Spoken.allCases)
     func nothingMissing(_ answer: String, over spoken: Spoken) async throws {
-        try await withPlace { folder async throws in
+        try await withTemporaryFolder { folder async throws in
             try await withPipeline(over: spoken) { stage async throws in
                 let bytes = octets(1000)
                 stage.origin.answer(
@@ -322,7 +322,7 @@ struct DownloadResumeTests {
                 #expect(brief(lost.error) == "task lost")
                 let data = try #require(lost.resumeData as Data?)
                 let place = folder.appendingPathComponent("file")
-                let fractions = Heard<Double>()
+                let fractions = ValueLog<Double>()
                 let request = stage.session.download(resumingWith: data) { _, _ in (place, []) }
                     .downloadProgress(queue: quiet) { fractions.add($0.fractionCompleted) }
                     .validate().validate(contentType: ["a/b"])
@@ -339,7 +339,7 @@ struct DownloadResumeTests {
     }
 
     @Test(
-        "[V-6.16] any other 416 is judged like every status",
+        "[V-6.16] any other 416 is validated like every status",
         arguments: ["Content-Range: bytes */1001\r\n", "Content-Range: bytes */*\r\n", ""], Spoken.allCases)
     func refusedRange(_ field: String, over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage async throws in
@@ -365,7 +365,7 @@ struct DownloadResumeTests {
         }
     }
 
-    @Test("[DL-24, DL-26] a server without ranges gives nothing to go on with", arguments: Spoken.allCases)
+    @Test("[DL-24, DL-26] a server without range support leads to no resume data", arguments: Spoken.allCases)
     func withoutRanges(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage async throws in
             var resource = resource
@@ -376,7 +376,7 @@ struct DownloadResumeTests {
         }
     }
 
-    @Test("[DL-26] what is no resume data fails the request", arguments: Spoken.allCases)
+    @Test("[DL-26] invalid resume data fails the request", arguments: Spoken.allCases)
     func noResumeData(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage async throws in
             let end = await stage.session.download(resumingWith: Data("none".utf8)).moved()
@@ -384,22 +384,24 @@ struct DownloadResumeTests {
         }
     }
 
-    @Test("[DL-9] the total is -1 as long as nobody knows it, and bytes add up", arguments: Spoken.allCases)
+    @Test(
+        "[DL-9] the total is -1 while it is unknown, and the completed bytes add up",
+        arguments: Spoken.allCases)
     func unknownTotal(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage async throws in
             stage.origin.answer(
                 "GET", "/open",
                 ScriptPlan(
                     .send("HTTP/1.1 200 OK\r\n\r\nabc"), .waitForSignal("rest"), .send("defg"), .close))
-            let heard = Heard<String>()
+            let heard = ValueLog<String>()
             let request = stage.session.download(stage.url("/open")).downloadProgress(queue: quiet) {
                 heard.add("\($0.completedUnitCount) of \($0.totalUnitCount)")
             }
             async let response = request.moved()
-            await heard.wait(untilHeard: "3 of -1")
+            await heard.wait(untilRecorded: "3 of -1")
             stage.origin.gate("rest").open()
             let end = await response
-            await heard.wait(untilHeard: "7 of -1")
+            await heard.wait(untilRecorded: "7 of -1")
             #expect(request.downloadProgress.completedUnitCount == 7)
             try end.fileURL.map { try FileManager.default.removeItem(at: $0) }
         }

@@ -15,7 +15,7 @@ struct TransferStormTests {
     private static let size = 8 << 20
 
     @Test(
-        "[DL-5, DL-30, UP-1, UP-8] 200 downloads and 200 uploads of 8 MiB at once are whole, and leave the process with the descriptors that it had"
+        "[DL-5, DL-30, UP-1, UP-8] 200 concurrent downloads and 200 uploads of 8 MiB are complete, and leave no descriptor open"
     )
     func storm() async throws {
         let origin = try LupineOrigin.Origin.start()
@@ -24,7 +24,7 @@ struct TransferStormTests {
             try OriginResponse(200, "application/octet-stream", served)
         }
         origin.digest("POST", "/sum")
-        try await withPlace { folder async throws in
+        try await withTemporaryFolder { folder async throws in
             let file = folder.appendingPathComponent("file")
             try Data(sent).write(to: file)
             let (downloads, temporary) = (

@@ -30,12 +30,13 @@ extension AFErrorRow {
     }
 
     private static func untrusted(
-        _ name: String, _ reason: AFError.ServerTrustFailureReason, _ says: [String],
+        _ name: String, _ reason: AFError.ServerTrustFailureReason, _ descriptionParts: [String],
         underlying: InnerError? = nil
     ) -> AFErrorRow {
         AFErrorRow(
             name: "ServerTrustFailureReason.\(name)", error: .serverTrustEvaluationFailed(reason: reason),
-            question: "isServerTrustEvaluationError", says: ["not trusted"] + says, underlying: underlying)
+            trueProperty: "isServerTrustEvaluationError",
+            descriptionParts: ["not trusted"] + descriptionParts, underlying: underlying)
     }
 
     /// All reasons about trust.

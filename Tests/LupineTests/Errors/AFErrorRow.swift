@@ -20,9 +20,9 @@ struct AFErrorRow: Sendable, CustomTestStringConvertible {
     var name: String
     var error: AFError
     /// The name of the only `is...Error` property that is true.
-    var question: String?
+    var trueProperty: String?
     /// Texts that the description must contain.
-    var says: [String] = []
+    var descriptionParts: [String] = []
     var underlying: InnerError?
     var convertible: String?
     var url: URL?
@@ -36,7 +36,7 @@ struct AFErrorRow: Sendable, CustomTestStringConvertible {
     var testDescription: String { name }
 
     /// All `is...Error` properties, by name.
-    static let questions: [(name: String, ask: @Sendable (AFError) -> Bool)] = [
+    static let isErrorProperties: [(name: String, value: @Sendable (AFError) -> Bool)] = [
         ("isSessionDeinitializedError", { $0.isSessionDeinitializedError }),
         ("isSessionInvalidatedError", { $0.isSessionInvalidatedError }),
         ("isExplicitlyCancelledError", { $0.isExplicitlyCancelledError }),
@@ -67,57 +67,65 @@ extension AFErrorRow {
     private static let steps: [AFErrorRow] = [
         AFErrorRow(
             name: "createUploadableFailed(error:)", error: .createUploadableFailed(error: inner),
-            question: "isCreateUploadableError", says: ["uploaded", "inner told"], underlying: inner),
+            trueProperty: "isCreateUploadableError", descriptionParts: ["uploaded", "inner told"],
+            underlying: inner),
         AFErrorRow(
             name: "createURLRequestFailed(error:)", error: .createURLRequestFailed(error: inner),
-            question: "isCreateURLRequestError", says: ["URLRequest", "inner told"], underlying: inner),
+            trueProperty: "isCreateURLRequestError", descriptionParts: ["URLRequest", "inner told"],
+            underlying: inner),
         AFErrorRow(
             name: "downloadedFileMoveFailed(error:source:destination:)",
             error: .downloadedFileMoveFailed(error: inner, source: file, destination: other),
-            question: "isDownloadedFileMoveError",
-            says: ["moved", "\(file)", "\(other)", "inner told"], underlying: inner, source: file,
+            trueProperty: "isDownloadedFileMoveError",
+            descriptionParts: ["moved", "\(file)", "\(other)", "inner told"], underlying: inner, source: file,
             destination: other),
         AFErrorRow(
             name: "explicitlyCancelled", error: .explicitlyCancelled,
-            question: "isExplicitlyCancelledError", says: ["cancelled on purpose"]),
+            trueProperty: "isExplicitlyCancelledError", descriptionParts: ["cancelled on purpose"]),
         AFErrorRow(
-            name: "invalidURL(url:)", error: .invalidURL(url: "no url"), question: "isInvalidURLError",
-            says: ["not a valid URL", "no url"], convertible: "no url"),
+            name: "invalidURL(url:)", error: .invalidURL(url: "no url"), trueProperty: "isInvalidURLError",
+            descriptionParts: ["not a valid URL", "no url"], convertible: "no url"),
         AFErrorRow(
             name: "requestAdaptationFailed(error:)", error: .requestAdaptationFailed(error: inner),
-            question: "isRequestAdaptationError", says: ["adapted", "inner told"], underlying: inner),
+            trueProperty: "isRequestAdaptationError", descriptionParts: ["adapted", "inner told"],
+            underlying: inner),
         AFErrorRow(
             name: "requestRetryFailed(retryError:originalError:)",
             error: .requestRetryFailed(retryError: inner, originalError: InnerError(name: "original")),
-            question: "isRequestRetryError", says: ["retried", "inner told", "original told"],
+            trueProperty: "isRequestRetryError",
+            descriptionParts: ["retried", "inner told", "original told"],
             underlying: inner),
         AFErrorRow(
             name: "sessionDeinitialized", error: .sessionDeinitialized,
-            question: "isSessionDeinitializedError",
-            says: ["invalidated without an error", "deallocated", "strong reference"]),
+            trueProperty: "isSessionDeinitializedError",
+            descriptionParts: ["invalidated without an error", "deallocated", "strong reference"]),
         AFErrorRow(
             name: "sessionInvalidated(error:)", error: .sessionInvalidated(error: inner),
-            question: "isSessionInvalidatedError", says: ["invalidated", "inner told"], underlying: inner),
+            trueProperty: "isSessionInvalidatedError", descriptionParts: ["invalidated", "inner told"],
+            underlying: inner),
         AFErrorRow(
             name: "sessionInvalidated(error:) without one", error: .sessionInvalidated(error: nil),
-            question: "isSessionInvalidatedError", says: ["invalidated", "no description"]),
+            trueProperty: "isSessionInvalidatedError", descriptionParts: ["invalidated", "no description"]),
         AFErrorRow(
             name: "sessionTaskFailed(error:)", error: .sessionTaskFailed(error: inner),
-            question: "isSessionTaskError", says: ["URLSessionTask", "inner told"], underlying: inner),
+            trueProperty: "isSessionTaskError", descriptionParts: ["URLSessionTask", "inner told"],
+            underlying: inner),
         AFErrorRow(
             name: "URLRequestValidationFailureReason.bodyDataInGETRequest(_:)",
             error: .urlRequestValidationFailed(reason: .bodyDataInGETRequest(Data("the body".utf8))),
-            says: ["cannot be sent", "GET", "the body"]),
+            descriptionParts: ["cannot be sent", "GET", "the body"]),
     ]
 
     private static func multipart(
-        _ name: String, _ reason: AFError.MultipartEncodingFailureReason, _ says: String, url: URL? = file,
+        _ name: String, _ reason: AFError.MultipartEncodingFailureReason, _ descriptionPart: String,
+        url: URL? = file,
         underlying: InnerError? = nil
     ) -> AFErrorRow {
         AFErrorRow(
             name: "MultipartEncodingFailureReason.\(name)", error: .multipartEncodingFailed(reason: reason),
-            question: "isMultipartEncodingError",
-            says: [says] + (url.map { ["\($0)"] } ?? []) + (underlying.map { ["\($0)"] } ?? []),
+            trueProperty: "isMultipartEncodingError",
+            descriptionParts: [descriptionPart] + (url.map { ["\($0)"] } ?? [])
+                + (underlying.map { ["\($0)"] } ?? []),
             underlying: underlying, url: url)
     }
 
@@ -148,21 +156,23 @@ extension AFErrorRow {
     ]
 
     private static func encoding(
-        _ name: String, _ reason: AFError.ParameterEncodingFailureReason, _ says: [String],
+        _ name: String, _ reason: AFError.ParameterEncodingFailureReason, _ descriptionParts: [String],
         underlying: InnerError? = nil
     ) -> AFErrorRow {
         AFErrorRow(
             name: "ParameterEncodingFailureReason.\(name)", error: .parameterEncodingFailed(reason: reason),
-            question: "isParameterEncodingError", says: says, underlying: underlying)
+            trueProperty: "isParameterEncodingError", descriptionParts: descriptionParts,
+            underlying: underlying)
     }
 
     private static func encoder(
-        _ name: String, _ reason: AFError.ParameterEncoderFailureReason, _ says: [String],
+        _ name: String, _ reason: AFError.ParameterEncoderFailureReason, _ descriptionParts: [String],
         underlying: InnerError? = nil
     ) -> AFErrorRow {
         AFErrorRow(
             name: "ParameterEncoderFailureReason.\(name)", error: .parameterEncoderFailed(reason: reason),
-            question: "isParameterEncoderError", says: says, underlying: underlying)
+            trueProperty: "isParameterEncoderError", descriptionParts: descriptionParts,
+            underlying: underlying)
     }
 
     private static let parameters: [AFErrorRow] = [
@@ -187,12 +197,13 @@ extension AFErrorRow {
     ]
 
     private static func refused(
-        _ name: String, _ reason: AFError.ResponseValidationFailureReason, _ says: [String],
+        _ name: String, _ reason: AFError.ResponseValidationFailureReason, _ descriptionParts: [String],
         underlying: InnerError? = nil, acceptable: [String]? = nil, type: String? = nil, code: Int? = nil
     ) -> AFErrorRow {
         AFErrorRow(
             name: "ResponseValidationFailureReason.\(name)", error: .responseValidationFailed(reason: reason),
-            question: "isResponseValidationError", says: says, underlying: underlying,
+            trueProperty: "isResponseValidationError", descriptionParts: descriptionParts,
+            underlying: underlying,
             acceptable: acceptable, type: type, code: code)
     }
 
@@ -219,13 +230,13 @@ extension AFErrorRow {
     ]
 
     private static func unserialized(
-        _ name: String, _ reason: AFError.ResponseSerializationFailureReason, _ says: [String],
+        _ name: String, _ reason: AFError.ResponseSerializationFailureReason, _ descriptionParts: [String],
         underlying: InnerError? = nil, encoding: String.Encoding? = nil
     ) -> AFErrorRow {
         AFErrorRow(
             name: "ResponseSerializationFailureReason.\(name)",
-            error: .responseSerializationFailed(reason: reason), question: "isResponseSerializationError",
-            says: says, underlying: underlying, encoding: encoding)
+            error: .responseSerializationFailed(reason: reason), trueProperty: "isResponseSerializationError",
+            descriptionParts: descriptionParts, underlying: underlying, encoding: encoding)
     }
 
     private static let serialization: [AFErrorRow] = [

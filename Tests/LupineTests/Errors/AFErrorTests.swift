@@ -5,11 +5,13 @@ import Testing
 
 @testable import Lupine
 
+/// The properties and the description of each case and reason of `AFError`.
 struct AFErrorTests {
     private func check(_ row: AFErrorRow) {
         let error = row.error
-        for question in AFErrorRow.questions {
-            #expect(question.ask(error) == (question.name == row.question), "\(question.name) of \(row.name)")
+        for property in AFErrorRow.isErrorProperties {
+            let expected = property.name == row.trueProperty
+            #expect(property.value(error) == expected, "\(property.name) of \(row.name)")
         }
         #expect(error.underlyingError as? InnerError == row.underlying, "\(row.name)")
         #expect((error.underlyingError == nil) == (row.underlying == nil), "\(row.name)")
@@ -25,7 +27,7 @@ struct AFErrorTests {
         #expect(error.downloadResumeData == nil, "\(row.name)")
 
         let description = error.errorDescription ?? ""
-        for part in row.says {
+        for part in row.descriptionParts {
             #expect(description.contains(part), "\(row.name) says: \(description)")
         }
         #expect(error.localizedDescription == description, "\(row.name)")
@@ -34,16 +36,16 @@ struct AFErrorTests {
     }
 
     @Test(
-        "each case and each reason answers every question, and says what it is about",
+        "each case and each reason has the right properties, and describes its data",
         arguments: AFErrorRow.plain)
-    func answers(_ row: AFErrorRow) { check(row) }
+    func properties(_ row: AFErrorRow) { check(row) }
 
-    @Test("[I-11.2] each reason about trust answers every question, and names its host")
-    func trustAnswers() throws {
+    @Test("[I-11.2] each reason about trust has the right properties, and names its host")
+    func trustProperties() throws {
         for row in try AFErrorRow.trust() { check(row) }
     }
 
-    @Test("every case and reason of the public names stands in the tables of these tests")
+    @Test("the tables of these tests contain every public case and reason")
     func isComplete() throws {
         let names = Set(try (AFErrorRow.plain + AFErrorRow.trust()).map(\.name))
         let wrappers: Set = [
@@ -80,7 +82,7 @@ struct AFErrorTests {
         #expect(again.error.localizedDescription == row.error.localizedDescription)
     }
 
-    @Test("components that make no URL are printed")
+    @Test("the description of an invalid URL contains its components")
     func invalidComponents() {
         var components = URLComponents()
         components.path = "//foo"
@@ -89,28 +91,28 @@ struct AFErrorTests {
         #expect(error.urlConvertible as? URLComponents == components)
     }
 
-    @Test("what a failed download left is found in the task's error")
+    @Test("the resume data of a failed download is found in the task's error")
     func resumeData() {
-        let data = Data("left".utf8)
+        let data = Data("resume".utf8)
         let info: [String: Any] = [NSURLSessionDownloadTaskResumeData: data]
         let lost = URLError(.networkConnectionLost, userInfo: info)
         #expect(AFError.sessionTaskFailed(error: lost).downloadResumeData == data)
         #expect(AFError.requestRetryFailed(retryError: lost, originalError: lost).downloadResumeData == data)
         #expect(AFError.sessionTaskFailed(error: URLError(.timedOut)).downloadResumeData == nil)
-        let odd = URLError(.timedOut, userInfo: [NSURLSessionDownloadTaskResumeData: "text"])
-        #expect(AFError.sessionTaskFailed(error: odd).downloadResumeData == nil)
+        let mistyped = URLError(.timedOut, userInfo: [NSURLSessionDownloadTaskResumeData: "text"])
+        #expect(AFError.sessionTaskFailed(error: mistyped).downloadResumeData == nil)
         #expect(AFError.explicitlyCancelled.downloadResumeData == nil)
     }
 
-    @Test("a stream of another length says both")
+    @Test("the error of a stream of another length has both lengths")
     func unexpectedLength() {
         let error = AFError.UnexpectedInputStreamLength(bytesExpected: 3, bytesRead: 2)
         #expect(error.bytesExpected == 3)
         #expect(error.bytesRead == 2)
     }
 
-    @Test("[V-12.10] only forms have a URL, a retry's error is underneath, and adaptation wraps everything")
-    func whereErrorsStand() throws {
+    @Test("[V-12.10] only forms have a URL, a retry's error is underlying, and adaptation wraps every error")
+    func associatedValues() throws {
         let url = try #require(URL(string: "file:///a.txt"))
         #expect(AFError.multipartEncodingFailed(reason: .bodyPartURLInvalid(url: url)).url == url)
         #expect(AFError.responseValidationFailed(reason: .dataFileReadFailed(at: url)).url == nil)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Lupine
 
-/// The text of a response that could not be decoded: where, what was expected, and what was found.
+/// The description of a decoding error: the position, what was expected, and the beginning of the content.
 struct DecodingErrorTests {
     struct Flower: Decodable, Sendable {
         let name: String
@@ -59,23 +59,23 @@ struct DecodingErrorTests {
             parts: ["at flowers: ", "xxxx…"], absent: [String(repeating: "x", count: 121)]),
     ]
 
-    @Test("a decoding error names the place, and shows how the content begins", arguments: rows)
+    @Test("a decoding error names the position, and shows the beginning of the content", arguments: rows)
     func texts(_ row: Row) throws {
         let error = try #require(throws: AFError.self) {
             try DecodableResponseSerializer<Garden>().serialize(
                 request: nil, response: nil, data: Data(row.content.utf8), error: nil)
         }
         let text = try #require(error.errorDescription)
-        var rest = text[...]
+        var remainder = text[...]
         for part in row.parts {
-            let range = try #require(rest.range(of: part), "\(part) in \(text)")
-            rest = rest[range.upperBound...]
+            let range = try #require(remainder.range(of: part), "\(part) in \(text)")
+            remainder = remainder[range.upperBound...]
         }
         for part in row.absent { #expect(!text.contains(part), "\(text)") }
         #expect(error.underlyingError is DecodingError)
     }
 
-    @Test("keys and values of a peer's may be of any length, and are shown up to their beginning")
+    @Test("keys and values from the peer may have any length, and only their beginning is shown")
     func longTexts() throws {
         enum Colour: String, Decodable { case red }
         let long = String(repeating: "kü", count: 50_000)
@@ -116,7 +116,7 @@ struct DecodingErrorTests {
         }
     }
 
-    @Test("a stream's pieces and lines say the same")
+    @Test("errors of stream serializers have the same description")
     func streams() throws {
         let data = Data(#"{"flowers":3}"#.utf8)
         for serialize in [

@@ -4,36 +4,37 @@ import Testing
 
 @testable import Lupine
 
+/// The conversion of an error to an `AFError`.
 struct ErrorConversionTests {
-    @Test("an error that is an AFError is one, another is not")
+    @Test("`asAFError` returns an AFError, and nil for another error")
     func cast() {
         let error: any Error = AFError.explicitlyCancelled
         #expect(error.asAFError?.isExplicitlyCancelledError == true)
         #expect(InnerError(name: "inner").asAFError == nil)
     }
 
-    @Test("an AFError comes out, and neither the message nor the default is asked for")
+    @Test("for an AFError neither the message nor the default is evaluated")
     func castOrElse() {
-        var asked = false
-        func ask<Answer>(_ answer: Answer) -> Answer {
-            asked = true
-            return answer
+        var isEvaluated = false
+        func evaluate<Value>(_ value: Value) -> Value {
+            isEvaluated = true
+            return value
         }
         let error: any Error = AFError.explicitlyCancelled
-        #expect(error.asAFError(orFailWith: ask("no")).isExplicitlyCancelledError)
-        #expect(error.asAFError(or: ask(.sessionDeinitialized)).isExplicitlyCancelledError)
-        #expect(!asked)
+        #expect(error.asAFError(orFailWith: evaluate("no")).isExplicitlyCancelledError)
+        #expect(error.asAFError(or: evaluate(.sessionDeinitialized)).isExplicitlyCancelledError)
+        #expect(!isEvaluated)
         let other = InnerError(name: "inner")
-        #expect(other.asAFError(or: ask(.sessionDeinitialized)).isSessionDeinitializedError)
-        #expect(asked)
+        #expect(other.asAFError(or: evaluate(.sessionDeinitialized)).isSessionDeinitializedError)
+        #expect(isEvaluated)
     }
 
-    @Test("another error stops the program, with the message")
-    func stops() async throws {
+    @Test("another error traps with the message")
+    func traps() async throws {
         let end = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = InnerError(name: "inner").asAFError(orFailWith: "this is why")
         }
-        let said = String(decoding: try #require(end).standardErrorContent, as: UTF8.self)
-        #expect(said.contains("this is why"))
+        let output = String(decoding: try #require(end).standardErrorContent, as: UTF8.self)
+        #expect(output.contains("this is why"))
     }
 }

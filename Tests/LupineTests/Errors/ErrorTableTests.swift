@@ -10,8 +10,8 @@ import Testing
 @testable import Lupine
 @testable import LupineLoading
 
-/// A failure of each kind that the network layer has, and its text: the error's, and the whole response's. The failures that a
-/// test can provoke in a request are in `FailureTextTests` and `ErrorTextTests`.
+/// The description of each kind of `TransportError`, in the error and in the response's debug description. `FailureTextTests` and
+/// `ErrorTextTests` contain the failures that a test can provoke in a request.
 struct ErrorTableTests {
     struct Row: Sendable, CustomTestStringConvertible {
         let error: TransportError
@@ -226,7 +226,7 @@ struct ErrorTableTests {
     ]
 
     @Test(
-        "[V-5.3, U-16.1] an error says host, port, step and cause, and what to try, however it is printed",
+        "[V-5.3, U-16.1] the description of an error has host, port, step and cause, and advice",
         arguments: rows)
     func texts(_ row: Row) throws {
         let url = try #require(URL(string: "https://api.example/path?q=1"))
@@ -241,12 +241,12 @@ struct ErrorTableTests {
         let response = AFDataResponse<Data>(
             request: URLRequest(url: url), response: nil, data: nil, metrics: nil, serializationDuration: 0,
             result: .failure(failure))
-        let shown = response.debugDescription
-        #expect(shown.hasPrefix("[Request]: GET https://api.example/path?q=1\n"))
+        let description = response.debugDescription
+        #expect(description.hasPrefix("[Request]: GET https://api.example/path?q=1\n"))
         #expect(
-            shown.contains(
+            description.contains(
                 "[Result]: failure(Lupine.AFError.sessionTaskFailed(error: Error Domain=NSURLErrorDomain "
                     + "Code=\(row.code.rawValue) \"\(row.text)\"UserInfo={"))
-        #expect(!"\(error)\(shown)\(failure.localizedDescription)".contains("(null)"))
+        #expect(!"\(error)\(description)\(failure.localizedDescription)".contains("(null)"))
     }
 }

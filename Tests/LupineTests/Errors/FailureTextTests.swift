@@ -7,7 +7,7 @@ import Testing
 
 @testable import Lupine
 
-/// The texts of a request that failed: the error's, and the whole response's by `debugPrint`.
+/// The descriptions of a failed request: the error's description, and the response's debug description.
 @Suite struct FailureTextTests {
     struct Row: Sendable, CustomTestStringConvertible {
         let testDescription: String
@@ -152,7 +152,7 @@ import Testing
     ]
 
     @Test(
-        "[V-5.3] a download that cannot be put where it belongs names both files and says why",
+        "[V-5.3] the error of a download that cannot be moved names both files and the cause",
         arguments: fileRows)
     func files(_ row: FileRow) async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
@@ -179,11 +179,11 @@ import Testing
         )
         #expect(!response.debugDescription.contains("(null)"))
         await origin.shutdown()
-        let left = try FileManager.default.contentsOfDirectory(atPath: folder.path)
-        #expect(left == ["taken"])
+        let remaining = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        #expect(remaining == ["taken"])
     }
 
-    @Test("[V-5.3] a refused status and content that cannot be decoded")
+    @Test("[V-5.3] the errors of an unacceptable status and of content that cannot be decoded")
     func answers() async throws {
         let origin = try LupineOrigin.Origin.start()
         let configuration = URLSessionConfiguration.ephemeral
@@ -193,8 +193,9 @@ import Testing
         #expect(
             refused.error?.localizedDescription == "The response's status code is not acceptable: 404")
         #expect(refused.debugDescription.contains("[Result]: failure("))
-        let odd = await session.request(origin.url + "/xml").serializingDecodable([String].self).response
-        #expect(odd.error?.localizedDescription.contains("begins with: ") == true)
+        let undecodable = await session.request(origin.url + "/xml").serializingDecodable([String].self)
+            .response
+        #expect(undecodable.error?.localizedDescription.contains("begins with: ") == true)
         await origin.shutdown()
     }
 }

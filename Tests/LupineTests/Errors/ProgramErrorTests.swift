@@ -8,8 +8,8 @@ import Testing
 
 @testable import Lupine
 
-/// Wherever the program's code throws, the request fails with the same error value: as `underlyingError` of the case that names
-/// the step, wrapped once.
+/// Wherever the program's code throws an error, the request fails with an `AFError` whose case names the step and whose
+/// `underlyingError` is that error.
 @Suite(.timeLimit(.minutes(10)))
 struct ProgramErrorTests {
     final class OwnError: Error, Sendable {}
@@ -24,7 +24,7 @@ struct ProgramErrorTests {
         var setUp: @Sendable () -> PipelineSetUp = { PipelineSetUp() }
     }
 
-    // MARK: before anything is sent
+    // MARK: before the request is sent
 
     private struct Broken: URLConvertible, URLRequestConvertible, Encodable {
         func asURL() throws -> URL { throw own }
@@ -105,7 +105,7 @@ struct ProgramErrorTests {
         },
     ]
 
-    // MARK: while it is on its way
+    // MARK: while the task runs
 
     static let underway: [Row] = [
         Row(testDescription: "a body stream") { stage in
@@ -166,7 +166,7 @@ struct ProgramErrorTests {
         } isOfStep: {
             $0.isDownloadedFileMoveError
         } setUp: {
-            PipelineSetUp(delegate: SessionDelegate(fileManager: StubbornFiles()))
+            PipelineSetUp(delegate: SessionDelegate(fileManager: BrokenFileManager()))
         },
     ]
 
@@ -176,11 +176,11 @@ struct ProgramErrorTests {
         override func stopLoading() {}
     }
 
-    private final class StubbornFiles: FileManager, @unchecked Sendable {
+    private final class BrokenFileManager: FileManager, @unchecked Sendable {
         override func moveItem(at source: URL, to destination: URL) throws { throw own }
     }
 
-    // MARK: with the answer
+    // MARK: when the response is processed
 
     private struct BrokenSerializer: ResponseSerializer, DataStreamSerializer {
         func serialize(
@@ -266,7 +266,8 @@ struct ProgramErrorTests {
     ]
 
     @Test(
-        "[V-12.13] what the program throws is underneath, once", arguments: preparing + underway + answering,
+        "[V-12.13] an error that the program throws is the underlying error, wrapped once",
+        arguments: preparing + underway + answering,
         Spoken.allCases)
     func errors(_ row: Row, over spoken: Spoken) async throws {
         try await withPipeline(row.setUp(), over: spoken) { stage in
@@ -281,21 +282,21 @@ struct ProgramErrorTests {
 /// A body stream that fails after three bytes.
 private final class BrokenStream: InputStream {
     private let error: any Error
-    private var left = 3
+    private var bytesLeft = 3
 
     init(_ error: any Error) {
         self.error = error
         super.init(data: Data())
     }
 
-    override var streamStatus: Stream.Status { left == 3 ? .notOpen : .open }
+    override var streamStatus: Stream.Status { bytesLeft == 3 ? .notOpen : .open }
     override var streamError: (any Error)? { error }
     override var hasBytesAvailable: Bool { true }
     override func open() {}
     override func close() {}
     override func read(_ buffer: UnsafeMutablePointer<UInt8>, maxLength length: Int) -> Int {
-        guard left > 0 else { return -1 }
-        left -= 1
+        guard bytesLeft > 0 else { return -1 }
+        bytesLeft -= 1
         unsafe buffer.pointee = 0x61
         return 1
     }

@@ -11,14 +11,15 @@ import Testing
 
 /// The events that monitors receive for requests that are cancelled at each stage, and for requests that are suspended.
 struct CancelSequenceTests {
-    private static let ended = "s6 r13 s7(cancelled) r15(task cancelled) r17 d2(explicit)"
+    /// The events after the cancellation of a running task.
+    private static let completionEvents = "s6 r13 s7(cancelled) r15(task cancelled) r17 d2(explicit)"
 
     /// Cancels a request a few more times.
     private static func cancelAgain(_ request: Request) {
         for _ in 0..<3 { request.cancel() }
     }
 
-    @Test("[R-4, R-5, R-6, S-13] never performed", arguments: Spoken.allCases)
+    @Test("[R-4, R-5, R-6, S-13] a request that was never performed", arguments: Spoken.allCases)
     func neverPerformed(over spoken: Spoken) async throws {
         try await withPipeline(PipelineSetUp(startsImmediately: false), over: spoken) { stage in
             let request = stage.get()
@@ -26,10 +27,10 @@ struct CancelSequenceTests {
             await stage.settle()
             Self.cancelAgain(request)
             request.resume()
-            let answer = await response
-            #expect(brief(answer.error) == "explicit")
+            let result = await response
+            #expect(brief(result.error) == "explicit")
             #expect(
-                answer.request == nil && answer.response == nil && answer.data == nil && answer.metrics == nil
+                result.request == nil && result.response == nil && result.data == nil && result.metrics == nil
             )
             await stage.settle()
             #expect(stage.events == "r11 r17 d2(explicit)")
@@ -38,7 +39,7 @@ struct CancelSequenceTests {
     }
 
     @Test(
-        "[R-4, I-1.12, R-36, S-26] resumed, without a task yet: the adapter's answer comes too late",
+        "[R-4, I-1.12, R-36, S-26] before the task is created: the adapter's later result has no effect",
         arguments: Spoken.allCases)
     func withoutTask(over spoken: Spoken) async throws {
         let interceptor = ScriptedInterceptor(adapt: { _ in })
@@ -59,7 +60,7 @@ struct CancelSequenceTests {
     }
 
     @Test(
-        "[R-36, R-45, I-1.20] resumed, without a task yet: the adapter's failure comes too late, and changes nothing",
+        "[R-36, R-45, I-1.20] before the task is created: the adapter's later failure has no effect",
         arguments: Spoken.allCases
     )
     func withoutTaskThenFailure(over spoken: Spoken) async throws {
@@ -85,7 +86,7 @@ struct CancelSequenceTests {
         try await withPipeline(over: spoken) { stage in
             let request = stage.held()
             async let response = request.answered()
-            await stage.wasAsked()
+            await stage.waitForRequest()
             await withTaskGroup(of: Void.self) { group in
                 for _ in 0..<100 { group.addTask { request.cancel() } }
             }
@@ -93,12 +94,12 @@ struct CancelSequenceTests {
             #expect(brief(answer.error) == "explicit")
             #expect(answer.metrics != nil && answer.response == nil && answer.request != nil)
             await stage.settle()
-            #expect(stage.events == "r1 r2 r6 r7 r8 r11 r12 " + Self.ended)
+            #expect(stage.events == "r1 r2 r6 r7 r8 r11 r12 " + Self.completionEvents)
             #expect(request.isCancelled)
         }
     }
 
-    @Test("[R-4] while content comes: the response stays", arguments: Spoken.allCases)
+    @Test("[R-4] while content arrives: the response is kept", arguments: Spoken.allCases)
     func midway(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
             stage.origin.answer(
@@ -106,28 +107,28 @@ struct CancelSequenceTests {
                 ScriptPlan(.send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc"), .stall))
             let request = stage.get("/part")
             async let response = request.answered()
-            await stage.recorder.heard.wait(untilHeard: "s10")
+            await stage.recorder.heard.wait(untilRecorded: "s10")
             request.cancel()
             let answer = await response
             #expect(answer.response?.statusCode == 200 && answer.data == Data("abc".utf8))
             await stage.settle()
-            #expect(stage.events == "r1 r2 r6 r7 r8 s9 s10 r11 r12 " + Self.ended)
+            #expect(stage.events == "r1 r2 r6 r7 r8 s9 s10 r11 r12 " + Self.completionEvents)
         }
     }
 
     @Test("[R-4, S-11, T-4] a task that was never resumed", arguments: Spoken.allCases)
     func eager(over spoken: Spoken) async throws {
-        try await withPipeline(PipelineSetUp(startsImmediately: false, setUp: .eager), over: spoken) {
+        try await withPipeline(PipelineSetUp(startsImmediately: false, requestSetup: .eager), over: spoken) {
             stage in
             // The task is resumed to be cancelled: on a busy machine a response could arrive in between.
             let request = stage.get("/delay/3600")
             async let response = request.answered()
-            await stage.recorder.heard.wait(untilHeard: "r7")
+            await stage.recorder.heard.wait(untilRecorded: "r7")
             await stage.settle()
             request.cancel()
             #expect(await response.metrics != nil)
             await stage.settle()
-            #expect(stage.events == "r2 r6 r7 r11 r12 " + Self.ended)
+            #expect(stage.events == "r2 r6 r7 r11 r12 " + Self.completionEvents)
         }
     }
 
@@ -141,29 +142,29 @@ struct CancelSequenceTests {
             #expect(brief(response.error) == "explicit")
             #expect(response.response?.statusCode == 200 && response.data == nil)
             await stage.settle()
-            #expect(stage.events == "r1 r2 r6 r7 r8 s9 r11 r12 " + Self.ended)
+            #expect(stage.events == "r1 r2 r6 r7 r8 s9 r11 r12 " + Self.completionEvents)
             #expect(request.isCancelled)
         }
     }
 
     @Test(
-        "[R-8] while serializers run: those that have not run see it, nobody is asked for a retry",
+        "[R-8] while serializers run: the remaining ones get the error, and no retrier is called",
         arguments: Spoken.allCases)
     func serializing(over spoken: Spoken) async throws {
         let interceptor = ScriptedInterceptor()
         try await withPipeline(over: spoken) { stage in
-            let ended = Heard<String>()
+            let ended = ValueLog<String>()
             let request = stage.get(interceptor: interceptor, resumes: false)
-            let serializer = ClosureSerializer { [weak request] _ in
+            let cancelling = ClosureSerializer { [weak request] _ in
                 request?.cancel()
                 return "done"
             }
-            let second = ClosureSerializer { error in
+            let failing = ClosureSerializer { error in
                 if let error { throw error }
                 return "done"
             }
-            request.response(responseSerializer: serializer) { ended.add(brief($0.error)) }
-                .response(responseSerializer: second) { ended.add(brief($0.error)) }
+            request.response(responseSerializer: cancelling) { ended.add(brief($0.error)) }
+                .response(responseSerializer: failing) { ended.add(brief($0.error)) }
                 .response { ended.add(brief($0.error)) }
             request.resume()
             #expect(await ended.wait(for: 3) == ["nil", "explicit", "explicit"])
@@ -176,15 +177,15 @@ struct CancelSequenceTests {
     }
 
     @Test(
-        "[R-35] while a retrier thinks about a task: its answer is ignored", arguments: [0, 1, 2],
+        "[R-35] before a retrier has answered for a task: its later answer is ignored", arguments: [0, 1, 2],
         Spoken.allCases)
-    func deciding(_ late: Int, over spoken: Spoken) async throws {
+    func beforeRetryAnswer(_ answerIndex: Int, over spoken: Spoken) async throws {
         let answers: [RetryResult] = [.retry, .doNotRetry, .doNotRetryWithError(BriefError("late"))]
         let interceptor = ScriptedInterceptor(retry: { _ in })
         try await withPipeline(over: spoken) { stage in
             let request = stage.get("/status/500", interceptor: interceptor, resumes: false)
                 .validate(statusCode: [200])
-            let ended = Heard<String>()
+            let ended = ValueLog<String>()
             request.response { ended.add(brief($0.error)) }.response { ended.add(brief($0.error)) }
                 .resume()
             await interceptor.questions.wait(for: 1)
@@ -192,7 +193,7 @@ struct CancelSequenceTests {
             request.cancel()
             // An earlier error is kept.
             #expect(await ended.wait(for: 2) == ["status 500", "status 500"])
-            interceptor.questions.all.first?.answer(answers[late])
+            interceptor.questions.all.first?.answer(answers[answerIndex])
             await stage.settle()
             #expect(stage.events.hasSuffix("d1(failed) r15 r11 r17 d2(status 500) d2(status 500)"))
             #expect(request.tasks.count == 1 && request.retryCount == 0 && request.isCancelled)
@@ -200,7 +201,8 @@ struct CancelSequenceTests {
         }
     }
 
-    @Test("[R-35, I-1.24] while a retry waits for its time: there is none", arguments: Spoken.allCases)
+    @Test(
+        "[R-35, I-1.24] during the delay of a retry: the request is not retried", arguments: Spoken.allCases)
     func waiting(over spoken: Spoken) async throws {
         let interceptor = ScriptedInterceptor(answers: [.retryWithDelay(3_600)])
         try await withPipeline(over: spoken) { stage in
@@ -218,26 +220,26 @@ struct CancelSequenceTests {
     }
 
     @Test(
-        "[R-35] while a retry prepares: no task is made, and the error is the cancellation, for the failure is forgotten",
+        "[R-35] while a retry is set up: no task is created, and the error is the cancellation, not the failure",
         arguments: Spoken.allCases
     )
     func preparing(over spoken: Spoken) async throws {
-        let held = Heard<ScriptedInterceptor.Adaptation>()
+        let adaptations = ValueLog<ScriptedInterceptor.Adaptation>()
         let interceptor = ScriptedInterceptor(
             adapt: { adaptation in
-                if held.all.isEmpty {
+                if adaptations.all.isEmpty {
                     adaptation.answer(.success(adaptation.request))
                 }
-                held.add(adaptation)
+                adaptations.add(adaptation)
             }, retry: { $0.answer(.retry) })
         try await withPipeline(over: spoken) { stage in
             let request = stage.get("/status/500", interceptor: interceptor).validate(statusCode: [200])
             async let response = request.answered()
-            await held.wait(for: 2)
+            await adaptations.wait(for: 2)
             await stage.settle()
             request.cancel()
             #expect(brief(await response.error) == "explicit")
-            held.all.last.map { $0.answer(.success($0.request)) }
+            adaptations.all.last.map { $0.answer(.success($0.request)) }
             await stage.settle()
             #expect(stage.events.hasSuffix("d1(failed) r15 r16 r2 r11 r17 d2(explicit) r4 r6"))
             #expect(request.tasks.count == 1 && request.retryCount == 1)
@@ -245,13 +247,13 @@ struct CancelSequenceTests {
     }
 
     @Test(
-        "[R-35, R-52] while a retrier thinks about a serializer: all run again, each handler is called once",
+        "[R-35, R-52] before a retrier has answered for a serializer: all serializers run again, each handler once",
         arguments: Spoken.allCases)
-    func decidingAboutSerializer(over spoken: Spoken) async throws {
+    func beforeSerializerRetryAnswer(over spoken: Spoken) async throws {
         let interceptor = ScriptedInterceptor(retry: { _ in })
         try await withPipeline(over: spoken) { stage in
             let request = stage.get(interceptor: interceptor, resumes: false)
-            let ended = Heard<String>()
+            let ended = ValueLog<String>()
             request.response { ended.add(brief($0.error)) }
                 .response(responseSerializer: ClosureSerializer { throw $0 ?? BriefError("no") }) {
                     ended.add(brief($0.error))
@@ -268,12 +270,12 @@ struct CancelSequenceTests {
         }
     }
 
-    @Test("[R-7] inside a response handler: nothing", arguments: Spoken.allCases)
+    @Test("[R-7] in a response handler: no effect", arguments: Spoken.allCases)
     func inHandler(over spoken: Spoken) async throws {
         let interceptor = ScriptedInterceptor()
         try await withPipeline(over: spoken) { stage in
             let request = stage.get(interceptor: interceptor)
-            let ended = Heard<Request.State>()
+            let ended = ValueLog<Request.State>()
             request.response { [unowned request] _ in
                 request.cancel()
                 ended.add(request.state)
@@ -284,7 +286,7 @@ struct CancelSequenceTests {
         }
     }
 
-    @Test("[O-3, R-26] by a monitor, when it hears of the task", arguments: Spoken.allCases)
+    @Test("[O-3, R-26] by a monitor, when the final request was created", arguments: Spoken.allCases)
     func whenTaskIsMade(over spoken: Spoken) async throws {
         let recorder = EventRecorder { event, request in if event == "r6" { request.cancel() } }
         try await withPipeline(PipelineSetUp(recorder: recorder), over: spoken) { stage in
@@ -296,20 +298,20 @@ struct CancelSequenceTests {
         }
     }
 
-    // MARK: held and let go
+    // MARK: suspending and resuming
 
-    @Test("[R-2, R-3, R-5, E-10] a live task is held and let go", arguments: Spoken.allCases)
+    @Test("[R-2, R-3, R-5, E-10] a running task is suspended and resumed", arguments: Spoken.allCases)
     func suspendedTask(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
             let request = stage.held()
             async let response = request.answered()
-            await stage.wasAsked()
+            await stage.waitForRequest()
             await stage.settle()
             for _ in 0..<9 { request.suspend() }
             #expect(request.isSuspended && request.task?.state == .suspended)
             for _ in 0..<9 { request.resume() }
             #expect(request.isResumed && request.task?.state == .running)
-            stage.letGo()
+            stage.sendResponse()
             #expect(await response.error == nil)
             await stage.settle()
             #expect(
@@ -317,7 +319,9 @@ struct CancelSequenceTests {
         }
     }
 
-    @Test("[R-3, R-26] held before there is a task: the task is made, and held", arguments: Spoken.allCases)
+    @Test(
+        "[R-3, R-26] a request that is suspended before its task exists: the task is created suspended",
+        arguments: Spoken.allCases)
     func suspendedEarly(over spoken: Spoken) async throws {
         let interceptor = ScriptedInterceptor(adapt: { _ in })
         try await withPipeline(PipelineSetUp(interceptor: interceptor), over: spoken) { stage in
@@ -327,7 +331,7 @@ struct CancelSequenceTests {
             await stage.settle()
             request.suspend()
             interceptor.adaptations.all.first.map { $0.answer(.success($0.request)) }
-            await stage.recorder.heard.wait(untilHeard: "r10")
+            await stage.recorder.heard.wait(untilRecorded: "r10")
             #expect(request.isSuspended && request.task?.state == .suspended)
             request.resume()
             #expect(await response.error == nil)
@@ -337,15 +341,15 @@ struct CancelSequenceTests {
         }
     }
 
-    @Test("[R-2, S-12] resumed a hundred times, from everywhere: one start", arguments: Spoken.allCases)
+    @Test("[R-2, S-12] a request that many threads resume is started once", arguments: Spoken.allCases)
     func resumedOften(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
             let request = stage.held()
             await withTaskGroup(of: Void.self) { group in
                 for _ in 0..<100 { group.addTask { request.resume() } }
             }
-            await stage.wasAsked()
-            stage.letGo()
+            await stage.waitForRequest()
+            stage.sendResponse()
             #expect(await request.answered().error == nil)
             await stage.settle()
             #expect(stage.recorder.count("r1") == 1 && stage.recorder.count("r8") == 1)

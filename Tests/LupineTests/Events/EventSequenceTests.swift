@@ -9,45 +9,48 @@ import Testing
 
 @testable import Lupine
 
-/// Whole sequences of events, as monitors of the session receive them. A monitor of the request receives the same, without the
-/// session's own events.
+/// The complete sequences of events that a session's monitor receives. A monitor of the request receives the same events, except
+/// those of the `URLSession`. `EventRecorder` explains the names of the events.
 struct EventSequenceTests {
-    /// Checks the events that both kinds of monitor have received when `body` has returned and the pipeline has settled.
+    /// Runs `body`, and then checks the events that the session's monitor and the monitor of a request have received. `body` adds
+    /// the recorder that it is passed to its request.
     private static func expect(
         _ expected: String, _ setUp: PipelineSetUp = PipelineSetUp(),
         sourceLocation: SourceLocation = #_sourceLocation,
         of body: (PipelineStage, EventRecorder) async throws -> Void
     ) async throws {
-        let own = EventRecorder()
+        let monitor = EventRecorder()
         try await withPipeline(setUp) { stage in
-            try await body(stage, own)
+            try await body(stage, monitor)
             await stage.settle()
-            await own.queue.flush()
+            await monitor.queue.flush()
             #expect(stage.events == expected, sourceLocation: sourceLocation)
         }
-        let ofRequest = expected.split(separator: " ").joined(separator: " ")
-        #expect(own.text == Self.withoutSession(ofRequest), sourceLocation: sourceLocation)
+        #expect(monitor.text == Self.requestEvents(in: expected), sourceLocation: sourceLocation)
     }
 
-    /// Returns the events without those of the session; the text in parentheses may contain spaces.
-    private static func withoutSession(_ text: String) -> String {
-        var kept: [Substring] = []
-        var isOfSession = false
+    /// Returns the events without those of the `URLSession`. The text in parentheses may contain spaces.
+    private static func requestEvents(in text: String) -> String {
+        var words: [Substring] = []
+        var isSessionEvent = false
         var depth = 0
         for word in text.split(separator: " ") {
-            if depth == 0 { isOfSession = word.first == "s" }
-            if !isOfSession { kept.append(word) }
-            for character in word { depth += character == "(" ? 1 : character == ")" ? -1 : 0 }
+            if depth == 0 { isSessionEvent = word.first == "s" }
+            if !isSessionEvent { words.append(word) }
+            for character in word {
+                if character == "(" { depth += 1 }
+                if character == ")" { depth -= 1 }
+            }
         }
-        return kept.joined(separator: " ")
+        return words.joined(separator: " ")
     }
 
     // MARK: success
 
     @Test("[E-5, E-6, E-7, E-8, T-7, T-8, S-24, R-62] a plain request that succeeds")
     func success() async throws {
-        try await Self.expect("r1 r2 r6 r7 r8 s9 s10 s11 s6 r13 s7 r15 r17 d3") { stage, own in
-            let request = stage.get().eventMonitor(own)
+        try await Self.expect("r1 r2 r6 r7 r8 s9 s10 s11 s6 r13 s7 r15 r17 d3") { stage, monitor in
+            let request = stage.get().eventMonitor(monitor)
             #expect(await request.parsed().error == nil)
             #expect(request.requests.count == 1 && request.tasks.count == 1)
         }
@@ -57,11 +60,11 @@ struct EventSequenceTests {
     func fullSuccess() async throws {
         let setUp = PipelineSetUp(interceptor: ScriptedInterceptor())
         try await Self.expect("r1 r2 r4 r6 r7 r8 s9 s10 s11 s6 r13 s7 d1 d1 r15 r17 d2 d3", setUp) {
-            stage, own in
-            let ended = Heard<String>()
+            stage, monitor in
+            let ended = ValueLog<String>()
             let queue = DispatchQueue(label: "handlers")
             // All handlers are added before the request starts.
-            let request = stage.get(resumes: false).eventMonitor(own).validate()
+            let request = stage.get(resumes: false).eventMonitor(monitor).validate()
                 .response(queue: queue) { ended.add(brief($0.error)) }
                 .responseData(queue: queue) { ended.add(brief($0.error)) }
             request.resume()
@@ -70,14 +73,14 @@ struct EventSequenceTests {
         }
     }
 
-    @Test("[E-7, R-23] a request without handlers is finished when it says so")
+    @Test("[E-7, R-23] a request without handlers is finished when `requestDidFinish` is called")
     func noHandlers() async throws {
-        let state = Heard<Request.State>()
+        let state = ValueLog<Request.State>()
         let recorder = EventRecorder { event, request in if event == "r17" { state.add(request.state) } }
         try await Self.expect(
             "r1 r2 r6 r7 r8 s9 s10 s11 s6 r13 s7 r15 r17", PipelineSetUp(recorder: recorder)
-        ) { stage, own in
-            let request = stage.get().eventMonitor(own).resume()
+        ) { stage, monitor in
+            let request = stage.get().eventMonitor(monitor).resume()
             #expect(await state.wait(for: 1) == [.finished])
             #expect(request.isFinished)
         }
@@ -97,21 +100,21 @@ struct EventSequenceTests {
 
     @Test("[T-7, DR-1] an empty response has no data event")
     func empty() async throws {
-        try await Self.expect("r1 r2 r6 r7 r8 s9 s11 s6 r13 s7 r15 r17 d2") { stage, own in
-            let request = stage.get("/bytes/0").eventMonitor(own)
+        try await Self.expect("r1 r2 r6 r7 r8 s9 s11 s6 r13 s7 r15 r17 d2") { stage, monitor in
+            let request = stage.get("/bytes/0").eventMonitor(monitor)
             #expect(await request.answered().data == nil)
         }
     }
 
-    @Test("[E-9, S-11] eager: set up before it is resumed")
+    @Test("[E-9, S-11] an eager request is set up before it is resumed")
     func eager() async throws {
-        let setUp = PipelineSetUp(startsImmediately: false, setUp: .eager)
-        try await Self.expect("r2 r6 r7 r1 r8 s9 s10 s11 s6 r13 s7 r15 r17 d2", setUp) { stage, own in
-            let hold = DispatchSemaphore(value: 0)
-            stage.session.rootQueue.async { hold.wait() }
-            let request = stage.get().eventMonitor(own)
-            hold.signal()
-            await own.heard.wait(untilHeard: "r7")
+        let setUp = PipelineSetUp(startsImmediately: false, requestSetup: .eager)
+        try await Self.expect("r2 r6 r7 r1 r8 s9 s10 s11 s6 r13 s7 r15 r17 d2", setUp) { stage, monitor in
+            let semaphore = DispatchSemaphore(value: 0)
+            stage.session.rootQueue.async { semaphore.wait() }
+            let request = stage.get().eventMonitor(monitor)
+            semaphore.signal()
+            await monitor.heard.wait(untilRecorded: "r7")
             async let response = request.answered()
             await stage.settle()
             #expect(request.task?.state == .suspended && request.isInitialized)
@@ -124,23 +127,23 @@ struct EventSequenceTests {
 
     @Test("[I-6.3, E-5] a redirect that is followed")
     func redirect() async throws {
-        try await Self.expect("r1 r2 r6 r7 r8 s5 s9 s10 s11 s6 r13 s7 r15 r17 d2") { stage, own in
-            let response = await stage.get("/redirect/1").eventMonitor(own).answered()
+        try await Self.expect("r1 r2 r6 r7 r8 s5 s9 s10 s11 s6 r13 s7 r15 r17 d2") { stage, monitor in
+            let response = await stage.get("/redirect/1").eventMonitor(monitor).answered()
             #expect(response.response?.statusCode == 200)
         }
     }
 
     @Test(
-        "[T-12, I-6.4] a redirect that is refused: the response is the redirect, with no content event for none"
+        "[T-12, I-6.4] a refused redirect becomes the response; an empty one has no content event"
     )
     func refusedRedirect() async throws {
         let setUp = PipelineSetUp(redirects: FixedRedirect(request: nil))
-        try await Self.expect("r1 r2 r6 r7 r8 s5 s9 s6 r13 s7 r15 r17 d2", setUp) { stage, own in
+        try await Self.expect("r1 r2 r6 r7 r8 s5 s9 s6 r13 s7 r15 r17 d2", setUp) { stage, monitor in
             stage.origin.script(
                 "GET", "/moved",
                 ScriptPlan(
                     .send("HTTP/1.1 302 Found\r\nLocation: /get\r\nContent-Length: 0\r\n\r\n"), .close))
-            let response = await stage.get("/moved").eventMonitor(own).answered()
+            let response = await stage.get("/moved").eventMonitor(monitor).answered()
             #expect(response.response?.statusCode == 302)
             #expect(response.response?.url?.path == "/moved")
             #expect(response.error == nil && response.data == nil)
@@ -151,22 +154,22 @@ struct EventSequenceTests {
 
     @Test("[D-1, I-8.2] a challenge that is answered")
     func challenge() async throws {
-        try await Self.expect("r1 r2 r6 r7 r8 s2 s9 s10 s11 s6 r13 s7 r15 r17 d2") { stage, own in
-            let request = stage.get("/basic-auth/user/password").eventMonitor(own)
+        try await Self.expect("r1 r2 r6 r7 r8 s2 s9 s10 s11 s6 r13 s7 r15 r17 d2") { stage, monitor in
+            let request = stage.get("/basic-auth/user/password").eventMonitor(monitor)
                 .authenticate(username: "user", password: "password")
             #expect(await request.answered().response?.statusCode == 200)
         }
     }
 
-    @Test("[D-2, D-4, R-56, I-1.18, I-8.5] a server that is not trusted")
+    @Test("[D-2, D-4, R-56, I-1.18, I-8.5] a server that an evaluator refuses")
     func trustFailure() async throws {
         let manager = ServerTrustManager(
             evaluators: ["good.test": ClosureEvaluator { _ in throw BriefError("no") }])
         let setUp = PipelineSetUp(trust: manager, leaf: "good")
         try await Self.expect(
             "r1 r2 r6 r7 r8 s2 r14(trust no) s6 r13 s7(cancelled) r15(task cancelled) r17 d3(trust no)", setUp
-        ) { stage, own in
-            let request = stage.session.request(stage.url(host: "good.test")).eventMonitor(own).validate()
+        ) { stage, monitor in
+            let request = stage.session.request(stage.url(host: "good.test")).eventMonitor(monitor).validate()
             let response = await request.parsed()
             #expect(brief(response.error) == "trust no")
             #expect(response.metrics != nil)
@@ -175,35 +178,35 @@ struct EventSequenceTests {
 
     // MARK: failures
 
-    @Test("[S-21, S-28] an address that is none")
+    @Test("[S-21, S-28] an invalid URL")
     func invalidURL() async throws {
-        try await Self.expect("r1 r3(invalidURL) r17 d3(invalidURL)") { stage, own in
-            let request = stage.session.request("").eventMonitor(own)
+        try await Self.expect("r1 r3(invalidURL) r17 d3(invalidURL)") { stage, monitor in
+            let request = stage.session.request("").eventMonitor(monitor)
             let response = await request.parsed()
             #expect(brief(response.error) == "invalidURL")
             #expect(request.requests.isEmpty && request.tasks.isEmpty && response.metrics == nil)
         }
     }
 
-    @Test("[S-22] an adapter that fails, even with an error of the library's")
+    @Test("[S-22] an adapter that fails, with an AFError")
     func adapterFailure() async throws {
         let setUp = PipelineSetUp(
             interceptor: ScriptedInterceptor(adapt: { $0.answer(.failure(AFError.explicitlyCancelled)) }))
-        try await Self.expect("r1 r2 r5(adapt explicit) r17 d3(adapt explicit)", setUp) { stage, own in
-            let request = stage.get().eventMonitor(own)
+        try await Self.expect("r1 r2 r5(adapt explicit) r17 d3(adapt explicit)", setUp) { stage, monitor in
+            let request = stage.get().eventMonitor(monitor)
             #expect(await request.parsed().response == nil)
             #expect(request.requests.count == 1 && request.tasks.isEmpty)
         }
     }
 
-    @Test("[D-5, M-6, R-58] a connection that breaks: no validation")
+    @Test("[D-5, M-6, R-58] after a lost connection no validator runs")
     func networkFailure() async throws {
         try await Self.expect(
             "r1 r2 r6 r7 r8 s9 s10 s6 r13 s7(lost) r15(task lost) r17 d3(task lost)"
-        ) { stage, own in
+        ) { stage, monitor in
             stage.origin.script(
                 "GET", "/cut", ScriptPlan(.send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc"), .close))
-            let response = await stage.get("/cut").eventMonitor(own).validate().parsed()
+            let response = await stage.get("/cut").eventMonitor(monitor).validate().parsed()
             #expect(response.request != nil && response.metrics != nil)
             #expect(response.error?.underlyingError is URLError)
         }
@@ -213,8 +216,8 @@ struct EventSequenceTests {
     func validationFailure() async throws {
         try await Self.expect(
             "r1 r2 r6 r7 r8 s9 s10 s11 s6 r13 s7 d1 d1(failed) r15 r17 d2(validate no)"
-        ) { stage, own in
-            let request = stage.get().eventMonitor(own).validate { _, _, _ in .success(()) }
+        ) { stage, monitor in
+            let request = stage.get().eventMonitor(monitor).validate { _, _, _ in .success(()) }
                 .validate { _, _, _ in .failure(BriefError("no")) }
                 .validate { _, _, _ in .failure(BriefError("never")) }
             #expect(await request.answered().response?.statusCode == 200)
@@ -223,10 +226,10 @@ struct EventSequenceTests {
 
     @Test("[DR-7, R-52] a serializer that fails")
     func serializerFailure() async throws {
-        try await Self.expect("r1 r2 r6 r7 r8 s9 s10 s11 s6 r13 s7 r15 r17 d3(custom no)") { stage, own in
-            let ended = Heard<String>()
+        try await Self.expect("r1 r2 r6 r7 r8 s9 s10 s11 s6 r13 s7 r15 r17 d3(custom no)") { stage, monitor in
+            let ended = ValueLog<String>()
             let serializer = ClosureSerializer { _ in throw BriefError("no") }
-            let request = stage.get().eventMonitor(own)
+            let request = stage.get().eventMonitor(monitor)
             request.response(responseSerializer: serializer) { ended.add(brief($0.error)) }
             #expect(await ended.wait(for: 1) == ["custom no"])
             #expect(request.error == nil)
@@ -235,10 +238,10 @@ struct EventSequenceTests {
 
     // MARK: the end
 
-    @Test("[R-45] handlers that are added behind the end have parse events only")
+    @Test("[R-45] handlers that are added to a finished request cause only parse events")
     func lateHandlers() async throws {
-        try await Self.expect("r1 r2 r6 r7 r8 s9 s10 s11 s6 r13 s7 r15 r17 d2 d3 d2") { stage, own in
-            let request = stage.get().eventMonitor(own)
+        try await Self.expect("r1 r2 r6 r7 r8 s9 s10 s11 s6 r13 s7 r15 r17 d2 d3 d2") { stage, monitor in
+            let request = stage.get().eventMonitor(monitor)
             let first = await request.answered()
             #expect(await request.parsed().data == first.data)
             #expect(await request.answered().data == first.data)
@@ -246,38 +249,38 @@ struct EventSequenceTests {
         }
     }
 
-    @Test("[S-30, S-31] a session that goes away", arguments: Spoken.allCases)
+    @Test("[S-30, S-31] a session that is released while its request runs", arguments: Spoken.allCases)
     func sessionReleased(over spoken: Spoken) async throws {
-        let own = EventRecorder()
+        let monitor = EventRecorder()
         let recorder = EventRecorder()
         try await withPipeline(over: spoken) { stage in
             var session: Session? = try PipelineSetUp(recorder: recorder).session(of: stage.origin)
             stage.origin.answer("GET", "/held", ScriptPlan(.signal("asked"), .stall))
-            let request = try #require(session).request(stage.url("/held")).eventMonitor(own)
+            let request = try #require(session).request(stage.url("/held")).eventMonitor(monitor)
             async let response = request.answered()
-            await stage.wasAsked()
+            await stage.waitForRequest()
             await session?.settle(recorder)
             session = nil
             #expect(brief(await response.error) == "deinitialized")
             #expect(request.isFinished)
-            await recorder.heard.wait(untilHeard: "d2(deinitialized)")
+            await recorder.heard.wait(untilRecorded: "d2(deinitialized)")
             #expect(recorder.text == "r1 r2 r6 r7 r8 s6 s7(cancelled) s1 r17 d2(deinitialized)")
-            await own.heard.wait(untilHeard: "d2(deinitialized)")
-            #expect(own.text == "r1 r2 r6 r7 r8 r17 d2(deinitialized)")
+            await monitor.heard.wait(untilRecorded: "d2(deinitialized)")
+            #expect(monitor.text == "r1 r2 r6 r7 r8 r17 d2(deinitialized)")
         }
     }
 
-    @Test("[S-32] a URLSession that is invalidated while the session lives, and a retrier that thinks")
+    @Test("[S-32] a URLSession that is invalidated while a retrier has not answered")
     func invalidated() async throws {
         let interceptor = ScriptedInterceptor(retry: { _ in })
         try await Self.expect(
             """
             r1 r2 r4 r6 r7 r8 s6 r13 s7(cancelled) r15(task cancelled) s1 r17 d2(invalidated)
             """, PipelineSetUp(interceptor: interceptor)
-        ) { stage, own in
-            let request = stage.held().eventMonitor(own)
+        ) { stage, monitor in
+            let request = stage.held().eventMonitor(monitor)
             async let response = request.answered()
-            await stage.wasAsked()
+            await stage.waitForRequest()
             stage.session.session.invalidateAndCancel()
             #expect(brief(await response.error) == "invalidated")
             #expect(interceptor.errors == ["task cancelled"])
@@ -286,26 +289,26 @@ struct EventSequenceTests {
     }
 
     @Test(
-        "[S-32] a URLSession that is invalidated answers its requests once, whichever comes first",
+        "[S-32] invalidating the URLSession finishes a request once, with either error",
         arguments: Spoken.allCases)
     func invalidatedWithoutRetrier(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
             let request = stage.held()
             async let response = request.answered()
-            await stage.wasAsked()
+            await stage.waitForRequest()
             stage.session.session.invalidateAndCancel()
             #expect(["invalidated", "task cancelled"].contains(brief(await response.error)))
-            await stage.recorder.heard.wait(untilHeard: "s1")
+            await stage.recorder.heard.wait(untilRecorded: "s1")
             await stage.settle()
             #expect(stage.recorder.count("r17") == 1 && stage.recorder.count("d2") == 1)
         }
     }
 
-    @Test("[S-32] a request on a URLSession that is invalid already is answered", arguments: Spoken.allCases)
+    @Test("[S-32] a request on an invalid URLSession fails", arguments: Spoken.allCases)
     func performedOnInvalid(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
             stage.session.session.invalidateAndCancel()
-            await stage.recorder.heard.wait(untilHeard: "s1")
+            await stage.recorder.heard.wait(untilRecorded: "s1")
             let response = await stage.get().answered()
             #expect(brief(response.error) == "invalidated")
             await stage.settle()
@@ -314,23 +317,23 @@ struct EventSequenceTests {
     }
 
     @Test(
-        "[S-32, U-4.4] a request on a URLSession that takes no more tasks fails, while another one ends",
+        "[S-32, U-4.4] a request on a URLSession that is finishing its tasks fails; the earlier one completes",
         arguments: Spoken.allCases)
     func performedWhileClosing(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
             let held = stage.held()
             async let response = held.answered()
-            await stage.wasAsked()
+            await stage.waitForRequest()
             stage.session.session.finishTasksAndInvalidate()
             #expect(brief(await stage.get().answered().error) == "invalidated")
-            stage.letGo()
+            stage.sendResponse()
             #expect(await response.error == nil)
-            await stage.recorder.heard.wait(untilHeard: "s1")
+            await stage.recorder.heard.wait(untilRecorded: "s1")
         }
     }
 
     @Test(
-        "[S-30, S-31] a session that goes away behind its URLSession ends what waits for a retry",
+        "[S-30, S-31] releasing a session after its URLSession is invalid finishes a request that waits for a retry",
         arguments: Spoken.allCases)
     func releasedWhenInvalid(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
@@ -341,14 +344,14 @@ struct EventSequenceTests {
                 }, recorder: recorder)
             var session: Session? = try setUp.session(of: stage.origin)
             session?.session.invalidateAndCancel()
-            await recorder.heard.wait(untilHeard: "s1")
+            await recorder.heard.wait(untilRecorded: "s1")
             let request = try #require(session).request(stage.url())
             #expect(brief(await request.answered().error) == "invalidated")
-            let ended = Heard<String>()
+            let ended = ValueLog<String>()
             request.response(responseSerializer: ClosureSerializer { _ in throw BriefError("no") }) {
                 ended.add(brief($0.error))
             }
-            await recorder.heard.wait(untilHeard: "d3(custom no)")
+            await recorder.heard.wait(untilRecorded: "d3(custom no)")
             await session?.settle()
             session = nil
             #expect(await ended.wait(for: 1) == ["custom no"])

@@ -11,7 +11,7 @@ import Testing
 
 /// The events that monitors receive for requests that are retried.
 struct RetrySequenceTests {
-    @Test("[R-51, R-54, I-1.19, I-1.25, E-5] after a task that failed", arguments: Spoken.allCases)
+    @Test("[R-51, R-54, I-1.19, I-1.25, E-5] after a failed task", arguments: Spoken.allCases)
     func task(over spoken: Spoken) async throws {
         let interceptor = ScriptedInterceptor(answers: [.retry])
         try await withPipeline(over: spoken) { stage in
@@ -35,7 +35,7 @@ struct RetrySequenceTests {
         }
     }
 
-    @Test("[S-21, S-25, I-1.19] after a request that could not be made", arguments: Spoken.allCases)
+    @Test("[S-21, S-25, I-1.19] after a failed creation of the URLRequest", arguments: Spoken.allCases)
     func creation(over spoken: Spoken) async throws {
         let calls = Protected(0)
         try await withPipeline(over: spoken) { stage in
@@ -57,7 +57,7 @@ struct RetrySequenceTests {
         }
     }
 
-    @Test("[S-22, S-25, I-1.11, I-1.19] after an adapter that failed", arguments: Spoken.allCases)
+    @Test("[S-22, S-25, I-1.11, I-1.19] after a failed adapter", arguments: Spoken.allCases)
     func adaptation(over spoken: Spoken) async throws {
         let calls = Protected(0)
         let interceptor = ScriptedInterceptor(
@@ -80,13 +80,13 @@ struct RetrySequenceTests {
     }
 
     @Test(
-        "[E-7, E-8, R-52, I-1.23, DR-8] by the second of three serializers: all run again",
+        "[E-7, E-8, R-52, I-1.23, DR-8] after a failure of the second of three serializers: all run again",
         arguments: Spoken.allCases)
     func serializer(over spoken: Spoken) async throws {
         let interceptor = ScriptedInterceptor(answers: [.retry])
         try await withPipeline(over: spoken) { stage in
             let runs = Protected(0)
-            let ended = Heard<String>()
+            let ended = ValueLog<String>()
             let serializer = ClosureSerializer { _ in
                 let isFirst = runs.write { count in
                     count += 1
@@ -116,14 +116,14 @@ struct RetrySequenceTests {
     }
 
     @Test(
-        "[R-46] by the serializer of a handler that was added behind the end: the request runs again",
+        "[R-46] after a failed serializer of a handler that was added late: the request runs again",
         arguments: Spoken.allCases)
     func lateSerializer(over spoken: Spoken) async throws {
         let interceptor = ScriptedInterceptor(retry: { _ in })
         try await withPipeline(over: spoken) { stage in
             let request = stage.get(interceptor: interceptor)
             #expect(await request.answered().error == nil)
-            let ended = Heard<String>()
+            let ended = ValueLog<String>()
             let runs = Protected(0)
             request.response(
                 responseSerializer: ClosureSerializer { _ in
@@ -155,7 +155,7 @@ struct RetrySequenceTests {
     }
 
     @Test(
-        "[R-46, S-31] a late retry waits for its time when the session goes away: the handler is called",
+        "[R-46, S-31] a session that is released during the delay of a late retry: the handler is called",
         arguments: Spoken.allCases)
     func lateRetryWithoutSession(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
@@ -166,11 +166,11 @@ struct RetrySequenceTests {
             var session: Session? = try setUp.session(of: stage.origin)
             let request = try #require(session).request(stage.url())
             #expect(await request.answered().error == nil)
-            let ended = Heard<String>()
+            let ended = ValueLog<String>()
             request.response(responseSerializer: ClosureSerializer { throw $0 ?? BriefError("no") }) {
                 ended.add(brief($0.error))
             }
-            await recorder.heard.wait(untilHeard: "d3(custom no)")
+            await recorder.heard.wait(untilRecorded: "d3(custom no)")
             await session?.settle()
             session = nil
             #expect(await ended.wait(for: 1) == ["deinitialized"])
@@ -178,12 +178,12 @@ struct RetrySequenceTests {
     }
 
     @Test(
-        "[O-2, O-3, R-35] who waits for a retry in an hour is held by nobody once it has ended before",
+        "[O-2, O-3, R-35] a request that finishes during the delay of a retry is released",
         arguments: [false, true], Spoken.allCases)
-    func endedWhileWaiting(goesSession: Bool, over spoken: Spoken) async throws {
+    func finishedDuringDelay(releasesSession: Bool, over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
             let recorder = EventRecorder()
-            let retries = Heard<Void>()
+            let retries = ValueLog<Void>()
             let setUp = PipelineSetUp(
                 interceptor: Retrier { _, _, _, answer in
                     answer(.retryWithDelay(3_600))
@@ -191,7 +191,7 @@ struct RetrySequenceTests {
                 }, recorder: recorder)
             var session: Session? = try setUp.session(of: stage.origin)
             weak var weakRequest: DataRequest?
-            let ended = Heard<String>()
+            let ended = ValueLog<String>()
             do {
                 let request = try #require(session).request(stage.url("/status/404"))
                 weakRequest = request
@@ -200,7 +200,7 @@ struct RetrySequenceTests {
             await retries.wait(for: 1)
             await session?.settle(recorder)
             #expect(weakRequest?.retryCount == 0 && ended.all.isEmpty)
-            if goesSession { session = nil } else { weakRequest?.cancel() }
+            if releasesSession { session = nil } else { weakRequest?.cancel() }
             await ended.wait(for: 1)
             for _ in 0..<1000 where weakRequest != nil { await stage.settle() }
             #expect(weakRequest == nil)
@@ -208,10 +208,10 @@ struct RetrySequenceTests {
     }
 
     @Test(
-        "[S-10, S-42] resumed while a retry waits for its time: it does not begin twice, nor without being announced",
+        "[S-10, S-42] resuming a request during the delay of a retry does not start the retry",
         arguments: Spoken.allCases
     )
-    func resumedWhileWaiting(over spoken: Spoken) async throws {
+    func resumedDuringDelay(over spoken: Spoken) async throws {
         let calls = Protected(0)
         try await withPipeline(over: spoken) { stage in
             let request = stage.session.request(
@@ -221,7 +221,7 @@ struct RetrySequenceTests {
                     throw BriefError("no")
                 })
             async let response = request.answered()
-            await stage.recorder.heard.wait(untilHeard: "r3(create no)")
+            await stage.recorder.heard.wait(untilRecorded: "r3(create no)")
             await stage.settle()
             request.suspend()
             request.resume()

@@ -13,7 +13,7 @@ import Testing
 final class Hook: Sendable {
     private let action = Protected<(@Sendable () -> Void)?>(nil)
     /// One element for each call that has returned.
-    let calls = Heard<Bool>()
+    let calls = ValueLog<Bool>()
 
     func arm(_ action: @escaping @Sendable () -> Void) { self.action.write(action) }
 
@@ -97,7 +97,7 @@ final class CallbackStage: Sendable {
 
     /// Makes the callback's request, which only this object retains, and resumes it. `ended` receives an element when it
     /// finishes.
-    func begin(_ callback: Callback, _ hook: Hook, _ ended: Heard<Bool>) {
+    func begin(_ callback: Callback, _ hook: Hook, _ ended: ValueLog<Bool>) {
         let request = callback.make(self, hook)
         held.write { $0.request = request }
         // On the request's queue: runs before anything else happens to the request.

@@ -26,7 +26,7 @@ import Testing
     ) async throws {
         let hook = Hook()
         let stage = try CallbackStage(callback, hook, over: spoken)
-        let ended = Heard<Bool>()
+        let ended = ValueLog<Bool>()
         hook.arm { [unowned stage] in wait(stage) }
         stage.begin(callback, hook, ended)
         await hook.calls.wait(for: 1)

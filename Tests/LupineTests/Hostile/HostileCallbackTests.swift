@@ -15,7 +15,7 @@ import Testing
     enum Deed: CaseIterable {
         case cancel, resume, suspend, newRequest, properties, invalidate, letGo
 
-        func perform(on stage: CallbackStage, _ more: Heard<Bool>) {
+        func perform(on stage: CallbackStage, _ more: ValueLog<Bool>) {
             switch self {
             case .cancel: stage.request?.cancel()
             case .resume: stage.request?.resume()
@@ -37,7 +37,7 @@ import Testing
         for spoken in Spoken.allCases {
             let hook = Hook()
             let stage = try CallbackStage(callback, hook, over: spoken)
-            let (more, ended) = (Heard<Bool>(), Heard<Bool>())
+            let (more, ended) = (ValueLog<Bool>(), ValueLog<Bool>())
             hook.arm { [unowned stage] in deed.perform(on: stage, more) }
             stage.begin(callback, hook, ended)
             await hook.calls.wait(for: 1)

@@ -272,7 +272,7 @@ import Testing
         Place("a handler of a web socket, at its end") { stage, parting in
             let request = stage.session.webSocketRequest(to: stage.url("/get"))
             let parting = parting(request)
-            let ended = Heard<Bool>()
+            let ended = ValueLog<Bool>()
             request.streamMessageEvents(on: queue) { [parting] event in
                 parting.stays()
                 if case .completed = event.kind { ended.add(true) }
@@ -283,7 +283,7 @@ import Testing
         Place("a handler of a stream, at its end") { stage, parting in
             let request = stage.session.streamRequest(stage.url())
             let parting = parting(request)
-            let ended = Heard<Bool>()
+            let ended = ValueLog<Bool>()
             request.responseStream(on: queue) { [parting] stream in
                 parting.stays()
                 if stream.completion != nil { ended.add(true) }
@@ -296,7 +296,7 @@ import Testing
     @Test("[O-6] what is replaced or no longer needed may look around when it goes away", arguments: places)
     func looksAroundAtItsEnd(_ place: Place) async throws {
         try await withPipeline { stage in
-            let ends = Heard<Bool>()
+            let ends = ValueLog<Bool>()
             let request = await place.replace(stage) { request in
                 Parting { [weak request] in
                     if let request { askEverything(of: request) }

@@ -38,7 +38,7 @@ import Testing
                 let ends = !(socket.gathers && limit == .gathered)
                 let request = stage.socket(
                     limit.query(ends: ends), configuration: .maximumMessageSize(Case.size), resumes: false)
-                let ended = Heard<Bool>()
+                let ended = ValueLog<Bool>()
                 request.underlyingQueue.async { request.onFinish { ended.add(true) } }
                 let rest = socket.take(stage, request)
                 request.resume()

@@ -54,7 +54,7 @@ import Testing
         _ request: DataStreamRequest, _ serializer: Serializer,
         _ text: @escaping @Sendable (Serializer.SerializedObject) -> String
     ) async -> [Result<String, AFError>] {
-        let found = Heard<Result<String, AFError>>()
+        let found = ValueLog<Result<String, AFError>>()
         let _: Bool = await called { answer in
             request.responseStream(using: serializer, on: DispatchQueue(label: "handler")) { stream in
                 switch stream.event {

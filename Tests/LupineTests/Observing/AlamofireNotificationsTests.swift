@@ -28,11 +28,10 @@ struct AlamofireNotificationsTests {
             (Request.didCompleteTaskNotification, "didCompleteTask"),
         ]
 
-        /// Identifies the main queue. In a program the main thread runs it, in a test possibly another thread, so the queue is
-        /// compared.
+        /// Marks the main queue. The queue is checked, not the thread: in a test another thread may run the main queue.
         private static let mainKey = DispatchSpecificKey<Bool>()
 
-        let heard = Heard<Posted>()
+        let heard = ValueLog<Posted>()
         private let tokens = Protected<[any NSObjectProtocol]>([])
 
         /// Listens for one request, because other tests post notifications too.
@@ -60,13 +59,13 @@ struct AlamofireNotificationsTests {
         }
     }
 
-    @Test("the names are the reference's", arguments: Listener.names)
+    @Test("the notifications have Alamofire's names", arguments: Listener.names)
     func rawNames(name: Notification.Name, short: String) {
         #expect(name.rawValue == "org.alamofire.notification.name.request.\(short)")
     }
 
     @Test(
-        "[N-1] they are posted on the main queue, with the request and nothing else",
+        "[N-1] notifications are posted on the main queue, with the request as their only data",
         arguments: Spoken.allCases)
     func posted(over spoken: Spoken) async throws {
         try await withObserved(monitors: [AlamofireNotifications()], over: spoken) { stage in
@@ -81,14 +80,14 @@ struct AlamofireNotificationsTests {
         }
     }
 
-    @Test("[N-1] a request that is suspended and cancelled posts that as well", arguments: Spoken.allCases)
+    @Test("[N-1] suspending and cancelling a request is posted as well", arguments: Spoken.allCases)
     func suspendedAndCancelled(over spoken: Spoken) async throws {
         try await withObserved(monitors: [AlamofireNotifications()], over: spoken) { stage in
             let request = stage.held()
             let listener = Listener(to: request)
             defer { listener.stop() }
             let task = request.serializingData()
-            await stage.wasAsked()
+            await stage.waitForRequest()
             request.suspend()
             request.cancel()
             _ = await task.response
@@ -97,7 +96,9 @@ struct AlamofireNotificationsTests {
         }
     }
 
-    @Test("[N-1] a session with monitors of its own, or with none, posts nothing", arguments: Spoken.allCases)
+    @Test(
+        "[N-1] a session whose monitors do not include the default one posts nothing",
+        arguments: Spoken.allCases)
     func turnedOff(over spoken: Spoken) async throws {
         let monitor = RecordingMonitor(queue: .main)
         try await withObserved(monitors: [monitor], over: spoken) { stage in
@@ -106,7 +107,7 @@ struct AlamofireNotificationsTests {
             defer { listener.stop() }
             #expect(await request.serializingData().response.error == nil)
             // A notification would have been posted before this event.
-            await monitor.heard.wait(untilHeard: "d3")
+            await monitor.heard.wait(untilRecorded: "d3")
             #expect(listener.heard.all.isEmpty)
         }
     }
@@ -140,7 +141,7 @@ struct AlamofireNotificationsTests {
         }
     }
 
-    @Test("the default monitors of a session are these")
+    @Test("the default monitor of a session posts notifications")
     func defaultMonitors() {
         let session = Session()
         #expect(session.eventMonitor.monitors.count == 1)

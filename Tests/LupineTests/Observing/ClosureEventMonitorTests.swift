@@ -7,9 +7,9 @@ import Testing
 
 @testable import Lupine
 
-/// The monitor whose events call closures.
+/// The monitor that calls a closure for each event.
 struct ClosureEventMonitorTests {
-    /// Returns a call of each event, with the name of the event's closure.
+    /// Returns, for each event, the name of its closure and a call of the monitor's method.
     private func events(_ stage: ObservedStage) async throws -> [(String, (ClosureEventMonitor) -> Void)] {
         let session = stage.session.session
         let url = try stage.url("/get").asURL()
@@ -30,7 +30,7 @@ struct ClosureEventMonitorTests {
         let streamRequest = stage.stream("/get")
         let downloadRequest = stage.download("/get", to: FileManager.default.temporaryDirectory)
         let uploadRequest = UploadRequest(
-            convertible: Nothing(), underlyingQueue: stage.session.rootQueue,
+            convertible: FailingUpload(), underlyingQueue: stage.session.rootQueue,
             serializationQueue: stage.session.serializationQueue, eventMonitor: nil, interceptor: nil,
             fileManager: .default, shouldAutomaticallyResume: nil, delegate: stage.session)
         let downloadResponse = DownloadResponse<URL?, AFError>(
@@ -177,15 +177,15 @@ struct ClosureEventMonitorTests {
         ]
     }
 
-    private struct Nothing: UploadConvertible {
+    private struct FailingUpload: UploadConvertible {
         func asURLRequest() throws -> URLRequest { throw AFError.explicitlyCancelled }
         func createUploadable() throws -> UploadRequest.Uploadable { .data(Data()) }
     }
 
-    @Test("each event calls its closure, and none other", arguments: Spoken.allCases)
+    @Test("each event calls its closure, and no other", arguments: Spoken.allCases)
     func each(over spoken: Spoken) async throws {
         try await withObserved(over: spoken) { stage in
-            let heard = Heard<String>()
+            let heard = ValueLog<String>()
             let monitor = ClosureEventMonitor()
             monitor.sessionDidBecomeInvalidWithError = { _, _ in heard.add("sessionDidBecomeInvalidWithError")
             }
@@ -265,14 +265,14 @@ struct ClosureEventMonitorTests {
     }
 
     @Test(
-        "a closure is read when its event runs; one that is taken away is not called",
+        "a closure is read when its event is delivered; a replaced closure is not called",
         arguments: Spoken.allCases)
     func readLate(over spoken: Spoken) async throws {
         try await withObserved(over: spoken) { stage in
-            let queue = DispatchQueue(label: "held")
+            let queue = DispatchQueue(label: "suspended")
             queue.suspend()
             let monitor = ClosureEventMonitor(queue: queue)
-            let heard = Heard<String>()
+            let heard = ValueLog<String>()
             monitor.taskIsWaitingForConnectivity = { _, _ in heard.add("first") }
             let composite = CompositeEventMonitor(monitors: [monitor])
             let task = stage.session.session.dataTask(with: try stage.url("/").asURL())
@@ -289,10 +289,12 @@ struct ClosureEventMonitorTests {
         }
     }
 
-    @Test("handlers with a serializer have no closure, those without one have", arguments: Spoken.allCases)
+    @Test(
+        "the results of handlers without a serializer have a closure, those with one have none",
+        arguments: Spoken.allCases)
     func serializers(over spoken: Spoken) async throws {
         let monitor = ClosureEventMonitor()
-        let heard = Heard<String>()
+        let heard = ValueLog<String>()
         monitor.requestDidParseResponse = { _, _ in heard.add("parsed") }
         monitor.requestDidFinish = { _ in heard.add("finished") }
         try await withObserved(monitors: [monitor], over: spoken) { stage in
@@ -306,10 +308,10 @@ struct ClosureEventMonitorTests {
         }
     }
 
-    @Test("it can be subclassed", arguments: Spoken.allCases)
+    @Test("a subclass can override the methods, and `super` calls the closures", arguments: Spoken.allCases)
     func subclass(over spoken: Spoken) async throws {
         try await withObserved(over: spoken) { stage in
-            let heard = Heard<String>()
+            let heard = ValueLog<String>()
             let monitor = Subclass(heard)
             let request = stage.session.request(stage.url("/get")).eventMonitor(monitor)
             _ = await request.serializingData().response
@@ -320,9 +322,9 @@ struct ClosureEventMonitorTests {
 
 /// A subclass that overrides a method of the monitor.
 private final class Subclass: ClosureEventMonitor, @unchecked Sendable {
-    private let heard: Heard<String>
+    private let heard: ValueLog<String>
 
-    init(_ heard: Heard<String>) {
+    init(_ heard: ValueLog<String>) {
         self.heard = heard
         super.init()
         requestDidResume = { _ in heard.add("resumed by closure") }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Lupine
 
-/// The delivery of events to several monitors. Without a server: uses the one event that needs no request.
+/// The delivery of events to several monitors, tested without a server, with the one event that needs no request.
 final class CompositeEventMonitorTests {
     let session = URLSession(configuration: .ephemeral)
 
@@ -26,28 +26,28 @@ final class CompositeEventMonitorTests {
     }
 
     /// Returns a suspended queue, which the caller resumes.
-    private func heldQueue() -> DispatchQueue {
-        let queue = DispatchQueue(label: "held")
+    private func suspendedQueue() -> DispatchQueue {
+        let queue = DispatchQueue(label: "suspended")
         queue.suspend()
         return queue
     }
 
-    @Test("[E-1] each monitor is called on its own queue, and never by the one who emits")
-    func neverInline() async throws {
-        let held = RecordingMonitor(queue: heldQueue())
-        let free = RecordingMonitor(queue: DispatchQueue(label: "free"))
-        let composite = CompositeEventMonitor(monitors: [held, free])
+    @Test("[E-1] each monitor is called on its own queue, never synchronously by the emitter")
+    func neverSynchronous() async throws {
+        let suspended = RecordingMonitor(queue: suspendedQueue())
+        let active = RecordingMonitor(queue: DispatchQueue(label: "active"))
+        let composite = CompositeEventMonitor(monitors: [suspended, active])
         try emit("a", through: composite)
-        #expect(await free.heard.wait(for: 1) == ["s8 a"])
-        #expect(held.heard.all.isEmpty)
-        held.queue.resume()
-        #expect(await held.heard.wait(for: 1) == ["s8 a"])
+        #expect(await active.heard.wait(for: 1) == ["s8 a"])
+        #expect(suspended.heard.all.isEmpty)
+        suspended.queue.resume()
+        #expect(await suspended.heard.wait(for: 1) == ["s8 a"])
     }
 
-    @Test("[E-1] an event may be emitted on the monitor's queue, by the monitor itself: it comes afterwards")
-    func emittingWhileHearing() async throws {
+    @Test("[E-1] an event that a monitor emits during its call is delivered after the call")
+    func emittingInCallback() async throws {
         let queue = DispatchQueue(label: "monitor")
-        let heard = Heard<String>()
+        let heard = ValueLog<String>()
         let box = Protected<CompositeEventMonitor?>(nil)
         let monitor = RecordingMonitor(queue: queue, heard: heard) { [unowned self] event, _ in
             guard event == "s8 a" else { return }
@@ -61,7 +61,7 @@ final class CompositeEventMonitorTests {
         box.write(nil)
     }
 
-    @Test("[E-2] a monitor on a serial queue hears of everything in the order of emission")
+    @Test("[E-2] a monitor on a serial queue receives all events in the order of emission")
     func emissionOrder() async throws {
         let monitor = RecordingMonitor()
         let composite = CompositeEventMonitor(monitors: [monitor])
@@ -70,23 +70,23 @@ final class CompositeEventMonitorTests {
         #expect(await monitor.heard.wait(for: names.count) == names.map { "s8 \($0)" })
     }
 
-    @Test("[E-2] also when a session's composite and a request's take turns, and their events share a batch")
+    @Test("[E-2] the order holds when a session's and a request's composite alternate and share a batch")
     func twoComposites() async throws {
-        let monitor = RecordingMonitor(queue: heldQueue())
-        let ofSession = CompositeEventMonitor(monitors: [monitor])
-        let ofRequest = CompositeEventMonitor(monitors: [monitor, RecordingMonitor()])
+        let monitor = RecordingMonitor(queue: suspendedQueue())
+        let sessionComposite = CompositeEventMonitor(monitors: [monitor])
+        let requestComposite = CompositeEventMonitor(monitors: [monitor, RecordingMonitor()])
         let names = (0..<1_000).map(String.init)
         for (index, name) in names.enumerated() {
-            try emit(name, through: index % 3 == 1 ? ofRequest : ofSession)
+            try emit(name, through: index % 3 == 1 ? requestComposite : sessionComposite)
             if index == 500 { monitor.queue.resume() }
         }
         #expect(await monitor.heard.wait(for: names.count) == names.map { "s8 \($0)" })
     }
 
-    @Test("[E-2] two monitors on one queue hear of each event in their order, whatever stands between them")
+    @Test("[E-2] two monitors on one queue receive each event in the order of `monitors`")
     func sameQueue() async throws {
-        let queue = heldQueue()
-        let heard = Heard<String>()
+        let queue = suspendedQueue()
+        let heard = ValueLog<String>()
         let first = RecordingMonitor("1 ", queue: queue, heard: heard)
         let second = RecordingMonitor("2 ", queue: queue, heard: heard)
         let other = RecordingMonitor("3 ")
@@ -98,8 +98,8 @@ final class CompositeEventMonitorTests {
         #expect(await other.heard.wait(for: 2) == ["3 s8 a", "3 s8 b"])
     }
 
-    @Test("[E-2] an event is told before anything that is put on the monitor's queue after it was emitted")
-    func beforeWhatFollows() async throws {
+    @Test("[E-2] an event is delivered before any block that is enqueued after it was emitted")
+    func beforeLaterBlocks() async throws {
         let monitor = RecordingMonitor()
         let composite = CompositeEventMonitor(monitors: [monitor])
         for index in 0..<500 {
@@ -107,35 +107,34 @@ final class CompositeEventMonitorTests {
             monitor.queue.async { monitor.heard.add("after \(index)") }
         }
         let heard = await monitor.heard.wait(for: 1_000)
-        let places = Dictionary(uniqueKeysWithValues: zip(heard, 0...))
+        let positions = Dictionary(uniqueKeysWithValues: zip(heard, 0...))
         for index in 0..<500 {
-            let event = try #require(places["s8 \(index)"])
-            #expect(event < (try #require(places["after \(index)"])), "event \(index)")
+            let event = try #require(positions["s8 \(index)"])
+            #expect(event < (try #require(positions["after \(index)"])), "event \(index)")
         }
     }
 
-    @Test(
-        "[E-2] events that go with others arrive in order too, also behind a turn that is on the queue already"
-    )
-    func withOthers() async throws {
-        let monitor = RecordingMonitor(queue: heldQueue())
+    @Test("[E-2] batched events arrive in order, also if a delivery is already on the queue")
+    func batchedEvents() async throws {
+        let monitor = RecordingMonitor(queue: suspendedQueue())
         let composite = CompositeEventMonitor(monitors: [monitor])
         var names: [String] = []
-        func emitWithOthers(_ name: String) throws {
-            composite.forwardWithOthers(noted: .taskIsWaitingForConnectivity(session, try task(name)))
+        func emitBatched(_ name: String) throws {
+            let event = MonitorEvent.taskIsWaitingForConnectivity(session, try task(name))
+            composite.forwardBatched(notificationEvent: event)
         }
         for round in 0..<3 {
             names += ["s8 \(round)", "s8 \(round) too"]
             try emit("\(round)", through: composite)
-            try emitWithOthers("\(round) too")
+            try emitBatched("\(round) too")
             if round == 0 { monitor.queue.resume() }
             #expect(await monitor.heard.wait(for: names.count) == names)
         }
-        try emitWithOthers("last")
+        try emitBatched("last")
         #expect(await monitor.heard.wait(for: names.count + 1) == names + ["s8 last"])
     }
 
-    @Test("a queue that is known by two objects is one queue")
+    @Test("two objects that represent one queue have the same mailbox")
     func mainQueueIsOne() {
         #expect(EventMailbox.mailbox(of: .main) === EventMailbox.mailbox(of: .main))
         let queue = DispatchQueue(label: "one")
@@ -143,32 +142,33 @@ final class CompositeEventMonitorTests {
         #expect(EventMailbox.mailbox(of: queue) !== EventMailbox.mailbox(of: .main))
     }
 
-    /// Returns whether an event's payload is retained after the event was emitted, which it is while the event is pending.
-    @MainActor private func isKept(by monitors: [any EventMonitor]) throws -> Bool {
+    /// Emits an event without a notification. Returns whether it waits for delivery on the main queue, and so retains its
+    /// payload.
+    @MainActor private func isEnqueued(for monitors: [any EventMonitor]) throws -> Bool {
         let composite = CompositeEventMonitor(monitors: monitors)
-        weak var kept: CachedURLResponse?
+        weak var payload: CachedURLResponse?
         do {
             let url = try #require(URL(string: "http://127.0.0.1/"))
             let response = URLResponse(
                 url: url, mimeType: nil, expectedContentLength: 0, textEncodingName: nil)
             let cached = CachedURLResponse(response: response, data: Data())
-            kept = cached
+            payload = cached
             composite.urlSession(session, dataTask: session.dataTask(with: url), willCacheResponse: cached)
         }
-        return kept != nil
+        return payload != nil
     }
 
     @MainActor
     @Test(
-        "[E-4] without monitors nothing is dispatched; with the default one, what it posts nothing for is not either"
+        "[E-4] an event is not dispatched without monitors, nor to the default monitor if it has no notification"
     )
     func nothingIsDispatched() throws {
-        #expect(try isKept(by: []) == false)
-        #expect(try isKept(by: [AlamofireNotifications()]) == false)
-        #expect(try isKept(by: [AlamofireNotifications(), ClosureEventMonitor()]))
+        #expect(try isEnqueued(for: []) == false)
+        #expect(try isEnqueued(for: [AlamofireNotifications()]) == false)
+        #expect(try isEnqueued(for: [AlamofireNotifications(), ClosureEventMonitor()]))
     }
 
-    @Test("monitors and queue are those that it was made with")
+    @Test("a composite has the monitors and the queue of its initializer")
     func properties() {
         let monitor = RecordingMonitor()
         #expect(CompositeEventMonitor(queue: monitor.queue, monitors: []).queue === monitor.queue)

@@ -59,23 +59,23 @@ struct LogRedactionTests {
             shows: "line ends are escaped", text: "a\r\nb\n\u{0}\u{1B}[0m",
             line: "a\\r\\nb\\n\\0\\u{1B}[0m"),
         Row(
-            shows: "what turns the direction of a line is escaped", text: "a\u{202E}b\u{2066}c",
+            shows: "characters that change the text direction are escaped", text: "a\u{202E}b\u{2066}c",
             line: "a\\u{202E}b\\u{2066}c"),
         Row(shows: "letters of all kinds stay", text: "grün 日本", line: "grün 日本"),
     ]
 
-    @Test("text as a line", arguments: rows)
+    @Test("`line` redacts secrets and escapes line ends", arguments: rows)
     func line(_ row: Row) {
         #expect(LogRedaction.line(row.text) == row.line)
     }
 
     @Test(
-        "long lines of nothing but beginnings of addresses and of items",
+        "long lines that consist only of beginnings of URLs or of query items",
         arguments: [("://@", "://[redacted]@"), ("?", "?"), ("&key=", "&key=[redacted]")])
-    func longLines(_ piece: String, _ shown: String) {
+    func longLines(_ piece: String, _ redactedPiece: String) {
         #expect(
             LogRedaction.line(String(repeating: piece, count: 10_000))
-                == String(repeating: shown, count: 10_000))
+                == String(repeating: redactedPiece, count: 10_000))
     }
 
     @Test(
@@ -88,13 +88,13 @@ struct LogRedactionTests {
         #expect(LogRedaction.value("value", ofField: name) == "[redacted]")
     }
 
-    @Test("header fields that a program says are credentials'")
-    func ownField() {
+    @Test("header fields that the program has declared sensitive")
+    func sensitiveField() {
         #expect(LogRedaction.value("value", ofField: "X-Mine", or: ["x-mine"]) == "[redacted]")
         #expect(LogRedaction.value("value", ofField: "X-Mine") == "value")
     }
 
-    @Test("what a peer has put into a name is on its line of a report of pins")
+    @Test("a report of pins escapes line ends in the peer's names")
     func pins() {
         let presented = PinningReport.Presented(
             subject: "x\n  sha256/AAAA www.bank.example\u{1B}]0;\u{2028}", pin: "sha256/BBBB")
@@ -103,7 +103,9 @@ struct LogRedactionTests {
         #expect(!report.description.unicodeScalars.contains { $0 == "\u{1B}" || $0 == "\u{2028}" })
     }
 
-    @Test("header fields that are none", arguments: ["Accept", "Content-Type", "WWW-Authenticate", "ETag"])
+    @Test(
+        "header fields that are not credentials",
+        arguments: ["Accept", "Content-Type", "WWW-Authenticate", "ETag"])
     func otherField(_ name: String) {
         #expect(LogRedaction.value("value", ofField: name) == "value")
     }

@@ -7,11 +7,11 @@ import Testing
 
 @testable import Lupine
 
-/// The log of the events.
+/// The lines that a `LoggingEventMonitor` writes.
 struct LoggingEventMonitorTests {
-    @Test("a request is a line per event, without its credentials", arguments: Spoken.allCases)
+    @Test("each event of a request is one line, without its credentials", arguments: Spoken.allCases)
     func lines(over spoken: Spoken) async throws {
-        let lines = Heard<String>()
+        let lines = ValueLog<String>()
         let monitor = LoggingEventMonitor { lines.add($0) }
         try await withObserved(monitors: [monitor], over: spoken) { stage in
             let url = stage.url("/get?token=tok-secret&page=2").replacing(
@@ -26,11 +26,11 @@ struct LoggingEventMonitorTests {
                 all = await lines.wait(for: all.count + 1)
             }
             let name = "request \(request.id.uuidString.prefix(8)) "
-            let ofRequest = all.filter { $0.hasPrefix(name) }.map { $0.dropFirst(name.count) }
-            #expect(ofRequest.first == "was resumed")
-            #expect(ofRequest.contains("has finished"))
+            let requestLines = all.filter { $0.hasPrefix(name) }.map { $0.dropFirst(name.count) }
+            #expect(requestLines.first == "was resumed")
+            #expect(requestLines.contains("has finished"))
             #expect(
-                ofRequest.contains {
+                requestLines.contains {
                     $0.hasPrefix("is ready: GET http://[redacted]@127.0.0.1") && $0.contains("X-Plain: plain")
                         && $0.contains("page=2")
                 })
@@ -39,9 +39,9 @@ struct LoggingEventMonitorTests {
         }
     }
 
-    @Test("a field that the configuration names is hidden both ways", arguments: Spoken.allCases)
-    func ownSecrets(over spoken: Spoken) async throws {
-        let lines = Heard<String>()
+    @Test("the value of a sensitive field is hidden in requests and in responses", arguments: Spoken.allCases)
+    func sensitiveFields(over spoken: Spoken) async throws {
+        let lines = ValueLog<String>()
         let monitor = LoggingEventMonitor { lines.add($0) }
         let change: (URLSessionConfiguration) -> Void = { $0.lupine.sensitiveFields.insert("X-Tenant") }
         try await withObserved(monitors: [monitor], configure: change, over: spoken) { stage in
@@ -60,9 +60,9 @@ struct LoggingEventMonitorTests {
         }
     }
 
-    @Test("a failure says why", arguments: Spoken.allCases)
+    @Test("the line of a failure contains the error's description", arguments: Spoken.allCases)
     func failure(over spoken: Spoken) async throws {
-        let lines = Heard<String>()
+        let lines = ValueLog<String>()
         let monitor = LoggingEventMonitor { lines.add($0) }
         try await withObserved(monitors: [monitor], over: spoken) { stage in
             let response = await stage.session.request(stage.url("/status/404")).validate().serializingData()

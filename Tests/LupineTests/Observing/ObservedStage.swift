@@ -18,16 +18,18 @@ struct ObservedStage {
         "\(scheme)://127.0.0.1:\(origin.port)\(path)"
     }
 
-    /// Returns a request that the origin holds: it opens the gate `asked`, and responds when the gate `go` is opened.
+    /// Returns a request whose response the origin delays until `sendResponse()` is called.
     func held(_ answer: String = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok") -> DataRequest {
         origin.answer(
             "GET", "/held", ScriptPlan(.signal("asked"), .waitForSignal("go"), .send(answer), .close))
         return session.request(url("/held"))
     }
 
-    func wasAsked() async { await origin.gate("asked").wait() }
+    /// Waits until the origin has received the request of `held`.
+    func waitForRequest() async { await origin.gate("asked").wait() }
 
-    func letGo() { origin.gate("go").open() }
+    /// Lets the origin send the response of `held`.
+    func sendResponse() { origin.gate("go").open() }
 }
 
 /// Runs `body` with an origin and a session that uses it, and ends both.

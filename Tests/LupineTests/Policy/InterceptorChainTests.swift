@@ -12,7 +12,7 @@ struct InterceptorChainTests {
     /// Adds its name to a header field, by the newer method or the older one, and notes which.
     private struct Named: RequestInterceptor {
         let name: String
-        let seen: Heard<String>
+        let seen: ValueLog<String>
         var answer = RetryResult.doNotRetry
 
         func adapt(
@@ -56,7 +56,7 @@ struct InterceptorChainTests {
     }
 
     private let session = Session(startRequestsImmediately: false, eventMonitors: [])
-    private let seen = Heard<String>()
+    private let seen = ValueLog<String>()
 
     private func named(_ name: String, _ answer: RetryResult = .doNotRetry) -> Named {
         Named(name: name, seen: seen, answer: answer)
@@ -64,7 +64,7 @@ struct InterceptorChainTests {
 
     private func order(_ adapter: any RequestAdapter, usesState: Bool = true) throws -> String {
         let request = URLRequest(url: try #require(URL(string: "http://origin.test/")))
-        let result = Heard<String>()
+        let result = ValueLog<String>()
         let done: @Sendable (Result<URLRequest, any Error>) -> Void = { end in
             switch end {
             case .success(let request): result.add(request.value(forHTTPHeaderField: "X-Order") ?? "none")
@@ -81,7 +81,7 @@ struct InterceptorChainTests {
     }
 
     private func answer(_ retrier: any RequestRetrier) throws -> String {
-        let result = Heard<String>()
+        let result = ValueLog<String>()
         retrier.retry(session.request("http://origin.test/"), for: session, dueTo: BriefError("why")) {
             result.add("\($0)")
         }

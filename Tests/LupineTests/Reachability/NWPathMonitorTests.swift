@@ -10,7 +10,7 @@ import Testing
 @Suite struct NWPathMonitorTests {
     private typealias Network = ScriptedNetwork
 
-    @Test("[I-4.9] a path is satisfied by a way over an allowed interface")
+    @Test("[I-4.9] a path is satisfied by a default route over an allowed interface")
     func paths() {
         let both = NetworkSnapshot(
             interfaces: [Network.cable, Network.modem], defaultsIPv4: [4], defaultsIPv6: [2, 4])
@@ -31,19 +31,20 @@ import Testing
         }
     }
 
-    @Test("[I-4.10] the kinds of interfaces have Apple's names")
+    @Test("[I-4.10] the media of interfaces are mapped to Apple's types")
     func types() {
         let rows: [(NetworkInterface, NWInterface.InterfaceType)] = [
             (Network.loopback, .loopback), (Network.cable, .wiredEthernet), (Network.radio, .wifi),
             (Network.modem, .cellular), (Network.tunnel, .other),
         ]
         for (interface, type) in rows {
-            let shown = NWInterface(interface)
-            #expect(shown.type == type && shown.name == interface.name && shown.index == Int(interface.index))
+            let mapped = NWInterface(interface)
+            #expect(mapped.type == type)
+            #expect(mapped.name == interface.name && mapped.index == Int(interface.index))
         }
     }
 
-    @Test("[I-4.9] the handler hears of the path soon, and of each other one, and of none behind a cancel")
+    @Test("[I-4.9] the handler receives the present path, then each different one, and none after `cancel`")
     func updates() async throws {
         let network = Network(Network.wired)
         let queue = DispatchQueue(label: "monitor")
@@ -57,23 +58,23 @@ import Testing
         monitor.start(queue: queue)
         monitor.start(queue: DispatchQueue(label: "other"))
         #expect(monitor.queue === queue)
-        var heard = stream.makeAsyncIterator()
-        #expect(await heard.next()?.availableInterfaces.map(\.name) == ["eth0"])
-        network.become(Network.offline)
-        #expect(await heard.next()?.status == .unsatisfied)
-        network.become(Network.mobile)
-        #expect(await heard.next()?.isExpensive == true)
+        var paths = stream.makeAsyncIterator()
+        #expect(await paths.next()?.availableInterfaces.map(\.name) == ["eth0"])
+        network.change(to: Network.offline)
+        #expect(await paths.next()?.status == .unsatisfied)
+        network.change(to: Network.mobile)
+        #expect(await paths.next()?.isExpensive == true)
         #expect(monitor.currentPath.isExpensive)
         monitor.cancel()
-        #expect(network.watches == 0)
+        #expect(network.watchCount == 0)
         monitor.start(queue: queue)
-        #expect(network.begun == 1)
+        #expect(network.begunWatches == 1)
         await withCheckedContinuation { continuation in queue.async { continuation.resume() } }
         continuation.finish()
-        #expect(await heard.next() == nil)
+        #expect(await paths.next() == nil)
     }
 
-    @Test("the monitor of the machine tells a path")
+    @Test("a monitor of the machine's network reports a path")
     func system() async {
         for monitor in [NWPathMonitor(), NWPathMonitor(prohibitedInterfaceTypes: [.loopback])] {
             let (stream, continuation) = AsyncStream<NWPath>.makeStream()

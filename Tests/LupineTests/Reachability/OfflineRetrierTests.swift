@@ -30,7 +30,7 @@ import Testing
         try await body(session, session.request("http://127.0.0.1:1/"))
     }
 
-    @Test("[I-4.1] an error says that there is no connection, at whatever depth")
+    @Test("[I-4.1] an error means \"offline\" at any depth of underlying errors")
     func predicate() {
         let rows: [(any Error, Bool)] = [
             (URLError(.notConnectedToInternet), true), (Self.offline, true),
@@ -51,59 +51,59 @@ import Testing
         #expect(OfflineRetrier.defaultURLErrorOfflineCodes == [.notConnectedToInternet])
     }
 
-    @Test("[I-4.2] [I-4.7] another error is answered at once, and no monitor is started")
+    @Test("[I-4.2] [I-4.7] another error is not retried, and starts no monitor")
     func otherErrors() async throws {
         let network = Network(Network.offline)
         try await Self.withRequest { session, request in
             let retrier = Self.retrier(network)
-            let answers = Protected<[String]>([])
-            retrier.retry(request, for: session, dueTo: Failed()) { answer in
-                answers.write { $0.append(answer.text) }
+            let results = Protected<[String]>([])
+            retrier.retry(request, for: session, dueTo: Failed()) { result in
+                results.write { $0.append(result.text) }
             }
-            #expect(answers.read { $0 } == ["do not retry"])
+            #expect(results.read { $0 } == ["do not retry"])
         }
-        #expect(network.begun == 0)
+        #expect(network.begunWatches == 0)
     }
 
     @Test(
-        "[I-4.2] [I-4.3] [I-4.4] all that wait are retried together, by one monitor, and the next wait has its own"
+        "[I-4.2] [I-4.3] [I-4.4] one monitor serves all requests of a wait, which are retried together"
     )
     func connected() async throws {
         let network = Network(Network.offline)
         try await Self.withRequest { session, request in
             let retrier = Self.retrier(network)
-            for turn in 1...2 {
+            for wait in 1...2 {
                 let (stream, continuation) = AsyncStream<String>.makeStream()
                 for _ in 0..<10 {
                     retrier.retry(request, for: session, dueTo: Self.offline) { continuation.yield($0.text) }
                 }
-                // The monitor is started after the first of them.
-                while network.watches == 0 { await Task.yield() }
-                #expect(network.begun == turn)
-                network.become(Network.wired)
-                var heard: [String] = []
-                for await answer in stream {
-                    heard.append(answer)
-                    if heard.count == 10 { break }
+                // The retrier starts the monitor asynchronously, after the first call.
+                while network.watchCount == 0 { await Task.yield() }
+                #expect(network.begunWatches == wait)
+                network.change(to: Network.wired)
+                var results: [String] = []
+                for await result in stream {
+                    results.append(result)
+                    if results.count == 10 { break }
                 }
-                #expect(heard == Array(repeating: "retry", count: 10))
-                #expect(network.watches == 0)
-                network.become(Network.offline)
+                #expect(results == Array(repeating: "retry", count: 10))
+                #expect(network.watchCount == 0)
+                network.change(to: Network.offline)
             }
         }
     }
 
-    @Test("[I-4.3] when the wait is over the error stands")
+    @Test("[I-4.3] after the maximum wait the requests are not retried")
     func timeout() async throws {
         let network = Network(Network.offline)
         try await Self.withRequest { session, request in
             let retrier = Self.retrier(network, wait: .milliseconds(1))
             #expect(await retrier.answer(request, for: session, dueTo: Self.offline).text == "do not retry")
-            #expect(network.watches == 0)
+            #expect(network.watchCount == 0)
         }
     }
 
-    @Test("[I-4.5] a connection that is there already retries at once")
+    @Test("[I-4.5] if there is a connection already the request is retried at once")
     func alreadyConnected() async throws {
         let network = Network(Network.mobile)
         try await Self.withRequest { session, request in
@@ -112,24 +112,24 @@ import Testing
         }
     }
 
-    @Test("[I-4.6] a retrier that goes away ends its wait")
+    @Test("[I-4.6] releasing a retrier ends its wait")
     func release() async throws {
         let network = Network(Network.offline)
         try await Self.withRequest { session, request in
             var retrier: OfflineRetrier? = Self.retrier(network)
             let (stream, continuation) = AsyncStream<String>.makeStream()
             retrier?.retry(request, for: session, dueTo: Self.offline) { continuation.yield($0.text) }
-            while network.watches == 0 { await Task.yield() }
+            while network.watchCount == 0 { await Task.yield() }
             retrier = nil
-            for await answer in stream {
-                #expect(answer == "do not retry")
+            for await result in stream {
+                #expect(result == "do not retry")
                 break
             }
-            while network.watches != 0 { await Task.yield() }
+            while network.watchCount != 0 { await Task.yield() }
         }
     }
 
-    @Test("[I-4.8] there is no limit but the one of another retrier", arguments: Spoken.allCases)
+    @Test("[I-4.8] only another retrier limits the number of retries", arguments: Spoken.allCases)
     func noLimit(over spoken: Spoken) async throws {
         try await PolicyStage.run(over: spoken) { stage in
             let failing = Adapter { _, _, completion in
@@ -151,7 +151,7 @@ import Testing
         }
     }
 
-    @Test("the ready-made ones")
+    @Test("the static functions create retriers")
     func statics() {
         let made: [OfflineRetrier] = [
             .offlineRetrier(), .offlineRetrier(maximumWait: .seconds(1)),

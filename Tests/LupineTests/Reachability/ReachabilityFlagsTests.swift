@@ -5,7 +5,7 @@ import Testing
 
 @testable import Lupine
 
-/// The flags for routes and links, and the status for flags.
+/// The flags for snapshots and routes, and the status for flags.
 @Suite struct ReachabilityFlagsTests {
     private typealias Flags = SCNetworkReachabilityFlags
     private typealias Status = NetworkReachabilityManager.NetworkReachabilityStatus
@@ -21,7 +21,7 @@ import Testing
         for (flag, bit) in rows { #expect(flag.rawValue == 1 << bit) }
     }
 
-    @Test("[I-14.1] [I-14.2] which flags are reachable, and over what")
+    @Test("[I-14.1] [I-14.2] the status for flags")
     func statuses() {
         let rows: [(Flags, Status)] = [
             ([], .notReachable), ([.isWWAN], .notReachable), ([.reachable], .reachable(.ethernetOrWiFi)),
@@ -51,8 +51,9 @@ import Testing
         for (flags, text) in rows { #expect(flags.readableDescription == text) }
     }
 
-    @Test("[I-14.12] [I-14.15] [I-14.16] a default route over a working interface is a way")
-    func pictures() {
+    @Test(
+        "[I-14.12] [I-14.15] [I-14.16] a default route over a working interface makes the network reachable")
+    func snapshots() {
         typealias Network = ScriptedNetwork
         var broken = Network.cable
         broken.isWorking = false
@@ -61,7 +62,7 @@ import Testing
             (Network.over(Network.radio), [.reachable], "a radio"),
             (Network.mobile, [.reachable, .isWWAN], "a modem"),
             (Network.over(Network.tunnel), [.reachable, .transientConnection], "a tunnel"),
-            (Network.over(broken), [], "a cable that is pulled"),
+            (Network.over(broken), [], "an unplugged cable"),
             (NetworkSnapshot(interfaces: [Network.loopback, Network.cable]), [], "no default route"),
             (
                 NetworkSnapshot(interfaces: [Network.loopback], defaultsIPv4: [1]), [],
@@ -74,10 +75,10 @@ import Testing
                 "one of two that works"
             ),
         ]
-        for (picture, flags, name) in rows { #expect(Flags(picture) == flags, "\(name)") }
+        for (snapshot, flags, name) in rows { #expect(Flags(snapshot) == flags, "\(name)") }
     }
 
-    @Test("[I-14.13] ways to a host: of this machine, on the link, over a router")
+    @Test("[I-14.13] the flags for routes to a host: to this machine, on the link, through a router")
     func hosts() {
         typealias Network = ScriptedNetwork
         let rows: [(NetworkView.Finding, Flags?)] = [

@@ -16,7 +16,7 @@ import Testing
         try #require(NetworkReachabilityManager(host: host, view: network.view))
     }
 
-    /// Starts listening, and returns the statuses one by one.
+    /// Starts listening, and returns an iterator of the statuses that the listener receives.
     private static func listen(
         _ manager: NetworkReachabilityManager, onQueue queue: DispatchQueue = DispatchQueue(label: "listener")
     ) -> AsyncStream<Status>.Iterator {
@@ -25,31 +25,31 @@ import Testing
         return stream.makeAsyncIterator()
     }
 
-    @Test("[I-14.6] of two that begin to listen at once the later one listens, and one watch stands")
-    func together() async throws {
+    @Test("[I-14.6] if a start interrupts another, the one that returns last listens, with one watch")
+    func concurrentStarts() async throws {
         let network = ScriptedNetwork(ScriptedNetwork.wired)
-        let crossing = Protected<NetworkReachabilityManager?>(nil)
-        let inner = network.view
+        let interruptingManager = Protected<NetworkReachabilityManager?>(nil)
+        let scriptedView = network.view
         let view = NetworkView(
             takeSnapshot: { found in
-                // Only once: while the first call waits for the kernel.
-                let other = crossing.write { manager in
+                // Starts the manager a second time, only once: while the first start waits for the kernel.
+                let interrupting = interruptingManager.write { manager in
                     defer { manager = nil }
                     return manager
                 }
-                other?.startListening(onQueue: DispatchQueue(label: "first")) { _ in }
-                inner.takeSnapshot(found)
-            }, findRoutes: inner.findRoutes, watch: inner.watch)
+                interrupting?.startListening(onQueue: DispatchQueue(label: "first")) { _ in }
+                scriptedView.takeSnapshot(found)
+            }, findRoutes: scriptedView.findRoutes, watch: scriptedView.watch)
         let manager = try #require(NetworkReachabilityManager(host: nil, view: view))
-        crossing.write { $0 = manager }
-        var heard = Self.listen(manager)
-        #expect(await heard.next() == .reachable(.ethernetOrWiFi))
-        #expect(network.watches == 1)
+        interruptingManager.write { $0 = manager }
+        var statuses = Self.listen(manager)
+        #expect(await statuses.next() == .reachable(.ethernetOrWiFi))
+        #expect(network.watchCount == 1)
         manager.stopListening()
-        #expect(network.watches == 0)
+        #expect(network.watchCount == 0)
     }
 
-    @Test("[I-14.3] reachable is one or the other, unknown is neither")
+    @Test("[I-14.3] `isReachable` is true for either connection type, and false for an unknown status")
     func derived() throws {
         let network = ScriptedNetwork(nil)
         let manager = try Self.manager(network)
@@ -59,7 +59,7 @@ import Testing
             (ScriptedNetwork.mobile, .reachable(.cellular), true, false),
         ]
         for row in rows {
-            network.become(row.0)
+            network.change(to: row.0)
             #expect(manager.status == row.1 && (manager.flags == nil) == (row.0 == nil))
             #expect(
                 manager.isReachableOnCellular == row.cellular
@@ -69,27 +69,27 @@ import Testing
     }
 
     @Test(
-        "[I-14.6] [I-14.7] [I-14.8] [I-14.19] a listener hears of the status, and of each other one, in order"
+        "[I-14.6] [I-14.7] [I-14.8] [I-14.19] a listener receives the status, then each different one, in order"
     )
     func listening() async throws {
         let network = ScriptedNetwork(ScriptedNetwork.wired)
         let manager = try Self.manager(network)
-        var heard = Self.listen(manager)
-        #expect(await heard.next() == .reachable(.ethernetOrWiFi))
+        var statuses = Self.listen(manager)
+        #expect(await statuses.next() == .reachable(.ethernetOrWiFi))
         // The same status over another interface is not reported; the next status is.
-        network.become(ScriptedNetwork.over(ScriptedNetwork.radio))
-        network.become(ScriptedNetwork.offline)
-        #expect(await heard.next() == .notReachable)
-        network.become(ScriptedNetwork.mobile)
-        #expect(await heard.next() == .reachable(.cellular))
-        network.become(nil)
-        network.become(ScriptedNetwork.wired)
-        #expect(await heard.next() == .reachable(.ethernetOrWiFi))
+        network.change(to: ScriptedNetwork.over(ScriptedNetwork.radio))
+        network.change(to: ScriptedNetwork.offline)
+        #expect(await statuses.next() == .notReachable)
+        network.change(to: ScriptedNetwork.mobile)
+        #expect(await statuses.next() == .reachable(.cellular))
+        network.change(to: nil)
+        network.change(to: ScriptedNetwork.wired)
+        #expect(await statuses.next() == .reachable(.ethernetOrWiFi))
         manager.stopListening()
-        #expect(network.watches == 0)
+        #expect(network.watchCount == 0)
     }
 
-    @Test("[I-14.6] nothing is heard from within the start")
+    @Test("[I-14.6] the listener is not called synchronously")
     func notSynchronous() async throws {
         let queue = DispatchQueue(label: "listener")
         let manager = try Self.manager(ScriptedNetwork(ScriptedNetwork.wired))
@@ -105,7 +105,7 @@ import Testing
         }
     }
 
-    @Test("[I-14.5] [I-14.17] a start ends the one before, and fails where the kernel does not say")
+    @Test("[I-14.5] [I-14.17] a start replaces the previous one, and fails if the kernel cannot be queried")
     func starting() async throws {
         let network = ScriptedNetwork(ScriptedNetwork.wired)
         let manager = try Self.manager(network)
@@ -113,41 +113,41 @@ import Testing
         #expect(await first.next() == .reachable(.ethernetOrWiFi))
         var second = Self.listen(manager)
         #expect(await second.next() == .reachable(.ethernetOrWiFi))
-        #expect(network.watches == 1)
-        network.become(ScriptedNetwork.offline)
+        #expect(network.watchCount == 1)
+        network.change(to: ScriptedNetwork.offline)
         #expect(await second.next() == .notReachable)
-        network.become(nil)
+        network.change(to: nil)
         #expect(!manager.startListening { _ in })
-        #expect(network.watches == 0 && manager.status == .unknown)
+        #expect(network.watchCount == 0 && manager.status == .unknown)
     }
 
-    @Test("[I-14.9] behind a stop, a start tells the status again")
+    @Test("[I-14.9] a start after a stop reports the status again")
     func restarting() async throws {
         let network = ScriptedNetwork(ScriptedNetwork.wired)
         let manager = try Self.manager(network)
         for _ in 0..<3 {
-            var heard = Self.listen(manager)
-            #expect(await heard.next() == .reachable(.ethernetOrWiFi))
+            var statuses = Self.listen(manager)
+            #expect(await statuses.next() == .reachable(.ethernetOrWiFi))
             manager.stopListening()
-            #expect(network.watches == 0)
+            #expect(network.watchCount == 0)
         }
     }
 
-    @Test("[I-14.10] listening keeps nobody alive")
+    @Test("[I-14.10] listening does not retain the manager")
     func release() async throws {
         let network = ScriptedNetwork(ScriptedNetwork.wired)
-        weak var gone: NetworkReachabilityManager?
+        weak var released: NetworkReachabilityManager?
         do {
             let manager = try Self.manager(network)
-            gone = manager
-            var heard = Self.listen(manager)
-            _ = await heard.next()
-            #expect(network.watches == 1)
+            released = manager
+            var statuses = Self.listen(manager)
+            _ = await statuses.next()
+            #expect(network.watchCount == 1)
         }
-        #expect(gone == nil && network.watches == 0)
+        #expect(released == nil && network.watchCount == 0)
     }
 
-    @Test("[I-14.18] what can be a host")
+    @Test("[I-14.18] texts that are accepted as a host")
     func hostNames() {
         for host in ["localhost", "127.0.0.1", "::1", "[::1]", "fe80::1%lo", "a.test", "bücher.test"] {
             #expect(NetworkReachabilityManager(host: host) != nil, "\(host)")
@@ -158,29 +158,29 @@ import Testing
         #expect(NetworkReachabilityManager() != nil && NetworkReachabilityManager.default != nil)
     }
 
-    @Test("[I-14.14] a host is judged by the ways to it, and looked for again when something changes")
+    @Test("[I-14.14] a host's status depends on the routes to it, and is queried again after a change")
     func hosts() async throws {
         let network = ScriptedNetwork(ScriptedNetwork.wired)
         let manager = try Self.manager(network, host: "a.test")
         #expect(manager.status == .notReachable)
-        var heard = Self.listen(manager)
-        #expect(await heard.next() == .notReachable)
-        network.become(.routes([.routed(ScriptedNetwork.modem)]), for: "a.test")
-        #expect(await heard.next() == .reachable(.cellular))
+        var statuses = Self.listen(manager)
+        #expect(await statuses.next() == .notReachable)
+        network.change(to: .routes([.routed(ScriptedNetwork.modem)]), for: "a.test")
+        #expect(await statuses.next() == .reachable(.cellular))
     }
 
-    @Test("[I-14.11] [I-14.13] [I-14.14] the machine itself is always reachable, by the kernel's word")
+    @Test("[I-14.11] [I-14.13] [I-14.14] with the kernel's routes, this machine is always reachable")
     func loopback() async throws {
         for host in ["localhost", "127.0.0.1", "[::1]", "127.9.9.9"] {
             let manager = try #require(NetworkReachabilityManager(host: host))
             #expect(manager.flags == [.reachable, .isLocalAddress, .isDirect], "\(host)")
             #expect(manager.isReachableOnEthernetOrWiFi)
-            var heard = Self.listen(manager)
-            #expect(await heard.next() == .reachable(.ethernetOrWiFi))
+            var statuses = Self.listen(manager)
+            #expect(await statuses.next() == .reachable(.ethernetOrWiFi))
         }
         let general = try #require(NetworkReachabilityManager())
         #expect(general.flags != nil && general.status != .unknown)
-        var heard = Self.listen(general)
-        #expect(await heard.next() == general.status)
+        var statuses = Self.listen(general)
+        #expect(await statuses.next() == general.status)
     }
 }

@@ -4,49 +4,51 @@ import LupineLoading
 
 @testable import Lupine
 
-/// A network whose state the test sets and changes.
+/// A network whose state the test sets and changes, in place of the kernel's.
 final class ScriptedNetwork: Sendable {
     private struct State {
-        var picture: NetworkSnapshot?
+        var snapshot: NetworkSnapshot?
         var findings: [String: NetworkView.Finding] = [:]
+        /// The closures of the current watches, by the number of the watch.
         var watchers: [Int: @Sendable () -> Void] = [:]
-        var next = 0
-        var begun = 0
+        var begunWatches = 0
     }
 
     private let state: Protected<State>
 
-    init(_ picture: NetworkSnapshot?) { state = Protected(State(picture: picture)) }
+    /// Creates a network with this snapshot; nil for a kernel that cannot be queried.
+    init(_ snapshot: NetworkSnapshot?) { state = Protected(State(snapshot: snapshot)) }
 
     var view: NetworkView {
         NetworkView(
-            takeSnapshot: { [state] found in found(state.read { $0.picture }) },
+            takeSnapshot: { [state] found in found(state.read { $0.snapshot }) },
             findRoutes: { [state] host, found in found(state.read { $0.findings[host] } ?? .routes([])) },
             watch: { [state] changed in
                 let number = state.write { state in
-                    state.next += 1
-                    state.begun += 1
-                    state.watchers[state.next] = changed
-                    return state.next
+                    state.begunWatches += 1
+                    state.watchers[state.begunWatches] = changed
+                    return state.begunWatches
                 }
                 return { state.write { _ = $0.watchers.removeValue(forKey: number) } }
             })
     }
 
     /// The number of current watches.
-    var watches: Int { state.read { $0.watchers.count } }
+    var watchCount: Int { state.read { $0.watchers.count } }
     /// The number of watches ever begun.
-    var begun: Int { state.read { $0.begun } }
+    var begunWatches: Int { state.read { $0.begunWatches } }
 
-    func become(_ picture: NetworkSnapshot?) {
+    /// Replaces the snapshot, and notifies the watches.
+    func change(to snapshot: NetworkSnapshot?) {
         let watchers = state.write { state in
-            state.picture = picture
+            state.snapshot = snapshot
             return Array(state.watchers.values)
         }
         for changed in watchers { changed() }
     }
 
-    func become(_ finding: NetworkView.Finding, for host: String) {
+    /// Replaces the result of queries about a host, and notifies the watches.
+    func change(to finding: NetworkView.Finding, for host: String) {
         let watchers = state.write { state in
             state.findings[host] = finding
             return Array(state.watchers.values)
@@ -54,7 +56,7 @@ final class ScriptedNetwork: Sendable {
         for changed in watchers { changed() }
     }
 
-    // MARK: pictures
+    // MARK: interfaces and snapshots
 
     static let cable = NetworkInterface(name: "eth0", index: 2, medium: .wired)
     static let radio = NetworkInterface(name: "wlan0", index: 3, medium: .wifi)

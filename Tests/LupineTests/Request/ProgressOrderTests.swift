@@ -101,7 +101,7 @@ struct ProgressOrderTests {
             try await withPipeline(over: spoken) { stage in
                 for _ in 0..<10 {
                     let response = DispatchQueue(label: "response")
-                    let (events, finished, ended) = (Heard<Event>(), Heard<Bool>(), Heard<Bool>())
+                    let (events, finished, ended) = (ValueLog<Event>(), ValueLog<Bool>(), ValueLog<Bool>())
                     let request = try kind.start(
                         stage, place.queue(stage, response), response,
                         { progress in
@@ -134,7 +134,7 @@ struct ProgressOrderTests {
         setUp.root = .main
         try await withPipeline(setUp) { stage in
             for _ in 0..<10 {
-                let (events, ended) = (Heard<Event>(), Heard<Bool>())
+                let (events, ended) = (ValueLog<Event>(), ValueLog<Bool>())
                 let request = try kind.start(
                     stage, .main, DispatchQueue(label: "response"),
                     { events.add(.progress($0.completedUnitCount, of: $0.totalUnitCount)) },
@@ -156,7 +156,7 @@ struct ProgressOrderTests {
         try await withPipeline(over: spoken) { stage in
             let progress = DispatchQueue(label: "progress")
             progress.suspend()
-            let (fractions, ended) = (Heard<Double>(), Heard<Bool>())
+            let (fractions, ended) = (ValueLog<Double>(), ValueLog<Bool>())
             let request = try kind.start(
                 stage, progress, DispatchQueue(label: "response"), { fractions.add($0.fractionCompleted) },
                 { ended.add(true) })
@@ -180,7 +180,7 @@ struct ProgressOrderTests {
                     .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\na"), .waitForSignal("reported"),
                     .send("b"),
                     .close))
-            let counts = Heard<Int64>()
+            let counts = ValueLog<Int64>()
             let origin = stage.origin
             let response = await stage.session.request(stage.url("/two")).downloadProgress(
                 queue: DispatchQueue(label: "progress")
@@ -204,7 +204,7 @@ struct ProgressOrderTests {
                 ScriptPlan(
                     .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n"), .waitForSignal("go"), .send("ab"),
                     .stall))
-            let (events, begun, ended) = (Heard<Event>(), Heard<Bool>(), Heard<Bool>())
+            let (events, begun, ended) = (ValueLog<Event>(), ValueLog<Bool>(), ValueLog<Bool>())
             let (root, response) = (stage.session.rootQueue, DispatchQueue(label: "response"))
             let request = stage.session.request(stage.url("/held"))
                 .onHTTPResponse { _ in begun.add(true) }

@@ -21,7 +21,7 @@ struct RequestHandlerTests {
             (true, nil, true), (false, nil, false), (true, false, false), (false, true, true),
         ] as [(Bool, Bool?, Bool)] {
             try await withPipeline(PipelineSetUp(startsImmediately: ofSession), over: spoken) { stage in
-                let ended = Heard<String>()
+                let ended = ValueLog<String>()
                 let request = stage.get(resumes: ofRequest).response { ended.add(brief($0.error)) }
                 await stage.settle()
                 #expect(request.isInitialized == !starts)
@@ -55,7 +55,7 @@ struct RequestHandlerTests {
     func suspendedAndCancelled(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
             #expect(await stage.get().suspend().answered().error == nil)
-            let ended = Heard<String>()
+            let ended = ValueLog<String>()
             let queue = DispatchQueue(label: "handler")
             // When the request is suspended or cancelled, the resumption by the handler is still pending.
             let rootQueue = stage.session.rootQueue
@@ -81,7 +81,7 @@ struct RequestHandlerTests {
             over: spoken
         ) {
             stage in
-            let seen = Heard<String>()
+            let seen = ValueLog<String>()
             let queue = DispatchQueue(label: "handlers")
             let request = stage.get(resumes: false)
             for index in 0..<10 {
@@ -105,7 +105,7 @@ struct RequestHandlerTests {
         arguments: Spoken.allCases)
     func addedDuringPass(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
-            let seen = Heard<String>()
+            let seen = ValueLog<String>()
             let queue = DispatchQueue(label: "handlers")
             let request = stage.get()
             request.response(
@@ -127,18 +127,18 @@ struct RequestHandlerTests {
     func finishedOften(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
             let request = stage.held()
-            let ended = Heard<String>()
+            let ended = ValueLog<String>()
             let queue = DispatchQueue(label: "handlers")
             request.response(queue: queue) { ended.add(brief($0.error)) }
                 .response(queue: queue) { ended.add(brief($0.error)) }
-            await stage.wasAsked()
+            await stage.waitForRequest()
             stage.session.rootQueue.async {
                 for _ in 0..<100 { request.finish(error: .sessionDeinitialized) }
                 request.finish(error: .explicitlyCancelled)
             }
             #expect(await ended.wait(for: 2) == ["deinitialized", "deinitialized"])
-            stage.letGo()
-            await stage.recorder.heard.wait(untilHeard: "r15")
+            stage.sendResponse()
+            await stage.recorder.heard.wait(untilRecorded: "r15")
             await stage.settle()
             #expect(ended.all.count == 2 && stage.recorder.count("r17") == 1 && request.isFinished)
         }
@@ -150,7 +150,7 @@ struct RequestHandlerTests {
     func insideHandler(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
             let session = stage.session
-            let seen = Heard<String>()
+            let seen = ValueLog<String>()
             let request = stage.get()
             request.response(queue: session.rootQueue) { [unowned request] _ in
                 seen.add("\(request.state)")
@@ -175,7 +175,7 @@ struct RequestHandlerTests {
             for path in ["/get", "/status/404", "/held"] {
                 weak var weakRequest: DataRequest?
                 weak var weakWitness: Witness?
-                let ended = Heard<String>()
+                let ended = ValueLog<String>()
                 do {
                     let witness = Witness()
                     let request = path == "/held" ? stage.held() : stage.get(path)
@@ -189,7 +189,7 @@ struct RequestHandlerTests {
                     }
                 }
                 if path == "/held" {
-                    await stage.wasAsked()
+                    await stage.waitForRequest()
                     #expect(weakRequest != nil)
                     weakRequest?.cancel()
                 }
@@ -212,7 +212,7 @@ struct RequestHandlerTests {
     func lateHandlers(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
             let queue = DispatchQueue(label: "handlers")
-            let seen = Heard<String>()
+            let seen = ValueLog<String>()
             let request = stage.get()
             request.response(queue: queue) { [unowned request] _ in
                 seen.add("first")
@@ -250,7 +250,7 @@ struct RequestHandlerTests {
         try await withPipeline(over: spoken) { stage in
             for cancels in [false, true] {
                 let request = stage.get(resumes: false)
-                let seen = Heard<String>()
+                let seen = ValueLog<String>()
                 request.onFinish { seen.add("early") }
                 #expect(seen.all.isEmpty)
                 if cancels { request.cancel() } else { request.resume() }
@@ -290,7 +290,7 @@ struct RequestHandlerTests {
         arguments: Spoken.allCases)
     func serializerErrors(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
-            let seen = Heard<String>()
+            let seen = ValueLog<String>()
             for error in [AFError.explicitlyCancelled, BriefError("no")] as [any Error] {
                 stage.get().response(responseSerializer: ClosureSerializer { _ in throw error }) {
                     seen.add("\(brief($0.error)) \($0.serializationDuration >= 0)")
@@ -306,8 +306,8 @@ struct RequestHandlerTests {
     func dataAndProgress(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
             let queue = DispatchQueue(label: "progress")
-            let seen = Heard<(Int64, Int64, Bool)>()
-            let replaced = Heard<String>()
+            let seen = ValueLog<(Int64, Int64, Bool)>()
+            let replaced = ValueLog<String>()
             let request = stage.get("/bytes/100000", resumes: false)
             request.downloadProgress(queue: queue) { _ in replaced.add("first handler") }
             let progress = request.downloadProgress
@@ -353,7 +353,7 @@ struct RequestHandlerTests {
     func handlerOrder(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
             let queue = DispatchQueue(label: "handlers")
-            let seen = Heard<String>()
+            let seen = ValueLog<String>()
             let request = stage.get("/redirect/1", resumes: false)
             request.onHTTPResponse(on: queue) { _ in seen.add("replaced") }
                 .onHTTPResponse(on: queue) { seen.add("head \($0.statusCode)") }
@@ -370,9 +370,9 @@ struct RequestHandlerTests {
     @Test("[DR-4] no content is delivered until the gate has answered", arguments: Spoken.allCases)
     func gateHolds(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
-            let answers = Heard<@Sendable (Request.ResponseDisposition) -> Void>()
+            let answers = ValueLog<@Sendable (Request.ResponseDisposition) -> Void>()
             // Breaks the retain cycle of the request, its gate and the answers.
-            defer { answers.forget() }
+            defer { answers.removeAll() }
             let request = stage.get().onHTTPResponse(on: DispatchQueue(label: "g")) { _, answer in
                 answers.add(answer)
             }
@@ -393,7 +393,7 @@ struct RequestHandlerTests {
     func lateCreationHandlers(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
             let queue = DispatchQueue(label: "handlers")
-            let seen = Heard<String>()
+            let seen = ValueLog<String>()
             let request = stage.get(resumes: false)
             request.cURLDescription(on: queue) { _ in seen.add("replaced") }
             request.cURLDescription { seen.add("\($0.hasPrefix("$ curl -v"))") }

@@ -28,7 +28,7 @@ struct RequestRetryTests {
         "[R-53, R-55, R-60, DR-9, I-1.21] after one retry, the retrier is asked about the task and the serializer",
         arguments: Spoken.allCases)
     func counting(over spoken: Spoken) async throws {
-        let counts = Heard<Int>()
+        let counts = ValueLog<Int>()
         let interceptor = ScriptedInterceptor(retry: { question in
             counts.add(question.retryCount)
             question.answer(counts.all.count == 1 ? .retry : .doNotRetry)
@@ -90,7 +90,7 @@ struct RequestRetryTests {
     func twoSerializers(over spoken: Spoken) async throws {
         let interceptor = ScriptedInterceptor()
         try await withPipeline(over: spoken) { stage in
-            let seen = Heard<String>()
+            let seen = ValueLog<String>()
             let failing = ClosureSerializer { _ in throw BriefError("no") }
             let request = stage.get(interceptor: interceptor, resumes: false)
             for _ in 0..<2 { request.response(responseSerializer: failing) { seen.add(brief($0.error)) } }
@@ -116,7 +116,7 @@ struct RequestRetryTests {
                     ]),
                 ]))
             let queue = DispatchQueue(label: "progress")
-            let shown = Heard<Int64>()
+            let shown = ValueLog<Int64>()
             let interceptor = Interceptor(
                 retriers: [
                     Retrier { request, _, _, answer in answer(request.retryCount == 0 ? .retry : .doNotRetry)
@@ -134,7 +134,7 @@ struct RequestRetryTests {
             #expect(request.downloadProgress.completedUnitCount == 0)
             #expect(request.downloadProgress.totalUnitCount == 0)
             #expect(request.credential?.user == "u" && request.isResumed)
-            stage.letGo()
+            stage.sendResponse()
             #expect(await response.response?.statusCode == 204)
             await queue.flush()
             #expect(shown.all.count == 1, "a reset calls no handler")
@@ -173,7 +173,7 @@ struct RequestRetryTests {
             #expect(await Self.response(of: stage.get("/status/500", interceptor: interceptor)).error == nil)
             let held = stage.held(interceptor: interceptor)
             async let end = Self.response(of: held)
-            await stage.wasAsked()
+            await stage.waitForRequest()
             held.cancel()
             #expect(brief(await end.error) == "explicit")
             #expect(interceptor.questions.all.isEmpty)
@@ -184,7 +184,7 @@ struct RequestRetryTests {
         "[S-40, I-1.8, I-1.9, I-1.10, I-1.14] the session's interceptor precedes the request's, on whatever queue they complete",
         arguments: Spoken.allCases)
     func bothInterceptors(over spoken: Spoken) async throws {
-        let seen = Heard<String>()
+        let seen = ValueLog<String>()
         let otherQueue = DispatchQueue(label: "other")
         func named(_ name: String) -> ScriptedInterceptor {
             ScriptedInterceptor(

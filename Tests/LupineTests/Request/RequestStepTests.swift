@@ -48,7 +48,7 @@ struct RequestStepTests {
             await whileRootIsBlocked(stage.session) {
                 let request = stage.session.request(stage.url("/broken"))
                 response = Task { await request.serializingData().response }
-                await stage.wasAsked()
+                await stage.waitForRequest()
             }
             #expect(await response?.value.error?.isSessionTaskError == true)
         }
@@ -58,12 +58,12 @@ struct RequestStepTests {
         "[S-29] the program's code runs on the root queue also if it is added during an attempt"
     )
     func addedLater() async throws {
-        let seen = Heard<String>()
+        let seen = ValueLog<String>()
         try await withObserved { stage async throws in
             markRoot(of: stage.session)
             let request = stage.held("HTTP/1.1 503 Late\r\nContent-Length: 2\r\n\r\nok")
             let task = request.serializingData()
-            await stage.wasAsked()
+            await stage.waitForRequest()
             request.validate { _, _, data in
                 seen.add("validator \(Self.isOnRoot) \(data?.count ?? 0)")
                 return .failure(AFError.explicitlyCancelled)
@@ -73,7 +73,7 @@ struct RequestStepTests {
                     seen.add("retrier \(Self.isOnRoot)")
                     completion(.doNotRetry)
                 })
-            stage.letGo()
+            stage.sendResponse()
             #expect(await task.response.error?.isExplicitlyCancelledError == true)
         }
         // The retrier is asked about the task and about the serializer.
@@ -84,14 +84,14 @@ struct RequestStepTests {
         "[S-29, R-61] a progress handler that is added during an attempt is called before the response handler"
     )
     func progressLater() async throws {
-        let seen = Heard<String>()
+        let seen = ValueLog<String>()
         let queue = DispatchQueue(label: "seen")
         try await withObserved { stage async throws in
             let request = stage.held()
             request.response(queue: queue) { _ in seen.add("response") }
-            await stage.wasAsked()
+            await stage.waitForRequest()
             request.downloadProgress(queue: queue) { seen.add("\($0.completedUnitCount)") }
-            stage.letGo()
+            stage.sendResponse()
             #expect(await seen.wait(for: 2) == ["2", "response"])
         }
     }
@@ -101,9 +101,9 @@ struct RequestStepTests {
         try await withObserved { stage async throws in
             let request = stage.held()
             let task = request.serializingData()
-            await stage.wasAsked()
+            await stage.waitForRequest()
             request.onHTTPResponse(on: .global()) { _, answer in answer(.cancel) }
-            stage.letGo()
+            stage.sendResponse()
             #expect(await task.response.error?.isExplicitlyCancelledError == true)
             #expect(request.data == nil)
         }
@@ -114,7 +114,7 @@ struct RequestStepTests {
     )
     func events() async throws {
         let queue = DispatchQueue(label: "seen")
-        let seen = Heard<String>()
+        let seen = ValueLog<String>()
         let monitor = ClosureEventMonitor(queue: queue)
         monitor.requestDidGatherMetrics = { _, _ in seen.add("r13") }
         monitor.requestDidCompleteTaskWithError = { _, _, _ in seen.add("r15") }
@@ -123,16 +123,16 @@ struct RequestStepTests {
         try await withObserved { stage async throws in
             let request = stage.held()
             request.response(queue: queue) { _ in seen.add("handler") }
-            await stage.wasAsked()
+            await stage.waitForRequest()
             request.eventMonitor(monitor)
-            stage.letGo()
+            stage.sendResponse()
             #expect(await seen.wait(for: 5) == ["r13", "r15", "r17", "d2", "handler"])
         }
     }
 
     @Test("[S-29, E-7] notifications are posted before the handler is called, with every serializer")
     @MainActor func notificationsFirst() async throws {
-        let seen = Heard<String>()
+        let seen = ValueLog<String>()
         let names: [(Notification.Name, String)] = [
             (Request.didResumeNotification, "r1"), (Request.didResumeTaskNotification, "r8"),
             (Request.didCompleteTaskNotification, "r15"), (Request.didFinishNotification, "r17"),
@@ -159,7 +159,7 @@ struct RequestStepTests {
 
     @Test("[S-29, R-9] user actions are reported before the end, also if the root queue is blocked meanwhile")
     func userActionsFirst() async throws {
-        let seen = Heard<String>()
+        let seen = ValueLog<String>()
         let queue = DispatchQueue(label: "seen")
         try await withObserved(monitors: [AlamofireNotifications()]) { stage async throws in
             let request = stage.held()
@@ -169,10 +169,10 @@ struct RequestStepTests {
             monitor.requestDidFinish = { _ in seen.add("r17") }
             request.eventMonitor(monitor)
             let task = request.serializingData()
-            await stage.wasAsked()
+            await stage.waitForRequest()
             await whileRootIsBlocked(stage.session) {
                 request.suspend().resume()
-                stage.letGo()
+                stage.sendResponse()
             }
             #expect(await task.response.error == nil)
             #expect(await seen.wait(for: 4) == ["r1", "r9", "r1", "r17"])
@@ -213,7 +213,7 @@ struct RequestStepTests {
                 }
                 waiting = request
                 request.response(queue: session.rootQueue) { _ in }
-                let ended = Heard<Int>()
+                let ended = ValueLog<Int>()
                 request.response(queue: .global()) { _ in ended.add(1) }
                 request.cancel()
                 await ended.wait(for: 1)

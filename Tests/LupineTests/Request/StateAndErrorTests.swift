@@ -49,7 +49,7 @@ struct StateAndErrorTests {
             for method in ["GET", "POST"] { stage.origin.answer(method, "/stall", ScriptPlan(.stall)) }
             let request = kind.make(stage)
             if hasTask {
-                let made = Heard<Bool>()
+                let made = ValueLog<Bool>()
                 request.onURLSessionTaskCreation(on: DispatchQueue(label: "made")) { _ in made.add(true) }
                 request.resume()
                 await made.wait(for: 1)
@@ -59,7 +59,7 @@ struct StateAndErrorTests {
                 #expect(request.isCancelled)
                 #expect(request.error?.isExplicitlyCancelledError == true)
             }
-            let ended = Heard<Bool>()
+            let ended = ValueLog<Bool>()
             stage.session.rootQueue.async { request.onFinish { ended.add(true) } }
             await ended.wait(for: 1)
             #expect(request.isCancelled)
@@ -90,7 +90,7 @@ struct StateAndErrorTests {
         arguments: Spoken.allCases)
     func failedBefore(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
-            let failure = Heard<AFError?>()
+            let failure = ValueLog<AFError?>()
             let request = stage.session.request(stage.url("/status/500")).validate()
             let response = await request.response(queue: DispatchQueue(label: "handler")) {
                 [weak request] _ in
@@ -109,7 +109,7 @@ struct StateAndErrorTests {
     func closed(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
             let request = stage.session.webSocketRequest(to: stage.url("/websocket"))
-            let (connected, ended) = (Heard<Bool>(), Heard<Bool>())
+            let (connected, ended) = (ValueLog<Bool>(), ValueLog<Bool>())
             request.streamMessageEvents(on: DispatchQueue(label: "events")) { event in
                 if case .connected = event.kind { connected.add(true) }
             }
@@ -127,7 +127,7 @@ struct StateAndErrorTests {
     @Test("[T-3] a callback about a response finds it in `request.response`", arguments: Spoken.allCases)
     func responses(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
-            let seen = Heard<Int?>()
+            let seen = ValueLog<Int?>()
             let queue = DispatchQueue(label: "seen")
             let data = stage.session.request(stage.url("/get"))
             data.onHTTPResponse(on: queue) { [weak data] _ in seen.add(data?.response?.statusCode) }
@@ -151,7 +151,7 @@ struct StateAndErrorTests {
             if let file { try? FileManager.default.removeItem(at: file) }
             let stream = stage.session.streamRequest(stage.url("/get"))
             stream.onHTTPResponse(on: queue) { [weak stream] _ in seen.add(stream?.response?.statusCode) }
-            let complete = Heard<Bool>()
+            let complete = ValueLog<Bool>()
             stream.responseStream(on: queue) { if case .complete = $0.event { complete.add(true) } }
             await complete.wait(for: 1)
             #expect(seen.all == [200, 200, 200, 200])

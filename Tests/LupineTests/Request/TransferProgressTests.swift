@@ -34,7 +34,7 @@ struct TransferProgressTests {
         "[R-61] the object is updated with each change, which the present handler receives on its queue")
     func observed() async {
         let queue = DispatchQueue(label: "progress")
-        let heard = Heard<String>()
+        let heard = ValueLog<String>()
         var progress = TransferProgress()
         let object = progress.madeObject()
         progress.handler = .init(queue: queue) { progress in

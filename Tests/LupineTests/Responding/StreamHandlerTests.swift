@@ -12,7 +12,7 @@ import Testing
 /// The calls of stream handlers, regardless of the pieces in which the stream arrives.
 @Suite struct StreamHandlerTests {
     /// Everything that a handler received: values, errors and the completion.
-    struct Heard<Value: Sendable>: Sendable {
+    struct ValueLog<Value: Sendable>: Sendable {
         var values: [Value] = []
         var errors: [AFError] = []
         var completion: DataStreamRequest.Completion?
@@ -25,7 +25,7 @@ import Testing
         also:
             @escaping @Sendable (DataStreamRequest.Stream<Serializer.SerializedObject, AFError>) throws ->
             Void = { _ in }
-    ) async -> Heard<Serializer.SerializedObject> {
+    ) async -> ValueLog<Serializer.SerializedObject> {
         let results = SeenValues<Result<Serializer.SerializedObject, AFError>>()
         let completion = await called { done in
             request.responseStream(using: serializer, on: queue) { stream in
@@ -35,7 +35,7 @@ import Testing
             }
             request.resume()
         }
-        var heard = Heard<Serializer.SerializedObject>(completion: completion)
+        var heard = ValueLog<Serializer.SerializedObject>(completion: completion)
         for result in results.all {
             switch result {
             case .success(let value): heard.values.append(value)

@@ -203,7 +203,7 @@ import Testing
         "monitors hear of the challenge, which names the issuers that the server trusts",
         arguments: [TLSVersion.v1_2, .v1_3], Spoken.allCases)
     func challenge(_ version: TLSVersion, over spoken: Spoken) async throws {
-        let asked = Heard<URLProtectionSpace>()
+        let asked = ValueLog<URLProtectionSpace>()
         let monitor = ClosureEventMonitor()
         monitor.taskDidReceiveChallenge = { _, _, challenge in asked.add(challenge.protectionSpace) }
         var setUp = try Self.setUp(version, insists: true)
@@ -243,7 +243,7 @@ import Testing
             return shown
         }
         try await withPipeline(setUp, over: spoken) { stage in
-            let who = Heard<Certificate?>()
+            let who = ValueLog<Certificate?>()
             stage.origin.route("GET", "/who") { request throws(Refusal) in
                 who.add(request.tls?.clientCertificates.first)
                 return OriginResponse(200)
@@ -263,7 +263,7 @@ import Testing
     @Test("[I-8.3] the identity survives retries, and each request has its own", arguments: Spoken.allCases)
     func requestsApart(over spoken: Spoken) async throws {
         try await withPipeline(Self.setUp(.v1_3, insists: false), over: spoken) { stage in
-            let who = Heard<Certificate?>()
+            let who = ValueLog<Certificate?>()
             stage.origin.route("GET", "/who") { request throws(Refusal) in
                 who.add(request.tls?.clientCertificates.first)
                 return OriginResponse(who.all.count == 1 ? 503 : 200)

@@ -91,7 +91,7 @@ import Testing
 
     @Test("[I-8.6] [I-10.11] revocation is looked up in the network", arguments: rows)
     func fetched(_ row: Row) async throws {
-        let asked = Heard<String>()
+        let asked = ValueLog<String>()
         let responder = try LupineOrigin.Origin.start()
         for path in Set(row.answers.keys).union(row.asked) {
             let answer = try row.answers[path].map { try PKI.bytes($0) }

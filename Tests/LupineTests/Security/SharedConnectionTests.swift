@@ -79,7 +79,7 @@ import Testing
 
     @Test("[H-12.13] a subclass of the delegate may answer: each host has connections of its own")
     func aDelegateOfTheProgram() async throws {
-        try await withStage(nil, delegate: HostileCredentialTests.Answering()) { stage in
+        try await withStage(nil, delegate: HostileCredentialTests.AnsweringDelegate()) { stage in
             for host in ["good.test", "localhost"] { #expect(await status(stage, host) == 200) }
             #expect(stage.origin.counts.connectionsAccepted == 2)
         }

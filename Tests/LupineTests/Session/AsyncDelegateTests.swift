@@ -10,14 +10,14 @@ import Testing
 
 /// Subclasses of `SessionDelegate` that answer asynchronously (U-5.12).
 @Suite(.timeLimit(.minutes(10))) struct AsyncDelegateTests {
-    /// Overrides asynchronous methods, and calls the superclass for the answers.
-    private final class Asking: SessionDelegate, @unchecked Sendable {
-        let told = Heard<String>()
+    /// Overrides asynchronous methods, records their calls, and calls the superclass for the answers.
+    private final class ForwardingDelegate: SessionDelegate, @unchecked Sendable {
+        let calls = ValueLog<String>()
 
         override func urlSession(
             _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge
         ) async -> (URLSession.AuthChallengeDisposition, URLCredential?) {
-            told.add("challenge")
+            calls.add("challenge")
             return await super.urlSession(session, task: task, didReceive: challenge)
         }
 
@@ -25,7 +25,7 @@ import Testing
             _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
             newRequest request: URLRequest
         ) async -> URLRequest? {
-            told.add("redirect")
+            calls.add("redirect")
             return await super.urlSession(
                 session, task: task, willPerformHTTPRedirection: response, newRequest: request)
         }
@@ -33,7 +33,7 @@ import Testing
         override func urlSession(
             _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse
         ) async -> URLSession.ResponseDisposition {
-            told.add("response")
+            calls.add("response")
             return await super.urlSession(session, dataTask: dataTask, didReceive: response)
         }
 
@@ -41,24 +41,24 @@ import Testing
             _ session: URLSession, dataTask: URLSessionDataTask,
             willCacheResponse proposedResponse: CachedURLResponse
         ) async -> CachedURLResponse? {
-            told.add("caching")
+            calls.add("caching")
             return await super.urlSession(session, dataTask: dataTask, willCacheResponse: proposedResponse)
         }
 
         override func urlSession(_ session: URLSession, needNewBodyStreamForTask task: URLSessionTask) async
             -> InputStream?
         {
-            told.add("stream")
+            calls.add("stream")
             return await super.urlSession(session, needNewBodyStreamForTask: task)
         }
     }
 
     @Test(
-        "[U-5.12] asynchronous overrides are called, and `super` answers as the class does",
+        "[U-5.12] asynchronous overrides are called, and `super` behaves like the class",
         arguments: Spoken.allCases)
     func overrides(over spoken: Spoken) async throws {
-        let delegate = Asking()
-        let handled = Heard<String>()
+        let delegate = ForwardingDelegate()
+        let handled = ValueLog<String>()
         var setUp = PipelineSetUp(delegate: delegate)
         setUp.redirects = Redirector.modify { _, request, _ in
             handled.add("handler")
@@ -73,26 +73,28 @@ import Testing
             let response = await stage.get("/out").authenticate(username: "lupin", password: "secret")
                 .onHTTPResponse { response in handled.add("\(response.statusCode)") }.answered()
             #expect(response.response?.statusCode == 200)
-            let told = delegate.told.all.filter { $0 != "caching" }
-            #expect(told == ["redirect", "challenge", "response"])
+            let calls = delegate.calls.all.filter { $0 != "caching" }
+            #expect(calls == ["redirect", "challenge", "response"])
             #expect(handled.all == ["handler", "200"])
         }
     }
 
-    @Test("[U-5.12] an asynchronous override gives the body of a streamed upload", arguments: Spoken.allCases)
+    @Test(
+        "[U-5.12] an asynchronous override provides the body of a streamed upload", arguments: Spoken.allCases
+    )
     func stream(over spoken: Spoken) async throws {
-        let delegate = Asking()
+        let delegate = ForwardingDelegate()
         try await withPipeline(PipelineSetUp(delegate: delegate), over: spoken) { stage in
             var request = try URLRequest(url: stage.url("/post"), method: .post)
             request.setValue("4", forHTTPHeaderField: "Content-Length")
             let upload = stage.session.upload(InputStream(data: Data("body".utf8)), with: request)
             #expect(await upload.answered().response?.statusCode == 200)
-            #expect(delegate.told.all.first == "stream")
+            #expect(delegate.calls.all.first == "stream")
         }
     }
 
     /// Answers differently from the superclass.
-    private final class Refusing: SessionDelegate, @unchecked Sendable {
+    private final class RefusingDelegate: SessionDelegate, @unchecked Sendable {
         override func urlSession(
             _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
             newRequest request: URLRequest
@@ -100,14 +102,14 @@ import Testing
     }
 
     /// Overrides both forms of a method.
-    private final class Both: SessionDelegate, @unchecked Sendable {
-        let told = Heard<String>()
+    private final class BothFormsDelegate: SessionDelegate, @unchecked Sendable {
+        let calls = ValueLog<String>()
 
         override func urlSession(
             _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
             newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
         ) {
-            told.add("handler")
+            calls.add("handler")
             completionHandler(request)
         }
 
@@ -115,54 +117,56 @@ import Testing
             _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
             newRequest request: URLRequest
         ) async -> URLRequest? {
-            told.add("async")
+            calls.add("async")
             return nil
         }
     }
 
-    @Test("[U-5.12] an asynchronous override wins over the class's own answer", arguments: Spoken.allCases)
+    @Test(
+        "[U-5.12] an asynchronous override takes precedence over the class's implementation",
+        arguments: Spoken.allCases)
     func refuses(over spoken: Spoken) async throws {
-        try await withPipeline(PipelineSetUp(delegate: Refusing()), over: spoken) { stage in
+        try await withPipeline(PipelineSetUp(delegate: RefusingDelegate()), over: spoken) { stage in
             #expect(await stage.get("/redirect/1").answered().response?.statusCode == 302)
         }
     }
 
     @Test(
-        "[U-5.12] an override with a completion handler wins over an asynchronous one",
+        "[U-5.12] an override with a completion handler takes precedence over an asynchronous one",
         arguments: Spoken.allCases)
     func both(over spoken: Spoken) async throws {
-        let delegate = Both()
+        let delegate = BothFormsDelegate()
         try await withPipeline(PipelineSetUp(delegate: delegate), over: spoken) { stage in
             #expect(await stage.get("/redirect/1").answered().response?.statusCode == 200)
-            #expect(delegate.told.all == ["handler"])
+            #expect(delegate.calls.all == ["handler"])
         }
     }
 
-    /// Waits until its Swift task is cancelled.
-    private final class Waiting: SessionDelegate, @unchecked Sendable {
-        let told = Heard<String>()
+    /// Answers only when its Swift task is cancelled.
+    private final class WaitingDelegate: SessionDelegate, @unchecked Sendable {
+        let calls = ValueLog<String>()
 
         override func urlSession(
             _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse
         ) async -> URLSession.ResponseDisposition {
-            told.add("asked")
+            calls.add("asked")
             let (never, source) = AsyncStream.makeStream(of: Int.self)
             for await _ in never {}
             withExtendedLifetime(source) {}
-            told.add("cancelled")
+            calls.add("cancelled")
             return .cancel
         }
     }
 
-    @Test("[U-5.12] with its request the Swift task of an override is cancelled", arguments: Spoken.allCases)
+    @Test("[U-5.12] cancelling a request cancels the Swift task of an override", arguments: Spoken.allCases)
     func cancelled(over spoken: Spoken) async throws {
-        let delegate = Waiting()
+        let delegate = WaitingDelegate()
         try await withPipeline(PipelineSetUp(delegate: delegate), over: spoken) { stage in
             let request = stage.get()
             async let response = request.answered()
-            await delegate.told.wait(for: 1)
+            await delegate.calls.wait(for: 1)
             request.cancel()
-            await delegate.told.wait(for: 2)
+            await delegate.calls.wait(for: 2)
             #expect(await response.error?.isExplicitlyCancelledError == true)
         }
     }

@@ -9,12 +9,13 @@ import Testing
 
 @testable import Lupine
 
-/// Credentials, server trust, redirects and the cache: who is asked, in which order, and the effect of the answers.
+/// Credentials, server trust, redirects and the cache: which delegates and handlers are called, in which order, and the effect of
+/// their answers.
 struct ChallengeTests {
     // MARK: credentials
 
     @Test(
-        "[D-1, R-71, I-8.1, I-8.3] the last credential of the request answers, and nothing is sent before a challenge",
+        "[D-1, R-71, I-8.1, I-8.3] the request's last credential answers a challenge; none is sent before one",
         arguments: Spoken.allCases
     )
     func credential(over spoken: Spoken) async throws {
@@ -33,7 +34,7 @@ struct ChallengeTests {
     }
 
     @Test(
-        "[D-1, I-8.1, I-8.2] a wrong credential ends with the server's 401, no error, one more round trip",
+        "[D-1, I-8.1, I-8.2] a wrong credential leads to the server's 401 and no error, after one more round trip",
         arguments: Spoken.allCases)
     func wrongCredential(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
@@ -45,7 +46,7 @@ struct ChallengeTests {
     }
 
     @Test(
-        "[D-1, I-8.1] without a credential of the request's the storage's default answers; without one, nobody",
+        "[D-1, I-8.1] for a request without a credential the storage's default credential answers, if there is one",
         arguments: Spoken.allCases
     )
     func storedCredential(over spoken: Spoken) async throws {
@@ -65,7 +66,7 @@ struct ChallengeTests {
     }
 
     @Test(
-        "[D-3, D-6] other challenges, and those of tasks that belong to nobody, are left to the loading system",
+        "[D-3, D-6] the loading system handles other challenges, and those of tasks without a request",
         arguments: Spoken.allCases
     )
     func otherChallenges(over spoken: Spoken) async throws {
@@ -85,7 +86,7 @@ struct ChallengeTests {
                         host: "origin.test", port: 80, protocol: "http", realm: nil,
                         authenticationMethod: method), proposedCredential: nil,
                     previousFailureCount: failures, failureResponse: nil, error: nil, sender: NoSender())
-                let answer = Heard<String>()
+                let answer = ValueLog<String>()
                 stage.session.delegate.urlSession(
                     stage.session.session, task: task, didReceive: challenge
                 ) { answer.add("\($0.rawValue) \($1 == nil)") }
@@ -103,27 +104,27 @@ struct ChallengeTests {
     // MARK: the trust of servers
 
     @Test(
-        "[D-2, I-8.4, I-8.6, I-8.7, I-9.1] an evaluator that is content, asked on the root queue with the host alone",
+        "[D-2, I-8.4, I-8.6, I-8.7, I-9.1] an evaluator is called on the root queue with the host name, and accepts",
         arguments: Spoken.allCases
     )
     func trusted(over spoken: Spoken) async throws {
-        let asked = Heard<String>()
+        let hosts = ValueLog<String>()
         let root = DispatchQueue(label: "root")
         let evaluator = ClosureEvaluator { host in
             dispatchPrecondition(condition: .onQueue(root))
-            asked.add(host)
+            hosts.add(host)
         }
         let setUp = PipelineSetUp(
             trust: ServerTrustManager(evaluators: ["good.test": evaluator]), root: root, leaf: "good")
         try await withPipeline(setUp, over: spoken) { stage in
             let response = await stage.session.request(stage.url(host: "good.test")).answered()
             #expect(response.error == nil && response.response?.statusCode == 200)
-            #expect(asked.all == ["good.test"])
+            #expect(hosts.all == ["good.test"])
         }
     }
 
     @Test(
-        "[D-2, I-8.4] an evaluator's own AFError is the request's error; a server that it trusts needs no valid chain",
+        "[D-2, I-8.4] an evaluator's AFError is the request's error; a server that it accepts needs no valid chain",
         arguments: Spoken.allCases
     )
     func evaluatorDecides(over spoken: Spoken) async throws {
@@ -144,15 +145,15 @@ struct ChallengeTests {
     }
 
     @Test(
-        "[D-2, I-9.2, I-9.4] a host without an evaluator: refused where all must have one, else left to the loading system",
+        "[D-2, I-9.2, I-9.4] a host without an evaluator is refused if all must have one; else the loading system decides",
         arguments: Spoken.allCases
     )
     func withoutEvaluator(over spoken: Spoken) async throws {
-        for mustBe in [true, false] {
-            let manager = ServerTrustManager(allHostsMustBeEvaluated: mustBe, evaluators: [:])
+        for isRequired in [true, false] {
+            let manager = ServerTrustManager(allHostsMustBeEvaluated: isRequired, evaluators: [:])
             try await withPipeline(PipelineSetUp(trust: manager, leaf: "good"), over: spoken) { stage in
                 let response = await stage.session.request(stage.url(host: "good.test")).answered()
-                #expect(brief(response.error) == (mustBe ? "no evaluator good.test" : "nil"))
+                #expect(brief(response.error) == (isRequired ? "no evaluator good.test" : "nil"))
             }
             try await withPipeline(PipelineSetUp(trust: manager), over: spoken) { stage in
                 #expect(await stage.get().answered().error == nil)
@@ -160,7 +161,9 @@ struct ChallengeTests {
         }
     }
 
-    @Test("[I-9.1, I-9.2, I-9.3] the look-up is exact, and can be another")
+    @Test(
+        "[I-9.1, I-9.2, I-9.3] the look-up of an evaluator compares host names exactly, and can be overridden"
+    )
     func lookUp() throws {
         let evaluator = ClosureEvaluator { _ in }
         let manager = ServerTrustManager(evaluators: ["a.test": evaluator])
@@ -173,17 +176,18 @@ struct ChallengeTests {
         }
         let lenient = ServerTrustManager(allHostsMustBeEvaluated: false, evaluators: [:])
         #expect(try lenient.serverTrustEvaluator(forHost: "a.test") == nil)
-        final class Wild: ServerTrustManager, @unchecked Sendable {
+        final class WildcardManager: ServerTrustManager, @unchecked Sendable {
             override func serverTrustEvaluator(forHost host: String) -> (any ServerTrustEvaluating)? {
                 evaluators["*"]
             }
         }
         #expect(
-            Wild(evaluators: ["*": evaluator]).serverTrustEvaluator(forHost: "any.test") is ClosureEvaluator)
+            WildcardManager(evaluators: ["*": evaluator]).serverTrustEvaluator(forHost: "any.test")
+                is ClosureEvaluator)
     }
 
     @Test(
-        "[I-8.5] a server that is not trusted: the retriers are asked with the evaluator's error",
+        "[I-8.5] the retriers are called with the error of an evaluator that refuses a server",
         arguments: Spoken.allCases)
     func retriedTrust(over spoken: Spoken) async throws {
         let count = Protected(0)
@@ -207,21 +211,23 @@ struct ChallengeTests {
     // MARK: redirects
 
     @Test(
-        "[R-70, I-6.1, I-6.3] the request's handler of redirects comes before the session's",
+        "[R-70, I-6.1, I-6.3] the request's redirect handler takes precedence over the session's",
         arguments: Spoken.allCases)
     func redirectHandlers(over spoken: Spoken) async throws {
-        let ofSession = FixedRedirect(request: nil)
-        try await withPipeline(PipelineSetUp(redirects: ofSession), over: spoken) { stage in
+        let sessionHandler = FixedRedirect(request: nil)
+        try await withPipeline(PipelineSetUp(redirects: sessionHandler), over: spoken) { stage in
             #expect(await stage.get("/redirect/1").answered().response?.statusCode == 302)
             let other = try URLRequest(url: stage.url("/headers"), method: .get)
-            let ofRequest = FixedRedirect(request: other)
-            let response = await stage.get("/redirect/1").redirect(using: ofRequest).answered()
+            let requestHandler = FixedRedirect(request: other)
+            let response = await stage.get("/redirect/1").redirect(using: requestHandler).answered()
             #expect(response.response?.url?.path == "/headers" && response.response?.statusCode == 200)
-            #expect(ofSession.asked.all.count == 1 && ofRequest.asked.all.count == 1)
+            #expect(sessionHandler.calls.all.count == 1 && requestHandler.calls.all.count == 1)
         }
     }
 
-    @Test("[I-6.5] another request in a redirect's place is sent as it is", arguments: Spoken.allCases)
+    @Test(
+        "[I-6.5] the request with which a handler replaces a redirect is sent unchanged",
+        arguments: Spoken.allCases)
     func replacedRedirect(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
             var other = try URLRequest(url: stage.url("/anything"), method: .post)
@@ -235,7 +241,7 @@ struct ChallengeTests {
         }
     }
 
-    @Test("[R-70, I-6.1, I-7.1] a second handler of redirects, or of cached responses, stops the program")
+    @Test("[R-70, I-6.1, I-7.1] adding a second redirect handler or cached response handler traps")
     func secondHandlers() async {
         await #expect(processExitsWith: .failure) {
             let request = Session(eventMonitors: []).request("http://origin.test/")
@@ -252,13 +258,13 @@ struct ChallengeTests {
     // MARK: the cache
 
     @Test(
-        "[R-70, I-7.1, I-7.2, I-7.3, I-7.4, I-7.5, T-8] the request's handler of cached responses before the session's",
+        "[R-70, I-7.1, I-7.2, I-7.3, I-7.4, I-7.5, T-8] the request's cached response handler before the session's",
         arguments: Spoken.allCases
     )
     func caching(over spoken: Spoken) async throws {
         let cache = URLCache(memoryCapacity: 1 << 20, diskCapacity: 0)
-        let ofSession = FixedCaching(.none)
-        var setUp = PipelineSetUp(caching: ofSession)
+        let sessionHandler = FixedCaching(.none)
+        var setUp = PipelineSetUp(caching: sessionHandler)
         setUp.configure = { $0.urlCache = cache }
         try await withPipeline(setUp, over: spoken) { stage in
             func stored(_ path: String, _ handler: FixedCaching?) async throws -> CachedURLResponse? {
@@ -275,7 +281,7 @@ struct ChallengeTests {
             #expect(replaced?.userInfo?["key"] as? String == "value")
             let kept = try await stored("/bytes/5", FixedCaching(.proposal))
             #expect(kept?.data.count == 5)
-            #expect(ofSession.asked.all.count == 1)
+            #expect(sessionHandler.calls.all.count == 1)
         }
         setUp.caching = nil
         setUp.recorder = EventRecorder()

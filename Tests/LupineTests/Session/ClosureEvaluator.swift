@@ -6,7 +6,7 @@ import LupineLoading
 
 /// An evaluator that calls a closure with the host.
 struct ClosureEvaluator: ServerTrustEvaluating {
-    let judge: @Sendable (String) throws -> Void
+    let evaluation: @Sendable (String) throws -> Void
 
-    func evaluate(_ trust: SecTrust, forHost host: String) throws { try judge(host) }
+    func evaluate(_ trust: SecTrust, forHost host: String) throws { try evaluation(host) }
 }

@@ -5,12 +5,12 @@ import LupineLoading
 
 @testable import Lupine
 
-/// A handler that answers every question about a cached response in the same way.
+/// A cached response handler that gives the same answer for every response, and records the paths.
 struct FixedCaching: CachedResponseHandler {
     enum Answer: Sendable { case none, proposal, replacement }
 
     let answer: Answer
-    let asked = Heard<String>()
+    let calls = ValueLog<String>()
 
     init(_ answer: Answer) { self.answer = answer }
 
@@ -18,7 +18,7 @@ struct FixedCaching: CachedResponseHandler {
         _ task: URLSessionDataTask, willCacheResponse response: CachedURLResponse,
         completion: @escaping (CachedURLResponse?) -> Void
     ) {
-        asked.add(response.response.url?.path ?? "")
+        calls.add(response.response.url?.path ?? "")
         switch answer {
         case .none: completion(nil)
         case .proposal: completion(response)

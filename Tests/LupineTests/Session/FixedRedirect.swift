@@ -5,16 +5,17 @@ import LupineLoading
 
 @testable import Lupine
 
-/// A handler that answers every redirect with a given request or with nil, on another queue.
+/// A redirect handler that answers every redirect with a given request or with nil, on a new queue, and records the proposed
+/// requests.
 struct FixedRedirect: RedirectHandler {
     let request: URLRequest?
-    let asked = Heard<URLRequest>()
+    let calls = ValueLog<URLRequest>()
 
     func task(
         _ task: URLSessionTask, willBeRedirectedTo request: URLRequest, for response: HTTPURLResponse,
         completion: @escaping (URLRequest?) -> Void
     ) {
-        asked.add(request)
+        calls.add(request)
         DispatchQueue(label: "elsewhere").async { completion(self.request) }
     }
 }

@@ -13,17 +13,18 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct HostileChainTests {
     typealias Credentials = HostileCredentialTests
 
-    /// Makes a path respond with a redirect to `place`.
-    private static func redirect(_ path: String, on origin: LupineOrigin.Origin, to place: String) {
+    /// Makes the origin respond to a path with a redirect to `location`.
+    private static func redirect(_ path: String, on origin: LupineOrigin.Origin, to location: String) {
         origin.route("GET", path) { _ throws(Refusal) in
             var response = OriginResponse(302)
-            try response.add("Location", place)
+            try response.add("Location", location)
             return response
         }
     }
 
     @Test(
-        "[U-10.5, I-8.1] an identity stays behind, also where redirects lead back", arguments: Spoken.allCases
+        "[U-10.5, I-8.1] an identity is not used after a redirect to another origin, even if one leads back",
+        arguments: Spoken.allCases
     )
     func identity(over spoken: Spoken) async throws {
         let elsewhere = try PipelineSetUp(spoken: spoken).makeOrigin()
@@ -51,9 +52,9 @@ import Testing
     }
 
     @Test(
-        "[U-11.4] who is named by the configuration is not served as the storage's user behind a redirect",
+        "[U-11.4] a session with an Authorization field does not use the storage after a redirect",
         arguments: [false, true], Spoken.allCases)
-    func namedByTheConfiguration(_ isMemoryFilled: Bool, over spoken: Spoken) async throws {
+    func configuredAuthorization(_ hasUsedCredential: Bool, over spoken: Spoken) async throws {
         let storage = URLCredentialStorage()
         var setUp = Credentials.setUp(storage)
         let configure = setUp.configure
@@ -64,7 +65,7 @@ import Testing
         try await withPipeline(setUp, over: spoken) { stage in
             Credentials.serveMembers(on: stage.origin)
             Self.redirect("/away", on: stage.origin, to: stage.url("/members/page", host: "other.test"))
-            if isMemoryFilled {
+            if hasUsedCredential {
                 let page = stage.url("/members/page")
                 _ = await Credentials.request("alice", .request, page, stage.session).answered()
             }
@@ -74,7 +75,7 @@ import Testing
                     host: "other.test", port: Int(stage.origin.port), protocol: "http", realm: "members",
                     authenticationMethod: NSURLAuthenticationMethodHTTPBasic))
             #expect(await stage.get("/away").answered().response?.statusCode == 401)
-            #expect(!Credentials.said(to: stage.origin).contains("service"))
+            #expect(!Credentials.usersSent(to: stage.origin).contains("service"))
         }
     }
 }

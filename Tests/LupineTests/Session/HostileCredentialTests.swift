@@ -9,7 +9,7 @@ import Testing
 
 @testable import Lupine
 
-/// Requests of several users on one session: the credentials of one user never serve another.
+/// Requests of several users on one session: the credentials of one user are never sent for another user.
 @Suite(.timeLimit(.minutes(10))) struct HostileCredentialTests {
     // MARK: one user after the other
 
@@ -23,20 +23,26 @@ import Testing
     }
 
     /// The source of a request's credential.
-    enum Way: String, CaseIterable, Sendable {
-        case request, address, delegate
+    enum CredentialSource: String, CaseIterable, Sendable {
+        case request, url, delegate
     }
 
-    /// The expected result of one task: its user, and the `Authorization` fields that it sends, as words of `CredentialUsers`
-    /// without the nonce count.
+    /// The expected result of one task: its user, and the users of the `Authorization` fields that it sends, as returned by
+    /// `usersSent(to:)`.
     struct Visit: Sendable {
         let user: String?
-        let says: [String]
+        let usersSent: [String]
         let status: Int
 
-        static func asked(_ user: String) -> Visit { Visit(user: user, says: ["-", user], status: 200) }
-        static func known(_ user: String) -> Visit { Visit(user: user, says: [user], status: 200) }
-        static let nobody = Visit(user: nil, says: ["-"], status: 401)
+        /// The server sends a challenge first.
+        static func challenged(_ user: String) -> Visit {
+            Visit(user: user, usersSent: ["-", user], status: 200)
+        }
+        /// The first request contains the credential.
+        static func preemptive(_ user: String) -> Visit {
+            Visit(user: user, usersSent: [user], status: 200)
+        }
+        static let anonymous = Visit(user: nil, usersSent: ["-"], status: 401)
     }
 
     /// Responds with the user name of the request if the password is that user's.
@@ -56,8 +62,8 @@ import Testing
         }
     }
 
-    /// Returns a set-up with one connection at a time, so that the requests are in order on the wire; without a cache, and with
-    /// a separate credential storage.
+    /// Returns a set-up without a cache and with its own credential storage. It allows one connection at a time, so that the
+    /// origin records the requests in order.
     static func setUp(_ storage: URLCredentialStorage = URLCredentialStorage()) -> PipelineSetUp {
         var setUp = PipelineSetUp()
         setUp.configure = { configuration in
@@ -68,8 +74,9 @@ import Testing
         return setUp
     }
 
-    /// Returns the words of all requests so far, connection by connection.
-    static func said(
+    /// Returns the users in the credentials of all requests so far, as words of `CredentialUsers`, connection by connection. The
+    /// nonce counts are omitted unless `counts` is set.
+    static func usersSent(
         to origin: LupineOrigin.Origin, _ field: String = "Authorization", counts: Bool = false
     ) -> [String] {
         (0..<origin.counts.connectionsAccepted).flatMap {
@@ -78,7 +85,7 @@ import Testing
     }
 
     /// Answers challenges with the user named in the request's `X-User`.
-    final class Answering: SessionDelegate, @unchecked Sendable {
+    final class AnsweringDelegate: SessionDelegate, @unchecked Sendable {
         override func urlSession(
             _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
             completionHandler:
@@ -97,54 +104,60 @@ import Testing
         URLCredential(user: user, password: "secret-\(user)", persistence: persistence)
     }
 
+    /// Returns a request whose credential comes from this source; without a user, a request without a credential.
     static func request(
-        _ user: String?, _ way: Way, _ url: String, _ session: Session,
+        _ user: String?, _ source: CredentialSource, _ url: String, _ session: Session,
         _ persistence: URLCredential.Persistence = .forSession
     ) -> DataRequest {
         guard let user else { return session.request(url) }
-        switch way {
+        switch source {
         case .request: return session.request(url).authenticate(with: credential(user, persistence))
-        case .address:
+        case .url:
             return session.request(url.replacing("http://", with: "http://\(user):secret-\(user)@"))
         case .delegate: return session.request(url, headers: ["X-User": user])
         }
     }
 
     @Test(
-        "[U-11.15, I-8.1] on one session each user is who they are, and nobody is anybody",
+        "[U-11.15, I-8.1] requests of several users on one session send the credentials of their users only",
         arguments: Scheme.allCases,
-        Way.allCases)
-    func oneSession(_ scheme: Scheme, _ way: Way) async throws {
+        CredentialSource.allCases)
+    func oneSession(_ scheme: Scheme, _ source: CredentialSource) async throws {
         for spoken in Spoken.allCases {
             var visits: [Visit] = [
-                .asked("alice"), .asked("bob"), .nobody, .known("alice"), .known("bob"), .nobody,
+                .challenged("alice"), .challenged("bob"), .anonymous,
+                .preemptive("alice"), .preemptive("bob"), .anonymous,
             ]
-            // A delegate answers for each task separately: its user is not known before the challenge.
-            if way == .delegate {
-                visits = [.asked("alice"), .asked("bob"), .nobody, .asked("alice"), .asked("bob"), .nobody]
+            // A delegate answers for each task separately, so a task's user is not known before the challenge.
+            if source == .delegate {
+                visits = [
+                    .challenged("alice"), .challenged("bob"), .anonymous,
+                    .challenged("alice"), .challenged("bob"), .anonymous,
+                ]
             }
             var setUp = Self.setUp()
-            if way == .delegate { setUp.delegate = Answering() }
+            if source == .delegate { setUp.delegate = AnsweringDelegate() }
             try await withPipeline(setUp, over: spoken) { stage in
                 Self.serveMembers(on: stage.origin)
                 var expected: [String] = []
                 for visit in visits {
                     let url = stage.url(scheme.path(of: visit.user ?? "alice"))
-                    let response = await Self.request(visit.user, way, url, stage.session).answered()
+                    let response = await Self.request(visit.user, source, url, stage.session).answered()
                     #expect(response.response?.statusCode == visit.status, "\(visit)")
                     if visit.status == 200 {
                         let text = String(decoding: response.data ?? Data(), as: UTF8.self)
                         #expect(text.contains(visit.user ?? "?"), "\(visit)")
                     }
-                    expected += visit.says
-                    #expect(Self.said(to: stage.origin) == expected, "\(visit)")
+                    expected += visit.usersSent
+                    #expect(Self.usersSent(to: stage.origin) == expected, "\(visit)")
                 }
             }
         }
     }
 
     @Test(
-        "[U-11.15] the same name with another password is somebody else", arguments: Scheme.allCases,
+        "[U-11.15] the same user name with another password is another credential",
+        arguments: Scheme.allCases,
         Spoken.allCases)
     func otherPassword(_ scheme: Scheme, over spoken: Spoken) async throws {
         try await withPipeline(Self.setUp(), over: spoken) { stage in
@@ -154,15 +167,15 @@ import Testing
             #expect(first.response?.statusCode == 200)
             let thief = stage.session.request(url).authenticate(username: "alice", password: "guessed")
             #expect(await thief.answered().response?.statusCode == 401)
-            #expect(Self.said(to: stage.origin) == ["-", "alice", "-", "alice"])
+            #expect(Self.usersSent(to: stage.origin) == ["-", "alice", "-", "alice"])
             // The failures of the others have not affected alice's requests.
             let again = await Self.request("alice", .request, url, stage.session).answered()
             #expect(again.response?.statusCode == 200)
-            #expect(Self.said(to: stage.origin).count == 5)
+            #expect(Self.usersSent(to: stage.origin).count == 5)
         }
     }
 
-    @Test("[U-11.11] two users count the uses of a nonce apart", arguments: Spoken.allCases)
+    @Test("[U-11.11] the nonce count of each user is separate", arguments: Spoken.allCases)
     func counts(over spoken: Spoken) async throws {
         try await withPipeline(Self.setUp(), over: spoken) { stage in
             for user in ["alice", "bob", "alice", "bob", "alice"] {
@@ -171,50 +184,51 @@ import Testing
                 #expect(response.response?.statusCode == 200)
             }
             #expect(
-                Self.said(to: stage.origin, counts: true)
+                Self.usersSent(to: stage.origin, counts: true)
                     == ["-", "alice#1", "-", "bob#1", "alice#2", "bob#2", "alice#3"])
         }
     }
 
     // MARK: two sessions
 
+    /// A credential that must not be shared with another session.
     struct Sharing: CustomTestStringConvertible, Sendable {
         let scheme: Scheme
-        let way: Way
+        let source: CredentialSource
         let persistence: URLCredential.Persistence
-        var testDescription: String { "\(scheme), by the \(way), \(persistence)" }
+        var testDescription: String { "\(scheme), by the \(source), \(persistence)" }
 
         static let all = Scheme.allCases.flatMap { scheme in
-            Way.allCases.flatMap { way in
+            CredentialSource.allCases.flatMap { source in
                 [URLCredential.Persistence.forSession, .permanent].map {
-                    Sharing(scheme: scheme, way: way, persistence: $0)
+                    Sharing(scheme: scheme, source: source, persistence: $0)
                 }
             }
         }
     }
 
     @Test(
-        "[U-11.16, U-11.15] what a request brought is not in the storage, and no other session has it",
+        "[U-11.16, U-11.15] a request's credential is not stored, and no other session uses it",
         arguments: Sharing.all, Spoken.allCases)
     func twoSessions(_ row: Sharing, over spoken: Spoken) async throws {
         let storage = URLCredentialStorage()
         var setUp = Self.setUp(storage)
-        if row.way == .delegate { setUp.delegate = Answering() }
+        if row.source == .delegate { setUp.delegate = AnsweringDelegate() }
         try await withPipeline(setUp, over: spoken) { stage in
             Self.serveMembers(on: stage.origin)
             let url = stage.url(row.scheme.path(of: "alice"))
-            let own = Self.request("alice", row.way, url, stage.session, row.persistence)
-            #expect(await own.answered().response?.statusCode == 200)
+            let request = Self.request("alice", row.source, url, stage.session, row.persistence)
+            #expect(await request.answered().response?.statusCode == 200)
             #expect(storage.allCredentials.isEmpty)
             let other = try Self.setUp(storage).session(of: stage.origin)
             #expect(await other.request(url).answered().response?.statusCode == 401)
             other.session.invalidateAndCancel()
-            #expect(Self.said(to: stage.origin) == ["-", "alice", "-"])
+            #expect(Self.usersSent(to: stage.origin) == ["-", "alice", "-"])
         }
     }
 
     @Test(
-        "[U-11.16] `.forSession` of a request does not go into the storage of the process",
+        "[U-11.16] a request's `.forSession` credential is not added to the shared storage",
         arguments: Spoken.allCases)
     func sharedStorage(over spoken: Spoken) async throws {
         var setUp = Self.setUp(.shared)
@@ -229,10 +243,10 @@ import Testing
         }
     }
 
-    // MARK: the storage speaks for the session
+    // MARK: the storage
 
     @Test(
-        "[U-11.4, D-1, I-8.1] the storage answers for those who bring nothing, and for nobody else",
+        "[U-11.4, D-1, I-8.1] the storage answers only for requests without a credential",
         arguments: Scheme.allCases, Spoken.allCases)
     func storage(_ scheme: Scheme, over spoken: Spoken) async throws {
         let storage = URLCredentialStorage()
@@ -250,15 +264,15 @@ import Testing
                 stage.session.request(url).authenticate(username: "alice", password: "wrong")
             }
             var expected: [String] = []
-            func visit(_ request: DataRequest, _ status: Int, _ says: [String]) async {
-                expected += says
+            func visit(_ request: DataRequest, _ status: Int, _ usersSent: [String]) async {
+                expected += usersSent
                 #expect(await request.answered().response?.statusCode == status)
-                #expect(Self.said(to: stage.origin) == expected)
+                #expect(Self.usersSent(to: stage.origin) == expected)
             }
             await visit(wrong(url), 401, ["-", "alice"])
             await visit(stage.session.request(url), 200, ["-", "service"])
             await visit(stage.session.request(url), 200, ["service"])
-            // A request with its own credential is not served with the session's.
+            // For a request with its own credential the storage's is not used.
             await visit(wrong(url), 401, ["-", "alice"])
             await visit(
                 stage.session.request(url.replacing("http://", with: "http://alice:wrong@")), 401,
@@ -274,10 +288,11 @@ import Testing
         }
     }
 
-    @Test("[U-11.4] a password that was refused by Digest is not told by Basic", arguments: Spoken.allCases)
+    @Test(
+        "[U-11.4] a password that was refused with Digest is not sent with Basic", arguments: Spoken.allCases)
     func refusedByDigest(over spoken: Spoken) async throws {
         try await withPipeline(Self.setUp(), over: spoken) { stage in
-            let fields = Heard<String>()
+            let fields = ValueLog<String>()
             stage.origin.route("GET", "/both") { request throws(Refusal) in
                 fields.add(request.field("Authorization") ?? "-")
                 var response = OriginResponse(401)
@@ -292,9 +307,9 @@ import Testing
     }
 
     @Test(
-        "[U-11.4, U-10.5] behind a redirect to another origin the storage does not answer for a user",
+        "[U-11.4, U-10.5] after a redirect to another origin a request with a credential does not use the storage",
         arguments: Spoken.allCases)
-    func storageBehindRedirect(over spoken: Spoken) async throws {
+    func storageAfterRedirect(over spoken: Spoken) async throws {
         let storage = URLCredentialStorage()
         try await withPipeline(Self.setUp(storage), over: spoken) { stage in
             Self.serveMembers(on: stage.origin)
@@ -311,17 +326,17 @@ import Testing
                     authenticationMethod: NSURLAuthenticationMethodHTTPBasic))
             let own = stage.get("/away").authenticate(username: "alice", password: "secret-alice")
             #expect(await own.answered().response?.statusCode == 401)
-            #expect(!Self.said(to: stage.origin).contains { $0 != "-" })
+            #expect(!Self.usersSent(to: stage.origin).contains { $0 != "-" })
             #expect(await stage.get("/away").answered().response?.statusCode == 200)
-            #expect(Self.said(to: stage.origin).contains("service"))
+            #expect(Self.usersSent(to: stage.origin).contains("service"))
         }
     }
 
-    // MARK: who is asked
+    // MARK: delegates and monitors
 
     /// Records the proposed credential, and calls the superclass for the answer.
-    private final class Noting: SessionDelegate, @unchecked Sendable {
-        let proposals = Heard<String>()
+    private final class RecordingDelegate: SessionDelegate, @unchecked Sendable {
+        let proposals = ValueLog<String>()
 
         override func urlSession(
             _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
@@ -335,18 +350,18 @@ import Testing
     }
 
     @Test(
-        "[U-11.4, I-8.3] delegates and monitors are told of each challenge, with the request's credential proposed",
+        "[U-11.4, I-8.3] delegates and monitors receive each challenge, with the request's credential proposed",
         arguments: Spoken.allCases
     )
     func proposed(over spoken: Spoken) async throws {
-        let noting = Noting()
-        let told = Heard<String>()
+        let delegate = RecordingDelegate()
+        let observed = ValueLog<String>()
         let monitor = ClosureEventMonitor()
         monitor.taskDidReceiveChallenge = { _, _, challenge in
-            told.add(challenge.proposedCredential?.user ?? "-")
+            observed.add(challenge.proposedCredential?.user ?? "-")
         }
         var setUp = Self.setUp()
-        setUp.delegate = noting
+        setUp.delegate = delegate
         setUp.monitors = [monitor]
         try await withPipeline(setUp, over: spoken) { stage in
             Self.serveMembers(on: stage.origin)
@@ -356,18 +371,18 @@ import Testing
             }
             await monitor.queue.flush()
         }
-        #expect(noting.proposals.all == ["alice", "bob", "-"])
-        #expect(told.all == ["alice", "bob", "-"])
+        #expect(delegate.proposals.all == ["alice", "bob", "-"])
+        #expect(observed.all == ["alice", "bob", "-"])
     }
 
     @Test(
-        "[I-8.3] a later credential replaces the one that its task was handed", arguments: [false, true],
+        "[I-8.3] a later credential replaces the one that the task has", arguments: [false, true],
         Spoken.allCases)
     func replaced(isRunning: Bool, over spoken: Spoken) async throws {
-        let noting = Noting()
+        let delegate = RecordingDelegate()
         var setUp = Self.setUp()
-        setUp.delegate = noting
-        setUp.setUp = .eager
+        setUp.delegate = delegate
+        setUp.requestSetup = .eager
         setUp.startsImmediately = false
         try await withPipeline(setUp, over: spoken) { stage in
             Self.serveMembers(on: stage.origin)
@@ -398,14 +413,14 @@ import Testing
             }
             #expect(await response.data == Data("bob".utf8))
         }
-        #expect(noting.proposals.all == ["bob"])
+        #expect(delegate.proposals.all == ["bob"])
     }
 
-    @Test("[I-8.3] each attempt is handed the credential", arguments: Spoken.allCases)
+    @Test("[I-8.3] each attempt's task has the credential", arguments: Spoken.allCases)
     func retried(over spoken: Spoken) async throws {
-        let noting = Noting()
+        let delegate = RecordingDelegate()
         var setUp = Self.setUp()
-        setUp.delegate = noting
+        setUp.delegate = delegate
         setUp.interceptor = ScriptedInterceptor(answers: [.retry])
         try await withPipeline(setUp, over: spoken) { stage in
             Self.serveMembers(on: stage.origin)
@@ -413,12 +428,14 @@ import Testing
                 .authenticate(with: Self.credential("alice", .none))
             _ = await request.answered()
             #expect(request.tasks.count == 2)
-            #expect(Self.said(to: stage.origin) == ["-", "alice", "-", "alice"])
+            #expect(Self.usersSent(to: stage.origin) == ["-", "alice", "-", "alice"])
         }
-        #expect(noting.proposals.all == ["alice", "alice"])
+        #expect(delegate.proposals.all == ["alice", "alice"])
     }
 
-    @Test("[U-11.15] a redirect within the origin goes on as the same user", arguments: Spoken.allCases)
+    @Test(
+        "[U-11.15] after a redirect within the origin the same user's credential is sent",
+        arguments: Spoken.allCases)
     func redirected(over spoken: Spoken) async throws {
         try await withPipeline(Self.setUp(), over: spoken) { stage in
             Self.serveMembers(on: stage.origin)
@@ -435,54 +452,57 @@ import Testing
                 #expect(response.data == Data(user.utf8))
             }
             #expect(
-                Self.said(to: stage.origin) == ["-", "alice", "-", "alice", "-", "bob", "-", "bob"])
+                Self.usersSent(to: stage.origin) == ["-", "alice", "-", "alice", "-", "bob", "-", "bob"])
         }
     }
 
     // MARK: other kinds of requests
 
     @Test(
-        "[U-11.15] a download that goes on is nobody's, unless it is said whose", arguments: Spoken.allCases)
+        "[U-11.15] a resumed download sends a credential only if it is given one again",
+        arguments: Spoken.allCases)
     func resumedDownload(over spoken: Spoken) async throws {
         try await withPipeline(Self.setUp(), over: spoken) { stage in
             Self.serveMembers(on: stage.origin)
             let head = "HTTP/1.1 200 OK\r\nContent-Length: 10\r\nAccept-Ranges: bytes\r\nETag: \"e\"\r\n\r\n"
-            let rest =
+            let remainder =
                 "HTTP/1.1 206 Partial Content\r\nContent-Length: 5\r\nContent-Range: bytes 5-9/10\r\nETag: \"e\"\r\n\r\n56789"
             stage.origin.answer(
                 "GET", "/members/part",
                 ScriptPlan([
-                    Script([.send(head + "01234"), .stall]), Script([.send(rest), .close]),
-                    Script([.send(rest), .close]),
+                    Script([.send(head + "01234"), .stall]), Script([.send(remainder), .close]),
+                    Script([.send(remainder), .close]),
                 ]))
             let url = stage.url("/members/part")
-            let known = Self.request("alice", .request, stage.url("/members/page"), stage.session)
-            #expect(await known.answered().response?.statusCode == 200)
+            let earlier = Self.request("alice", .request, stage.url("/members/page"), stage.session)
+            #expect(await earlier.answered().response?.statusCode == 200)
             let download = stage.session.download(url).authenticate(with: Self.credential("alice"))
             async let ended = download.loaded()
             _ = await called { (answer: @escaping @Sendable (Bool) -> Void) in
-                let isTold = Protected(false)
+                let hasAnswered = Protected(false)
                 download.downloadProgress(queue: DispatchQueue(label: "progress")) { progress in
-                    let isFirst = isTold.write { told in
-                        defer { told = told || progress.completedUnitCount >= 5 }
-                        return !told && progress.completedUnitCount >= 5
+                    let isFirst = hasAnswered.write { hasAnswered in
+                        defer { hasAnswered = hasAnswered || progress.completedUnitCount >= 5 }
+                        return !hasAnswered && progress.completedUnitCount >= 5
                     }
                     if isFirst { answer(true) }
                 }
             }
             let data: Data? = await called { answer in download.cancel { answer($0) } }
             _ = await ended
-            let bare = stage.session.download(resumingWith: try #require(data))
-            _ = await bare.loaded()
-            let own = stage.session.download(resumingWith: try #require(data))
+            let anonymous = stage.session.download(resumingWith: try #require(data))
+            _ = await anonymous.loaded()
+            let authenticated = stage.session.download(resumingWith: try #require(data))
                 .authenticate(with: Self.credential("alice"))
-            _ = await own.loaded()
-            for file in [bare.fileURL, own.fileURL] { try FileManager.default.removeItem(at: #require(file)) }
-            #expect(Self.said(to: stage.origin) == ["-", "alice", "alice", "-", "alice"])
+            _ = await authenticated.loaded()
+            for file in [anonymous.fileURL, authenticated.fileURL] {
+                try FileManager.default.removeItem(at: #require(file))
+            }
+            #expect(Self.usersSent(to: stage.origin) == ["-", "alice", "alice", "-", "alice"])
         }
     }
 
-    @Test("[U-11.15] web sockets of two users", arguments: Spoken.allCases)
+    @Test("[U-11.15] each web socket sends the credential of its user", arguments: Spoken.allCases)
     func webSockets(over spoken: Spoken) async throws {
         try await withPipeline(Self.setUp(), over: spoken) { stage in
             stage.origin.route(
@@ -502,7 +522,7 @@ import Testing
                     }
                 }
             }
-            #expect(Self.said(to: stage.origin) == ["-", "alice", "-", "bob", "-", "alice"])
+            #expect(Self.usersSent(to: stage.origin) == ["-", "alice", "-", "bob", "-", "alice"])
         }
     }
 }

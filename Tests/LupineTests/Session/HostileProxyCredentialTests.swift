@@ -12,9 +12,11 @@ import Testing
 /// Proxies that require a credential for each user, and servers that send a challenge as if they were proxies.
 @Suite(.timeLimit(.minutes(10))) struct HostileProxyCredentialTests {
     typealias Scheme = HostileCredentialTests.Scheme
-    typealias Way = HostileCredentialTests.Way
+    typealias CredentialSource = HostileCredentialTests.CredentialSource
 
-    @Test("[U-11.17] a proxy that reads requests hears each user's own name", arguments: Scheme.allCases)
+    @Test(
+        "[U-11.17] a proxy that reads requests receives each user's own credential",
+        arguments: Scheme.allCases)
     func proxies(_ scheme: Scheme) async throws {
         let origin = try LupineOrigin.Origin.start(
             configuration: {
@@ -50,15 +52,15 @@ import Testing
         await origin.shutdown()
         let counts = scheme == .digest ? ["#1", "#2"] : ["", ""]
         #expect(
-            HostileCredentialTests.said(to: origin, "Proxy-Authorization", counts: true)
+            HostileCredentialTests.usersSent(to: origin, "Proxy-Authorization", counts: true)
                 == [
                     "-", "alice\(counts[0])", "-", "bob\(counts[0])", "-", "alice\(counts[1])",
                     "bob\(counts[1])", "-",
                 ])
     }
 
-    /// Runs `body` with a proxy that forwards to servers of any name, and acts as those servers itself.
-    private static func withForwarder(
+    /// Runs `body` with an origin that is the session's proxy, and responds in place of servers of any name.
+    private static func withProxy(
         _ body: (LupineOrigin.Origin, Session) async throws -> Void
     ) async throws {
         var serving = OriginConfiguration()
@@ -79,11 +81,11 @@ import Testing
     }
 
     @Test(
-        "[U-11.17, U-10.5] behind a redirect to another origin nobody who asks as a proxy hears a request's own name",
+        "[U-11.17, U-10.5] after a redirect to another origin a 407 does not get the request's credential",
         arguments: Scheme.allCases, [false, true])
-    func proxiesBehindRedirect(_ scheme: Scheme, asksAtHome: Bool) async throws {
-        try await Self.withForwarder { origin, session in
-            let asks = { @Sendable () throws(Refusal) -> OriginResponse in
+    func proxiesAfterRedirect(_ scheme: Scheme, challengesFirst: Bool) async throws {
+        try await Self.withProxy { origin, session in
+            let challenge = { @Sendable () throws(Refusal) -> OriginResponse in
                 var response = OriginResponse(407)
                 try response.add(
                     "Proxy-Authenticate",
@@ -92,26 +94,26 @@ import Testing
                 return response
             }
             origin.route("GET", "/home") { request throws(Refusal) in
-                if asksAtHome, request.field("Proxy-Authorization") == nil { return try asks() }
+                if challengesFirst, request.field("Proxy-Authorization") == nil { return try challenge() }
                 var response = OriginResponse(302)
-                try response.add("Location", "http://evil.test/asks")
+                try response.add("Location", "http://evil.test/challenge")
                 return response
             }
-            origin.route("GET", "/asks") { request throws(Refusal) in
-                request.field("Proxy-Authorization") == nil ? try asks() : OriginResponse(204)
+            origin.route("GET", "/challenge") { request throws(Refusal) in
+                request.field("Proxy-Authorization") == nil ? try challenge() : OriginResponse(204)
             }
             for _ in 0..<2 {
                 let request = HostileCredentialTests.request(
                     "alice", .request, "http://home.test/home", session)
                 #expect(await request.answered().response?.statusCode == 407)
             }
-            let names = HostileCredentialTests.said(to: origin, "Proxy-Authorization")
+            let names = HostileCredentialTests.usersSent(to: origin, "Proxy-Authorization")
             // Each origin has its own connection.
-            #expect(names == (asksAtHome ? ["-", "alice", "alice", "-", "-"] : ["-", "-", "-", "-"]))
+            #expect(names == (challengesFirst ? ["-", "alice", "alice", "-", "-"] : ["-", "-", "-", "-"]))
         }
     }
 
-    @Test("[U-11.17] no proxy hears the password of a request to a server behind TLS")
+    @Test("[U-11.17] no proxy receives the password of a request to a server that uses TLS")
     func passwordOfSecureServer() async throws {
         var serving = OriginConfiguration()
         serving.recordedBytes = 1 << 16
@@ -135,30 +137,31 @@ import Testing
         await origin.shutdown()
         #expect(response.response == nil)
         #expect((response.error?.underlyingError as? URLError)?.code == .cannotConnectToHost)
-        #expect(HostileCredentialTests.said(to: origin, "Proxy-Authorization") == ["-"])
+        #expect(HostileCredentialTests.usersSent(to: origin, "Proxy-Authorization") == ["-"])
     }
 
-    /// With Digest, the request's own credential opens the tunnels; a password for the proxy can only come from a delegate.
+    /// With Digest, the request's own credential opens the tunnels. With Basic, a password for the proxy can only come from a
+    /// delegate.
     @Test(
-        "[U-11.17, U-9.17] a tunnel that one user's name has opened carries nobody else",
+        "[U-11.17, U-9.17] a tunnel that one user's credential has opened carries no other user's requests",
         arguments: Scheme.allCases)
     func tunnels(_ scheme: Scheme) async throws {
-        let way: Way = scheme == .digest ? .request : .delegate
+        let source: CredentialSource = scheme == .digest ? .request : .delegate
         var serving = OriginConfiguration()
         serving.recordedBytes = 1 << 16
         serving.tls = TLSServerConfiguration(identities: [
             TLSServerIdentity(
                 try TLSIdentity(pemChain: PKI.text("good-chain.pem"), pemKey: PKI.text("good.key")))
         ])
-        let asks =
+        let challenge =
             scheme == .basic ? "Basic realm=\"proxy\"" : "Digest realm=\"proxy\", nonce=\"n\", qop=\"auth\""
         let refuses = Script(
-            [.expectHead, .send("HTTP/1.1 407 No\r\nProxy-Authenticate: \(asks)\r\n\r\n"), .close],
+            [.expectHead, .send("HTTP/1.1 407 No\r\nProxy-Authenticate: \(challenge)\r\n\r\n"), .close],
             on: .socket)
         let opens = Script(
             [.expectHead, .send("HTTP/1.1 200 OK\r\n\r\n"), .startTLS(), .speakHTTP], on: .socket)
-        // alice, bob, no user; then alice and bob again in their existing tunnels, once their delegate has supplied the
-        // credential.
+        // For alice, bob and no user; then for alice and bob again, whose delegate supplies the credential only after a refusal,
+        // in their existing tunnels.
         serving.script = ScriptPlan([refuses, opens, refuses, opens, refuses, refuses, refuses])
         let origin = try LupineOrigin.Origin.start(configuration: serving)
         let configuration = URLSessionConfiguration.ephemeral
@@ -169,10 +172,11 @@ import Testing
         ]
         let session = Session(
             configuration: configuration,
-            delegate: way == .delegate ? HostileCredentialTests.Answering() : SessionDelegate())
+            delegate: source == .delegate ? HostileCredentialTests.AnsweringDelegate() : SessionDelegate())
         for (user, status) in [("alice", 200), ("bob", 200), (nil, nil), ("alice", 200), ("bob", 200)] {
-            let response = await HostileCredentialTests.request(user, way, "https://good.test/get", session)
-                .answered()
+            let response = await HostileCredentialTests.request(
+                user, source, "https://good.test/get", session
+            ).answered()
             #expect(response.response?.statusCode == status, "\(user ?? "nobody")")
         }
         session.session.invalidateAndCancel()
@@ -182,6 +186,6 @@ import Testing
                 String($0.prefix { $0 != "#" })
             } ?? "?"
         }
-        #expect(names == ["-", "alice", "-", "bob", "-"] + (way == .delegate ? ["-", "-"] : []))
+        #expect(names == ["-", "alice", "-", "bob", "-"] + (source == .delegate ? ["-", "-"] : []))
     }
 }

@@ -15,7 +15,7 @@ struct PipelineSetUp {
     /// The HTTP version between the session and the origin.
     var spoken = Spoken.http1
     var startsImmediately = true
-    var setUp = Session.RequestSetup.lazy
+    var requestSetup = Session.RequestSetup.lazy
     var interceptor: (any RequestInterceptor)?
     var trust: ServerTrustManager?
     var redirects: (any RedirectHandler)?
@@ -23,16 +23,16 @@ struct PipelineSetUp {
     var root = DispatchQueue(label: "test.root")
     var requestQueue: DispatchQueue?
     var serializationQueue: DispatchQueue?
-    /// The certificate of an origin that uses TLS.
+    /// The name of the origin's certificate among the fixtures; nil for an origin without TLS.
     var leaf: String?
-    /// Further configuration of such an origin.
+    /// Further configuration of an origin with TLS.
     var secure: (inout TLSServerConfiguration) -> Void = { _ in }
-    /// The size of the kernel's buffers of the origin's connections. Small ones are for tests of how much a stalled peer can
-    /// send: the receiver's own buffers grow with the data that arrives at once, to 16 MiB where `tcp_rmem` allows 32.
+    /// The size of the kernel's buffers of the origin's connections. Tests of how much data a peer can send to a stalled receiver
+    /// set a small size: the kernel lets the receiver's buffers grow, to 16 MiB if `tcp_rmem` allows 32.
     var socketBuffers: Int32?
-    /// The test's own delegate.
+    /// The delegate; nil for a `SessionDelegate`.
     var delegate: SessionDelegate?
-    /// Further event monitors.
+    /// The event monitors besides `recorder`.
     var monitors: [any EventMonitor] = []
     /// The monitor that records the events.
     var recorder = EventRecorder()
@@ -54,7 +54,7 @@ struct PipelineSetUp {
         return Session(
             configuration: configuration, delegate: delegate ?? SessionDelegate(), rootQueue: root,
             startRequestsImmediately: startsImmediately,
-            requestSetup: setUp, requestQueue: requestQueue, serializationQueue: serializationQueue,
+            requestSetup: requestSetup, requestQueue: requestQueue, serializationQueue: serializationQueue,
             interceptor: interceptor, serverTrustManager: trust, redirectHandler: redirects,
             cachedResponseHandler: caching, eventMonitors: [recorder] + monitors)
     }
@@ -103,8 +103,7 @@ struct PipelineStage {
         session.request(url(path), interceptor: interceptor, shouldAutomaticallyResume: resumes)
     }
 
-    /// Returns a request whose response the origin holds: it opens the gate `asked` when the request arrives, and responds when
-    /// `go` is opened.
+    /// Returns a request whose response the origin delays until `sendResponse()` is called.
     func held(
         _ answer: String = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok",
         interceptor: (any RequestInterceptor)? = nil
@@ -114,18 +113,21 @@ struct PipelineStage {
         return get("/held", interceptor: interceptor)
     }
 
-    func wasAsked() async { await origin.gate("asked").wait() }
+    /// Waits until the origin has received the request of `held`.
+    func waitForRequest() async { await origin.gate("asked").wait() }
 
-    func letGo() { origin.gate("go").open() }
+    /// Lets the origin send the response of `held`.
+    func sendResponse() { origin.gate("go").open() }
 
-    /// Returns an iterator that exists before any content of its request arrives: earlier content would be buffered (C-45).
+    /// Returns an iterator of a request's stream. The root queue is suspended until the iterator exists: content that arrives
+    /// earlier would be buffered (C-45).
     func iterating<Element>(_ stream: () -> StreamOf<Element>) -> StreamOf<Element>.Iterator {
         session.rootQueue.suspend()
         defer { session.rootQueue.resume() }
         return stream().makeAsyncIterator()
     }
 
-    /// Returns when the current work on the session's queues is done and the monitors have received its events.
+    /// Waits until the present work on the session's queues is done and the recorder has received its events.
     func settle() async { await session.settle(recorder) }
 
     /// The session's events so far.
@@ -133,7 +135,7 @@ struct PipelineStage {
 }
 
 extension Session {
-    /// Returns when the work on the queues has run, and the work that it added, several times over.
+    /// Waits until the present work on the session's queues is done, then the work that it has enqueued, and so on four times.
     func settle(_ recorder: EventRecorder? = nil) async {
         for _ in 0..<4 {
             await requestQueue.flush()
@@ -145,19 +147,19 @@ extension Session {
 }
 
 extension DispatchQueue {
-    /// Returns when the work that is on the queue now has run.
+    /// Waits until all blocks that are on the queue now have run.
     func flush() async {
         await withCheckedContinuation { continuation in async(flags: .barrier) { continuation.resume() } }
     }
 }
 
 extension DataRequest {
-    /// Adds a handler without a serializer and waits for its call.
+    /// Adds a response handler without a serializer, and returns the response that it receives.
     func answered(on queue: DispatchQueue = DispatchQueue(label: "handler")) async -> AFDataResponse<Data?> {
         await called { answer in response(queue: queue) { answer($0) } }
     }
 
-    /// Adds a handler with a serializer and waits for its call.
+    /// Adds a response handler with a serializer, and returns the response that it receives.
     func parsed(on queue: DispatchQueue = DispatchQueue(label: "handler")) async -> AFDataResponse<Data> {
         await called { answer in responseData(queue: queue) { answer($0) } }
     }
@@ -179,6 +181,6 @@ func withPipeline(
     do { result = .success(try await body(stage)) } catch { result = .failure(error) }
     session.session.invalidateAndCancel()
     await origin.shutdown()
-    (setUp.interceptor as? ScriptedInterceptor)?.forget()
+    (setUp.interceptor as? ScriptedInterceptor)?.releaseRecords()
     try result.get()
 }

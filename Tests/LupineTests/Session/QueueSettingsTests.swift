@@ -6,34 +6,36 @@ import Testing
 
 @testable import Lupine
 
+/// Delayed blocks of dispatch queues, and the settings of operation queues.
 struct QueueSettingsTests {
-    @Test("a closure runs on its queue, not before its time", arguments: [0, 0.01, -1])
+    @Test("a delayed closure runs on its queue, and not too early", arguments: [0, 0.01, -1])
     func delayed(_ delay: TimeInterval) async {
         let key = DispatchSpecificKey<Bool>()
         let queue = DispatchQueue(label: "test")
         queue.setSpecific(key: key, value: true)
-        let begin = DispatchTime.now()
-        let onQueue = await withCheckedContinuation { continuation in
+        let start = DispatchTime.now()
+        let isOnQueue = await withCheckedContinuation { continuation in
             queue.after(delay) { continuation.resume(returning: DispatchQueue.getSpecific(key: key) == true) }
         }
-        #expect(onQueue)
-        #expect(Double(DispatchTime.now().uptimeNanoseconds - begin.uptimeNanoseconds) >= delay * 1e9)
+        #expect(isOnQueue)
+        #expect(Double(DispatchTime.now().uptimeNanoseconds - start.uptimeNanoseconds) >= delay * 1e9)
     }
 
-    @Test("an operation queue has the settings that it is made with")
+    @Test("an operation queue has the settings of its initializer")
     func settings() {
-        let below = DispatchQueue(label: "below")
+        let underlying = DispatchQueue(label: "underlying")
         let queue = OperationQueue(
-            qualityOfService: .utility, maxConcurrentOperationCount: 3, underlyingQueue: below, name: "ours",
+            qualityOfService: .utility, maxConcurrentOperationCount: 3, underlyingQueue: underlying,
+            name: "ours",
             startSuspended: true)
         #expect(queue.qualityOfService == .utility)
         #expect(queue.maxConcurrentOperationCount == 3)
-        #expect(unsafe queue.underlyingQueue === below)
+        #expect(unsafe queue.underlyingQueue === underlying)
         #expect(queue.name == "ours")
         #expect(queue.isSuspended)
     }
 
-    @Test("an operation queue is a usual one unless it is told otherwise")
+    @Test("an operation queue has Foundation's settings by default")
     func defaults() {
         let queue = OperationQueue(name: "ours")
         #expect(queue.qualityOfService == .default)
@@ -42,12 +44,12 @@ struct QueueSettingsTests {
         #expect(!queue.isSuspended)
     }
 
-    @Test("operations run on the queue below, one at a time when that is one at a time")
-    func runsBelow() {
+    @Test("operations run on the underlying queue")
+    func runsOnUnderlyingQueue() {
         let key = DispatchSpecificKey<Bool>()
-        let below = DispatchQueue(label: "below")
-        below.setSpecific(key: key, value: true)
-        let queue = OperationQueue(maxConcurrentOperationCount: 1, underlyingQueue: below)
+        let underlying = DispatchQueue(label: "underlying")
+        underlying.setSpecific(key: key, value: true)
+        let queue = OperationQueue(maxConcurrentOperationCount: 1, underlyingQueue: underlying)
         let seen = Protected<[Bool]>([])
         for _ in 0..<3 {
             queue.addOperation { seen.write { $0.append(DispatchQueue.getSpecific(key: key) == true) } }

@@ -7,9 +7,9 @@ import Testing
 
 @testable import Lupine
 
-/// The map without its session: its requests and tasks are never performed.
+/// The map alone: its requests and tasks are never performed.
 struct RequestTaskMapTests {
-    /// The content of a map.
+    /// Creates requests and tasks for a map.
     private struct Material {
         let session = Session(startRequestsImmediately: false, eventMonitors: [])
 
@@ -32,7 +32,7 @@ struct RequestTaskMapTests {
         }
     }
 
-    @Test("[M-1, M-2] pairs are found from both sides, whichever they were set by")
+    @Test("[M-1, M-2] a pair is found by its request and by its task, however it was added")
     func pairs() throws {
         let material = Material()
         var (map, pairs) = try material.map(of: 100)
@@ -42,11 +42,11 @@ struct RequestTaskMapTests {
         #expect(Set(map.requests) == Set(pairs.map(\.request) + [request]))
         for pair in pairs { #expect(map[pair.request] === pair.task && map[pair.task] === pair.request) }
         #expect(map[request] === task && map[task] === request)
-        let stranger = try material.task()
-        #expect(map[material.request()] == nil && map[stranger] == nil)
+        let unknownTask = try material.task()
+        #expect(map[material.request()] == nil && map[unknownTask] == nil)
     }
 
-    @Test("[M-1] set to nil, from either side, a pair is gone")
+    @Test("[M-1] assigning nil for its request or for its task removes a pair")
     func removal() throws {
         var (map, pairs) = try Material().map(of: 2)
         map[pairs[0].request] = nil
@@ -55,7 +55,8 @@ struct RequestTaskMapTests {
         #expect(map.isEmpty && map.isEventsEmpty && map[pairs[1].request] == nil)
     }
 
-    @Test("[M-1] a request's next task replaces the last one, and a task's next request too")
+    @Test(
+        "[M-1] a request's next task replaces the last one, and a task's next request the last one")
     func replacement() throws {
         let material = Material()
         var (map, pairs) = try material.map(of: 1)
@@ -67,37 +68,38 @@ struct RequestTaskMapTests {
         #expect(map.count == 1 && map[pairs[0].request] == nil && map[other] === next)
     }
 
-    /// Reports the metrics of a task to the map.
-    private static func take(_ map: inout RequestTaskMap, metricsOf task: URLSessionTask) -> Bool {
+    /// Records the metrics of a task. Returns whether its pair was removed.
+    private static func gather(_ map: inout RequestTaskMap, metricsOf task: URLSessionTask) -> Bool {
         map.disassociateIfNecessaryAfterGatheringMetrics(for: task)
     }
 
-    private static func take(_ map: inout RequestTaskMap, endOf task: URLSessionTask) -> Bool {
+    /// Records the completion of a task. Returns whether its pair was removed.
+    private static func complete(_ map: inout RequestTaskMap, _ task: URLSessionTask) -> Bool {
         map.disassociateIfNecessaryAfterCompleting(task)
     }
 
-    @Test("[M-3, M-4, M-5] a pair is gone when both events have come, in either order")
+    @Test("[M-3, M-4, M-5] a pair is removed when both events have arrived, in either order")
     func bothEvents() throws {
         var (map, pairs) = try Material().map(of: 2)
-        let first = [Self.take(&map, metricsOf: pairs[0].task), Self.take(&map, endOf: pairs[1].task)]
+        let first = [Self.gather(&map, metricsOf: pairs[0].task), Self.complete(&map, pairs[1].task)]
         #expect(first == [false, false] && map.count == 2)
-        let second = [Self.take(&map, endOf: pairs[0].task), Self.take(&map, metricsOf: pairs[1].task)]
+        let second = [Self.complete(&map, pairs[0].task), Self.gather(&map, metricsOf: pairs[1].task)]
         #expect(second == [true, true] && map.isEmpty && map.isEventsEmpty)
     }
 
-    @Test("[M-4] metrics that come twice are taken once; events of strangers mean nothing")
+    @Test("[M-4] metrics that arrive twice count once; events of unknown tasks have no effect")
     func twice() throws {
         let material = Material()
         var (map, pairs) = try material.map(of: 1)
-        let stranger = try material.task()
-        let gone = [
-            Self.take(&map, metricsOf: pairs[0].task), Self.take(&map, metricsOf: pairs[0].task),
-            Self.take(&map, metricsOf: stranger), Self.take(&map, endOf: stranger),
+        let unknownTask = try material.task()
+        let removals = [
+            Self.gather(&map, metricsOf: pairs[0].task), Self.gather(&map, metricsOf: pairs[0].task),
+            Self.gather(&map, metricsOf: unknownTask), Self.complete(&map, unknownTask),
         ]
-        #expect(!gone.contains(true) && map.count == 1)
+        #expect(!removals.contains(true) && map.count == 1)
     }
 
-    @Test("[M-5] a completion that comes twice stops the program")
+    @Test("[M-5] a second completion of a task traps")
     func completionTwice() async {
         await #expect(processExitsWith: .failure) {
             var (map, pairs) = try Material().map(of: 1)
@@ -106,8 +108,8 @@ struct RequestTaskMapTests {
         }
     }
 
-    @Test("[M-1] letting go of what is not there stops the program, from either side")
-    func strangers() async {
+    @Test("[M-1] removing an unknown request or task traps")
+    func removingUnknown() async {
         await #expect(processExitsWith: .failure) {
             var map = RequestTaskMap()
             map[Material().request()] = nil

@@ -4,18 +4,19 @@ import LupineLoading
 
 @testable import Lupine
 
-/// An interceptor that records the calls, and answers by a closure or when the test answers.
+/// An interceptor that records the calls. A closure of the test answers them, or the test itself later.
 ///
-/// Requests retain their interceptors, so its records retain no request: each answer releases its request when it is given.
+/// Requests retain their interceptors, so its records must not retain the requests: each completion is released when it is
+/// called, and with it the request.
 final class ScriptedInterceptor: RequestInterceptor {
-    /// A question about a failure.
+    /// A call of `retry`.
     struct Question: Sendable {
         let retryCount: Int
         let error: any Error
         let answer: @Sendable (RetryResult) -> Void
     }
 
-    /// A request to adapt.
+    /// A call of `adapt`.
     struct Adaptation: Sendable {
         let request: URLRequest
         let state: RequestAdapterState
@@ -25,8 +26,8 @@ final class ScriptedInterceptor: RequestInterceptor {
     typealias Adapt = @Sendable (Adaptation) -> Void
     typealias Retry = @Sendable (Question) -> Void
 
-    let adaptations = Heard<Adaptation>()
-    let questions = Heard<Question>()
+    let adaptations = ValueLog<Adaptation>()
+    let questions = ValueLog<Question>()
     private let adapt: Adapt
     private let retry: Retry
 
@@ -40,19 +41,19 @@ final class ScriptedInterceptor: RequestInterceptor {
 
     /// Creates an interceptor that gives these answers to the first failures, and then `doNotRetry`.
     convenience init(adapt: @escaping Adapt = { $0.answer(.success($0.request)) }, answers: [RetryResult]) {
-        let left = Protected(answers)
+        let remaining = Protected(answers)
         self.init(
             adapt: adapt,
             retry: { question in
-                question.answer(left.write { $0.isEmpty ? .doNotRetry : $0.removeFirst() })
+                question.answer(remaining.write { $0.isEmpty ? .doNotRetry : $0.removeFirst() })
             })
     }
 
-    /// Releases the records. The session retains its interceptor, or a request its own. `withPipeline` calls this for a
-    /// session's interceptor when it ends.
-    func forget() {
-        adaptations.forget()
-        questions.forget()
+    /// Releases the records. `withPipeline` calls this at its end for the interceptor of its session; a test calls it for the
+    /// interceptor of a request.
+    func releaseRecords() {
+        adaptations.removeAll()
+        questions.removeAll()
     }
 
     /// The errors that the retrier was asked about, in brief.
@@ -84,16 +85,17 @@ final class ScriptedInterceptor: RequestInterceptor {
         retry(question)
     }
 
+    /// Returns a closure that calls `completion` the first time, and then releases it.
     private static func once<Value>(
-        _ answer: @escaping @Sendable (Value) -> Void
+        _ completion: @escaping @Sendable (Value) -> Void
     ) -> @Sendable (Value) -> Void {
-        let left = Protected<(@Sendable (Value) -> Void)?>(answer)
+        let remaining = Protected<(@Sendable (Value) -> Void)?>(completion)
         return { value in
-            let answer = left.write { left in
-                defer { left = nil }
-                return left
+            let completion = remaining.write { remaining in
+                defer { remaining = nil }
+                return remaining
             }
-            answer?(value)
+            completion?(value)
         }
     }
 }

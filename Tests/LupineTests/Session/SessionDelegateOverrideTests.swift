@@ -9,17 +9,19 @@ import Testing
 
 @testable import Lupine
 
-/// Subclasses of `SessionDelegate` that answer for the whole session, or override methods that the pipeline does not use.
+/// Subclasses of `SessionDelegate` that answer challenges for the whole session, or override methods that the pipeline does not
+/// use.
 struct SessionDelegateOverrideTests {
-    /// Answers the challenges of the connection for all tasks, or calls the superclass for the answer.
-    private final class Answering: SessionDelegate, @unchecked Sendable {
+    /// Answers the challenges of connections for all tasks, or calls the superclass for the answer.
+    private final class AnsweringDelegate: SessionDelegate, @unchecked Sendable {
         enum Answer: CaseIterable {
-            case use, reject, cancel, byDefault, superclass
+            case use, reject, cancel, performDefault, callSuper
         }
 
         let answer: Answer
         let identity: URLCredential?
-        let asked = Heard<String>()
+        /// The authentication methods of the challenges.
+        let challenges = ValueLog<String>()
 
         init(_ answer: Answer, identity: URLCredential? = nil) {
             self.answer = answer
@@ -33,22 +35,22 @@ struct SessionDelegateOverrideTests {
                 @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
         ) {
             let space = challenge.protectionSpace
-            asked.add(space.authenticationMethod)
+            challenges.add(space.authenticationMethod)
             switch answer {
             case .use:
                 completionHandler(
                     .useCredential, space.serverTrust.map { URLCredential(trust: $0) } ?? identity)
             case .reject: completionHandler(.rejectProtectionSpace, nil)
             case .cancel: completionHandler(.cancelAuthenticationChallenge, nil)
-            case .byDefault: completionHandler(.performDefaultHandling, nil)
-            case .superclass:
+            case .performDefault: completionHandler(.performDefaultHandling, nil)
+            case .callSuper:
                 super.urlSession(session, didReceive: challenge, completionHandler: completionHandler)
             }
         }
     }
 
     /// The result of a request.
-    private enum End: Equatable {
+    private enum Outcome: Equatable {
         case status(Int)
         case code(URLError.Code)
         /// An evaluator refused.
@@ -68,40 +70,40 @@ struct SessionDelegateOverrideTests {
         }
     }
 
-    private struct Refusing: ServerTrustEvaluating {
+    private struct RefusingEvaluator: ServerTrustEvaluating {
         func evaluate(_ trust: SecTrust, forHost host: String) throws {
             throw AFError.serverTrustEvaluationFailed(reason: .noCertificatesFound)
         }
     }
 
     @Test(
-        "[D-7, U-5.9] an answer for the session holds before the evaluators; what is left to super goes to them",
+        "[D-7, U-5.9] an answer for the session takes precedence over evaluators; `super` calls the evaluators",
         arguments: Spoken.allCases
     )
     func trust(over spoken: Spoken) async throws {
         let evaluators: [(String, any ServerTrustEvaluating)] = [
-            ("content", DisabledTrustEvaluator()), ("refusing", Refusing()),
+            ("accepting", DisabledTrustEvaluator()), ("refusing", RefusingEvaluator()),
         ]
         for (leaf, isTrusted) in [("good", true), ("self-signed", false)] {
-            for answer in Answering.Answer.allCases {
+            for answer in AnsweringDelegate.Answer.allCases {
                 for (name, evaluator) in evaluators {
-                    let delegate = Answering(answer)
+                    let delegate = AnsweringDelegate(answer)
                     let host = "\(leaf).test"
                     let setUp = PipelineSetUp(
                         trust: ServerTrustManager(evaluators: [host: evaluator]), leaf: leaf,
                         delegate: delegate)
-                    let expected: End =
+                    let expected: Outcome =
                         switch answer {
                         case .use: .status(200)
                         case .reject: .code(.serverCertificateUntrusted)
                         case .cancel: .code(.cancelled)
-                        case .byDefault: isTrusted ? .status(200) : .code(.serverCertificateUntrusted)
-                        case .superclass: name == "content" ? .status(200) : .refused
+                        case .performDefault: isTrusted ? .status(200) : .code(.serverCertificateUntrusted)
+                        case .callSuper: name == "accepting" ? .status(200) : .refused
                         }
                     try await withPipeline(setUp, over: spoken) { stage in
                         let response = await stage.session.request(stage.url(host: host)).answered()
-                        #expect(End(response) == expected, "\(leaf), \(answer), \(name)")
-                        #expect(delegate.asked.all == [NSURLAuthenticationMethodServerTrust])
+                        #expect(Outcome(response) == expected, "\(leaf), \(answer), \(name)")
+                        #expect(delegate.challenges.all == [NSURLAuthenticationMethodServerTrust])
                     }
                 }
             }
@@ -109,7 +111,7 @@ struct SessionDelegateOverrideTests {
     }
 
     @Test(
-        "[D-7, I-8.1] an identity that is shown for the session goes before the request's credential",
+        "[D-7, I-8.1] an identity that answers for the session takes precedence over the request's credential",
         arguments: Spoken.allCases)
     func identity(over spoken: Spoken) async throws {
         let roots = try Certificate.pem(PKI.text("client-root.pem"))
@@ -118,7 +120,7 @@ struct SessionDelegateOverrideTests {
         let chain = try TrustFixture.certificates("client-rsa-chain")
         let credential = URLCredential(
             identity: identity, certificates: Array(chain.dropFirst()), persistence: .forSession)
-        let delegate = Answering(.use, identity: credential)
+        let delegate = AnsweringDelegate(.use, identity: credential)
         var setUp = PipelineSetUp(leaf: "good", delegate: delegate)
         setUp.secure = { $0.clientCertificates = .required(roots: roots) }
         try await withPipeline(setUp, over: spoken) { stage in
@@ -126,27 +128,27 @@ struct SessionDelegateOverrideTests {
                 .authenticate(username: "user", password: "password").answered()
             #expect(response.response?.statusCode == 200)
             #expect(
-                delegate.asked.all == [
+                delegate.challenges.all == [
                     NSURLAuthenticationMethodServerTrust, NSURLAuthenticationMethodClientCertificate,
                 ])
         }
     }
 
     @Test(
-        "[D-7] a question that is not about the connection is never one for the session",
+        "[D-7] a challenge for a user name and password never reaches the session's method",
         arguments: Spoken.allCases)
     func password(over spoken: Spoken) async throws {
-        let delegate = Answering(.cancel)
+        let delegate = AnsweringDelegate(.cancel)
         try await withPipeline(PipelineSetUp(delegate: delegate), over: spoken) { stage in
             let response = await stage.get("/basic-auth/user/password")
                 .authenticate(username: "user", password: "password").answered()
-            #expect(response.response?.statusCode == 200 && delegate.asked.all.isEmpty)
+            #expect(response.response?.statusCode == 200 && delegate.challenges.all.isEmpty)
         }
     }
 
     /// Records the calls of methods that the pipeline does not use.
-    private final class Noting: SessionDelegate, @unchecked Sendable {
-        let heard = Heard<String>()
+    private final class RecordingDelegate: SessionDelegate, @unchecked Sendable {
+        let heard = ValueLog<String>()
 
         override func urlSession(_ session: URLSession, didCreateTask task: URLSessionTask) {
             heard.add("created")
@@ -178,10 +180,10 @@ struct SessionDelegateOverrideTests {
     }
 
     @Test(
-        "[D-7] what the pipeline has no use for reaches an override: creation, information, conversion",
+        "[D-7] overrides receive events that the pipeline ignores: task creation, 103, conversion to a download",
         arguments: Spoken.allCases)
-    func others(over spoken: Spoken) async throws {
-        let delegate = Noting()
+    func ignoredEvents(over spoken: Spoken) async throws {
+        let delegate = RecordingDelegate()
         try await withPipeline(PipelineSetUp(delegate: delegate), over: spoken) { stage in
             stage.origin.answer(
                 "GET", "/hints",
@@ -197,7 +199,7 @@ struct SessionDelegateOverrideTests {
     }
 
     /// Supplies a body stream for every task.
-    private final class Streaming: SessionDelegate, @unchecked Sendable {
+    private final class StreamingDelegate: SessionDelegate, @unchecked Sendable {
         override func urlSession(
             _ session: URLSession, task: URLSessionTask,
             needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
@@ -207,14 +209,14 @@ struct SessionDelegateOverrideTests {
     }
 
     @Test(
-        "[D-7] not overridden, a stream from its first byte on is the whole one, and there is none from later on",
+        "[D-7] without an override, a stream from offset 0 is the whole stream, and from later offsets there is none",
         arguments: Spoken.allCases
     )
     func streams(over spoken: Spoken) async throws {
-        try await withPipeline(PipelineSetUp(delegate: Streaming()), over: spoken) { stage in
+        try await withPipeline(PipelineSetUp(delegate: StreamingDelegate()), over: spoken) { stage in
             let task = stage.session.session.dataTask(with: try #require(URL(string: stage.url())))
             for (offset, expected) in [(Int64(0), true), (1, false)] {
-                let answer = Heard<Bool>()
+                let answer = ValueLog<Bool>()
                 stage.session.delegate.urlSession(
                     stage.session.session, task: task, needNewBodyStreamFrom: offset
                 ) { answer.add($0 != nil) }

@@ -12,9 +12,9 @@ import Testing
 /// Operations on all requests of a session, and the release of a session.
 struct SessionEndTests {
     @Test(
-        "[U-13.17] when a session has gone, it is still known under whose evaluators its connections were accepted"
+        "[U-13.17] the delegate of a deallocated session still has the evaluators that accepted its connections"
     )
-    func judgeOfReleased() throws {
+    func trustJudgeOfReleased() throws {
         let manager = ServerTrustManager(evaluators: ["localhost": DisabledTrustEvaluator()])
         let delegate = SessionDelegate()
         weak var released: Session?
@@ -29,7 +29,7 @@ struct SessionEndTests {
     }
 
     @Test(
-        "[S-35, S-36, O-2] all requests are those that were performed and have not ended; cancelling them comes before its completion",
+        "[S-35, S-36, O-2] `withAllRequests` gets the performed, unfinished requests; `cancelAllRequests` cancels first",
         arguments: Spoken.allCases
     )
     func allRequests(over spoken: Spoken) async throws {
@@ -37,16 +37,16 @@ struct SessionEndTests {
             let unperformed = stage.get(resumes: false)
             let held = stage.held()
             async let response = held.answered()
-            await stage.wasAsked()
-            let seen = Heard<Set<Request>>()
+            await stage.waitForRequest()
+            let allRequests = ValueLog<Set<Request>>()
             let root = stage.session.rootQueue
             stage.session.withAllRequests { requests in
                 dispatchPrecondition(condition: .onQueue(root))
-                seen.add(requests)
+                allRequests.add(requests)
             }
-            #expect(await seen.wait(for: 1) == [[held]])
+            #expect(await allRequests.wait(for: 1) == [[held]])
             let queue = DispatchQueue(label: "completion")
-            let cancelled = Heard<Bool>()
+            let cancelled = ValueLog<Bool>()
             stage.session.cancelAllRequests(completingOnQueue: queue) {
                 dispatchPrecondition(condition: .onQueue(queue))
                 cancelled.add(held.isCancelled)
@@ -59,17 +59,17 @@ struct SessionEndTests {
     }
 
     @Test(
-        "[S-33, S-30, S-31] eager requests of a session that goes have tasks that end, and their handlers are called",
+        "[S-33, S-30, S-31] when a session is released, the tasks of eager requests end, and handlers are called",
         arguments: Spoken.allCases
     )
     func eagerReleased(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
             let recorder = EventRecorder()
             var session: Session? = try PipelineSetUp(
-                startsImmediately: false, setUp: .eager, recorder: recorder
+                startsImmediately: false, requestSetup: .eager, recorder: recorder
             ).session(of: stage.origin)
             let requests = (0..<10).compactMap { _ in session?.request(stage.url()) }
-            let ended = Heard<String>()
+            let ended = ValueLog<String>()
             for request in requests {
                 request.response(queue: DispatchQueue(label: "h")) { ended.add(brief($0.error)) }
             }
@@ -84,7 +84,7 @@ struct SessionEndTests {
     }
 
     @Test(
-        "[O-1, O-2] a request does not hold its session; one that is resumed behind its session's end is answered"
+        "[O-1, O-2] a request does not retain its session; one that is resumed after the session's release fails"
     )
     func weakSession() async throws {
         weak var weakSession: Session?
@@ -102,7 +102,7 @@ struct SessionEndTests {
     }
 
     @Test(
-        "[S-30] a session that is released on its own root queue waits for nobody", arguments: Spoken.allCases
+        "[S-30] releasing a session on its own root queue does not block", arguments: Spoken.allCases
     )
     func releasedOnRoot(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
@@ -110,7 +110,7 @@ struct SessionEndTests {
             stage.origin.answer("GET", "/stall", ScriptPlan(.signal("asked"), .stall))
             let request = try #require(box.read { $0?.request(stage.url("/stall")) })
             async let response = request.answered()
-            await stage.wasAsked()
+            await stage.waitForRequest()
             let root = request.underlyingQueue
             root.async { box.write { $0 = nil } }
             #expect(brief(await response.error) == "deinitialized")
@@ -118,7 +118,7 @@ struct SessionEndTests {
     }
 
     @Test(
-        "[T-2, T-3, R-62] a task's state and requests, as the pipeline relies on them",
+        "[T-2, T-3, R-62] the pipeline relies on a task's state and requests",
         arguments: Spoken.allCases)
     func taskStates(over spoken: Spoken) async throws {
         let adapter = Adapter { request, _, answer in
@@ -126,10 +126,11 @@ struct SessionEndTests {
             request.setValue("yes", forHTTPHeaderField: "X-Adapted")
             answer(.success(request))
         }
-        try await withPipeline(PipelineSetUp(setUp: .eager, interceptor: adapter), over: spoken) { stage in
-            let states = Heard<URLSessionTask.State?>()
+        try await withPipeline(PipelineSetUp(requestSetup: .eager, interceptor: adapter), over: spoken) {
+            stage in
+            let states = ValueLog<URLSessionTask.State?>()
             let request = stage.get("/redirect/1", resumes: false)
-            await stage.recorder.heard.wait(untilHeard: "r7")
+            await stage.recorder.heard.wait(untilRecorded: "r7")
             #expect(request.task?.state == .suspended)
             request.suspend().suspend()
             request.validate { [unowned request] _, _, _ in
@@ -145,13 +146,13 @@ struct SessionEndTests {
         }
     }
 
-    @Test("[O-6, T-1] a task calls nobody back from inside of a call to it", arguments: Spoken.allCases)
-    func notInline(over spoken: Spoken) async throws {
+    @Test("[O-6, T-1] no method of a task calls back synchronously", arguments: Spoken.allCases)
+    func notSynchronous(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
             let request = stage.held()
             async let response = request.answered()
-            await stage.wasAsked()
-            // If a callback were called inline, this would deadlock.
+            await stage.waitForRequest()
+            // If a callback were called synchronously, this would deadlock.
             stage.session.rootQueue.sync {
                 request.suspend()
                 request.resume()
@@ -163,13 +164,13 @@ struct SessionEndTests {
     }
 
     @Test(
-        "[T-4, T-5, M-6] an address that nobody can load has metrics and an end; so has one where nobody listens",
+        "[T-4, T-5, M-6] an unsupported URL and a refused connection lead to metrics and a completion",
         arguments: Spoken.allCases
     )
     func unusableAddresses(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
-            let scheme = stage.session.request("other://origin.test/")
-            let first = await scheme.answered()
+            let unsupported = stage.session.request("other://origin.test/")
+            let first = await unsupported.answered()
             #expect(brief(first.error) == "task unsupported" && first.metrics != nil)
             await stage.origin.shutdown()
             let second = await stage.get().answered()
@@ -180,7 +181,7 @@ struct SessionEndTests {
     }
 
     @Test(
-        "[T-14] a file is loaded without an HTTP response, and nothing is validated",
+        "[T-14] a file is loaded without an HTTP response, and no validator runs",
         arguments: Spoken.allCases)
     func file(over spoken: Spoken) async throws {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent(
@@ -197,16 +198,16 @@ struct SessionEndTests {
     }
 
     @Test(
-        "[T-13, S-32] an invalidated URLSession tells of all tasks, then of itself, and lets its delegate go",
+        "[T-13, S-32] an invalidated URLSession reports all tasks, then itself, and releases its delegate",
         arguments: Spoken.allCases)
     func invalidation(over spoken: Spoken) async throws {
-        try await withPipeline(PipelineSetUp(startsImmediately: false, setUp: .eager), over: spoken) {
+        try await withPipeline(PipelineSetUp(startsImmediately: false, requestSetup: .eager), over: spoken) {
             stage in
             let requests = (0..<5).map { _ in stage.get() }
             await stage.settle()
             #expect(requests.allSatisfy { $0.task != nil })
             stage.session.session.invalidateAndCancel()
-            await stage.recorder.heard.wait(untilHeard: "s1")
+            await stage.recorder.heard.wait(untilRecorded: "s1")
             let events = stage.recorder.heard.all.filter { $0.hasPrefix("s") }
             #expect(events.last == "s1" && events.filter { $0 == "s7(cancelled)" }.count == 5)
             await stage.settle()

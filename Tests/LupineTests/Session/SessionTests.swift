@@ -8,7 +8,7 @@ import Testing
 
 @testable import Lupine
 
-/// The creation of sessions, and their parts.
+/// The creation of sessions, and their queues, delegates and monitors.
 struct SessionTests {
     /// Returns whether `queue` runs its work on `root`, directly or through its targets.
     private static func runs(on queue: DispatchQueue, within root: DispatchQueue) -> Bool {
@@ -18,7 +18,7 @@ struct SessionTests {
         return queue.sync { DispatchQueue.getSpecific(key: key) == true }
     }
 
-    @Test("the default session has the defaults, and is the same each time")
+    @Test("`Session.default` has the default settings, and is `AF`")
     func defaults() {
         let session = Session.default
         #expect(session === AF && session === Session.default)
@@ -32,7 +32,7 @@ struct SessionTests {
         #expect(!AFInfo.version.isEmpty)
     }
 
-    @Test("[S-1] a background configuration stops the program")
+    @Test("[S-1] a background configuration traps")
     func background() async {
         await #expect(processExitsWith: .failure) {
             _ = Session(configuration: .background(withIdentifier: "background"))
@@ -48,7 +48,7 @@ struct SessionTests {
         }
     }
 
-    @Test("[S-2] a delegate queue that is not on the root queue stops the program")
+    @Test("[S-2] a delegate queue whose underlying queue is not the root queue traps")
     func otherQueue() async {
         await #expect(processExitsWith: .failure) {
             let delegate = SessionDelegate()
@@ -61,29 +61,29 @@ struct SessionTests {
         }
     }
 
-    @Test("[S-3] the root queue is a serial one that targets what was given, a concurrent queue too")
+    @Test("[S-3] the root queue is a serial queue that targets the given queue, which may be concurrent")
     func rootQueue() async {
         let given = DispatchQueue(label: "given", attributes: .concurrent)
         let session = Session(rootQueue: given)
         #expect(session.rootQueue !== given && session.rootQueue.label == "given")
         #expect(Self.runs(on: session.rootQueue, within: given))
-        let atOnce = Protected((now: 0, most: 0))
+        let running = Protected((count: 0, maximum: 0))
         for _ in 0..<50 {
             session.rootQueue.async {
-                atOnce.write { count in
-                    count.now += 1
-                    count.most = max(count.most, count.now)
+                running.write { running in
+                    running.count += 1
+                    running.maximum = max(running.maximum, running.count)
                 }
-                atOnce.write { $0.now -= 1 }
+                running.write { $0.count -= 1 }
             }
         }
         await session.rootQueue.flush()
-        #expect(atOnce.read { $0.most } == 1)
+        #expect(running.read { $0.maximum } == 1)
         #expect(Session(rootQueue: .main).rootQueue.isSame(as: .main))
         #expect(Session().rootQueue.label == "org.alamofire.session.rootQueue")
     }
 
-    @Test("[S-4] the delegate queue is one at a time on the root queue, under its name")
+    @Test("[S-4] the delegate queue is serial, runs on the root queue, and is named after it")
     func delegateQueue() {
         let session = Session(rootQueue: DispatchQueue(label: "given"))
         let queue = session.session.delegateQueue
@@ -92,7 +92,7 @@ struct SessionTests {
         #expect(queue.name == "given.sessionDelegate")
     }
 
-    @Test("[S-5] queues that are not given target the root queue, under its name")
+    @Test("[S-5] queues that are not given target the root queue, and are named after it")
     func otherQueues() {
         let session = Session(rootQueue: DispatchQueue(label: "given"))
         #expect(session.requestQueue.label == "given.requestQueue")
@@ -101,7 +101,9 @@ struct SessionTests {
         #expect(Self.runs(on: session.serializationQueue, within: session.rootQueue))
     }
 
-    @Test("[S-5] queues that are given are used as they are, concurrent or not", arguments: Spoken.allCases)
+    @Test(
+        "[S-5] queues that are given are used unchanged, even if they are concurrent",
+        arguments: Spoken.allCases)
     func givenQueues(over spoken: Spoken) async throws {
         let requests = DispatchQueue(label: "requests", attributes: .concurrent)
         let serializers = DispatchQueue(label: "serializers", attributes: .concurrent)
@@ -109,7 +111,7 @@ struct SessionTests {
         try await withPipeline(setUp, over: spoken) { stage in
             #expect(stage.session.requestQueue === requests)
             #expect(stage.session.serializationQueue === serializers)
-            let ended = Heard<String>()
+            let ended = ValueLog<String>()
             stage.session.request(
                 stage.url(), requestModifier: { _ in dispatchPrecondition(condition: .onQueue(requests)) }
             ).response(
@@ -122,7 +124,7 @@ struct SessionTests {
         }
     }
 
-    @Test("[S-6] the session is its delegate's, and the monitors are the session's")
+    @Test("[S-6] the session's delegate forwards events to the session's monitors")
     func delegate() async throws {
         let delegate = SessionDelegate()
         let recorder = EventRecorder()
@@ -134,7 +136,7 @@ struct SessionTests {
         #expect(await recorder.heard.wait(for: 1) == ["s1"])
     }
 
-    @Test("[S-14] a kind of request that the session does not know stops the program")
+    @Test("[S-14] performing a bare `Request` traps")
     func unknownKind() async {
         await #expect(processExitsWith: .failure) {
             let session = Session()
@@ -146,12 +148,12 @@ struct SessionTests {
         }
     }
 
-    @Test("[S-14] cleaning up lets go of a request, and being ready performs it", arguments: Spoken.allCases)
+    @Test("[S-14] `cleanup` releases a request, and `readyToPerform` performs it", arguments: Spoken.allCases)
     func requestDelegate(over spoken: Spoken) async throws {
         try await withPipeline(PipelineSetUp(startsImmediately: false), over: spoken) { stage in
             let request = stage.get()
             stage.session.readyToPerform(request: request)
-            await stage.recorder.heard.wait(untilHeard: "r7")
+            await stage.recorder.heard.wait(untilRecorded: "r7")
             #expect(stage.session.mutableState.read { $0.activeRequests } == [request])
             stage.session.cleanup(after: request)
             #expect(stage.session.mutableState.read { $0.activeRequests.isEmpty })

@@ -20,15 +20,15 @@ struct ChunkBorderTests {
     }
 
     @Test(
-        "[DS-1, T-7] chunks that came together are pieces of their own, which a program may decode one by one"
+        "[DS-1, T-7] chunks that arrive together are delivered as separate pieces"
     )
     func pieces() async throws {
         struct Row: Decodable, Sendable { let a: Int }
         try await withPipeline { stage async throws in
             let rows = (1...5).map { "{\"a\":\($0)}" }
             let request = stage.session.streamRequest(address(stage, rows))
-            let values = Heard<Int>()
-            let ended = Heard<Int>()
+            let values = ValueLog<Int>()
+            let ended = ValueLog<Int>()
             request.responseStreamDecodable(of: Row.self, on: DispatchQueue(label: "pieces")) { stream in
                 if case .stream(.success(let row)) = stream.event { values.add(row.a) }
                 if case .complete(let completion) = stream.event {
@@ -40,7 +40,7 @@ struct ChunkBorderTests {
         }
     }
 
-    @Test("[T-7] a request that collects its body is given chunks that came together as one piece")
+    @Test("[T-7] a request that collects its body receives chunks that arrive together as one piece")
     func collected() async throws {
         try await withPipeline { stage async throws in
             let response = await stage.session.request(address(stage, Self.texts)).answered()
@@ -49,7 +49,7 @@ struct ChunkBorderTests {
         }
     }
 
-    @Test("[DS-1] handlers that stand still have no more than so many small pieces wait for them")
+    @Test("[DS-1] the number of small pieces that wait for a blocked handler is limited")
     func backlog() {
         var backlog = StreamBacklog()
         for _ in 0..<64 { backlog.add(StreamBacklog.weight(of: 1)) }

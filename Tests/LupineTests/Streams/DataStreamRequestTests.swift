@@ -57,12 +57,12 @@ struct DataStreamRequestTests {
     }
 
     @Test(
-        "[DS-1] each handler gets each piece from its addition on, in order of addition",
+        "[DS-1] each handler gets all pieces that arrive after it was added, in the order of the handlers",
         arguments: Spoken.allCases)
     func handlers(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage async throws in
             let address = pieces(stage, "a", "b", "c")
-            let heard = Heard<String>()
+            let heard = ValueLog<String>()
             let request = stage.session.streamRequest(address)
             @Sendable func listen(_ name: String) {
                 request.responseStream(on: queue) { stream in
@@ -85,22 +85,22 @@ struct DataStreamRequestTests {
     }
 
     @Test(
-        "[DS-1] without a handler pieces are dropped, and the request comes to its end",
+        "[DS-1] without a handler pieces are dropped, and the request finishes",
         arguments: Spoken.allCases)
     func noHandler(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage async throws in
             let request = stage.session.streamRequest(stage.url("/bytes/1000000"))
             request.resume()
-            await stage.recorder.heard.wait(untilHeard: "r17")
+            await stage.recorder.heard.wait(untilRecorded: "r17")
             #expect(request.isFinished && request.error == nil)
         }
     }
 
-    @Test("[DS-2] raw pieces are no parse event", arguments: Spoken.allCases)
+    @Test("[DS-2] pieces without a serializer cause no parse event", arguments: Spoken.allCases)
     func raw(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage async throws in
-            let ended = Heard<String>()
-            let bytes = Heard<UInt8>()
+            let ended = ValueLog<String>()
+            let bytes = ValueLog<UInt8>()
             stage.session.streamRequest(stage.url("/range/26")).responseStream(on: queue) { stream in
                 for byte in stream.value ?? Data() { bytes.add(byte) }
                 if stream.completion != nil { ended.add("end") }
@@ -113,13 +113,13 @@ struct DataStreamRequestTests {
     }
 
     @Test(
-        "[DS-3] serialized pieces are parse events; a failure does not end the stream",
+        "[DS-3] serialized pieces cause parse events; a failure does not end the stream",
         arguments: Spoken.allCases)
     func serialized(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage async throws in
             let address = pieces(stage, "a", "x", "b")
             let request = stage.session.streamRequest(address)
-            let count = Heard<String>()
+            let count = ValueLog<String>()
             async let end = request.heard(using: Picky(), on: queue) { _ in count.add("piece") }
             stage.origin.gate("a").open()
             await count.wait(for: 1)
@@ -136,13 +136,13 @@ struct DataStreamRequestTests {
     }
 
     @Test(
-        "[DS-3, DS-5] a failure cancels a request that is to be cancelled then; what has come is delivered",
+        "[DS-3, DS-5] with automatic cancellation a failure cancels the request; earlier pieces are delivered",
         arguments: Spoken.allCases)
     func automaticCancel(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage async throws in
             let address = pieces(stage, "a", "x", "b")
             let request = stage.session.streamRequest(address, automaticallyCancelOnStreamError: true)
-            let count = Heard<String>()
+            let count = ValueLog<String>()
             async let end = request.heard(using: Picky(), on: queue) { _ in count.add("piece") }
             stage.origin.gate("a").open()
             await count.wait(for: 1)
@@ -155,7 +155,7 @@ struct DataStreamRequestTests {
     }
 
     @Test(
-        "[DS-4] a handler that throws for a piece fails the request with that; what it throws for the end is nothing",
+        "[DS-4] an error that a handler throws for a piece fails the request; one for the completion is ignored",
         arguments: Spoken.allCases
     )
     func throwing(over spoken: Spoken) async throws {
@@ -172,11 +172,11 @@ struct DataStreamRequestTests {
     }
 
     @Test(
-        "[DS-5] the stream's token cancels, and does not keep the request", arguments: [true, false],
+        "[DS-5] the stream's token cancels the request, and does not retain it", arguments: [true, false],
         Spoken.allCases)
     func token(usesToken: Bool, over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage async throws in
-            let kept = Heard<DataStreamRequest.CancellationToken>()
+            let kept = ValueLog<DataStreamRequest.CancellationToken>()
             weak var weakly: DataStreamRequest?
             do {
                 let request = stage.session.streamRequest(stage.url("/infinite"))
@@ -196,7 +196,7 @@ struct DataStreamRequestTests {
     }
 
     @Test(
-        "[S-5, DS-2] pieces are read one after the other also where serializers run side by side",
+        "[S-5, DS-2] pieces are serialized one at a time even on a concurrent serialization queue",
         arguments: Spoken.allCases)
     func concurrentSerializers(over spoken: Spoken) async throws {
         let serializers = DispatchQueue(label: "serializers", attributes: .concurrent)
@@ -231,13 +231,13 @@ struct DataStreamRequestTests {
     }
 
     @Test(
-        "[DS-6] the end comes when all handlers have dealt with all pieces, with what is known then",
+        "[DS-6] the completion follows when all handlers have processed all pieces",
         arguments: Spoken.allCases)
     func end(over spoken: Spoken) async throws {
         try await withPipeline(PipelineSetUp(startsImmediately: false), over: spoken) { stage async throws in
             let slow = DispatchQueue(label: "slow")
             let go = DispatchSemaphore(value: 0)
-            let heard = Heard<String>()
+            let heard = ValueLog<String>()
             let request = stage.session.streamRequest(stage.url("/range/26"))
             request.responseStream(on: slow) { stream in
                 if stream.completion == nil { go.wait() }
@@ -251,12 +251,12 @@ struct DataStreamRequestTests {
                 }
             }
             request.resume()
-            await stage.recorder.heard.wait(untilHeard: "r17")
+            await stage.recorder.heard.wait(untilRecorded: "r17")
             await stage.settle()
             await queue.flush()
             #expect(heard.all == ["piece"])
             go.signal()
-            await heard.wait(untilHeard: "/range/26")
+            await heard.wait(untilRecorded: "/range/26")
             await slow.flush()
             #expect(heard.all.count == 6 && heard.all.dropFirst().first == "slow piece")
             #expect(heard.all.contains("200 true") && heard.all.contains("slow end"))
@@ -264,7 +264,7 @@ struct DataStreamRequestTests {
     }
 
     @Test(
-        "[DS-7] the end asks no retrier, whatever the handlers' serializers made of the pieces",
+        "[DS-7] failures of the handlers' serializers call no retrier",
         arguments: Spoken.allCases)
     func noRetry(over spoken: Spoken) async throws {
         let interceptor = ScriptedInterceptor(answers: [.retry])
@@ -278,7 +278,7 @@ struct DataStreamRequestTests {
     }
 
     @Test(
-        "[DS-8] the pieces of an attempt that is tried again were delivered, and the handlers stay",
+        "[DS-8] the pieces of a retried attempt are delivered, and the handlers are kept",
         arguments: Spoken.allCases)
     func retried(over spoken: Spoken) async throws {
         let interceptor = ScriptedInterceptor(answers: [.retry])
@@ -295,18 +295,18 @@ struct DataStreamRequestTests {
         }
     }
 
-    @Test("[DS-9] progress of the body is told, of the content never", arguments: Spoken.allCases)
+    @Test("[DS-9] upload progress is reported, download progress never", arguments: Spoken.allCases)
     func progress(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage async throws in
-            let up = Heard<Int64>()
-            let down = Heard<Int64>()
+            let up = ValueLog<Int64>()
+            let down = ValueLog<Int64>()
             let request = stage.session.streamRequest(
                 stage.url("/post"), method: .post, parameters: ["a": "b"]
             ).uploadProgress(queue: queue) { up.add($0.completedUnitCount) }
                 .downloadProgress(queue: queue) { down.add($0.completedUnitCount) }
             let heard = await request.heard(using: PassthroughStreamSerializer())
             #expect(heard.completion.error == nil)
-            await up.wait(untilHeard: 3)
+            await up.wait(untilRecorded: 3)
             await queue.flush()
             #expect(down.all.isEmpty && request.downloadProgress.completedUnitCount == 0)
             #expect(request.downloadProgress.totalUnitCount == 0)

@@ -35,8 +35,8 @@ struct StreamBackPressureTests {
             stage.origin.serve("/long", count)
             stage.origin.serve("/other", count / 4)
             let request = stage.session.streamRequest(stage.url("/long"))
-            let begun = Heard<String>()
-            let ended = Heard<Int>()
+            let begun = ValueLog<String>()
+            let ended = ValueLog<Int>()
             let go = DispatchSemaphore(value: 0)
             let bytes = Protected(0)
             listen(request) { piece in
@@ -62,7 +62,7 @@ struct StreamBackPressureTests {
     }
 
     @Test(
-        "[DS-2] a handler of pieces that stands still holds up the origin, and gets every byte in the end",
+        "[DS-2] a blocked handler slows the origin, and finally gets every byte",
         arguments: Spoken.allCases)
     func raw(over spoken: Spoken) async throws {
         try await sentToStanding(over: spoken) { request, note in
@@ -73,7 +73,7 @@ struct StreamBackPressureTests {
         }
     }
 
-    @Test("[DS-3] so does one of serialized pieces", arguments: Spoken.allCases)
+    @Test("[DS-3] a blocked handler with a serializer slows the origin, too", arguments: Spoken.allCases)
     func serialized(over spoken: Spoken) async throws {
         try await sentToStanding(over: spoken) { request, note in
             request.responseStream(
@@ -85,11 +85,11 @@ struct StreamBackPressureTests {
         }
     }
 
-    @Test("[DS-5] a request that is held by its handler can be cancelled", arguments: Spoken.allCases)
+    @Test("[DS-5] a request whose handler is blocked can be cancelled", arguments: Spoken.allCases)
     func cancelled(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage async throws in
             let request = stage.session.streamRequest(stage.url("/infinite"))
-            let begun = Heard<String>()
+            let begun = ValueLog<String>()
             let go = DispatchSemaphore(value: 0)
             let isFirst = Protected(true)
             async let end = request.heard(using: PassthroughStreamSerializer()) { _ in
@@ -104,13 +104,13 @@ struct StreamBackPressureTests {
             }
             await begun.wait(for: 1)
             request.cancel()
-            await stage.recorder.heard.wait(untilHeard: "r17")
+            await stage.recorder.heard.wait(untilRecorded: "r17")
             go.signal()
             #expect(brief(await end.completion.error) == "explicit")
         }
     }
 
-    @Test("[DS-2] a stream of 256 MiB with a slow handler lets the program grow by less than 16 MiB")
+    @Test("[DS-2] a stream of 256 MiB with a slow handler needs less than 16 MiB of memory")
     func memory() async throws {
         let origin = try LupineOrigin.Origin.start()
         origin.serve("/small", 1 << 20)

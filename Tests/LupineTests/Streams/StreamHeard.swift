@@ -21,9 +21,9 @@ extension DataStreamRequest {
         also body: @escaping @Sendable (Stream<Serializer.SerializedObject, AFError>) throws -> Void = { _ in
         }
     ) async -> StreamHeard<Serializer.SerializedObject> {
-        let values = Heard<Serializer.SerializedObject>()
-        let errors = Heard<AFError>()
-        let ends = Heard<Completion>()
+        let values = ValueLog<Serializer.SerializedObject>()
+        let errors = ValueLog<AFError>()
+        let ends = ValueLog<Completion>()
         responseStream(using: serializer, on: queue) { stream in
             dispatchPrecondition(condition: .onQueue(queue))
             if let value = stream.value { values.add(value) }

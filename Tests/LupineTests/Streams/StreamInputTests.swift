@@ -40,7 +40,7 @@ struct StreamInputTests {
     }
 
     @Test(
-        "[DS-20] every byte comes, in order, whatever the buffer holds and the reader takes",
+        "[DS-20] every byte arrives in order, for all sizes of the buffer and of the reads",
         arguments: [1, 1024, 1 << 20], [1000, 70_000])
     func whole(capacity: Int, size: Int) async throws {
         for spoken in Spoken.allCases {
@@ -56,14 +56,14 @@ struct StreamInputTests {
                 #expect(stream.streamStatus == .notOpen)
                 let isWhole = await read(stream, by: size) == bytes
                 #expect(isWhole)
-                await stage.recorder.heard.wait(untilHeard: "r17")
+                await stage.recorder.heard.wait(untilRecorded: "r17")
                 #expect(request.error == nil && request.isFinished)
             }
         }
     }
 
     @Test(
-        "[DS-20] while nobody reads the transfer is paused, and goes on when somebody does",
+        "[DS-20] the transfer is paused while the stream is not read, and continues with the next read",
         arguments: Spoken.allCases)
     func paused(over spoken: Spoken) async throws {
         try await withPipeline(.narrow, over: spoken) { stage async throws in
@@ -80,7 +80,7 @@ struct StreamInputTests {
     }
 
     @Test(
-        "[DS-20] a stream that is closed, or let go, holds nothing up", arguments: [true, false],
+        "[DS-20] closing or releasing the stream lets the request continue", arguments: [true, false],
         Spoken.allCases)
     func closed(isClosed: Bool, over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage async throws in
@@ -96,13 +96,13 @@ struct StreamInputTests {
                     #expect(unsafe stream.read(&byte, maxLength: 1) == -1)
                 }
             }
-            await stage.recorder.heard.wait(untilHeard: "r17")
+            await stage.recorder.heard.wait(untilRecorded: "r17")
             #expect(request.error == nil)
         }
     }
 
     @Test(
-        "[DS-20] another call ends the first stream, whose bytes can still be read, and the second gets the rest",
+        "[DS-20] a second call ends the first stream, whose bytes can still be read; the second gets later bytes",
         arguments: Spoken.allCases
     )
     func replaced(over spoken: Spoken) async throws {
@@ -114,7 +114,7 @@ struct StreamInputTests {
                     .send("def"), .close))
             let request = stage.session.streamRequest(stage.url("/pieces"))
             let first = try #require(request.asInputStream())
-            await stage.recorder.heard.wait(untilHeard: "s10")
+            await stage.recorder.heard.wait(untilRecorded: "s10")
             await stage.settle()
             let second = try #require(request.asInputStream())
             #expect(await read(first) == Array("abc".utf8))
@@ -123,12 +123,12 @@ struct StreamInputTests {
         }
     }
 
-    @Test("[DS-20] handlers get the same pieces besides", arguments: Spoken.allCases)
+    @Test("[DS-20] handlers get the same pieces as the stream", arguments: Spoken.allCases)
     func withHandlers(over spoken: Spoken) async throws {
         try await withPipeline(PipelineSetUp(startsImmediately: false), over: spoken) { stage async throws in
             let request = stage.session.streamRequest(stage.url("/range/1000"))
-            let pieces = Heard<Data>()
-            let ends = Heard<String>()
+            let pieces = ValueLog<Data>()
+            let ends = ValueLog<String>()
             request.responseStream(on: DispatchQueue(label: "handler")) { stream in
                 if let value = stream.value { pieces.add(value) }
                 if stream.completion != nil { ends.add("end") }
@@ -142,7 +142,7 @@ struct StreamInputTests {
     }
 
     @Test(
-        "[DS-10] the stream ends before anybody hears of the end of the request", arguments: [true, false],
+        "[DS-10] the stream ends before the request's completion is reported", arguments: [true, false],
         Spoken.allCases)
     func endsFirst(isCancelled: Bool, over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage async throws in
@@ -154,21 +154,21 @@ struct StreamInputTests {
             let request = stage.session.streamRequest(stage.url("/held"))
             let carried = Carried(stream: try #require(request.asInputStream()))
             carried.stream.open()
-            let statuses = Heard<Stream.Status>()
+            let statuses = ValueLog<Stream.Status>()
             async let end = request.heard(using: PassthroughStreamSerializer()) { stream in
                 if stream.completion != nil {
                     _ = Self.rest(of: carried.stream, by: 100)
                     statuses.add(carried.stream.streamStatus)
                 }
             }
-            await stage.recorder.heard.wait(untilHeard: "s10")
+            await stage.recorder.heard.wait(untilRecorded: "s10")
             if isCancelled { request.cancel() } else { stage.origin.gate("rest").open() }
             #expect(brief(await end.completion.error) == (isCancelled ? "explicit" : "nil"))
             #expect(statuses.all == [.atEnd])
         }
     }
 
-    @Test("[DS-20] behind the end of the request a stream is empty", arguments: Spoken.allCases)
+    @Test("[DS-20] after the request has finished a new stream is empty", arguments: Spoken.allCases)
     func late(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage async throws in
             let request = stage.session.streamRequest(stage.url("/range/10"))

@@ -263,7 +263,7 @@ import Testing
     }
 
     @Test(
-        "[S-29, E-5, R-41, R-43, R-48, R-61, O-5, O-7] events in order, everything once, each where it may run"
+        "[S-29, E-5, R-41, R-43, R-48, R-61, O-5, O-7] events are in order, each occurs once, on a permitted thread"
     )
     func model() async throws {
         let faults = Faults()

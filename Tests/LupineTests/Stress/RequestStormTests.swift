@@ -134,7 +134,7 @@ import Testing
     }
 
     @Test(
-        "[R-41, R-42, O-5, S-36] each handler of each request is called once, and no request is left",
+        "[R-41, R-42, O-5, S-36] each handler of each request is called once, and no request leaks",
         arguments: Spoken.allCases)
     func storm(over spoken: Spoken) async throws {
         let tally = Tally()

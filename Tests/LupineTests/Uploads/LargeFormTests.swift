@@ -12,13 +12,13 @@ import Testing
 /// A form that is too large to be held in memory.
 struct LargeFormTests {
     @Test(
-        "[E-8.4, UP-4] a form of 2 GiB, half a file and half a stream, lets the program grow by less than 32 MiB"
+        "[E-8.4, UP-4] a form of 2 GiB, half a file and half a stream, needs less than 32 MiB of memory"
     )
     func memory() async throws {
         let half = 1 << 30
         let origin = try LupineOrigin.Origin.start()
         origin.digest("POST", "/digest")
-        try await withPlace { folder async throws in
+        try await withTemporaryFolder { folder async throws in
             let file = folder.appendingPathComponent("half.bin")
             try Data().write(to: file)
             let handle = try FileHandle(forWritingTo: file)

@@ -58,7 +58,9 @@ struct MultipartUploadTests {
         try JSONDecoder().decode(Parts.self, from: try #require(response.value)).parts
     }
 
-    @Test("[E-8.1, UP-4] the closure forms fill their form before they return", arguments: Spoken.allCases)
+    @Test(
+        "[E-8.1, UP-4] `upload` calls the closure that fills the form before it returns",
+        arguments: Spoken.allCases)
     func closures(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage async throws in
             var calls = 0
@@ -83,7 +85,7 @@ struct MultipartUploadTests {
     }
 
     @Test(
-        "[E-8.2, E-8.3, UP-4] the type is the form's, and the conversion may still add parts",
+        "[E-8.2, E-8.3, UP-4] the content type is the form's, and the conversion may still add parts",
         arguments: Spoken.allCases)
     func conversion(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage async throws in
@@ -108,7 +110,9 @@ struct MultipartUploadTests {
         }
     }
 
-    @Test("[E-8.2] the request can be asked for by many threads while it is sent", arguments: Spoken.allCases)
+    @Test(
+        "[E-8.2] several threads can convert the upload's request while it is sent",
+        arguments: Spoken.allCases)
     func threads(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage async throws in
             let request = stage.session.upload(
@@ -127,15 +131,15 @@ struct MultipartUploadTests {
     }
 
     @Test(
-        "[E-8.4, E-8.6, UP-4, UP-8] fewer bytes than the threshold are encoded in memory, others into a file, which is removed",
+        "[E-8.4, E-8.6, UP-4, UP-8] forms below the threshold are encoded in memory, others into a file that is removed",
         arguments: [
             (3, UInt64(4), false), (4, 4, true), (5, 4, true), (0, 0, true), (100_000, .max, false),
         ])
     func threshold(count: Int, threshold: UInt64, isFile: Bool) async throws {
-        try await withPlace { folder async throws in
+        try await withTemporaryFolder { folder async throws in
             try await withPipeline { stage async throws in
                 let manager = PlacedManager(folder)
-                let during = Heard<[String]>()
+                let during = ValueLog<[String]>()
                 stage.origin.route("POST", "/take") { _ throws(Refusal) in
                     during.add(manager.forms)
                     return OriginResponse()
@@ -158,10 +162,10 @@ struct MultipartUploadTests {
     }
 
     @Test(
-        "[E-8.4] a form is written into nothing that somebody else may have put there before",
+        "[E-8.4] a form is not written into a folder that another user may have created",
         arguments: Spoken.allCases)
     func madeAnew(over spoken: Spoken) async throws {
-        try await withPlace { folder async throws in
+        try await withTemporaryFolder { folder async throws in
             let (temporary, foreign) = (
                 folder.appendingPathComponent("temporary"), folder.appendingPathComponent("foreign")
             )
@@ -173,7 +177,7 @@ struct MultipartUploadTests {
             try FileManager.default.createSymbolicLink(
                 at: trap.appendingPathComponent("multipart.form.data"), withDestinationURL: foreign)
             try await withPipeline(over: spoken) { stage async throws in
-                let during = Heard<[String]>()
+                let during = ValueLog<[String]>()
                 stage.origin.route("POST", "/take") { _ throws(Refusal) in
                     during.add(names(in: foreign))
                     return OriginResponse()
@@ -190,15 +194,15 @@ struct MultipartUploadTests {
     }
 
     @Test(
-        "[E-8.3, UP-5] it is encoded once, and the retry sends the same", arguments: [UInt64.max, 0],
+        "[E-8.3, UP-5] a form is encoded once, and a retry sends the same bytes", arguments: [UInt64.max, 0],
         Spoken.allCases)
     func retried(threshold: UInt64, over spoken: Spoken) async throws {
-        try await withPlace { folder async throws in
+        try await withTemporaryFolder { folder async throws in
             let interceptor = ScriptedInterceptor(answers: [.retry])
             try await withPipeline(PipelineSetUp(interceptor: interceptor), over: spoken) {
                 stage async throws in
                 let manager = PlacedManager(folder)
-                let bodies = Heard<[UInt8]>()
+                let bodies = ValueLog<[UInt8]>()
                 stage.origin.route("POST", "/take") { request throws(Refusal) in
                     bodies.add(request.body)
                     return OriginResponse(bodies.all.count == 1 ? 503 : 200)
@@ -218,15 +222,15 @@ struct MultipartUploadTests {
     }
 
     @Test(
-        "[R-46, UP-8] a late handler's retry finds its form: it is encoded again, which a stream does not allow",
+        "[R-46, UP-8] the retry for a late handler encodes the form again, which fails for a form with a stream",
         arguments: [false, true], Spoken.allCases)
     func lateRetry(hasStream: Bool, over spoken: Spoken) async throws {
-        try await withPlace { folder async throws in
+        try await withTemporaryFolder { folder async throws in
             let interceptor = ScriptedInterceptor(answers: [.retry])
             try await withPipeline(PipelineSetUp(interceptor: interceptor), over: spoken) {
                 stage async throws in
                 let manager = PlacedManager(folder)
-                let bodies = Heard<[UInt8]>()
+                let bodies = ValueLog<[UInt8]>()
                 stage.origin.route("POST", "/take") { request throws(Refusal) in
                     bodies.add(request.body)
                     return OriginResponse(200)
@@ -278,7 +282,7 @@ struct MultipartUploadTests {
     }
 
     @Test(
-        "[E-8.5, UP-5, UP-7] a part that is missing fails as it is, once for all attempts",
+        "[E-8.5, UP-5, UP-7] the error of a missing part is not wrapped, and the same for all attempts",
         arguments: Spoken.allCases)
     func missingPart(over spoken: Spoken) async throws {
         let interceptor = ScriptedInterceptor(answers: [.retry])
@@ -298,9 +302,9 @@ struct MultipartUploadTests {
         }
     }
 
-    @Test("[E-8.5] a folder that cannot be made fails the making of the upload", arguments: Spoken.allCases)
+    @Test("[E-8.5] if the folder cannot be created the upload fails", arguments: Spoken.allCases)
     func noFolder(over spoken: Spoken) async throws {
-        try await withPlace { folder async throws in
+        try await withTemporaryFolder { folder async throws in
             try await withPipeline(over: spoken) { stage async throws in
                 let file = folder.appendingPathComponent("file")
                 try Data().write(to: file)
@@ -317,7 +321,7 @@ struct MultipartUploadTests {
         }
     }
 
-    @Test("[E-8.4, UP-4] a file that cannot be written to its end is removed", arguments: Spoken.allCases)
+    @Test("[E-8.4, UP-4] a file that cannot be written completely is removed", arguments: Spoken.allCases)
     func halfFile(over spoken: Spoken) async throws {
         /// Fails after three bytes.
         final class Broken: InputStream {
@@ -334,7 +338,7 @@ struct MultipartUploadTests {
                 return len
             }
         }
-        try await withPlace { folder async throws in
+        try await withTemporaryFolder { folder async throws in
             try await withPipeline(over: spoken) { stage async throws in
                 let manager = PlacedManager(folder)
                 let request = stage.session.upload(
@@ -360,11 +364,12 @@ struct MultipartUploadTests {
     }
 
     @Test(
-        "[E-8.6, UP-8] the file is gone however the request ends", arguments: Moment.allCases, Spoken.allCases
+        "[E-8.6, UP-8] the file is removed however the request finishes", arguments: Moment.allCases,
+        Spoken.allCases
     )
     func cutShort(_ moment: Moment, over spoken: Spoken) async throws {
-        try await withPlace { folder async throws in
-            let adapted = Heard<String>()
+        try await withTemporaryFolder { folder async throws in
+            let adapted = ValueLog<String>()
             let cancel = Protected<(@Sendable () -> Void)?>(nil)
             let interceptor = ScriptedInterceptor(
                 adapt: { adaptation in
@@ -390,7 +395,7 @@ struct MultipartUploadTests {
                     "POST", "/cut",
                     ScriptPlan(
                         .expectBytes(1000), .signal("asked"), fails ? .close : .stall))
-                let made = Heard<String>()
+                let made = ValueLog<String>()
                 let going = DispatchSemaphore(value: 0)
                 let stream = Held(made: made, going: moment == .encoding ? going : nil)
                 let request = try #require(session).upload(
@@ -408,14 +413,14 @@ struct MultipartUploadTests {
                     going.signal()
                     await requestQueue.flush()
                 case .sending:
-                    await stage.wasAsked()
+                    await stage.waitForRequest()
                     #expect(manager.forms.count == 1)
                     request.cancel()
                     #expect(brief(await response.error) == "explicit")
                 case .retryIsDecided, .retryIsAdapted:
                     #expect(await response.error != nil)
                 case .sessionGoes:
-                    await stage.wasAsked()
+                    await stage.waitForRequest()
                     #expect(manager.forms.count == 1)
                     let queue = try #require(session).rootQueue
                     session = nil
@@ -430,11 +435,11 @@ struct MultipartUploadTests {
 
     /// A stream that reports its first read, and then waits if it has a semaphore.
     private final class Held: InputStream {
-        private let made: Heard<String>
+        private let made: ValueLog<String>
         private let going: DispatchSemaphore?
         private var left = 100_000
 
-        init(made: Heard<String>, going: DispatchSemaphore?) {
+        init(made: ValueLog<String>, going: DispatchSemaphore?) {
             self.made = made
             self.going = going
             super.init(data: Data())

@@ -22,7 +22,7 @@ struct UploadRequestTests {
 
     /// A file manager that records what is removed.
     private final class NotingManager: FileManager, @unchecked Sendable {
-        let removed = Heard<URL>()
+        let removed = ValueLog<URL>()
 
         override func removeItem(at URL: URL) throws {
             removed.add(URL)
@@ -33,7 +33,7 @@ struct UploadRequestTests {
     /// Creates the uploadable for each attempt, and counts.
     private struct Counted: UploadConvertible {
         let url: String
-        let made: Heard<String>
+        let made: ValueLog<String>
         var failure: BriefError?
 
         func asURLRequest() throws -> URLRequest { try URLRequest(url: url, method: .post) }
@@ -46,12 +46,13 @@ struct UploadRequestTests {
     }
 
     @Test(
-        "[UP-1, UP-3] data, a file and a stream are sent by POST, and no type is added", arguments: 0..<3,
+        "[UP-1, UP-3] data, a file and a stream are sent with POST and without a Content-Type",
+        arguments: 0..<3,
         Spoken.allCases)
     func kinds(_ kind: Int, over spoken: Spoken) async throws {
-        try await withPlace { folder async throws in
+        try await withTemporaryFolder { folder async throws in
             try await withPipeline(over: spoken) { stage async throws in
-                let methods = Heard<String>()
+                let methods = ValueLog<String>()
                 stage.origin.route(nil, "/take") { request throws(Refusal) in
                     methods.add("\(request.head.method)")
                     return try OriginResponse(200, "text/plain", request.body)
@@ -83,18 +84,18 @@ struct UploadRequestTests {
     }
 
     @Test(
-        "[UP-2, I-1.16] what is sent is made once for each attempt, behind the adapter, and can be read at the end",
+        "[UP-2, I-1.16] the uploadable is created once per attempt, after the adapter, and can be read at the end",
         arguments: Spoken.allCases
     )
     func made(over spoken: Spoken) async throws {
-        let order = Heard<String>()
+        let order = ValueLog<String>()
         let interceptor = ScriptedInterceptor(
             adapt: { adaptation in
                 order.add("made")
                 adaptation.answer(.success(adaptation.request))
             }, answers: [.retry])
         try await withPipeline(PipelineSetUp(interceptor: interceptor), over: spoken) { stage async throws in
-            let made = Heard<String>()
+            let made = ValueLog<String>()
             stage.origin.answer(
                 "POST", "/twice",
                 ScriptPlan([
@@ -121,17 +122,17 @@ struct UploadRequestTests {
     }
 
     @Test(
-        "[UP-2, S-23] what cannot be made fails the request: an error of the program's is wrapped",
+        "[UP-2, S-23] an uploadable that cannot be created fails the request; the program's error is wrapped",
         arguments: Spoken.allCases)
     func notMade(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage async throws in
             let request = UploadRequest(
-                convertible: Counted(url: stage.url("/hash"), made: Heard(), failure: BriefError("no")),
+                convertible: Counted(url: stage.url("/hash"), made: ValueLog(), failure: BriefError("no")),
                 underlyingQueue: stage.session.rootQueue,
                 serializationQueue: stage.session.serializationQueue,
                 eventMonitor: stage.session.eventMonitor, interceptor: nil, fileManager: .default,
                 shouldAutomaticallyResume: nil, delegate: stage.session)
-            let described = Heard<String>()
+            let described = ValueLog<String>()
             request.cURLDescription(on: DispatchQueue(label: "curl")) { described.add($0) }
             let response = await request.parsed()
             #expect(described.all.isEmpty, "a request that is not sent has no command")
@@ -144,7 +145,7 @@ struct UploadRequestTests {
     }
 
     @Test(
-        "[UP-6] the same stream is handed over in each attempt, so that what was read is gone",
+        "[UP-6] each attempt gets the same stream, without the bytes that were read already",
         arguments: Spoken.allCases)
     func replayedStream(over spoken: Spoken) async throws {
         let interceptor = ScriptedInterceptor(answers: [.retry])
@@ -169,7 +170,7 @@ struct UploadRequestTests {
         }
     }
 
-    @Test("[UP-6] an upload without a stream has none to hand over", arguments: Spoken.allCases)
+    @Test("[UP-6] an upload without a stream provides none", arguments: Spoken.allCases)
     func noStream(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage async throws in
             let request = stage.session.upload(Data("content".utf8), to: stage.url("/hash"))
@@ -179,11 +180,11 @@ struct UploadRequestTests {
         }
     }
 
-    @Test("[UP-1] a retry reads the file again, as it is then", arguments: Spoken.allCases)
+    @Test("[UP-1] a retry reads the file again, with its present content", arguments: Spoken.allCases)
     func retriedFile(over spoken: Spoken) async throws {
-        try await withPlace { folder async throws in
+        try await withTemporaryFolder { folder async throws in
             let file = folder.appendingPathComponent("file")
-            let bodies = Heard<[UInt8]>()
+            let bodies = ValueLog<[UInt8]>()
             let interceptor = ScriptedInterceptor(retry: { question in
                 guard question.retryCount == 0 else { return question.answer(.doNotRetry) }
                 try? Data(octets(50_000, seed: 5)).write(to: file)
@@ -205,14 +206,14 @@ struct UploadRequestTests {
     }
 
     @Test(
-        "[UP-9, T-11] progress of both directions ends at the whole, and never goes back",
+        "[UP-9, T-11] progress in both directions never decreases, and ends at the total",
         arguments: [true, false], Spoken.allCases)
     func progress(isStreamed: Bool, over spoken: Spoken) async throws {
         // The origin reads no more before the first progress has been reported, and the kernel's buffers cannot hold the rest.
         try await withPipeline(.narrow, over: spoken) { stage async throws in
             let count = 8 << 20
-            let up = Heard<Int64>()
-            let down = Heard<Double>()
+            let up = ValueLog<Int64>()
+            let down = ValueLog<Double>()
             let told = DispatchSemaphore(value: 0)
             let data = Data(octets(count))
             stage.origin.route("POST", "/take", .streamed { _ throws(Refusal) in WaitingSink(told) })
@@ -228,8 +229,8 @@ struct UploadRequestTests {
             }.downloadProgress(queue: quiet) { down.add($0.fractionCompleted) }
             let response = await request.parsed()
             #expect(response.value?.count == 4096)
-            await up.wait(untilHeard: Int64(count))
-            await down.wait(untilHeard: 1)
+            await up.wait(untilRecorded: Int64(count))
+            await down.wait(untilRecorded: 1)
             #expect(up.all == up.all.sorted() && down.all == down.all.sorted())
             #expect(request.uploadProgress.totalUnitCount == Int64(count))
             #expect(request.uploadProgress.fractionCompleted == 1)
@@ -258,10 +259,10 @@ struct UploadRequestTests {
     }
 
     @Test(
-        "[UP-1] a server that answers while the body is being sent is heard", arguments: [true, false],
+        "[UP-1] a response that arrives while the body is being sent is received", arguments: [true, false],
         Spoken.allCases)
     func earlyAnswer(isFile: Bool, over spoken: Spoken) async throws {
-        try await withPlace { folder async throws in
+        try await withTemporaryFolder { folder async throws in
             try await withPipeline(over: spoken) { stage async throws in
                 stage.origin.answer(
                     "POST", "/full",
@@ -286,10 +287,10 @@ struct UploadRequestTests {
     }
 
     @Test(
-        "[UP-8] what was written for the upload is removed by the request's manager before the end is known",
+        "[UP-8] the request's file manager removes the upload's file before the handlers are called",
         arguments: Spoken.allCases)
     func cleanup(over spoken: Spoken) async throws {
-        try await withPlace { folder async throws in
+        try await withTemporaryFolder { folder async throws in
             try await withPipeline(over: spoken) { stage async throws in
                 struct Written: UploadConvertible {
                     let url: String
@@ -308,7 +309,7 @@ struct UploadRequestTests {
                     serializationQueue: stage.session.serializationQueue,
                     eventMonitor: stage.session.eventMonitor, interceptor: nil, fileManager: manager,
                     shouldAutomaticallyResume: nil, delegate: stage.session)
-                let order = Heard<Bool>()
+                let order = ValueLog<Bool>()
                 request.onFinish { order.add(FileManager.default.fileExists(atPath: file.path)) }
                 #expect(await request.parsed().error == nil)
                 await stage.settle()

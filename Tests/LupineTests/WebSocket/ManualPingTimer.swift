@@ -17,7 +17,7 @@ final class ManualPingTimer: Sendable {
         func goOff() { queue.async(execute: job) }
     }
 
-    let orders = Heard<Order>()
+    let orders = ValueLog<Order>()
 
     var timer: PingTimer {
         PingTimer { [orders] in orders.add(Order(delay: $0, queue: $1, job: $2)) }

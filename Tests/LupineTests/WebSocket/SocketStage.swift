@@ -58,8 +58,8 @@ extension WebSocketRequest.Event {
 
 /// The events that the handler of a WebSocket request received.
 final class SocketLog: Sendable {
-    let events = Heard<String>()
-    let isOver = Heard<Bool>()
+    let events = ValueLog<String>()
+    let isOver = ValueLog<Bool>()
 
     /// Records an event.
     func note<Success, Failure>(_ event: WebSocketRequest.Event<Success, Failure>) {
@@ -90,7 +90,7 @@ extension WebSocketRequest {
     }
 
     /// Sends a message, and records the outcome in brief.
-    func sends(_ text: String, _ outcomes: Heard<String>) {
+    func sends(_ text: String, _ outcomes: ValueLog<String>) {
         send(.string(text), queue: DispatchQueue(label: "sent")) { result in
             switch result {
             case .success: outcomes.add("\(text) sent")

@@ -69,7 +69,7 @@ struct WebSocketAutomaticPingTests {
             switch ending {
             case "cancel": request.cancel()
             case "close": request.close(sending: .normalClosure)
-            case "fail": request.sends("last", Heard())
+            case "fail": request.sends("last", ValueLog())
             default: break
             }
             _ = await log.all
@@ -108,7 +108,7 @@ struct WebSocketAutomaticPingTests {
             let request = try socket(stage, clock, query: "drop=1", interceptor: interceptor)
             let log = request.log()
             let first = await clock.orders.wait(for: 1)[0]
-            request.sends("last", Heard())
+            request.sends("last", ValueLog())
             let second = await clock.orders.wait(for: 2)[1]
             first.goOff()
             await stage.settle()

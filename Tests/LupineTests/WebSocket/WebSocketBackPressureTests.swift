@@ -33,7 +33,7 @@ struct WebSocketBackPressureTests {
     /// Receives as many messages on another connection, and returns how many other bytes the origin has sent.
     private func sentBesides(_ stage: PipelineStage) async -> Int {
         let other = stage.socket()
-        let count = Heard<Int>()
+        let count = ValueLog<Int>()
         other.streamMessages(on: DispatchQueue(label: "other")) { _ in count.add(1) }
         sendAll(other)
         await count.wait(for: Self.count)
@@ -47,8 +47,8 @@ struct WebSocketBackPressureTests {
     func handler(over spoken: Spoken) async throws {
         try await withPipeline(.narrow, over: spoken) { stage async throws in
             let request = stage.socket()
-            let begun = Heard<Bool>()
-            let messages = Heard<Int>()
+            let begun = ValueLog<Bool>()
+            let messages = ValueLog<Int>()
             let go = DispatchSemaphore(value: 0)
             request.streamMessages(on: DispatchQueue(label: "slow")) { message in
                 if begun.all.isEmpty {
@@ -95,7 +95,7 @@ struct WebSocketBackPressureTests {
         arguments: Spoken.allCases)
     func order(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage async throws in
-            let begun = Heard<Bool>()
+            let begun = ValueLog<Bool>()
             let go = DispatchSemaphore(value: 0)
             let log = stage.socket("count=5000&close=1000").log { event in
                 guard event.message != nil, begun.all.isEmpty else { return }
@@ -118,7 +118,7 @@ struct WebSocketBackPressureTests {
     func cancelled(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage async throws in
             let request = stage.socket()
-            let begun = Heard<Bool>()
+            let begun = ValueLog<Bool>()
             let go = DispatchSemaphore(value: 0)
             let log = request.log { event in
                 guard event.message != nil, begun.all.isEmpty else { return }

@@ -146,7 +146,7 @@ struct WebSocketDialogueTests {
     func lost(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
             let request = stage.socket("drop=1")
-            let log = request.log { if case .connected = $0.kind { request.sends("x", Heard()) } }
+            let log = request.log { if case .connected = $0.kind { request.sends("x", ValueLog()) } }
             let all = await log.all
             #expect(all.first == "connected -" && all.last == "completed task lost")
             #expect(!all.contains { $0.hasPrefix("disconnected") })
@@ -207,7 +207,7 @@ struct WebSocketDialogueTests {
     func undecodable(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
             let request = stage.socket(resumes: false)
-            let (log, values, messages) = (SocketLog(), Heard<Int>(), Heard<String>())
+            let (log, values, messages) = (SocketLog(), ValueLog<Int>(), ValueLog<String>())
             let queue = DispatchQueue(label: "handler")
             request.streamDecodable(Int.self, on: queue) { values.add($0) }
             request.streamMessages(on: queue) { messages.add($0.brief) }
@@ -216,7 +216,7 @@ struct WebSocketDialogueTests {
                 if event.message == 2 { event.close(sending: .normalClosure) }
             }
             request.resume()
-            for text in ["1", "one", "2"] { request.sends(text, Heard()) }
+            for text in ["1", "one", "2"] { request.sends(text, ValueLog()) }
             #expect(
                 await log.all == [
                     "connected -", "message 1", "failed", "message 2", "disconnected 1000 -", "completed nil",
@@ -228,7 +228,7 @@ struct WebSocketDialogueTests {
     @Test("[W-8] the completion says what came of it all", arguments: Spoken.allCases)
     func completion(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
-            let (request, completions) = (stage.socket("close=1000"), Heard<WebSocketRequest.Completion>())
+            let (request, completions) = (stage.socket("close=1000"), ValueLog<WebSocketRequest.Completion>())
             request.streamMessageEvents(on: DispatchQueue(label: "handler")) { event in
                 if case .completed(let completion) = event.kind { completions.add(completion) }
             }

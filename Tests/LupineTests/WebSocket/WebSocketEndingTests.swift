@@ -32,7 +32,7 @@ struct WebSocketEndingTests {
         arguments: Spoken.allCases)
     func closedBehindMessages(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
-            let (request, outcomes) = (stage.socket(), Heard<String>())
+            let (request, outcomes) = (stage.socket(), ValueLog<String>())
             let log = request.log { event in
                 guard case .connected = event.kind else { return }
                 request.sends("a", outcomes)
@@ -82,7 +82,7 @@ struct WebSocketEndingTests {
         arguments: [true, false], Spoken.allCases)
     func closedAfterFailure(wasCancelled: Bool, over spoken: Spoken) async throws {
         let interceptor = ScriptedInterceptor(retry: { _ in })
-        defer { interceptor.forget() }
+        defer { interceptor.releaseRecords() }
         try await withPipeline(over: spoken) { stage in
             let request = stage.socket(
                 path: wasCancelled ? "/websocket" : "/status/500", interceptor: interceptor)
@@ -106,7 +106,7 @@ struct WebSocketEndingTests {
             stage.origin.script("GET", "/held", ScriptPlan(.signal("asked"), .stall))
             let request = stage.socket(path: "/held")
             let log = request.log()
-            await stage.wasAsked()
+            await stage.waitForRequest()
             request.close(sending: .normalClosure)
             #expect(await log.all == ["completed task cancelled"])
             #expect(request.isCancelled)

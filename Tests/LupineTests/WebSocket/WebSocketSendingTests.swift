@@ -15,7 +15,7 @@ struct WebSocketSendingTests {
     func queued(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
             let (request, outcomes, texts) = (
-                stage.socket(resumes: false), Heard<String>(), (0..<20).map { "text \($0)" }
+                stage.socket(resumes: false), ValueLog<String>(), (0..<20).map { "text \($0)" }
             )
             let log = request.log()
             for text in texts.prefix(10) { request.sends(text, outcomes) }
@@ -52,7 +52,7 @@ struct WebSocketSendingTests {
         Spoken.allCases)
     func unsent(ending: String, over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
-            let outcomes = Heard<String>()
+            let outcomes = ValueLog<String>()
             do {
                 let request =
                     ending == "fail"
@@ -75,8 +75,8 @@ struct WebSocketSendingTests {
     func invalidated(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
             stage.session.session.invalidateAndCancel()
-            await stage.recorder.heard.wait(untilHeard: "s1")
-            let (request, outcomes) = (stage.socket(resumes: false), Heard<String>())
+            await stage.recorder.heard.wait(untilRecorded: "s1")
+            let (request, outcomes) = (stage.socket(resumes: false), ValueLog<String>())
             request.sends("a", outcomes)
             let log = request.log()
             request.resume()
@@ -88,7 +88,7 @@ struct WebSocketSendingTests {
     @Test("[W-11] a task that fails says so of each message", arguments: Spoken.allCases)
     func failed(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
-            let (request, outcomes) = (stage.socket(path: "/status/500"), Heard<String>())
+            let (request, outcomes) = (stage.socket(path: "/status/500"), ValueLog<String>())
             request.sends("a", outcomes)
             let log = request.log()
             #expect(await outcomes.wait(for: 1) == ["a url -1011"])
@@ -112,7 +112,7 @@ struct WebSocketSendingTests {
                     adaptation.answer(.success(request))
                 }, retry: { _ in })
             interceptor.write { $0 = scripted }
-            let (request, outcomes) = (stage.socket(interceptor: scripted), Heard<String>())
+            let (request, outcomes) = (stage.socket(interceptor: scripted), ValueLog<String>())
             let log = request.log()
             let question = await scripted.questions.wait(for: 1)[0]
             request.sends("late", outcomes)
@@ -128,7 +128,7 @@ struct WebSocketSendingTests {
         Spoken.allCases)
     func over(isCancelled: Bool, over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
-            let (request, outcomes) = (stage.socket(isCancelled ? "" : "close=1000"), Heard<String>())
+            let (request, outcomes) = (stage.socket(isCancelled ? "" : "close=1000"), ValueLog<String>())
             let log = request.log()
             await log.events.wait(for: 1)
             if isCancelled { request.cancel() }
@@ -144,10 +144,10 @@ struct WebSocketSendingTests {
     @Test("[W-12] a ping that cannot be sent says so, later", arguments: Spoken.allCases)
     func unsentPing(over spoken: Spoken) async throws {
         let interceptor = ScriptedInterceptor(adapt: { _ in })
-        defer { interceptor.forget() }
+        defer { interceptor.releaseRecords() }
         try await withPipeline(over: spoken) { stage in
             let request = stage.socket(interceptor: interceptor, resumes: false)
-            let (queue, heard) = (DispatchQueue(label: "pong"), Heard<String>())
+            let (queue, heard) = (DispatchQueue(label: "pong"), ValueLog<String>())
             queue.suspend()
             request.sendPing(respondingOn: queue) { heard.add($0.brief) }
             #expect(heard.all.isEmpty)
@@ -169,7 +169,7 @@ struct WebSocketSendingTests {
             let request = stage.socket()
             let log = request.log()
             await log.events.wait(for: 1)
-            let (before, responses) = (Date(), Heard<WebSocketRequest.PingResponse>())
+            let (before, responses) = (Date(), ValueLog<WebSocketRequest.PingResponse>())
             for _ in 0..<20 {
                 request.sendPing(respondingOn: DispatchQueue(label: "pong")) { responses.add($0) }
             }
@@ -191,15 +191,15 @@ struct WebSocketSendingTests {
         arguments: Spoken.allCases)
     func pingErrors(over spoken: Spoken) async throws {
         let interceptor = ScriptedInterceptor(retry: { _ in })
-        defer { interceptor.forget() }
+        defer { interceptor.releaseRecords() }
         try await withPipeline(over: spoken) { stage in
-            let (request, heard) = (stage.socket("drop=1", interceptor: interceptor), Heard<String>())
+            let (request, heard) = (stage.socket("drop=1", interceptor: interceptor), ValueLog<String>())
             let log = request.log { event in
                 guard case .connected = event.kind else { return }
                 event.sendPing(respondingOn: DispatchQueue(label: "pong")) { heard.add($0.brief) }
             }
             #expect(await heard.wait(for: 1) == ["pong"])
-            request.sends("last", Heard())
+            request.sends("last", ValueLog())
             await interceptor.questions.wait(for: 1)
             #expect(request.isResumed)
             #expect(await request.pinged().brief == "error lost")

@@ -3,7 +3,7 @@
 public import Foundation
 internal import LupineLoading
 
-/// Accessors for the associated values of an error, at any depth; nil when the error has no such value.
+/// Properties that return the associated values of an error or of its reason; nil if the case has no such value.
 extension AFError {
     /// The value of `invalidURL` that could not be converted to a URL.
     public var urlConvertible: (any URLConvertible)? {
@@ -17,7 +17,7 @@ extension AFError {
         return nil
     }
 
-    /// The underlying error of the program's code, of Foundation or of the task. For `requestRetryFailed` it is the
+    /// The error of the program's code, of Foundation or of the task that caused this error. For `requestRetryFailed` it is the
     /// retrier's error.
     public var underlyingError: (any Error)? {
         switch self {
@@ -72,7 +72,7 @@ extension AFError {
         return nil
     }
 
-    /// The resume data of a download task that failed, if there is any.
+    /// The resume data of a failed download task; nil if the download cannot be resumed.
     public var downloadResumeData: Data? {
         (underlyingError as? URLError)?.userInfo[NSURLSessionDownloadTaskResumeData] as? Data
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// Boolean properties for the step that failed. There is none for `urlRequestValidationFailed`.
+/// Properties that tell which case an error is. `urlRequestValidationFailed` has no such property.
 extension AFError {
     /// Whether the session was deallocated before the request finished.
     public var isSessionDeinitializedError: Bool {
@@ -20,7 +20,7 @@ extension AFError {
         return false
     }
 
-    /// Whether a value could not be converted to a URL; it is `urlConvertible`.
+    /// Whether a value could not be converted to a URL; `urlConvertible` is that value.
     public var isInvalidURLError: Bool {
         if case .invalidURL = self { return true }
         return false
@@ -50,7 +50,7 @@ extension AFError {
         return false
     }
 
-    /// Whether a retrier completed with an error; it is `underlyingError`.
+    /// Whether a retrier completed with an error; `underlyingError` is that error.
     public var isRequestRetryError: Bool {
         if case .requestRetryFailed = self { return true }
         return false

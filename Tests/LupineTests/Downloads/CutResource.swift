@@ -9,8 +9,8 @@ import LupineTestKit
 
 @testable import Lupine
 
-/// Runs `body` with a new folder, and removes it.
-func withPlace(_ body: (URL) async throws -> Void) async throws {
+/// Runs `body` with a new folder, and then removes the folder.
+func withTemporaryFolder(_ body: (URL) async throws -> Void) async throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("place-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
@@ -22,7 +22,7 @@ func names(in folder: URL) -> [String] {
     ((try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []).sorted()
 }
 
-/// Returns octets that look random and are the same for the same seed.
+/// Returns pseudorandom octets, the same ones for the same seed.
 func octets(_ count: Int, seed: UInt64 = 1) -> [UInt8] {
     var random = SeededRandom(seed: seed)
     var bytes: [UInt8] = []
@@ -38,10 +38,10 @@ func octets(_ count: Int, seed: UInt64 = 1) -> [UInt8] {
 }
 
 extension LupineOrigin.Origin {
-    /// The repeated content. Its length is not a multiple of any buffer's.
+    /// The content that responses repeat. Its length is not a multiple of any buffer's length.
     private static let pattern = (0..<1_000_003).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) }
 
-    /// Answers GET with a body of `count` bytes, generated as fast as it is sent.
+    /// Adds a route that responds to GET with a body of `count` bytes, which is generated while it is sent.
     func serve(_ path: String, _ count: Int) {
         route("GET", path) { _ throws(Refusal) in
             var position = 0
@@ -58,21 +58,21 @@ extension LupineOrigin.Origin {
 }
 
 extension DownloadRequest {
-    /// Adds a handler without a serializer and waits for its call.
+    /// Adds a response handler without a serializer, and returns the response that it receives.
     func moved(on queue: DispatchQueue = DispatchQueue(label: "handler")) async -> AFDownloadResponse<URL?> {
         await withCheckedContinuation { continuation in
             response(queue: queue) { continuation.resume(returning: $0) }
         }
     }
 
-    /// Adds a handler that reads the file, and waits for its call.
+    /// Adds a response handler that reads the file, and returns the response that it receives.
     func loaded(on queue: DispatchQueue = DispatchQueue(label: "handler")) async -> AFDownloadResponse<Data> {
         await withCheckedContinuation { continuation in
             responseData(queue: queue) { continuation.resume(returning: $0) }
         }
     }
 
-    /// Cancels, and returns the resume data.
+    /// Cancels the download, and returns its resume data.
     func cancelled() async -> Data? {
         await withCheckedContinuation { continuation in
             cancel(byProducingResumeData: { continuation.resume(returning: $0) })
@@ -80,14 +80,14 @@ extension DownloadRequest {
     }
 }
 
-/// A resource that supports ranges. The origin sends as much of it as the test specifies and then ends the response in the
-/// specified way.
+/// A resource that supports ranges, and whose responses a test cuts off: the origin sends a number of bytes, and then ends the
+/// response in the specified way.
 struct CutResource {
-    /// The end of a response that was cut.
+    /// The way in which a response is cut off.
     enum Ending: CaseIterable {
         case reset
         case end
-        /// Nothing more is sent: the client has to cancel.
+        /// The origin sends nothing more, and the client has to cancel.
         case stall
     }
 
@@ -95,22 +95,22 @@ struct CutResource {
     var tag = "\"v1\""
     var acceptsRanges = true
 
-    /// Sets the origin's next response to a client that has `offset` bytes: `cut.after` bytes of the rest, and then the ending.
-    /// Without a cut it sends the whole rest.
+    /// Sets the origin's next response to a client that has `offset` bytes: `cut.after` of the remaining bytes, and then the
+    /// ending. Without a cut it sends all remaining bytes.
     func serve(_ origin: LupineOrigin.Origin, from offset: Int, cut: (after: Int, ending: Ending)? = nil) {
-        let rest = bytes[offset...]
+        let remaining = bytes[offset...]
         var head =
             offset == 0
             ? "HTTP/1.1 200 OK\r\n"
             : "HTTP/1.1 206 Partial Content\r\n"
                 + "Content-Range: bytes \(offset)-\(bytes.count - 1)/\(bytes.count)\r\n"
-        head += "Content-Length: \(rest.count)\r\nETag: \(tag)\r\n"
+        head += "Content-Length: \(remaining.count)\r\nETag: \(tag)\r\n"
         if acceptsRanges { head += "Accept-Ranges: bytes\r\n" }
         var steps: [Script.Step] = [.send(head + "\r\n")]
-        steps.append(.send(Array(rest.prefix(cut?.after ?? rest.count))))
+        steps.append(.send(Array(remaining.prefix(cut?.after ?? remaining.count))))
         switch cut?.ending {
         case .reset:
-            // The client has to read the sent bytes first: a reset discards what it has not read.
+            // The client has to read the sent bytes first: a reset discards unread bytes.
             steps += [.waitForSignal("cut \(offset)"), .reset]
         case .end, nil: steps.append(.close)
         case .stall: steps.append(.stall)
@@ -120,7 +120,7 @@ struct CutResource {
 }
 
 extension PipelineStage {
-    /// Returns a download of a path, to the place that `destination` returns.
+    /// Returns a download of a path to the URL that `destination` returns.
     func download(
         _ path: String, interceptor: (any RequestInterceptor)? = nil,
         to destination: @escaping DownloadRequest.Destination
@@ -128,10 +128,10 @@ extension PipelineStage {
         session.download(url(path), interceptor: interceptor, to: destination)
     }
 
-    /// Returns a download of the cut resource, from its start or from where an earlier one stopped.
-    func download(_ data: Data?, to place: URL) -> DownloadRequest {
-        let destination: DownloadRequest.Destination = { _, _ in (place, .removePreviousFile) }
-        return data.map { session.download(resumingWith: $0, to: destination) }
-            ?? session.download(url("/resource"), to: destination)
+    /// Returns a download of the cut resource to `file`: from its start, or with resume data.
+    func download(_ resumeData: Data?, to file: URL) -> DownloadRequest {
+        let destination: DownloadRequest.Destination = { _, _ in (file, .removePreviousFile) }
+        guard let resumeData else { return session.download(url("/resource"), to: destination) }
+        return session.download(resumingWith: resumeData, to: destination)
     }
 }

@@ -6,8 +6,8 @@ internal import LupineLoading
 extension AFError {
     /// Wraps an error of a decoder, with the beginning of the data added to its description.
     static func decoding(_ error: any Error, of data: Data) -> AFError {
-        .responseSerializationFailed(
-            reason: .decodingFailed(error: (error as? DecodingError)?.showing(data) ?? error))
+        let detailedError: any Error = (error as? DecodingError)?.addingPreview(of: data) ?? error
+        return .responseSerializationFailed(reason: .decodingFailed(error: detailedError))
     }
 }
 
@@ -15,41 +15,43 @@ extension AFError {
 extension DecodingError {
     /// Returns the error with the beginning of the data, redacted as in logs, added to its description: a program that
     /// prints the error then shows, for example, that the server sent an HTML page instead of JSON.
-    func showing(_ data: Data) -> DecodingError {
-        let start = ContentPreview(data).text
-        func shown(_ context: Context) -> Context {
+    func addingPreview(of data: Data) -> DecodingError {
+        let preview = ContentPreview(data).text
+        func addingPreview(to context: Context) -> Context {
             Context(
                 codingPath: context.codingPath,
-                debugDescription: context.debugDescription + " The content begins with: " + start,
+                debugDescription: context.debugDescription + " The content begins with: " + preview,
                 underlyingError: context.underlyingError)
         }
         return switch self {
-        case .typeMismatch(let type, let context): .typeMismatch(type, shown(context))
-        case .valueNotFound(let type, let context): .valueNotFound(type, shown(context))
-        case .keyNotFound(let key, let context): .keyNotFound(key, shown(context))
-        case .dataCorrupted(let context): .dataCorrupted(shown(context))
+        case .typeMismatch(let type, let context): .typeMismatch(type, addingPreview(to: context))
+        case .valueNotFound(let type, let context): .valueNotFound(type, addingPreview(to: context))
+        case .keyNotFound(let key, let context): .keyNotFound(key, addingPreview(to: context))
+        case .dataCorrupted(let context): .dataCorrupted(addingPreview(to: context))
         @unknown default: self
         }
     }
 
     /// The position and the description: `at flowers[3].colour: Expected to decode String but found number instead.`
-    var place: String {
+    var summary: String {
         switch self {
         case .typeMismatch(_, let context), .valueNotFound(_, let context), .keyNotFound(_, let context),
             .dataCorrupted(let context):
             let path = Self.text(of: context.codingPath)
-            let description = Self.beginning(of: context.debugDescription, 600)
+            let description = Self.truncate(context.debugDescription, to: 600)
             return (path.isEmpty ? "" : "at \(path): ") + description
         @unknown default: return localizedDescription
         }
     }
 
-    /// Returns the beginning of `text`. Keys, and values in descriptions, may come from the peer and be of any length.
-    private static func beginning(of text: String, _ most: Int) -> String {
-        guard text.utf8.count > most else { return text }
-        return String(text.unicodeScalars.prefix(most)) + "…"
+    /// Returns `text`, cut off if it is longer than the maximum length. Keys, and values in descriptions, may come from the peer
+    /// and be of any length.
+    private static func truncate(_ text: String, to maximumLength: Int) -> String {
+        guard text.utf8.count > maximumLength else { return text }
+        return String(text.unicodeScalars.prefix(maximumLength)) + "…"
     }
 
+    /// Returns a path such as `flowers[3].colour`, cut off after about 200 bytes.
     private static func text(of path: [any CodingKey]) -> String {
         var text = ""
         for key in path {
@@ -57,7 +59,7 @@ extension DecodingError {
             if let index = key.intValue {
                 text += "[\(index)]"
             } else {
-                text += (text.isEmpty ? "" : ".") + beginning(of: key.stringValue, 60)
+                text += (text.isEmpty ? "" : ".") + truncate(key.stringValue, to: 60)
             }
         }
         return text
