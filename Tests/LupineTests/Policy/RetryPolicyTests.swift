@@ -52,7 +52,7 @@ import Testing
         await #expect(processExitsWith: .failure) { _ = RetryPolicy(exponentialBackoffBase: 1) }
         let policy = RetryPolicy(retryLimit: 0, exponentialBackoffScale: 0)
         #expect(policy.retryLimit == 0)
-        #expect(policy.delay(after: 3, retryAfter: nil, at: Date(), chance: 0) == 0)
+        #expect(policy.delay(after: 3, retryAfter: nil, at: Date(), randomFraction: 0) == 0)
     }
 
     @Test(
@@ -64,7 +64,7 @@ import Testing
     func waits(base: UInt, scale: Double, retries: Int, expected: Double) {
         let policy = RetryPolicy(exponentialBackoffBase: base, exponentialBackoffScale: scale)
         for chance in [0, 0.5, 1] {
-            let wait = policy.delay(after: retries, retryAfter: "1000", at: Date(), chance: chance)
+            let wait = policy.delay(after: retries, retryAfter: "1000", at: Date(), randomFraction: chance)
             #expect(wait == expected)
         }
     }
@@ -73,8 +73,8 @@ import Testing
     func timing() throws {
         let moment = Date(timeIntervalSince1970: 784_111_777)
         let jittery = RetryPolicy(timing: .init(jitter: 0.4))
-        #expect(jittery.delay(after: 1, retryAfter: "9", at: moment, chance: 0) == 1)
-        #expect(jittery.delay(after: 1, retryAfter: "9", at: moment, chance: 0.5) == 0.8)
+        #expect(jittery.delay(after: 1, retryAfter: "9", at: moment, randomFraction: 0) == 1)
+        #expect(jittery.delay(after: 1, retryAfter: "9", at: moment, randomFraction: 0.5) == 0.8)
         #expect(RetryPolicy.Timing(jitter: 7).jitter == 1 && RetryPolicy.Timing(jitter: -1).jitter == 0)
         let polite = RetryPolicy(timing: .init(honorsRetryAfter: true, longestRetryAfter: 20))
         let rows: [(field: String?, wait: Double?)] = [
@@ -84,7 +84,7 @@ import Testing
             ("Sun, 06 Nov 1994 09:49:40 GMT", nil), ("999999999999999999999999", nil),
         ]
         for row in rows {
-            let wait = polite.delay(after: 0, retryAfter: row.field, at: moment, chance: 1)
+            let wait = polite.delay(after: 0, retryAfter: row.field, at: moment, randomFraction: 1)
             #expect(wait == row.wait, "Retry-After: \(row.field ?? "-")")
         }
     }
