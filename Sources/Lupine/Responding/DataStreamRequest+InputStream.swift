@@ -20,14 +20,15 @@ extension DataStreamRequest {
             perform(streamState.write { $0.balance() })
         }
         let stream = feed.makeStream()
-        let (ended, hold) = streamState.write { state -> (ContentFeed?, Hold?) in
+        // If the request has ended, the new feed ends at once; otherwise it replaces the previous feed, which ends.
+        let (endingFeed, hold) = streamState.write { state -> (ContentFeed?, Hold?) in
             if state.hasEnded { return (feed, nil) }
-            let old = state.feed
+            let previousFeed = state.feed
             state.feed = feed
-            return (old, state.balance())
+            return (previousFeed, state.balance())
         }
         perform(hold)
-        ended?.end()
+        endingFeed?.end()
         resume()
         return stream
     }

@@ -46,11 +46,11 @@ import Testing
     @Test("[V-6.6] a status code has to be in the sequence")
     func status() throws {
         let response = try ResponseMaterial.response(201)
-        #expect(Self.succeeds(Request.judge(response, statusCodes: 200..<300)))
-        #expect(Self.succeeds(Request.judge(response, statusCodes: [404, 201])))
+        #expect(Self.succeeds(Request.checkStatusCode(of: response, among: 200..<300)))
+        #expect(Self.succeeds(Request.checkStatusCode(of: response, among: [404, 201])))
         for codes in [[], [200]] {
             guard
-                case .failure(let error) = Request.judge(response, statusCodes: codes),
+                case .failure(let error) = Request.checkStatusCode(of: response, among: codes),
                 case .unacceptableStatusCode(201)? = error.validationReason
             else {
                 Issue.record("201 among \(codes)")
@@ -66,7 +66,8 @@ import Testing
         ])
     func missing(acceptable: [String], passes: Bool) throws {
         for type in [nil, "nonsense"] {
-            let result = Request.judge(try ResponseMaterial.response(type: type), contentTypes: acceptable)
+            let response = try ResponseMaterial.response(type: type)
+            let result = Request.checkContentType(of: response, among: acceptable)
             #expect(Self.succeeds(result) == passes, "\(type ?? "no type")")
             guard case .failure(let error) = result else { continue }
             guard case .missingContentType(let listed)? = error.validationReason else {
@@ -83,7 +84,7 @@ import Testing
             of: try ResponseMaterial.request(.get, accept: "text/html, image/png"))
         #expect(types == ["text/html", " image/png"])
         let response = try ResponseMaterial.response(type: "application/json; charset=utf-8")
-        guard case .failure(let error) = Request.judge(response, contentTypes: types),
+        guard case .failure(let error) = Request.checkContentType(of: response, among: types),
             case .unacceptableContentType(let listed, let type)? = error.validationReason
         else {
             Issue.record("JSON is neither")
@@ -91,8 +92,9 @@ import Testing
         }
         #expect(listed == [" image/png", "text/html"])
         #expect(type == "application/json")
-        #expect(!Self.succeeds(Request.judge(response, contentTypes: [])))
-        #expect(Self.succeeds(Request.judge(response, contentTypes: [" x", " application/json;q=1 "])))
+        #expect(!Self.succeeds(Request.checkContentType(of: response, among: [])))
+        let padded = [" x", " application/json;q=1 "]
+        #expect(Self.succeeds(Request.checkContentType(of: response, among: padded)))
     }
 
     @Test("[V-6.7] without an Accept header anything is acceptable")
@@ -106,24 +108,24 @@ import Testing
     @Test("[V-6.9] a download's file is looked up, not read")
     func files() throws {
         let response = try ResponseMaterial.response(type: "image/png")
-        let judge = { (file: URL?) in
-            DownloadRequest.judge(response, fileURL: file) { ["text/*"] }
+        let check = { (file: URL?) in
+            DownloadRequest.checkContentType(of: response, fileURL: file) { ["text/*"] }
         }
-        guard case .failure(let none) = judge(nil), case .dataFileNil? = none.validationReason else {
+        guard case .failure(let none) = check(nil), case .dataFileNil? = none.validationReason else {
             Issue.record("no file")
             return
         }
         try ResponseMaterial.withFile(nil) { file in
-            guard case .failure(let missing) = judge(file),
+            guard case .failure(let missing) = check(file),
                 case .dataFileReadFailed(file)? = missing.validationReason
             else {
                 Issue.record("a missing file")
                 return
             }
         }
-        try ResponseMaterial.withFile(Data()) { #expect(Self.succeeds(judge($0)), "an empty file") }
+        try ResponseMaterial.withFile(Data()) { #expect(Self.succeeds(check($0)), "an empty file") }
         try ResponseMaterial.withFile(Data([1])) { file in
-            guard case .failure(let error) = judge(file),
+            guard case .failure(let error) = check(file),
                 case .unacceptableContentType? = error.validationReason
             else {
                 Issue.record("a file of the wrong type")
