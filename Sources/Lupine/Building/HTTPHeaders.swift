@@ -25,14 +25,14 @@ public struct HTTPHeaders: Equatable, Hashable, Sendable {
 
     /// Adds many fields at once, without a linear search for each.
     private mutating func add(_ headers: [HTTPHeader]) {
-        var places: [String: Int] = [:]
+        var positions: [String: Int] = [:]
         self.headers.reserveCapacity(headers.count)
         for header in headers {
             let name = header.name.lowercased()
-            if let place = places[name] {
-                self.headers[place] = header
+            if let position = positions[name] {
+                self.headers[position] = header
             } else {
-                places[name] = self.headers.count
+                positions[name] = self.headers.count
                 self.headers.append(header)
             }
         }
@@ -141,19 +141,19 @@ extension HTTPHeaders: CustomStringConvertible {
 extension [HTTPHeader] {
     /// Returns the position of the field of that name, ignoring case.
     func index(of name: String) -> Int? {
-        firstIndex { Self.isSame($0.name, name) }
+        firstIndex { Self.areEqualNames($0.name, name) }
     }
 
-    /// Whether two names are equal in lower case. Names are ASCII in practice and are compared without copies.
-    private static func isSame(_ left: String, _ right: String) -> Bool {
-        let (octets, others) = (left.utf8, right.utf8)
-        if octets.count == others.count,
-            octets.elementsEqual(others, by: { $0 == $1 || lowercased($0) == lowercased($1) })
+    /// Whether two names are equal in lower case. ASCII names, the usual ones, are compared without copies.
+    private static func areEqualNames(_ left: String, _ right: String) -> Bool {
+        let (leftOctets, rightOctets) = (left.utf8, right.utf8)
+        if leftOctets.count == rightOctets.count,
+            leftOctets.elementsEqual(rightOctets, by: { $0 == $1 || lowercased($0) == lowercased($1) })
         {
             return true
         }
-        let isASCII = octets.allSatisfy { $0 < 0x80 } && others.allSatisfy { $0 < 0x80 }
-        return !isASCII && left.lowercased() == right.lowercased()
+        let areASCII = leftOctets.allSatisfy { $0 < 0x80 } && rightOctets.allSatisfy { $0 < 0x80 }
+        return !areASCII && left.lowercased() == right.lowercased()
     }
 
     private static func lowercased(_ octet: UInt8) -> UInt8 {

@@ -112,7 +112,7 @@ struct HTTPHeaderTests {
     func agent(_ row: Agent) {
         let system = OperatingSystemVersion(
             majorVersion: row.system.0, minorVersion: row.system.1, patchVersion: row.system.2)
-        #expect(HTTPHeader.agent(of: row.info, startedAs: row.path, on: system) == row.value)
+        #expect(HTTPHeader.userAgentValue(of: row.info, startedAs: row.path, on: system) == row.value)
     }
 
     @Test("[E-2.3.4] this program's own name stands in its default")

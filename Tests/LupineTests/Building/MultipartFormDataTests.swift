@@ -179,7 +179,7 @@ import Testing
     @Test("content of every size around a piece comes whole", arguments: Way.allCases)
     func sizes(way: Way) throws {
         let folder = try FormFolder()
-        let piece = InputStreamReader.pieceLimit
+        let piece = InputStreamReader.maximumChunkSize
         for size in [0, 1, piece - 1, piece, piece + 1, 3 * piece + 7] {
             let content = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 8) }
             let form = MultipartFormData(boundary: "B")
@@ -247,7 +247,7 @@ import Testing
     @Test("a stream without an end does not make the encoding go on for ever")
     func endless() throws {
         for (announced, piece) in [
-            (UInt64(0), InputStreamReader.pieceLimit), (1000, InputStreamReader.pieceLimit),
+            (UInt64(0), InputStreamReader.maximumChunkSize), (1000, InputStreamReader.maximumChunkSize),
         ] {
             let form = MultipartFormData()
             form.append(

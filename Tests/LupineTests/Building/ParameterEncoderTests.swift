@@ -165,8 +165,8 @@ import Testing
         var components = URLComponents()
         components.path = "//foo"
         #expect {
-            try URLEncodedFormParameterEncoder.default.place(
-                "a=1", in: components, of: EncodedRequest.plain())
+            try URLEncodedFormParameterEncoder.default.insert(
+                "a=1", into: components, of: EncodedRequest.plain())
         } throws: { error in
             if case AFError.parameterEncoderFailed(reason: .missingRequiredComponent(.url)) = error {
                 true
@@ -179,7 +179,7 @@ import Testing
     @Test("[E-5.2.4] without components the form goes into the body")
     func noComponents() throws {
         let result = EncodedRequest(
-            try URLEncodedFormParameterEncoder.default.place("a=1", in: nil, of: EncodedRequest.plain()))
+            try URLEncodedFormParameterEncoder.default.insert("a=1", into: nil, of: EncodedRequest.plain()))
         #expect(result.body == "a=1" && result.address == "http://h/p")
     }
 

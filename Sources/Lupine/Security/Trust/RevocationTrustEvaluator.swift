@@ -7,7 +7,7 @@ public import LupineLoading
 /// A stapled response is used first. Unless the options disable network access, other responses are fetched, and this blocks the
 /// session's root queue, and with it all requests of the session.
 public final class RevocationTrustEvaluator: ServerTrustEvaluating {
-    /// How revocation is checked.
+    /// Defines how revocation is checked.
     public struct Options: OptionSet, Sendable {
         /// Checks with OCSP.
         public static let ocsp = Options(rawValue: kSecRevocationOCSPMethod)
