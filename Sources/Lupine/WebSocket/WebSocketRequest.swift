@@ -31,7 +31,7 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
 
     /// A consumer of events, called on the root queue.
     struct EventConsumer: Sendable {
-        let receive: @Sendable (WebSocketRequest, ConnectionEvent) -> Void
+        let consume: @Sendable (WebSocketRequest, ConnectionEvent) -> Void
     }
 
     /// The mutable state in addition to that of `Request`.
@@ -56,7 +56,7 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
 
         /// Decides to hold the messages of the latest task if the backlog is full, otherwise to release the held task. Returns
         /// the action for `perform(_:)`; nil if there is none or if another thread performs it.
-        mutating func updateHold() -> Action? {
+        mutating func holdOrRelease() -> Action? {
             if backlog.isFull {
                 guard let task, task !== heldTask else { return nil }
                 heldTask = task
@@ -239,17 +239,17 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
         let (consumers, action) = socketState.write { state -> ([EventConsumer], Action?) in
             guard event.weight > 0 else { return (state.consumers, nil) }
             for _ in state.consumers { state.backlog.add(event.weight) }
-            return (state.consumers, state.updateHold())
+            return (state.consumers, state.holdOrRelease())
         }
         perform(action)
-        for consumer in consumers { consumer.receive(self, event) }
+        for consumer in consumers { consumer.consume(self, event) }
     }
 
     /// Adds bytes to the backlog, or removes them if `bytes` is negative.
     func weigh(_ bytes: Int) {
         let action = socketState.write { state in
             if bytes > 0 { state.backlog.add(bytes) } else { state.backlog.remove(-bytes) }
-            return state.updateHold()
+            return state.holdOrRelease()
         }
         perform(action)
     }
