@@ -53,7 +53,7 @@ import Testing
         return form
     }
 
-    @Test("[E-10.7, E-10.8] the checks of a file, in their order")
+    @Test("[E-10.7, E-10.8] the checks of a file, in order")
     func checks() throws {
         let folder = try FormFolder()
         let bundle = folder["folder.app"]
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test("a size that is not known, or cannot be asked for")
+    @Test("a file whose size is missing or cannot be queried is an error")
     func sizes() throws {
         let folder = try FormFolder()
         let file = try folder.file("a.txt", [1])
@@ -109,7 +109,7 @@ import Testing
         #expect(try telling.encode().count > 1)
     }
 
-    @Test("[E-10.7] the first failure stays, and what is appended later counts")
+    @Test("[E-10.7] the first failure is kept, and later parts count for the length")
     func firstFailure() throws {
         let folder = try FormFolder()
         let good = try folder.file("a.txt", [1, 2, 3])
@@ -122,7 +122,7 @@ import Testing
         for _ in 0..<2 { #expect(try reason(form) == "NotReachableWithError \(folder["first.png"])") }
     }
 
-    @Test("a link stands for the file that it leads to")
+    @Test("a symbolic link is read as its target")
     func link() throws {
         let folder = try FormFolder()
         let file = try folder.file("a.txt", Array(repeating: 7, count: 5000))
@@ -133,7 +133,9 @@ import Testing
         #expect(try form.encode().count > 5000)
     }
 
-    @Test("a file that goes, and a stream that fails", arguments: MultipartFormDataTests.Way.allCases)
+    @Test(
+        "a deleted file and a failing stream are errors of the encoding",
+        arguments: MultipartFormDataTests.Way.allCases)
     func readFailures(way: MultipartFormDataTests.Way) throws {
         let folder = try FormFolder()
         let file = try folder.file("a.txt", [1, 2, 3])
@@ -151,7 +153,7 @@ import Testing
         }
     }
 
-    @Test("where a form is to be written, in the order of the checks")
+    @Test("the checks of the destination of a form, in order")
     func destinations() throws {
         let folder = try FormFolder()
         let there = try folder.file("there", [9])
@@ -180,7 +182,7 @@ import Testing
         #expect(try written(folder["form"]) == "none")
     }
 
-    @Test("a form that fails half-way leaves no file")
+    @Test("a form that fails while it is written leaves no file")
     func noLitter() throws {
         let folder = try FormFolder()
         let failing = form {
@@ -191,7 +193,7 @@ import Testing
         #expect(try folder.names == [])
     }
 
-    @Test("a device that is full is an error of writing")
+    @Test("a full device is a write error")
     func fullDevice() throws {
         let full = try #require(URL(string: "file:///dev/full"))
         let file = try MultipartFile(opening: full, flags: 0)

@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test("the window has its defaults, and the credential can be read and set")
+    @Test("the refresh window has default values, and the credential can be read and set")
     func values() {
         let window = Interceptor.RefreshWindow()
         #expect(window.interval == 30 && window.maximumAttempts == 5)
@@ -85,7 +85,7 @@ import Testing
     }
 
     @Test(
-        "[I-5.2] [I-5.8] a missing credential fails the adaptation, and the retry", arguments: Spoken.allCases
+        "[I-5.2] [I-5.8] a missing credential fails the adaptation and the retry", arguments: Spoken.allCases
     )
     func missingCredential(over spoken: Spoken) async throws {
         try await Self.withSecret(over: spoken) { stage in
@@ -105,7 +105,7 @@ import Testing
     }
 
     @Test(
-        "[I-5.3] [I-5.12] [I-5.13] an expired credential is refreshed first, also by one that completes at once",
+        "[I-5.3] [I-5.12] [I-5.13] an expired credential is refreshed first, also synchronously",
         arguments: Spoken.allCases
     )
     func expired(over spoken: Spoken) async throws {
@@ -123,7 +123,9 @@ import Testing
         }
     }
 
-    @Test("[I-5.4] a valid credential is applied at once, to a copy, in the call", arguments: Spoken.allCases)
+    @Test(
+        "[I-5.4] a valid credential is applied synchronously, to a copy of the request",
+        arguments: Spoken.allCases)
     func appliedAtOnce(over spoken: Spoken) async throws {
         try await PolicyStage.run(over: spoken) { stage in
             try await stage.withSession { session in
@@ -139,7 +141,7 @@ import Testing
     }
 
     @Test(
-        "[I-5.6] [I-5.7] what did not fail for want of authentication is not retried",
+        "[I-5.6] [I-5.7] failures that are not due to authentication are not retried",
         arguments: Spoken.allCases)
     func otherFailures(over spoken: Spoken) async throws {
         try await PolicyStage.run(over: spoken) { stage in
@@ -177,7 +179,7 @@ import Testing
     }
 
     @Test(
-        "[I-5.10] a refused credential is refreshed, and the request sent again with the new one",
+        "[I-5.10] a rejected credential is refreshed, and the request sent again with the new one",
         arguments: Spoken.allCases)
     func refused(over spoken: Spoken) async throws {
         try await Self.withSecret(over: spoken) { stage in
@@ -218,7 +220,7 @@ import Testing
     }
 
     @Test(
-        "[I-5.13] a new credential that has to be refreshed itself is, until that is too much",
+        "[I-5.13] a new credential that has expired already is refreshed until the window is exhausted",
         arguments: Spoken.allCases)
     func staysExpired(over spoken: Spoken) async throws {
         try await Self.withSecret(over: spoken) { stage in
@@ -240,7 +242,7 @@ import Testing
     }
 
     @Test(
-        "[I-5.14] a refresh that fails fails those that wait, with that error and without a retry",
+        "[I-5.14] a failed refresh fails the waiting requests with its error, without a retry",
         arguments: Spoken.allCases)
     func refreshFails(over spoken: Spoken) async throws {
         try await Self.withSecret(over: spoken) { stage in
@@ -265,7 +267,7 @@ import Testing
     }
 
     @Test(
-        "[I-5.16] what adapters before it did to a request that waited is kept, and they run once",
+        "[I-5.16] a request that waited keeps the changes of earlier adapters, which run once",
         arguments: Spoken.allCases)
     func adaptersBefore(over spoken: Spoken) async throws {
         try await Self.withSecret(over: spoken) { stage in
@@ -287,7 +289,7 @@ import Testing
     }
 
     @Test(
-        "[I-5.17] a credential that is set during a refresh is used, and replaced by the refresh",
+        "[I-5.17] a credential set during a refresh is used, and the refresh's result is dropped",
         arguments: Spoken.allCases)
     func setDuringRefresh(over spoken: Spoken) async throws {
         try await Self.withSecret("set", over: spoken) { stage in
@@ -313,7 +315,7 @@ import Testing
     }
 
     @Test(
-        "[I-5.18] [I-5.1] 500 requests whose token expires in mid-flight: one refresh, all succeed",
+        "[I-5.18] [I-5.1] 500 requests whose token expires in flight succeed after one refresh",
         arguments: Spoken.allCases)
     func storm(over spoken: Spoken) async throws {
         try await PolicyStage.run(over: spoken) { stage in

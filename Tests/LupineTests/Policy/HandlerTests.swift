@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test(
-        "[I-6.1] the request's handler comes before the session's, and without any a redirect is followed",
+        "[I-6.1] the request's redirect handler precedes the session's; without any, redirects are followed",
         arguments: Spoken.allCases)
     func precedence(over spoken: Spoken) async throws {
         try await Self.withRedirects(over: spoken) { stage in
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test("[I-6.1] a second handler of one request is an error of the program")
+    @Test("[I-6.1] setting a second redirect handler of a request traps")
     func secondHandler() async {
         await #expect(processExitsWith: .failure) {
             let session = Session(startRequestsImmediately: false)
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test("[I-6.2] the behaviours complete with the proposal, nothing, or what the closure gives")
+    @Test("[I-6.2] the behaviours complete with the proposed request, nil, or the closure's result")
     func behaviours() throws {
         let task = URLSession.shared.dataTask(with: try #require(URL(string: "http://127.0.0.1:1/")))
         let proposal = try URLRequest(url: "http://127.0.0.1:1/next", method: .get)
@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    @Test("[I-6.3] monitors see a redirect before the handler is asked", arguments: Spoken.allCases)
+    @Test("[I-6.3] monitors receive a redirect before the handler is called", arguments: Spoken.allCases)
     func order(over spoken: Spoken) async throws {
         try await Self.withRedirects(over: spoken) { stage in
             let seen = Protected<[String]>([])
@@ -118,7 +118,7 @@ import Testing
         }
     }
 
-    @Test("[I-6.5] another request takes the place of the hop", arguments: Spoken.allCases)
+    @Test("[I-6.5] the handler's request replaces the proposed one", arguments: Spoken.allCases)
     func replaced(over spoken: Spoken) async throws {
         try await Self.withRedirects(over: spoken) { stage in
             try await stage.withSession { session in
@@ -155,7 +155,8 @@ import Testing
     }
 
     @Test(
-        "[I-7.1] [I-7.3] [I-7.4] [I-7.5] what is stored when a response has come", arguments: Spoken.allCases)
+        "[I-7.1] [I-7.3] [I-7.4] [I-7.5] the cached response handler decides what is stored",
+        arguments: Spoken.allCases)
     func cachers(over spoken: Spoken) async throws {
         try await PolicyStage.run(over: spoken) { stage in
             let rows: [(session: ResponseCacher?, request: ResponseCacher?, stored: String?)] = [
@@ -194,7 +195,7 @@ import Testing
     }
 
     @Test(
-        "[I-7.1] nobody is asked what is stored where no handler, monitor or subclass has a say",
+        "[I-7.1] the task stores without a delegate call if no handler, monitor or subclass could decide",
         arguments: Spoken.allCases)
     func whoHasASay(over spoken: Spoken) async throws {
         final class Delegate: SessionDelegate, @unchecked Sendable {}
@@ -231,7 +232,7 @@ import Testing
     }
 
     @Test(
-        "[I-7.1] a response that is refused is not stored, and a handler that is set when it comes is asked",
+        "[I-7.1] a refused response is not stored, and a handler set on arrival is called",
         arguments: Spoken.allCases)
     func refusedResponse(over spoken: Spoken) async throws {
         try await PolicyStage.run(over: spoken) { stage in
@@ -257,7 +258,7 @@ import Testing
         }
     }
 
-    @Test("[I-7.1] a second handler of one request is an error of the program")
+    @Test("[I-7.1] setting a second cached response handler of a request traps")
     func secondCacher() async {
         await #expect(processExitsWith: .failure) {
             let session = Session(startRequestsImmediately: false)
@@ -265,7 +266,9 @@ import Testing
         }
     }
 
-    @Test("[I-7.2] data and upload tasks ask, downloads do not", arguments: Spoken.allCases)
+    @Test(
+        "[I-7.2] the handler is called for data and upload tasks, not for downloads",
+        arguments: Spoken.allCases)
     func whoAsks(over spoken: Spoken) async throws {
         try await PolicyStage.run(over: spoken) { stage in
             let asked = Atomic(0)

@@ -89,7 +89,7 @@ struct InterceptorChainTests {
     }
 
     @Test(
-        "[I-1.1, I-1.2] adapters by closure or with the older method work both ways; the other half does nothing"
+        "[I-1.1, I-1.2] adapters work through both methods; adapters do not retry, retriers do not adapt"
     )
     func singles() throws {
         let adapter = Adapter { request, _, done in
@@ -107,7 +107,7 @@ struct InterceptorChainTests {
     }
 
     @Test(
-        "[I-1.3, I-1.4, I-1.5] adapters run in their order, interceptors last, each by the method it was asked by"
+        "[I-1.3, I-1.4, I-1.5] adapters run in order, interceptors last, through the chain's own method"
     )
     func adapters() throws {
         let chain = Interceptor(
@@ -123,7 +123,7 @@ struct InterceptorChainTests {
         #expect(!seen.all.contains("c for"))
     }
 
-    @Test("[I-1.6] retriers are asked in their order about the same error, until one has an opinion")
+    @Test("[I-1.6] retriers receive the same error in order, until one decides")
     func retriers() throws {
         #expect(try answer(Interceptor()) == "doNotRetry")
         for opinion in [.retry, .retryWithDelay(2), .doNotRetryWithError(BriefError("no"))] as [RetryResult] {
@@ -135,7 +135,7 @@ struct InterceptorChainTests {
         #expect(try answer(Interceptor(retriers: [named("a"), named("b")])) == "doNotRetry")
     }
 
-    @Test("[R-80, I-1.27, I-1.28] what is added to a request without one, with a chain, with anything else")
+    @Test("[R-80, I-1.27, I-1.28] adapters and retriers can be added to any interceptor of a request")
     func added() throws {
         final class Own: Interceptor, @unchecked Sendable {
             override func adapt(
@@ -169,7 +169,7 @@ struct InterceptorChainTests {
         }
     }
 
-    @Test("[R-81] a monitor that is added comes behind the others, on the same queue")
+    @Test("[R-81] an added monitor follows the others, on the same queue")
     func monitors() throws {
         let ofSession = EventRecorder()
         let session = Session(startRequestsImmediately: false, eventMonitors: [ofSession])

@@ -70,7 +70,7 @@ extension RefreshMachine {
         #expect(Self.text(machine.adaptWithRequirement("4", at: 0)) == "apply new")
     }
 
-    @Test("[I-5.3] what was said of a credential that was replaced meanwhile does not count")
+    @Test("[I-5.3] the requirement of a credential that was replaced meanwhile is ignored")
     func replacedWhileAsked() {
         var machine = Self.machine(Self.expired)
         #expect(Self.text(machine.adapt("1", at: 0)) == "ask old 0")
@@ -95,7 +95,7 @@ extension RefreshMachine {
         #expect(Self.text(machine.adaptWithRequirement("2", at: 0)) == "refresh old")
     }
 
-    @Test("[I-5.4] [I-5.15] late rejections hear of the failure, until an adaptation clears it")
+    @Test("[I-5.4] [I-5.15] late rejections fail with the refresh's error, until an adaptation succeeds")
     func lateRejections() {
         var machine = Self.machine()
         #expect(Self.text(machine.handleRejection(version: 0, "1", at: 0)) == "refresh a")
@@ -106,7 +106,7 @@ extension RefreshMachine {
         #expect(Self.text(machine.handleRejection(version: 0, "5", at: 0)) == "refresh a")
     }
 
-    @Test("[I-5.5] a refresh that a rejection began holds nobody back, not even from an expired credential")
+    @Test("[I-5.5] a refresh started by a rejection delays no adaptation, even with an expired credential")
     func notHeldBack() {
         var machine = Self.machine(Self.expired)
         #expect(Self.text(machine.handleRejection(version: 0, "1", at: 0)) == "refresh old")
@@ -115,7 +115,7 @@ extension RefreshMachine {
         #expect(Self.text(machine.adaptWithRequirement("3", at: 0)) == "fail missingCredential")
     }
 
-    @Test("[I-5.10] a rejection of an older version is retried, one of this version waits or begins")
+    @Test("[I-5.10] the rejection of an older version is retried; of this version, waits or starts a refresh")
     func rejections() {
         var machine = Self.machine()
         machine.replace(by: Token(name: "b"))
@@ -127,7 +127,7 @@ extension RefreshMachine {
         #expect(Self.text(machine.handleRejection(version: 1, "4", at: 0)) == "retry")
     }
 
-    @Test("[I-5.11] refreshes that began within the window count, older ones do not")
+    @Test("[I-5.11] refreshes that started within the window count, older ones do not")
     func window() {
         var machine = Self.machine(Self.expired, interval: 10, attempts: 2)
         for start in [0.0, 4] {
@@ -140,7 +140,7 @@ extension RefreshMachine {
         #expect(Self.text(machine.adaptWithRequirement("z", at: 10.5)) == "refresh old")
     }
 
-    @Test("[I-5.11] a window of no attempts refuses every refresh, no window none")
+    @Test("[I-5.11] a window of zero attempts refuses every refresh; without a window none is refused")
     func extremes() {
         var never = Self.machine(attempts: 0)
         let refusal = never.handleRejection(version: 0, "1", at: 0)
@@ -154,7 +154,7 @@ extension RefreshMachine {
     }
 
     @Test(
-        "[I-5.17] what comes of the refresh of a credential that was replaced is dropped",
+        "[I-5.17] the result of refreshing a credential that was replaced is dropped",
         arguments: [Token(name: "set"), nil], [true, false])
     private func replacing(_ new: Token?, _ succeeds: Bool) {
         var machine = Self.machine(Self.expired)
@@ -171,7 +171,7 @@ extension RefreshMachine {
     }
 
     @Test(
-        "[I-5.17] those that waited for a dropped refresh wait for the one that runs",
+        "[I-5.17] requests that waited for a dropped refresh wait for the running one",
         arguments: [true, false])
     func replacingWhileBothRun(_ succeeds: Bool) {
         var machine = Self.machine()

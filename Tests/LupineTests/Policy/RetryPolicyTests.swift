@@ -31,7 +31,7 @@ import Testing
         .userCancelledAuthentication, .zeroByteResource,
     ]
 
-    @Test("the defaults are those of the table")
+    @Test("the default values of a retry policy")
     func defaults() {
         let policy = RetryPolicy()
         #expect(policy.retryLimit == 2 && policy.exponentialBackoffBase == 2)
@@ -47,7 +47,7 @@ import Testing
         #expect(own.retryLimit == 7 && own.retryableHTTPStatusCodes == [418])
     }
 
-    @Test("[I-2.1] a base of 1 stops the program, a limit and a scale of 0 do not")
+    @Test("[I-2.1] a base of 1 traps; a limit or a scale of 0 does not")
     func arguments() async {
         await #expect(processExitsWith: .failure) { _ = RetryPolicy(exponentialBackoffBase: 1) }
         let policy = RetryPolicy(retryLimit: 0, exponentialBackoffScale: 0)
@@ -56,7 +56,7 @@ import Testing
     }
 
     @Test(
-        "[I-2.2] the waits are the powers of the base, without jitter, cap or Retry-After",
+        "[I-2.2] the delays are powers of the base, without jitter, cap or Retry-After",
         arguments: [
             (2, 0.5, 0, 0.5), (2, 0.5, 1, 1), (2, 0.5, 2, 2), (2, 0.5, 10, 512), (3, 1, 4, 81),
             (10, 0.1, 1, 1),
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test("jitter takes up to its part off a wait, and Retry-After makes it longer or forbids it")
+    @Test("jitter shortens a delay by up to its fraction; Retry-After extends it or prevents the retry")
     func timing() throws {
         let moment = Date(timeIntervalSince1970: 784_111_777)
         let jittery = RetryPolicy(timing: .init(jitter: 0.4))
@@ -90,7 +90,7 @@ import Testing
     }
 
     @Test(
-        "[I-2.2] a request is retried as often as the limit says", arguments: [0, 1, 3] as [UInt],
+        "[I-2.2] a request is retried up to the limit", arguments: [0, 1, 3] as [UInt],
         Spoken.allCases)
     func limit(_ limit: UInt, over spoken: Spoken) async throws {
         try await PolicyStage.run(over: spoken) { stage in
@@ -113,7 +113,7 @@ import Testing
     }
 
     @Test(
-        "[I-2.2] the answers of the defaults are half a second and then a second", arguments: Spoken.allCases)
+        "[I-2.2] by default the delays are half a second, then one second", arguments: Spoken.allCases)
     func answers(over spoken: Spoken) async throws {
         try await PolicyStage.run(over: spoken) { stage in
             try await stage.withSession { session in
@@ -162,7 +162,7 @@ import Testing
         }
     }
 
-    @Test("[I-2.4] a status of the set is retried whatever the error is", arguments: Spoken.allCases)
+    @Test("[I-2.4] a retryable status is retried whatever the error is", arguments: Spoken.allCases)
     func statuses(over spoken: Spoken) async throws {
         try await PolicyStage.run(over: spoken) { stage in
             let policy = RetryPolicy()
@@ -178,7 +178,7 @@ import Testing
     }
 
     @Test(
-        "[I-2.5] otherwise the code of a URLError decides, one level deep in an AFError",
+        "[I-2.5] otherwise the code of a URLError decides, also if an AFError wraps it directly",
         arguments: Spoken.allCases)
     func codes(over spoken: Spoken) async throws {
         try await PolicyStage.run(over: spoken) { stage in
@@ -201,7 +201,7 @@ import Testing
         }
     }
 
-    @Test("[I-2.6] behind the limit the original error is delivered", arguments: Spoken.allCases)
+    @Test("[I-2.6] after the last retry handlers receive the original error", arguments: Spoken.allCases)
     func originalError(over spoken: Spoken) async throws {
         try await PolicyStage.run(over: spoken) { stage in
             try await stage.withSession(interceptor: .retryPolicy(retryLimit: 2, exponentialBackoffScale: 0))
@@ -215,7 +215,7 @@ import Testing
         }
     }
 
-    @Test("[I-2.7] as an adapter a policy changes nothing", arguments: Spoken.allCases)
+    @Test("[I-2.7] a policy's adapter leaves requests unchanged", arguments: Spoken.allCases)
     func adapts(over spoken: Spoken) async throws {
         try await PolicyStage.run(over: spoken) { stage in
             try await stage.withSession { session in
@@ -228,7 +228,7 @@ import Testing
         }
     }
 
-    @Test("[I-3.1] the policy for lost connections knows that one error", arguments: Spoken.allCases)
+    @Test("[I-3.1] the policy for lost connections retries only that error", arguments: Spoken.allCases)
     func connectionLost(over spoken: Spoken) async throws {
         let policy: ConnectionLostRetryPolicy = .connectionLostRetryPolicy
         #expect(policy.retryableHTTPStatusCodes == [])

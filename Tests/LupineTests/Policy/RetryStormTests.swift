@@ -30,7 +30,8 @@ import Testing
     }
 
     @Test(
-        "10,000 requests, of which three in ten fail in every way there is, all succeed", arguments: [20_26])
+        "10,000 requests, three in ten of which fail at first in various ways, all succeed",
+        arguments: [20_26])
     func storm(_ seed: UInt64) async throws {
         let policy = RetryPolicy(
             retryLimit: 3, exponentialBackoffScale: 0.001,
@@ -78,7 +79,7 @@ import Testing
     }
 
     @Test(
-        "a server that fails once too often: each request is sent as often as the limit allows, and no more")
+        "a server that fails too often receives each request as often as the limit allows")
     func limit() async throws {
         let policy = RetryPolicy(
             retryLimit: 2, exponentialBackoffScale: 0.001,
@@ -102,7 +103,7 @@ import Testing
         }
     }
 
-    @Test("by default what decoding fails for is sent once, and everything else is retried")
+    @Test("by default all failures but those of decoding are retried")
     func byDefault() async throws {
         for way in Failing.ways where way.frequency == .often {
             try await PolicyStage.run { stage in

@@ -8,7 +8,7 @@ import Testing
 /// The parsing and comparison of media types, and the validation that depends on it.
 @Suite struct MIMETypeTests {
     @Test(
-        "[V-6.12, V-12.7] a type is two words around one slash",
+        "[V-6.12, V-12.7] a type is two words separated by one slash",
         arguments: [
             ("application/json", "application", "json"), ("  text/html\n", "text", "html"),
             ("text/html;charset=utf-8", "text", "html"), ("text/html ;q=1", "text", "html "),
@@ -20,17 +20,19 @@ import Testing
         #expect(parsed.subtype == subtype)
     }
 
-    @Test("[V-6.12, V-12.7] anything else is no type", arguments: ["", "text", "a/b/c", ";a/b", " ", "a/b/"])
+    @Test(
+        "[V-6.12, V-12.7] any other text is not a type",
+        arguments: ["", "text", "a/b/c", ";a/b", " ", "a/b/"])
     func refusing(text: String) { #expect(Request.MIMEType(text) == nil) }
 
-    @Test("[V-6.13] only two wildcards are the wildcard")
+    @Test("[V-6.13] only `*/*` is the wildcard")
     func wildcard() {
         #expect(Request.MIMEType("*/*")?.isWildcard == true)
         for text in ["*/json", "text/*", "a/b"] { #expect(Request.MIMEType(text)?.isWildcard == false) }
     }
 
     @Test(
-        "[V-6.14, V-12.7] wildcards count on the acceptable side, letters as they stand",
+        "[V-6.14, V-12.7] only acceptable types may have wildcards, and case matters",
         arguments: [
             ("application/json", "application/json", true), ("*/json", "application/json", true),
             ("text/*", "image/png", false), ("text/*", "text/csv", true), ("*/*", "a/b", true),
@@ -43,7 +45,7 @@ import Testing
         #expect(left.matches(right) == matches)
     }
 
-    @Test("[V-6.6] a status code has to be in the sequence")
+    @Test("[V-6.6] a status code must be in the sequence")
     func status() throws {
         let response = try ResponseMaterial.response(201)
         #expect(Self.succeeds(Request.checkStatusCode(of: response, among: 200..<300)))
@@ -60,7 +62,7 @@ import Testing
     }
 
     @Test(
-        "[V-6.10, V-12.8] without a type only the wildcard will do",
+        "[V-6.10, V-12.8] a response without a type passes only the wildcard",
         arguments: [
             (["*/*"], true), (["text/html", "*/*"], true), (["text/*"], false), ([], false), (["*"], false),
         ])
@@ -78,7 +80,7 @@ import Testing
         }
     }
 
-    @Test("[V-6.11, V-12.7] an error lists the acceptable types in order, as they were written")
+    @Test("[V-6.11, V-12.7] the error lists the acceptable types, sorted and unchanged")
     func unacceptable() throws {
         let types = Request.acceptableContentTypes(
             of: try ResponseMaterial.request(.get, accept: "text/html, image/png"))
@@ -97,7 +99,7 @@ import Testing
         #expect(Self.succeeds(Request.checkContentType(of: response, among: padded)))
     }
 
-    @Test("[V-6.7] without an Accept header anything is acceptable")
+    @Test("[V-6.7] without an Accept header any type is acceptable")
     func accept() throws {
         #expect(Request.acceptableContentTypes(of: nil) == ["*/*"])
         #expect(Request.acceptableContentTypes(of: try ResponseMaterial.request(.get)) == ["*/*"])
@@ -105,7 +107,7 @@ import Testing
         #expect(Request.acceptableContentTypes(of: request) == ["a/b;q=0.5", "c/d"])
     }
 
-    @Test("[V-6.9] a download's file is looked up, not read")
+    @Test("[V-6.9] validation reads the size of a download's file, not its content")
     func files() throws {
         let response = try ResponseMaterial.response(type: "image/png")
         let check = { (file: URL?) in
@@ -135,7 +137,7 @@ import Testing
     }
 
     @Test(
-        "[V-6.15] a response's type is in small letters and bare, its encoding unquoted",
+        "[V-6.15] a response's type is in lower case without parameters, its encoding without quotes",
         arguments: [
             ("Text/HTML; Charset=\"utf-8\"", "text/html", "utf-8"),
             ("text/plain;charset=UTF-8", "text/plain", "utf-8"),

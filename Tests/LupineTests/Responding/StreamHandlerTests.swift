@@ -73,7 +73,7 @@ import Testing
     }
 
     @Test(
-        "[V-4.6] an error of a stream's serializer is wrapped, and the stream goes on",
+        "[V-4.6] an error of a stream's serializer is wrapped, and the stream continues",
         arguments: Spoken.allCases)
     func wrapped(over spoken: Spoken) async throws {
         struct Failing: DataStreamSerializer {
@@ -109,7 +109,7 @@ import Testing
     }
 
     @Test(
-        "a stream's text comes in whole characters, and a cut one at its end is replaced",
+        "a text stream delivers whole characters",
         arguments: Spoken.allCases)
     func text(over spoken: Spoken) async throws {
         try await withResponding(over: spoken) { stage in
@@ -127,7 +127,7 @@ import Testing
         }
     }
 
-    @Test("events come one by one, whole, from any pieces", arguments: Spoken.allCases)
+    @Test("events are delivered one by one, independent of the chunks", arguments: Spoken.allCases)
     func events(over spoken: Spoken) async throws {
         try await withResponding(over: spoken) { stage in
             let address = serve(
@@ -141,7 +141,7 @@ import Testing
     }
 
     @Test(
-        "a stream that breaks is resumed behind the last event, and what was begun is gone",
+        "a retried stream continues after the last event, and an incomplete event is discarded",
         arguments: Spoken.allCases)
     func resuming(over spoken: Spoken) async throws {
         try await withResponding(over: spoken) { stage in
@@ -166,7 +166,7 @@ import Testing
     }
 
     @Test(
-        "one serializer serves two handlers and a retry, and each stream is read on its own",
+        "two handlers and a retry can share a serializer, and are read independently",
         arguments: Spoken.allCases)
     func sharing(over spoken: Spoken) async throws {
         try await withResponding(over: spoken) { stage in
@@ -190,7 +190,7 @@ import Testing
     }
 
     @Test(
-        "lines of JSON come one by one, and a bad one cancels where that is asked for",
+        "lines of JSON are delivered one by one; a bad line cancels if the request is set to do so",
         arguments: Spoken.allCases)
     func lines(over spoken: Spoken) async throws {
         try await withResponding(over: spoken) { stage in
@@ -210,7 +210,7 @@ import Testing
         }
     }
 
-    @Test("a line that never ends costs no more than the limit, and fails once", arguments: Spoken.allCases)
+    @Test("a line without an end is buffered up to the limit, and fails once", arguments: Spoken.allCases)
     func endless(over spoken: Spoken) async throws {
         try await withResponding(over: spoken) { stage in
             let address = serve(

@@ -72,7 +72,7 @@ import Testing
     }
 
     @Test(
-        "[V-6.2, V-12.6] after the first failure the others are silent, and without a response all are",
+        "[V-6.2, V-12.6] validators do not run after the first failure, nor without a response",
         arguments: Spoken.allCases)
     func silence(over spoken: Spoken) async throws {
         let judgements = Judgements()
@@ -120,7 +120,8 @@ import Testing
     }
 
     @Test(
-        "[V-6.3] a validator's AFError is the request's, another error is wrapped", arguments: Spoken.allCases
+        "[V-6.3] a validator's AFError becomes the request's error, any other is wrapped",
+        arguments: Spoken.allCases
     )
     func errors(over spoken: Spoken) async throws {
         try await withResponding(over: spoken) { stage in
@@ -141,7 +142,7 @@ import Testing
         }
     }
 
-    @Test("[V-6.4] without a validator any response will do", arguments: Spoken.allCases)
+    @Test("[V-6.4] without a validator any response is accepted", arguments: Spoken.allCases)
     func none(over spoken: Spoken) async throws {
         try await withResponding(over: spoken) { stage in
             let response = await called {
@@ -153,7 +154,7 @@ import Testing
         }
     }
 
-    @Test("[V-6.5, V-6.6] the status is judged before the type", arguments: Spoken.allCases)
+    @Test("[V-6.5, V-6.6] the status is validated before the content type", arguments: Spoken.allCases)
     func both(over spoken: Spoken) async throws {
         let judgements = Judgements()
         try await withResponding(monitors: [judgements], over: spoken) { stage in
@@ -184,7 +185,7 @@ import Testing
     }
 
     @Test(
-        "[V-6.7, V-12.9] the request that was sent says what is acceptable, not the session's headers",
+        "[V-6.7, V-12.9] the sent request's Accept header applies, not the session's headers",
         arguments: Spoken.allCases)
     func accept(over spoken: Spoken) async throws {
         let judged = SeenValues<Int>()
@@ -224,7 +225,7 @@ import Testing
     }
 
     @Test(
-        "[V-6.8, V-6.10, V-12.8] the type of nothing is not judged, but in a stream it is",
+        "[V-6.8, V-6.10, V-12.8] the content type of an empty response is validated only for streams",
         arguments: Spoken.allCases)
     func emptiness(over spoken: Spoken) async throws {
         try await withResponding(over: spoken) { stage in
@@ -252,7 +253,7 @@ import Testing
         }
     }
 
-    @Test("[V-6.9] a download is judged by its file, which stays", arguments: Spoken.allCases)
+    @Test("[V-6.9] a download's validation uses its file, and keeps it", arguments: Spoken.allCases)
     func downloads(over spoken: Spoken) async throws {
         let judgements = Judgements()
         try await withResponding(monitors: [judgements], over: spoken) { stage in
@@ -280,7 +281,7 @@ import Testing
     }
 
     @Test(
-        "[V-6.2] a stream is judged when it has ended, with an event for each validator",
+        "[V-6.2] a stream is validated when it has ended, with an event for each validator",
         arguments: Spoken.allCases)
     func streams(over spoken: Spoken) async throws {
         let judgements = Judgements()
@@ -294,7 +295,7 @@ import Testing
         }
     }
 
-    @Test("[V-6.15] a type in capitals is compared in small letters", arguments: Spoken.allCases)
+    @Test("[V-6.15] a response's type is compared in lower case", arguments: Spoken.allCases)
     func capitals(over spoken: Spoken) async throws {
         try await withResponding(over: spoken) { stage in
             let response = await called {

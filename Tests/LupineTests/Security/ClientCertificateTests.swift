@@ -115,7 +115,7 @@ import Testing
     }
 
     @Test(
-        "[D-1] the storage's identity is nobody's who brought a credential, and no redirect's",
+        "[D-1] the storage's identity is not used for requests with a credential, nor for redirects",
         arguments: [TLSVersion.v1_2, .v1_3], [false, true])
     func storedIdentity(_ version: TLSVersion, isRedirected: Bool) async throws {
         for spoken in Spoken.allCases {
@@ -149,7 +149,7 @@ import Testing
     }
 
     @Test(
-        "[I-8.1] an identity is shown and accepted, whoever answers the challenge with it",
+        "[I-8.1] the server accepts the identity from each source that can answer the challenge",
         arguments: [TLSVersion.v1_2, .v1_3])
     func accepted(_ version: TLSVersion) async throws {
         for way in Way.allCases {
@@ -163,7 +163,7 @@ import Testing
     }
 
     @Test(
-        "a client without an identity is refused where the server insists, and served where it does not",
+        "a client without an identity is refused only if the server requires one",
         arguments: [TLSVersion.v1_2, .v1_3])
     func without(_ version: TLSVersion) async throws {
         for way in Way.allCases {
@@ -174,7 +174,7 @@ import Testing
     }
 
     @Test(
-        "an identity that the server does not trust is rejected, also where none would have done",
+        "an untrusted identity is rejected, even if the server requires none",
         arguments: [TLSVersion.v1_2, .v1_3])
     func wrong(_ version: TLSVersion) async throws {
         for way in Way.allCases {
@@ -186,7 +186,7 @@ import Testing
     }
 
     @Test(
-        "[I-8.1] a name and a password are no identity: the server hears of nobody",
+        "[I-8.1] a name and a password are not an identity: the server receives no certificate",
         arguments: Spoken.allCases)
     func password(over spoken: Spoken) async throws {
         try await withPipeline(Self.setUp(.v1_3, insists: true), over: spoken) { stage in
@@ -200,7 +200,7 @@ import Testing
     }
 
     @Test(
-        "monitors hear of the challenge, which names the issuers that the server trusts",
+        "monitors receive the challenge, which names the issuers that the server trusts",
         arguments: [TLSVersion.v1_2, .v1_3], Spoken.allCases)
     func challenge(_ version: TLSVersion, over spoken: Spoken) async throws {
         let asked = Heard<URLProtectionSpace>()
@@ -227,7 +227,7 @@ import Testing
     }
 
     @Test(
-        "[U-11.20] what has seen an identity is lent to nobody else while its task is suspended",
+        "[U-11.20] a connection with an identity is not shared while its task is suspended",
         arguments: Spoken.allCases)
     func suspended(over spoken: Spoken) async throws {
         let rsa = try #require(try Certificate.pem(PKI.text("client-rsa.pem")).first)

@@ -89,7 +89,7 @@ import Testing
             shows: "a leaf that names no address", leaf: "good", options: .any, status: errSecSuccess),
     ]
 
-    @Test("[I-8.6] [I-10.11] revocation is looked up in the network", arguments: rows)
+    @Test("[I-8.6] [I-10.11] revocation is checked over the network", arguments: rows)
     func fetched(_ row: Row) async throws {
         let asked = Heard<String>()
         let responder = try LupineOrigin.Origin.start()
@@ -130,7 +130,7 @@ import Testing
         await responder.shutdown()
     }
 
-    @Test("what the server has stapled counts, and nobody else is asked", arguments: Spoken.allCases)
+    @Test("a stapled response is used without a request to the responder", arguments: Spoken.allCases)
     func stapled(over spoken: Spoken) async throws {
         let rows: [(leaf: String, staple: String?, OSStatus)] = [
             ("good-ocsp", "good", errSecSuccess), ("good-ocsp", "good-no-next", errSecSuccess),

@@ -33,7 +33,7 @@ import Testing
 
     // MARK: the manager
 
-    @Test("[I-9.1] an evaluator is found by the very host")
+    @Test("[I-9.1] an evaluator is found only for its exact host")
     func exactMatch() throws {
         let evaluator = DisabledTrustEvaluator()
         let manager = ServerTrustManager(allHostsMustBeEvaluated: false, evaluators: ["good.test": evaluator])
@@ -56,7 +56,7 @@ import Testing
         #expect(try lenient.serverTrustEvaluator(forHost: "a.test") == nil)
     }
 
-    @Test("[I-9.3] a subclass may find evaluators in its own way", arguments: Spoken.allCases)
+    @Test("[I-9.3] a subclass of the manager may choose the evaluators", arguments: Spoken.allCases)
     func subclass(over spoken: Spoken) async throws {
         try await PolicyStage.run(leaf: "expired", over: spoken) { stage in
             let manager = WildcardManager(evaluators: ["*.test": DisabledTrustEvaluator()])
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test("[I-9.4] nobody is asked about a server without TLS", arguments: Spoken.allCases)
+    @Test("[I-9.4] no evaluator is called for a server without TLS", arguments: Spoken.allCases)
     func plain(over spoken: Spoken) async throws {
         try await PolicyStage.run(over: spoken) { stage in
             try await stage.withSession(trust: ServerTrustManager(evaluators: [:])) { session in
@@ -81,7 +81,7 @@ import Testing
     // MARK: server trust
 
     @Test(
-        "[I-8.4] what an evaluator says is final, and what it throws is what the request fails with",
+        "[I-8.4] the evaluator decides alone, and the request fails with the error that it throws",
         arguments: Spoken.allCases)
     func verdicts(over spoken: Spoken) async throws {
         let rows: [(leaf: String, evaluator: any ServerTrustEvaluating, verdict: String)] = [
@@ -110,7 +110,7 @@ import Testing
     }
 
     @Test(
-        "[I-8.5] a refused server ends the task as cancelled, the request with the verdict, and retriers hear it",
+        "[I-8.5] a refused server cancels the task; the request and the retriers receive the evaluator's error",
         arguments: Spoken.allCases
     )
     func refusal(over spoken: Spoken) async throws {
@@ -133,7 +133,7 @@ import Testing
     }
 
     @Test(
-        "[I-8.6] [I-8.7] an evaluator is asked on the root queue, about the host as the URL has it, without a port",
+        "[I-8.6] [I-8.7] an evaluator is called on the root queue, with the URL's host without a port",
         arguments: Spoken.allCases
     )
     func queueAndHost(over spoken: Spoken) async throws {
@@ -183,7 +183,7 @@ import Testing
     }
 
     @Test(
-        "[I-8.1] the default credential of the storage is used where the request has none",
+        "[I-8.1] the storage's default credential is used if the request has none",
         arguments: Spoken.allCases)
     func storedCredential(over spoken: Spoken) async throws {
         try await PolicyStage.run(over: spoken) { stage in
@@ -209,7 +209,7 @@ import Testing
     }
 
     @Test(
-        "[I-8.3] the last credential counts, for the session by default, and over retries",
+        "[I-8.3] the last credential is used, for the session by default, and by retries",
         arguments: Spoken.allCases)
     func lastCredential(over spoken: Spoken) async throws {
         try await PolicyStage.run(over: spoken) { stage in

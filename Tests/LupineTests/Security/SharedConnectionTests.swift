@@ -55,7 +55,7 @@ import Testing
 
     /// The evaluator is asked about a connection that was opened for its own host: another host's server may present another
     /// chain.
-    @Test("[H-12.13] a host with an evaluator has connections of its own", arguments: [false, true])
+    @Test("[H-12.13] a host with an evaluator shares no connections", arguments: [false, true])
     func withAnEvaluator(accepts: Bool) async throws {
         let evaluator = Noting(accepts: accepts)
         try await withStage(["localhost": evaluator]) { stage in
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test("[H-12.13] a connection that an evaluator of the program's has accepted is its host's alone")
+    @Test("[H-12.13] a connection that the program's evaluator has accepted is not shared with other hosts")
     func acceptedOtherwise() async throws {
         try await withStage(["good.test": Noting(accepts: true)]) { stage in
             for host in ["good.test", "localhost"] { #expect(await status(stage, host) == 200) }
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test("[H-12.13] a subclass of the delegate may answer: each host has connections of its own")
+    @Test("[H-12.13] with a subclass of the delegate, no host shares connections")
     func aDelegateOfTheProgram() async throws {
         try await withStage(nil, delegate: HostileCredentialTests.Answering()) { stage in
             for host in ["good.test", "localhost"] { #expect(await status(stage, host) == 200) }

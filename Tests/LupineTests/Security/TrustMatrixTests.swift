@@ -183,7 +183,7 @@ import Testing
         if let curve { configuration.lupine.tls.groups = "P-256:\(curve)" }
     }
 
-    @Test("every leaf that a server can present has its row")
+    @Test("every leaf of the fixtures has a row")
     func completeness() throws {
         let page = try PKI.text("README.md")
         let start = try #require(page.range(of: "## Leaves\n"))
@@ -195,7 +195,8 @@ import Testing
     }
 
     @Test(
-        "each leaf, each evaluator, with the host and without", arguments: leaves.map(\.name), Spoken.allCases
+        "the verdict of each evaluator about each leaf, with and without the host",
+        arguments: leaves.map(\.name), Spoken.allCases
     )
     func cells(_ name: String, over spoken: Spoken) async throws {
         let leaf = try #require(Self.leaves.first { $0.name == name })
@@ -217,7 +218,7 @@ import Testing
     }
 
     @Test(
-        "without an evaluator the loading system judges, and a host that must have one is refused",
+        "without an evaluator the loading system decides; a host that must have one is refused",
         arguments: Spoken.allCases)
     func withoutEvaluator(over spoken: Spoken) async throws {
         for (leaf, host, isValid) in [("good", "good.test", true), ("expired", "localhost", false)] {

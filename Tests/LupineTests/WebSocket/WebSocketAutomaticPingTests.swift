@@ -24,7 +24,7 @@ struct WebSocketAutomaticPingTests {
     }
 
     @Test(
-        "[W-13] the first one an interval after connecting, each other an interval after a pong",
+        "[W-13] the first ping follows the opening by one interval, each later one a pong",
         arguments: Spoken.allCases)
     func rhythm(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
@@ -46,7 +46,7 @@ struct WebSocketAutomaticPingTests {
         }
     }
 
-    @Test("[W-13] without an interval there are none", arguments: Spoken.allCases)
+    @Test("[W-13] without an interval no pings are sent", arguments: Spoken.allCases)
     func none(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
             let clock = ManualPingTimer()
@@ -57,7 +57,7 @@ struct WebSocketAutomaticPingTests {
     }
 
     @Test(
-        "[W-13] they stop when the connection ends, whatever ends it",
+        "[W-13] pings stop when the connection ends, for any reason",
         arguments: ["cancel", "close", "disconnect", "fail"], Spoken.allCases)
     func stops(ending: String, over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
@@ -80,7 +80,7 @@ struct WebSocketAutomaticPingTests {
     }
 
     @Test(
-        "[W-13] a request that is held when one is due has no more, not even when it goes on",
+        "[W-13] a request that is suspended when a ping is due sends no more, even after resuming",
         arguments: Spoken.allCases)
     func held(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
@@ -100,7 +100,7 @@ struct WebSocketAutomaticPingTests {
         }
     }
 
-    @Test("[W-13] the next connection has its own", arguments: Spoken.allCases)
+    @Test("[W-13] the connection of a retry has its own pings", arguments: Spoken.allCases)
     func nextConnection(over spoken: Spoken) async throws {
         let interceptor = ScriptedInterceptor(answers: [.retry])
         try await withPipeline(over: spoken) { stage in
@@ -121,7 +121,7 @@ struct WebSocketAutomaticPingTests {
     }
 
     @Test(
-        "[W-13] a request that nobody holds is not held by its timer", .timeLimit(.minutes(10)),
+        "[W-13] the ping timer does not retain the request", .timeLimit(.minutes(10)),
         arguments: Spoken.allCases)
     func released(over spoken: Spoken) async throws {
         weak var gone: WebSocketRequest?
@@ -158,7 +158,7 @@ struct PingScheduleTests {
     private static let waiting: [Event] = [.connected]
     private static let asking: [Event] = [.connected, .due(1)]
 
-    @Test("[W-13] what an event leads to", arguments: 0..<3)
+    @Test("[W-13] the action and the phase that follow each event", arguments: 0..<3)
     func table(phase: Int) {
         let before = [Self.idle, Self.waiting, Self.asking][phase]
         let first = phase == 0
@@ -179,7 +179,7 @@ struct PingScheduleTests {
         }
     }
 
-    @Test("[W-13] a schedule that was stopped goes on with the next connection, under other numbers")
+    @Test("[W-13] a stopped schedule starts again with the next connection and another number")
     func numbers() {
         var schedule = schedule([.connected, .due(1), .stop])
         #expect(schedule.receive(.connected) == .wait(2))

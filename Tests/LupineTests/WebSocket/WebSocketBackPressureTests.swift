@@ -42,7 +42,7 @@ struct WebSocketBackPressureTests {
     }
 
     @Test(
-        "a handler that stands still holds up the server, and gets every message in the end",
+        "a blocked handler slows the server, and receives every message after it continues",
         arguments: Spoken.allCases)
     func handler(over spoken: Spoken) async throws {
         try await withPipeline(.narrow, over: spoken) { stage async throws in
@@ -68,7 +68,7 @@ struct WebSocketBackPressureTests {
         }
     }
 
-    @Test("so does an iteration that stands still", arguments: Spoken.allCases)
+    @Test("a blocked iteration slows the server", arguments: Spoken.allCases)
     func sequence(over spoken: Spoken) async throws {
         try await withPipeline(.narrow, over: spoken) { stage async throws in
             let request = stage.socket()
@@ -91,7 +91,7 @@ struct WebSocketBackPressureTests {
     }
 
     @Test(
-        "messages that were held back come before the word that the connection is closed, in order",
+        "messages that waited for a slow handler precede the closing, in order",
         arguments: Spoken.allCases)
     func order(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage async throws in
@@ -114,7 +114,7 @@ struct WebSocketBackPressureTests {
         }
     }
 
-    @Test("a request that is held by its handler can be cancelled", arguments: Spoken.allCases)
+    @Test("a request whose handler is blocked can be cancelled", arguments: Spoken.allCases)
     func cancelled(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage async throws in
             let request = stage.socket()

@@ -11,7 +11,7 @@ import Testing
 
 /// Messages and pings that are sent to the server.
 struct WebSocketSendingTests {
-    @Test("[W-11] what is sent before there is a task goes out first, in order", arguments: Spoken.allCases)
+    @Test("[W-11] messages sent before there is a task are sent first, in order", arguments: Spoken.allCases)
     func queued(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
             let (request, outcomes, texts) = (
@@ -29,7 +29,7 @@ struct WebSocketSendingTests {
         }
     }
 
-    @Test("[W-11] the handler is called on its queue", arguments: Spoken.allCases)
+    @Test("[W-11] the completion handler of send is called on its queue", arguments: Spoken.allCases)
     func queue(over spoken: Spoken) async throws {
         let key = DispatchSpecificKey<Bool>()
         let queue = DispatchQueue(label: "sent")
@@ -48,7 +48,8 @@ struct WebSocketSendingTests {
     }
 
     @Test(
-        "[W-11] what could not be sent hears so", arguments: ["cancel", "close", "fail", "dropped"],
+        "[W-11] messages that were not sent complete with an error",
+        arguments: ["cancel", "close", "fail", "dropped"],
         Spoken.allCases)
     func unsent(ending: String, over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
@@ -71,7 +72,7 @@ struct WebSocketSendingTests {
         }
     }
 
-    @Test("[W-11] on a URLSession that is invalid already nothing can be sent", arguments: Spoken.allCases)
+    @Test("[W-11] on an invalidated URLSession messages complete with an error", arguments: Spoken.allCases)
     func invalidated(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
             stage.session.session.invalidateAndCancel()
@@ -85,7 +86,7 @@ struct WebSocketSendingTests {
         }
     }
 
-    @Test("[W-11] a task that fails says so of each message", arguments: Spoken.allCases)
+    @Test("[W-11] messages of a task that fails complete with its error", arguments: Spoken.allCases)
     func failed(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
             let (request, outcomes) = (stage.socket(path: "/status/500"), Heard<String>())
@@ -96,7 +97,7 @@ struct WebSocketSendingTests {
         }
     }
 
-    @Test("[W-11] what is sent between two attempts goes to the next one", arguments: Spoken.allCases)
+    @Test("[W-11] a message sent between two attempts is sent by the next one", arguments: Spoken.allCases)
     func betweenAttempts(over spoken: Spoken) async throws {
         let (attempts, interceptor) = (Protected(0), Protected<ScriptedInterceptor?>(nil))
         try await withPipeline(over: spoken) { stage in
@@ -141,7 +142,9 @@ struct WebSocketSendingTests {
 
     // MARK: pings
 
-    @Test("[W-12] a ping that cannot be sent says so, later", arguments: Spoken.allCases)
+    @Test(
+        "[W-12] a ping that cannot be sent responds asynchronously that it is unsent",
+        arguments: Spoken.allCases)
     func unsentPing(over spoken: Spoken) async throws {
         let interceptor = ScriptedInterceptor(adapt: { _ in })
         defer { interceptor.forget() }
@@ -163,7 +166,7 @@ struct WebSocketSendingTests {
         }
     }
 
-    @Test("[W-12] each of many pings has an answer of its own, with its times", arguments: Spoken.allCases)
+    @Test("[W-12] each of many pings has its own pong, with its times", arguments: Spoken.allCases)
     func pings(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
             let request = stage.socket()
@@ -187,7 +190,7 @@ struct WebSocketSendingTests {
     }
 
     @Test(
-        "[W-12] an event pings too, and a connection that is over answers with an error",
+        "[W-12] an event can send pings, and pings on a lost connection fail",
         arguments: Spoken.allCases)
     func pingErrors(over spoken: Spoken) async throws {
         let interceptor = ScriptedInterceptor(retry: { _ in })
