@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test(
-        "[V-1.2] a download's serializer throws the error, reports a missing or unreadable file, or serializes"
+        "[V-1.2] a download's serializer throws the error, reports an unreadable file, or serializes"
     )
     func download() throws {
         let serializer = Minimal()

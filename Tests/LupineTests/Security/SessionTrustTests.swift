@@ -110,7 +110,7 @@ import Testing
     }
 
     @Test(
-        "[I-8.5] a refused server cancels the task; the request and the retriers receive the evaluator's error",
+        "[I-8.5] a refused server cancels the task, and the request and the retriers receive the error",
         arguments: Spoken.allCases
     )
     func refusal(over spoken: Spoken) async throws {
