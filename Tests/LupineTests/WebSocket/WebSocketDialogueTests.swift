@@ -151,7 +151,7 @@ struct WebSocketDialogueTests {
     func lost(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
             let request = stage.socket("drop=1")
-            let log = request.log { if case .connected = $0.kind { request.sends("x", Heard()) } }
+            let log = request.log { if case .connected = $0.kind { request.sendText("x", Heard()) } }
             let all = await log.all
             #expect(all.first == "connected -" && all.last == "completed task lost")
             #expect(!all.contains { $0.hasPrefix("disconnected") })
@@ -175,7 +175,7 @@ struct WebSocketDialogueTests {
             }
             stage.socket("count=500&close=1000").streamSerializer(serializer, on: queue) { event in
                 if DispatchQueue.getSpecific(key: other) != true { misplaced.write { $0 += 1 } }
-                log.note(event)
+                log.record(event)
             }
             let all = await log.all
             #expect(misplaced.read { $0 } == 0)
@@ -217,11 +217,11 @@ struct WebSocketDialogueTests {
             request.streamDecodable(Int.self, on: queue) { values.add($0) }
             request.streamMessages(on: queue) { messages.add($0.brief) }
             request.streamDecodableEvents(Int.self, on: queue) { event in
-                log.note(event)
+                log.record(event)
                 if event.message == 2 { event.close(sending: .normalClosure) }
             }
             request.resume()
-            for text in ["1", "one", "2"] { request.sends(text, Heard()) }
+            for text in ["1", "one", "2"] { request.sendText(text, Heard()) }
             #expect(
                 await log.all == [
                     "connected -", "message 1", "failed", "message 2", "disconnected 1000 -", "completed nil",

@@ -35,10 +35,10 @@ struct WebSocketEndingTests {
             let (request, outcomes) = (stage.socket(), Heard<String>())
             let log = request.log { event in
                 guard case .connected = event.kind else { return }
-                request.sends("a", outcomes)
-                request.sends("b", outcomes)
+                request.sendText("a", outcomes)
+                request.sendText("b", outcomes)
                 request.close(sending: .normalClosure)
-                request.sends("c", outcomes)
+                request.sendText("c", outcomes)
             }
             let all = await log.all
             #expect(await Set(outcomes.wait(for: 3)) == ["a sent", "b sent", "c explicit"])

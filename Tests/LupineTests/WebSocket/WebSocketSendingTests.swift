@@ -18,10 +18,10 @@ struct WebSocketSendingTests {
                 stage.socket(resumes: false), Heard<String>(), (0..<20).map { "text \($0)" }
             )
             let log = request.log()
-            for text in texts.prefix(10) { request.sends(text, outcomes) }
+            for text in texts.prefix(10) { request.sendText(text, outcomes) }
             #expect(outcomes.all.isEmpty)
             request.resume()
-            for text in texts.suffix(10) { request.sends(text, outcomes) }
+            for text in texts.suffix(10) { request.sendText(text, outcomes) }
             #expect(
                 await log.events.wait(for: 21) == ["connected -"] + texts.map { "message \($0)" })
             #expect(await Set(outcomes.wait(for: 20)) == Set(texts.map { "\($0) sent" }))
@@ -58,8 +58,8 @@ struct WebSocketSendingTests {
                 let request =
                     ending == "fail"
                     ? stage.session.webSocketRequest(to: "") : stage.socket(resumes: false)
-                request.sends("a", outcomes)
-                request.sends("b", outcomes)
+                request.sendText("a", outcomes)
+                request.sendText("b", outcomes)
                 switch ending {
                 case "cancel": request.cancel()
                 case "close": request.close(sending: .normalClosure)
@@ -78,7 +78,7 @@ struct WebSocketSendingTests {
             stage.session.session.invalidateAndCancel()
             await stage.recorder.heard.wait(untilHeard: "s1")
             let (request, outcomes) = (stage.socket(resumes: false), Heard<String>())
-            request.sends("a", outcomes)
+            request.sendText("a", outcomes)
             let log = request.log()
             request.resume()
             #expect(await log.all == ["completed invalidated"])
@@ -90,7 +90,7 @@ struct WebSocketSendingTests {
     func failed(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
             let (request, outcomes) = (stage.socket(path: "/status/500"), Heard<String>())
-            request.sends("a", outcomes)
+            request.sendText("a", outcomes)
             let log = request.log()
             #expect(await outcomes.wait(for: 1) == ["a url -1011"])
             #expect(await log.all == ["completed task url -1011"])
@@ -116,7 +116,7 @@ struct WebSocketSendingTests {
             let (request, outcomes) = (stage.socket(interceptor: scripted), Heard<String>())
             let log = request.log()
             let question = await scripted.questions.wait(for: 1)[0]
-            request.sends("late", outcomes)
+            request.sendText("late", outcomes)
             question.answer(.retry)
             #expect(await log.events.wait(for: 2) == ["connected -", "message late"])
             #expect(await outcomes.wait(for: 1) == ["late sent"])
@@ -135,7 +135,7 @@ struct WebSocketSendingTests {
             if isCancelled { request.cancel() }
             _ = await log.all
             await stage.settle()
-            request.sends("late", outcomes)
+            request.sendText("late", outcomes)
             #expect(await outcomes.wait(for: 1) == ["late explicit"])
         }
     }
@@ -158,11 +158,11 @@ struct WebSocketSendingTests {
             #expect(await heard.wait(for: 1) == ["unsent"])
             request.resume()
             await interceptor.adaptations.wait(for: 1)
-            #expect(await request.pinged().brief == "unsent")
+            #expect(await request.pingAndWait().brief == "unsent")
             request.suspend()
-            #expect(await request.pinged().brief == "unsent")
+            #expect(await request.pingAndWait().brief == "unsent")
             request.cancel()
-            #expect(await request.pinged().brief == "unsent")
+            #expect(await request.pingAndWait().brief == "unsent")
         }
     }
 
@@ -202,10 +202,10 @@ struct WebSocketSendingTests {
                 event.sendPing(respondingOn: DispatchQueue(label: "pong")) { heard.add($0.brief) }
             }
             #expect(await heard.wait(for: 1) == ["pong"])
-            request.sends("last", Heard())
+            request.sendText("last", Heard())
             await interceptor.questions.wait(for: 1)
             #expect(request.isResumed)
-            #expect(await request.pinged().brief == "error lost")
+            #expect(await request.pingAndWait().brief == "error lost")
             request.cancel()
             #expect(await log.all.last == "completed task lost")
         }

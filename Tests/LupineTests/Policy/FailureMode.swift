@@ -6,13 +6,13 @@ import LupineOrigin
 
 @testable import Lupine
 
-/// A way in which a server can fail a request, as far as a script can produce it.
-struct Failing: Sendable {
-    /// The share of this failure in the retry storm.
+/// A way in which a server can fail a request and that a script can produce.
+struct FailureMode: Sendable {
+    /// The frequency of this failure in the retry storm.
     enum Frequency {
-        case often
+        case common
         /// The client has to wait for its time-out.
-        case seldom
+        case rare
     }
 
     enum Kind: Sendable {
@@ -26,7 +26,7 @@ struct Failing: Sendable {
     let kind: Kind
     /// The error code of the loading system; nil if the status is the failure.
     let code: URLError.Code?
-    var frequency = Frequency.often
+    var frequency = Frequency.common
     /// Whether the server sends nothing before the connection ends. On a reused connection, the loading system then sends the
     /// request again without asking the policy.
     var isReplayed = false
@@ -44,7 +44,7 @@ struct Failing: Sendable {
     }
 
     private init(
-        _ name: String, _ code: URLError.Code, _ steps: Script.Step..., frequency: Frequency = .often,
+        _ name: String, _ code: URLError.Code, _ steps: Script.Step..., frequency: Frequency = .common,
         isReplayed: Bool = false
     ) {
         self.name = name
@@ -60,65 +60,70 @@ struct Failing: Sendable {
     private static let gzip = ok + "Content-Encoding: gzip\r\nContent-Length: "
     private static let gzipHead: [UInt8] = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3]
 
-    static let ways: [Failing] =
-        [408, 500, 502, 503, 504].flatMap { [Failing($0), Failing($0, isLast: true)] } + [
+    static let all: [FailureMode] =
+        [408, 500, 502, 503, 504].flatMap { [FailureMode($0), FailureMode($0, isLast: true)] } + [
             // The connection ends.
-            Failing("closed behind the request", .networkConnectionLost, .close, isReplayed: true),
-            Failing("reset behind the request", .networkConnectionLost, .reset, isReplayed: true),
-            Failing("half closed behind the request", .networkConnectionLost, .halfClose, isReplayed: true),
-            Failing("closed in the head", .networkConnectionLost, .send("HTTP/1.1 200 OK\r\nConte"), .close),
-            Failing("reset in the head", .networkConnectionLost, .send("HTTP/1.1 200 OK\r\nConte"), .reset),
-            Failing(
+            FailureMode("closed behind the request", .networkConnectionLost, .close, isReplayed: true),
+            FailureMode("reset behind the request", .networkConnectionLost, .reset, isReplayed: true),
+            FailureMode(
+                "half closed behind the request", .networkConnectionLost, .halfClose, isReplayed: true),
+            FailureMode(
+                "closed in the head", .networkConnectionLost, .send("HTTP/1.1 200 OK\r\nConte"), .close),
+            FailureMode(
+                "reset in the head", .networkConnectionLost, .send("HTTP/1.1 200 OK\r\nConte"), .reset),
+            FailureMode(
                 "closed behind an interim head", .networkConnectionLost, .send("HTTP/1.1 103 E\r\n\r\n"),
                 .close),
-            Failing(
+            FailureMode(
                 "closed behind the head", .networkConnectionLost, .send(ok + "Content-Length: 9\r\n\r\n"),
                 .close),
-            Failing("closed in the body", .networkConnectionLost, .send(long), .close),
-            Failing("reset in the body", .networkConnectionLost, .send(long), .reset),
-            Failing("closed in a chunk", .networkConnectionLost, .send(chunked + "5\r\nok"), .close),
-            Failing("reset in a chunk", .networkConnectionLost, .send(chunked + "5\r\nok"), .reset),
-            Failing(
+            FailureMode("closed in the body", .networkConnectionLost, .send(long), .close),
+            FailureMode("reset in the body", .networkConnectionLost, .send(long), .reset),
+            FailureMode("closed in a chunk", .networkConnectionLost, .send(chunked + "5\r\nok"), .close),
+            FailureMode("reset in a chunk", .networkConnectionLost, .send(chunked + "5\r\nok"), .reset),
+            FailureMode(
                 "closed before the last chunk", .networkConnectionLost, .send(chunked + "2\r\nok\r\n"), .close
             ),
-            Failing(
+            FailureMode(
                 "closed in the trailers", .networkConnectionLost, .send(chunked + "0\r\nA: b\r\n"), .close),
             // It is not an HTTP response.
-            Failing("no HTTP", .badServerResponse, .send("220 mail.test ESMTP\r\n"), .close),
-            Failing("another version", .badServerResponse, .send("HTTP/3.0 200 OK\r\n\r\n"), .close),
-            Failing("a status that is none", .badServerResponse, .send("HTTP/1.1 2x0 OK\r\n\r\n"), .close),
-            Failing("no name of a field", .badServerResponse, .send(ok + ": value\r\n\r\n"), .close),
-            Failing("a blank behind a name", .badServerResponse, .send(ok + "A : b\r\n\r\n"), .close),
+            FailureMode("no HTTP", .badServerResponse, .send("220 mail.test ESMTP\r\n"), .close),
+            FailureMode("another version", .badServerResponse, .send("HTTP/3.0 200 OK\r\n\r\n"), .close),
+            FailureMode(
+                "a status that is none", .badServerResponse, .send("HTTP/1.1 2x0 OK\r\n\r\n"), .close),
+            FailureMode("no name of a field", .badServerResponse, .send(ok + ": value\r\n\r\n"), .close),
+            FailureMode("a blank behind a name", .badServerResponse, .send(ok + "A : b\r\n\r\n"), .close),
             // The framing is wrong.
-            Failing(
+            FailureMode(
                 "two lengths", .badServerResponse,
                 .send(ok + "Content-Length: 2\r\nContent-Length: 3\r\n\r\nok"), .close),
-            Failing(
+            FailureMode(
                 "a negative length", .badServerResponse, .send(ok + "Content-Length: -2\r\n\r\nok"), .close),
-            Failing(
+            FailureMode(
                 "chunks inside of another coding", .badServerResponse,
                 .send(ok + "Transfer-Encoding: chunked, gzip\r\n\r\n2\r\nok\r\n0\r\n\r\n"), .close),
-            Failing(
+            FailureMode(
                 "an unknown transfer coding", .badServerResponse,
                 .send(ok + "Transfer-Encoding: secret\r\n\r\nok"), .close),
-            Failing("a chunk size that is none", .badServerResponse, .send(chunked + "x\r\nok"), .close),
-            Failing(
+            FailureMode("a chunk size that is none", .badServerResponse, .send(chunked + "x\r\nok"), .close),
+            FailureMode(
                 "a chunk longer than its size", .badServerResponse, .send(chunked + "1\r\nok\r\n0\r\n\r\n"),
                 .close),
-            Failing(
+            FailureMode(
                 "another protocol", .badServerResponse,
                 .send("HTTP/1.1 101 Go\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n"), .close),
             // The coding is wrong.
-            Failing("content that is not gzip", .cannotDecodeRawData, .send(gzip + "2\r\n\r\nok"), .close),
-            Failing(
+            FailureMode(
+                "content that is not gzip", .cannotDecodeRawData, .send(gzip + "2\r\n\r\nok"), .close),
+            FailureMode(
                 "gzip cut short", .cannotDecodeContentData,
                 .send(Array((gzip + "10\r\n\r\n").utf8) + gzipHead), .close),
             // The server falls silent.
-            Failing("silent", .timedOut, .stall, frequency: .seldom),
-            Failing(
-                "silent in the head", .timedOut, .send("HTTP/1.1 200 OK\r\nConte"), .stall, frequency: .seldom
+            FailureMode("silent", .timedOut, .stall, frequency: .rare),
+            FailureMode(
+                "silent in the head", .timedOut, .send("HTTP/1.1 200 OK\r\nConte"), .stall, frequency: .rare
             ),
-            Failing("silent in the body", .timedOut, .send(long), .stall, frequency: .seldom),
-            Failing("silent in a chunk", .timedOut, .send(chunked + "5\r\nok"), .stall, frequency: .seldom),
+            FailureMode("silent in the body", .timedOut, .send(long), .stall, frequency: .rare),
+            FailureMode("silent in a chunk", .timedOut, .send(chunked + "5\r\nok"), .stall, frequency: .rare),
         ]
 }
