@@ -23,20 +23,20 @@ import Testing
     func scalars(value: any Encodable & Sendable, expected: String) throws {
         #expect(
             try text(
-                Written { encoder in
+                ClosureEncodable { encoder in
                     var container = encoder.container(keyedBy: AnyKey.self)
                     try container.encode(value, forKey: "k")
                 }) == "k=\(expected)")
         #expect(
             try text(
-                Written { encoder in
+                ClosureEncodable { encoder in
                     var container = encoder.container(keyedBy: AnyKey.self)
                     var list = container.nestedUnkeyedContainer(forKey: "k")
                     try list.encode(value)
                 }) == "k%5B%5D=\(expected)")
         #expect(
             try text(
-                Written { encoder in
+                ClosureEncodable { encoder in
                     var container = encoder.container(keyedBy: AnyKey.self)
                     var single = container.superEncoder(forKey: "k").singleValueContainer()
                     try single.encode(value)
@@ -114,7 +114,7 @@ import Testing
 
     @Test("[E-6.1.18] errors of values and closures are thrown unchanged")
     func errors() {
-        #expect(throws: Refusal.self) { try text(["a": Written { _ in throw Refusal() }]) }
+        #expect(throws: Refusal.self) { try text(["a": ClosureEncodable { _ in throw Refusal() }]) }
         #expect(throws: Refusal.self) {
             try text(["a": Date()], .init(dateEncoding: .custom { _ in throw Refusal() }))
         }

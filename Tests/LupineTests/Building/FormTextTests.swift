@@ -82,7 +82,7 @@ import Testing
         #expect(
             try text(["n": [30, 4, 200]], .init(alphabetizeKeyValuePairs: false))
                 == "n%5B%5D=30&n%5B%5D=4&n%5B%5D=200")
-        let mixed = Written { encoder in
+        let mixed = ClosureEncodable { encoder in
             var container = encoder.container(keyedBy: AnyKey.self)
             try container.encode(1, forKey: "a")
             try container.encode(["b": 1], forKey: "a ")
@@ -92,7 +92,7 @@ import Testing
 
     @Test("[E-6.2.6] the pairs of a key are adjacent")
     func levels() throws {
-        let value = Written { encoder in
+        let value = ClosureEncodable { encoder in
             var container = encoder.container(keyedBy: AnyKey.self)
             try container.encode(["z": 1, "a": 2], forKey: "k")
             try container.encode(3, forKey: "k[m")

@@ -71,7 +71,7 @@ import Testing
 
     @Test("[E-6.1.5] a later value of another kind replaces the earlier one")
     func laterKind() throws {
-        let value = Written { encoder in
+        let value = ClosureEncodable { encoder in
             var outer = encoder.container(keyedBy: AnyKey.self)
             var keyed = outer.nestedContainer(keyedBy: AnyKey.self, forKey: "r")
             try keyed.encode(1, forKey: "x")
@@ -83,7 +83,7 @@ import Testing
 
     @Test("[E-6.1.6] a repeated key has the first position and the last value")
     func keyTwice() throws {
-        let value = Written { encoder in
+        let value = ClosureEncodable { encoder in
             var container = encoder.container(keyedBy: AnyKey.self)
             try container.encode(1, forKey: "b")
             try container.encode(2, forKey: "a")
@@ -149,7 +149,7 @@ import Testing
     @Test("[E-6.1.10] the count of an unkeyed container")
     func counting() throws {
         let counts = Protected<[Int]>([])
-        let value = Written { encoder in
+        let value = ClosureEncodable { encoder in
             var outer = encoder.container(keyedBy: AnyKey.self)
             var array = outer.nestedUnkeyedContainer(forKey: "a")
             func note() { counts.write { $0.append(array.count) } }
@@ -176,7 +176,7 @@ import Testing
 
     @Test("[E-6.1.10] a nil that is written counts as an element")
     func countingWrittenNil() throws {
-        let value = Written { encoder in
+        let value = ClosureEncodable { encoder in
             var outer = encoder.container(keyedBy: AnyKey.self)
             var array = outer.nestedUnkeyedContainer(forKey: "a")
             try array.encodeNil()
@@ -188,7 +188,7 @@ import Testing
     @Test("[E-6.1.11] a second value in a single-value container is an error")
     func singleValue() throws {
         for isNil in [true, false] {
-            let value = Written { encoder in
+            let value = ClosureEncodable { encoder in
                 var outer = encoder.container(keyedBy: AnyKey.self)
                 var container = outer.superEncoder(forKey: "a").singleValueContainer()
                 if isNil { try container.encodeNil() } else { try container.encode(1) }

@@ -19,7 +19,7 @@ import Testing
     struct Refused: Error {}
 
     /// Refreshes with a given closure, and records its calls.
-    final class Scripted: Authenticator {
+    final class ScriptedAuthenticator: Authenticator {
         typealias Refresh = @Sendable (Token, @escaping @Sendable (Result<Token, any Error>) -> Void) -> Void
 
         let calls = Protected<[String]>([])
@@ -56,7 +56,7 @@ import Testing
         var refreshes: [String] { calls.read { $0.filter { $0.hasPrefix("refresh") } } }
     }
 
-    typealias Interceptor = AuthenticationInterceptor<Scripted>
+    typealias Interceptor = AuthenticationInterceptor<ScriptedAuthenticator>
 
     /// Runs `body` with an origin whose `/secret` accepts only the tokens of this name.
     private static func withSecret(
@@ -78,7 +78,7 @@ import Testing
     func values() {
         let window = Interceptor.RefreshWindow()
         #expect(window.interval == 30 && window.maximumAttempts == 5)
-        let interceptor = Interceptor(authenticator: Scripted())
+        let interceptor = Interceptor(authenticator: ScriptedAuthenticator())
         #expect(interceptor.credential == nil)
         interceptor.credential = Token(name: "set")
         #expect(interceptor.credential == Token(name: "set"))
@@ -89,7 +89,7 @@ import Testing
     )
     func missingCredential(over spoken: Spoken) async throws {
         try await Self.withSecret(over: spoken) { stage in
-            let interceptor = Interceptor(authenticator: Scripted())
+            let interceptor = Interceptor(authenticator: ScriptedAuthenticator())
             try await stage.withSession { session in
                 let end = await session.request(stage.url("/secret"), interceptor: interceptor).ended()
                 guard case .requestAdaptationFailed(AuthenticationError.missingCredential)? = end.error else {
@@ -110,7 +110,7 @@ import Testing
     )
     func expired(over spoken: Spoken) async throws {
         try await Self.withSecret(over: spoken) { stage in
-            let authenticator = Scripted()
+            let authenticator = ScriptedAuthenticator()
             let interceptor = Interceptor(
                 authenticator: authenticator, credential: Token(name: "old", requiresRefresh: true))
             try await stage.withSession(interceptor: interceptor) { session in
@@ -129,7 +129,8 @@ import Testing
     func appliedAtOnce(over spoken: Spoken) async throws {
         try await PolicyStage.run(over: spoken) { stage in
             try await stage.withSession { session in
-                let interceptor = Interceptor(authenticator: Scripted(), credential: Token(name: "a"))
+                let interceptor = Interceptor(
+                    authenticator: ScriptedAuthenticator(), credential: Token(name: "a"))
                 let request = try URLRequest(url: stage.url(), method: .get)
                 let adapted = Protected<URLRequest?>(nil)
                 interceptor.adapt(request, for: session) { result in adapted.write { $0 = try? result.get() }
@@ -145,7 +146,7 @@ import Testing
         arguments: Spoken.allCases)
     func otherFailures(over spoken: Spoken) async throws {
         try await PolicyStage.run(over: spoken) { stage in
-            let authenticator = Scripted()
+            let authenticator = ScriptedAuthenticator()
             let interceptor = Interceptor(authenticator: authenticator, credential: Token(name: "a"))
             stage.origin.answer("GET", "/cut", ScriptPlan(.close))
             try await stage.withSession(startRequestsImmediately: false) { session in
@@ -166,7 +167,7 @@ import Testing
         "[I-5.9] a request with an older credential is retried without a refresh", arguments: Spoken.allCases)
     func olderCredential(over spoken: Spoken) async throws {
         try await Self.withSecret(over: spoken) { stage in
-            let authenticator = Scripted()
+            let authenticator = ScriptedAuthenticator()
             let interceptor = Interceptor(authenticator: authenticator, credential: Token(name: "old"))
             try await stage.withSession { session in
                 let request = session.request(stage.url("/secret"), interceptor: interceptor)
@@ -183,7 +184,7 @@ import Testing
         arguments: Spoken.allCases)
     func refused(over spoken: Spoken) async throws {
         try await Self.withSecret(over: spoken) { stage in
-            let authenticator = Scripted()
+            let authenticator = ScriptedAuthenticator()
             let interceptor = Interceptor(authenticator: authenticator, credential: Token(name: "old"))
             try await stage.withSession(interceptor: interceptor) { session in
                 let request = session.request(stage.url("/secret")).validate()
@@ -197,7 +198,7 @@ import Testing
     @Test("[I-5.11] [I-5.14] too many refreshes fail with excessiveRefresh", arguments: Spoken.allCases)
     func excessive(over spoken: Spoken) async throws {
         try await Self.withSecret("never", over: spoken) { stage in
-            let authenticator = Scripted { old, completion in
+            let authenticator = ScriptedAuthenticator { old, completion in
                 completion(.success(Token(name: old.name + "+")))
             }
             let interceptor = Interceptor(
@@ -224,7 +225,7 @@ import Testing
         arguments: Spoken.allCases)
     func staysExpired(over spoken: Spoken) async throws {
         try await Self.withSecret(over: spoken) { stage in
-            let authenticator = Scripted { old, completion in
+            let authenticator = ScriptedAuthenticator { old, completion in
                 completion(.success(Token(name: old.name + "+", requiresRefresh: true)))
             }
             let interceptor = Interceptor(
@@ -246,7 +247,7 @@ import Testing
         arguments: Spoken.allCases)
     func refreshFails(over spoken: Spoken) async throws {
         try await Self.withSecret(over: spoken) { stage in
-            let authenticator = Scripted { _, completion in completion(.failure(Refused())) }
+            let authenticator = ScriptedAuthenticator { _, completion in completion(.failure(Refused())) }
             let expired = Interceptor(
                 authenticator: authenticator, credential: Token(name: "old", requiresRefresh: true))
             let refused = Interceptor(authenticator: authenticator, credential: Token(name: "old"))
@@ -279,7 +280,7 @@ import Testing
                 completion(.success(request))
             }
             let interceptor = Interceptor(
-                authenticator: Scripted(), credential: Token(name: "old", requiresRefresh: true))
+                authenticator: ScriptedAuthenticator(), credential: Token(name: "old", requiresRefresh: true))
             try await stage.withSession(interceptor: earlier) { session in
                 let request = session.request(stage.url("/secret"), interceptor: interceptor).validate()
                 #expect(await request.endedWithText().value == "new kept")
@@ -295,7 +296,7 @@ import Testing
         try await Self.withSecret("set", over: spoken) { stage in
             let held = Protected<(@Sendable (Result<Token, any Error>) -> Void)?>(nil)
             let (began, beginning) = AsyncStream<Void>.makeStream()
-            let authenticator = Scripted { _, completion in
+            let authenticator = ScriptedAuthenticator { _, completion in
                 held.write { $0 = completion }
                 beginning.yield()
             }

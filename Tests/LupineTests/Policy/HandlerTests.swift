@@ -11,7 +11,7 @@ import Testing
 
 /// The provided handlers of redirects and of cached responses, in a session.
 @Suite struct HandlerTests {
-    private static let elsewhere: Redirector = .modify { _, request, _ in
+    private static let redirectElsewhere: Redirector = .modify { _, request, _ in
         var request = request
         request.url = request.url.map { $0.deletingLastPathComponent().appendingPathComponent("elsewhere") }
         request.httpMethod = "PUT"
@@ -49,7 +49,7 @@ import Testing
             let rows: [(session: Redirector?, request: Redirector?, ends: String)] = [
                 (nil, nil, "to GET - -"), (.doNotFollow, nil, "moved"), (.follow, nil, "to GET - -"),
                 (.doNotFollow, .follow, "to GET - -"), (.follow, .doNotFollow, "moved"),
-                (.doNotFollow, Self.elsewhere, "elsewhere PUT yes -"),
+                (.doNotFollow, Self.redirectElsewhere, "elsewhere PUT yes -"),
             ]
             for row in rows {
                 try await stage.withSession(redirectHandler: row.session) { session in
@@ -77,7 +77,7 @@ import Testing
             HTTPURLResponse(url: proposal.url!, statusCode: 302, httpVersion: nil, headerFields: nil))
         let rows: [(Redirector, String?)] = [
             (.follow, "/next"), (Redirector(behavior: .follow), "/next"), (.doNotFollow, nil),
-            (.modify { _, _, _ in nil }, nil), (Self.elsewhere, "/elsewhere"),
+            (.modify { _, _, _ in nil }, nil), (Self.redirectElsewhere, "/elsewhere"),
         ]
         for (redirector, path) in rows {
             var completions: [URLRequest?] = []
@@ -122,7 +122,7 @@ import Testing
     func replaced(over spoken: Spoken) async throws {
         try await Self.withRedirects(over: spoken) { stage in
             try await stage.withSession { session in
-                let end = await session.request(stage.url("/from")).redirect(using: Self.elsewhere)
+                let end = await session.request(stage.url("/from")).redirect(using: Self.redirectElsewhere)
                     .endedWithText()
                 #expect(end.value == "elsewhere PUT yes -")
                 #expect(end.response?.url?.path == "/elsewhere")
@@ -148,7 +148,7 @@ import Testing
 
     // MARK: caching
 
-    private static let marked: ResponseCacher = .modify { _, response in
+    private static let storeModified: ResponseCacher = .modify { _, response in
         CachedURLResponse(
             response: response.response, data: Data("other".utf8), userInfo: ["mark": "yes"],
             storagePolicy: .allowedInMemoryOnly)
@@ -162,7 +162,7 @@ import Testing
             let rows: [(session: ResponseCacher?, request: ResponseCacher?, stored: String?)] = [
                 (nil, nil, "text"), (.doNotCache, nil, nil), (.cache, nil, "text"),
                 (.doNotCache, .cache, "text"),
-                (.cache, .doNotCache, nil), (.doNotCache, Self.marked, "other"),
+                (.cache, .doNotCache, nil), (.doNotCache, Self.storeModified, "other"),
                 (.modify { _, _ in nil }, nil, nil),
             ]
             stage.origin.route("GET", "/plain") { _ throws(Refusal) in
@@ -200,7 +200,7 @@ import Testing
     func whoHasASay(over spoken: Spoken) async throws {
         final class Delegate: SessionDelegate, @unchecked Sendable {}
         try await PolicyStage.run(over: spoken) { stage in
-            func isAsked(
+            func isDelegateAsked(
                 _ delegate: SessionDelegate = SessionDelegate(), cacher: ResponseCacher? = nil,
                 monitors: [any EventMonitor] = [AlamofireNotifications()],
                 _ setUp: (DataRequest) -> Void = { _ in }
@@ -215,13 +215,13 @@ import Testing
                 #expect(await request.ended().error == nil)
                 return try #require(request.task).storesUnasked == false
             }
-            let unasked = [try await isAsked(), try await isAsked(monitors: [])]
+            let unasked = [try await isDelegateAsked(), try await isDelegateAsked(monitors: [])]
             let asked = [
-                try await isAsked(Delegate()), try await isAsked(cacher: .cache),
-                try await isAsked(monitors: [AlamofireNotifications(), ClosureEventMonitor()]),
-                try await isAsked { $0.cacheResponse(using: .cache) },
-                try await isAsked { $0.onHTTPResponse { _, completion in completion(.allow) } },
-                try await isAsked { request in
+                try await isDelegateAsked(Delegate()), try await isDelegateAsked(cacher: .cache),
+                try await isDelegateAsked(monitors: [AlamofireNotifications(), ClosureEventMonitor()]),
+                try await isDelegateAsked { $0.cacheResponse(using: .cache) },
+                try await isDelegateAsked { $0.onHTTPResponse { _, completion in completion(.allow) } },
+                try await isDelegateAsked { request in
                     request.onURLSessionTaskCreation(on: request.underlyingQueue) { [unowned request] _ in
                         request.cacheResponse(using: .cache)
                     }
@@ -244,7 +244,7 @@ import Testing
                 try await stage.withSession(configure: { $0.urlCache = cache }) { session in
                     let request = session.request(stage.url("/plain"))
                     request.onHTTPResponse { [unowned request] _, completion in
-                        if !isRefused { request.cacheResponse(using: Self.marked) }
+                        if !isRefused { request.cacheResponse(using: Self.storeModified) }
                         completion(isRefused ? .cancel : .allow)
                     }
                     #expect(

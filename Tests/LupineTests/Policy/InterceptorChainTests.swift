@@ -9,7 +9,7 @@ import Testing
 
 /// Chains of adapters and retriers, alone and on requests.
 struct InterceptorChainTests {
-    /// Adds its name to a header field, by the newer method or the older one, and notes which.
+    /// Adds its name to a header field, and records which of the two `adapt` methods was called.
     private struct Named: RequestInterceptor {
         let name: String
         let seen: Heard<String>
@@ -43,8 +43,8 @@ struct InterceptorChainTests {
         }
     }
 
-    /// An interceptor that implements only the older method.
-    private struct Older: RequestInterceptor {
+    /// An interceptor that implements only `adapt(_:for:completion:)`.
+    private struct OlderMethodAdapter: RequestInterceptor {
         func adapt(
             _ urlRequest: URLRequest, for session: Session,
             completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void
@@ -98,11 +98,11 @@ struct InterceptorChainTests {
             done(.success(request))
         }
         for usesState in [true, false] {
-            #expect(try order(Older(), usesState: usesState) == "older")
+            #expect(try order(OlderMethodAdapter(), usesState: usesState) == "older")
             #expect(try order(adapter, usesState: usesState) == "closure")
             #expect(try order(Retrier { $3(.retry) }, usesState: usesState) == "none")
         }
-        #expect(try answer(adapter) == "doNotRetry" && answer(Older()) == "doNotRetry")
+        #expect(try answer(adapter) == "doNotRetry" && answer(OlderMethodAdapter()) == "doNotRetry")
         #expect(try answer(Retrier { $3(.retry) }) == "retry")
     }
 
@@ -137,7 +137,7 @@ struct InterceptorChainTests {
 
     @Test("[R-80, I-1.27, I-1.28] adapters and retriers can be added to any interceptor of a request")
     func added() throws {
-        final class Own: Interceptor, @unchecked Sendable {
+        final class InterceptorSubclass: Interceptor, @unchecked Sendable {
             override func adapt(
                 _ urlRequest: URLRequest, using state: RequestAdapterState,
                 completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void
@@ -156,7 +156,7 @@ struct InterceptorChainTests {
         func request(_ interceptor: (any RequestInterceptor)?) -> DataRequest {
             session.request("http://origin.test/", interceptor: interceptor)
         }
-        let chain = Own(adapters: [named("a")], retriers: [named("r")])
+        let chain = InterceptorSubclass(adapters: [named("a")], retriers: [named("r")])
         let rows: [((any RequestInterceptor)?, [String])] = [
             (nil, ["x/x", "x/", "/x"]),
             (chain, ["ax/rx", "ax/r", "a/rx"]),

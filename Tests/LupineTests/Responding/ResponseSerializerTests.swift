@@ -130,13 +130,14 @@ import Testing
 
     @Test("[V-12.12] the static members work for generic and for existential parameters")
     func shorthands() throws {
-        func take<Serializer: ResponseSerializer>(_ serializer: Serializer) -> Serializer { serializer }
-        #expect(take(.data).emptyResponseCodes == [204, 205])
-        #expect(take(.data(emptyResponseCodes: [200])).emptyResponseCodes == [200])
-        #expect(take(.string).encoding == nil)
-        #expect(take(.string(encoding: .utf16)).encoding == .utf16)
-        #expect(take(.decodable(of: Int.self)).decoder is JSONDecoder)
-        #expect(take(.decodable(of: Int.self, decoder: PropertyListDecoder())).decoder is PropertyListDecoder)
+        func generic<Serializer: ResponseSerializer>(_ serializer: Serializer) -> Serializer { serializer }
+        #expect(generic(.data).emptyResponseCodes == [204, 205])
+        #expect(generic(.data(emptyResponseCodes: [200])).emptyResponseCodes == [200])
+        #expect(generic(.string).encoding == nil)
+        #expect(generic(.string(encoding: .utf16)).encoding == .utf16)
+        #expect(generic(.decodable(of: Int.self)).decoder is JSONDecoder)
+        #expect(
+            generic(.decodable(of: Int.self, decoder: PropertyListDecoder())).decoder is PropertyListDecoder)
         let existential: any ResponseSerializer<Data> = .data
         #expect(existential is DataResponseSerializer)
         let preprocessors: [any DataPreprocessor] = [.passthrough, .googleXSSI]

@@ -9,14 +9,14 @@ import Testing
 @Suite struct StreamSerializationTests {
     @Test("a serializer of chunks is called once per chunk, and its errors are wrapped")
     func piecewise() {
-        struct Picky: DataStreamSerializer {
+        struct LengthSerializer: DataStreamSerializer {
             func serialize(_ data: Data) throws -> Int {
                 if data.isEmpty { throw AFError.explicitlyCancelled }
                 if data.count > 2 { throw ResponseTestError.first }
                 return data.count
             }
         }
-        let serialization = StreamSerialization(Picky())
+        let serialization = StreamSerialization(LengthSerializer())
         #expect(serialization.results(of: Data([1, 2]), attempt: 0).compactMap { try? $0.get() } == [2])
         guard case .failure(.explicitlyCancelled)? = serialization.results(of: Data(), attempt: 0).first,
             case .failure(let error)? = serialization.results(of: Data([1, 2, 3]), attempt: 0).first,

@@ -16,12 +16,12 @@ import Testing
     private struct Refused: Error {}
 
     /// An evaluator that calls a closure.
-    private final class Judging: ServerTrustEvaluating {
-        let judge: @Sendable (SecTrust, String) throws -> Void
+    private final class ClosureTrustEvaluator: ServerTrustEvaluating {
+        let body: @Sendable (SecTrust, String) throws -> Void
 
-        init(_ judge: @escaping @Sendable (SecTrust, String) throws -> Void) { self.judge = judge }
+        init(_ body: @escaping @Sendable (SecTrust, String) throws -> Void) { self.body = body }
 
-        func evaluate(_ trust: SecTrust, forHost host: String) throws { try judge(trust, host) }
+        func evaluate(_ trust: SecTrust, forHost host: String) throws { try body(trust, host) }
     }
 
     /// A manager that finds one evaluator for every host below a domain.
@@ -85,11 +85,14 @@ import Testing
         arguments: Spoken.allCases)
     func verdicts(over spoken: Spoken) async throws {
         let rows: [(leaf: String, evaluator: any ServerTrustEvaluating, verdict: String)] = [
-            ("good", Judging { _, _ in }, "trusted"), ("expired", Judging { _, _ in }, "trusted"),
-            ("good", Judging { _, _ in throw Refused() }, "customEvaluationFailed"),
+            ("good", ClosureTrustEvaluator { _, _ in }, "trusted"),
+            ("expired", ClosureTrustEvaluator { _, _ in }, "trusted"),
+            ("good", ClosureTrustEvaluator { _, _ in throw Refused() }, "customEvaluationFailed"),
             (
                 "good",
-                Judging { _, _ in throw AFError.serverTrustEvaluationFailed(reason: .noPublicKeysFound) },
+                ClosureTrustEvaluator { _, _ in
+                    throw AFError.serverTrustEvaluationFailed(reason: .noPublicKeysFound)
+                },
                 "noPublicKeysFound"
             ),
             ("expired", DefaultTrustEvaluator(), "trustEvaluationFailed"),
@@ -115,12 +118,14 @@ import Testing
     )
     func refusal(over spoken: Spoken) async throws {
         try await PolicyStage.run(leaf: "good", over: spoken) { stage in
-            let told = Protected<[String]>([])
+            let receivedErrors = Protected<[String]>([])
             let retrier = Retrier { request, _, error, completion in
-                told.write { $0.append(Fixture.name(of: error)) }
+                receivedErrors.write { $0.append(Fixture.name(of: error)) }
                 completion(request.retryCount < 1 ? .retry : .doNotRetry)
             }
-            let manager = ServerTrustManager(evaluators: ["localhost": Judging { _, _ in throw Refused() }])
+            let manager = ServerTrustManager(evaluators: [
+                "localhost": ClosureTrustEvaluator { _, _ in throw Refused() }
+            ])
             try await stage.withSession(interceptor: retrier, trust: manager) { session in
                 let request = session.request(stage.url(isSecure: true)).validate()
                 let end = await request.ended()
@@ -128,7 +133,7 @@ import Testing
                 #expect(request.tasks.count == 2 && request.allMetrics.count == 2)
                 for task in request.tasks { #expect((task.error as? URLError)?.code == .cancelled) }
             }
-            #expect(told.read { $0 } == ["customEvaluationFailed", "customEvaluationFailed"])
+            #expect(receivedErrors.read { $0 } == ["customEvaluationFailed", "customEvaluationFailed"])
         }
     }
 
@@ -145,7 +150,7 @@ import Testing
         ] {
             try await PolicyStage.run(leaf: "good", over: spoken) { stage in
                 let seen = Protected<[String]>([])
-                let evaluator = Judging { _, host in
+                let evaluator = ClosureTrustEvaluator { _, host in
                     seen.write { $0.append("\(DispatchQueue.getSpecific(key: key) ?? "elsewhere") \(host)") }
                 }
                 let session = Session(

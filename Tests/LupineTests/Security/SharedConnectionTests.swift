@@ -10,17 +10,17 @@ import Testing
 /// The evaluators of a session whose requests to two hosts could share one connection (RFC 9113 §9.1.1): the certificate is
 /// valid for `good.test` and for `localhost`.
 @Suite struct SharedConnectionTests {
-    /// Records the hosts that it is asked about, and always gives the same result.
-    private final class Noting: ServerTrustEvaluating, Sendable {
-        private let asked = Lock<[String]>([])
+    /// Records the hosts that it evaluates. Either accepts or refuses all of them.
+    private final class RecordingEvaluator: ServerTrustEvaluating, Sendable {
+        private let recordedHosts = Lock<[String]>([])
         private let accepts: Bool
 
         init(accepts: Bool) { self.accepts = accepts }
 
-        var hosts: [String] { asked.withLock { $0 } }
+        var hosts: [String] { recordedHosts.withLock { $0 } }
 
         func evaluate(_ trust: SecTrust, forHost host: String) throws {
-            asked.withLock { $0.append(host) }
+            recordedHosts.withLock { $0.append(host) }
             if accepts { return try DefaultTrustEvaluator().evaluate(trust, forHost: host) }
             throw AFError.serverTrustEvaluationFailed(reason: .noCertificatesFound)
         }
@@ -45,7 +45,7 @@ import Testing
 
     @Test("[H-12.13] hosts without an evaluator share a connection", arguments: [false, true])
     func withoutEvaluators(hasManager: Bool) async throws {
-        try await withStage(hasManager ? ["pinned.test": Noting(accepts: false)] : nil) { stage in
+        try await withStage(hasManager ? ["pinned.test": RecordingEvaluator(accepts: false)] : nil) { stage in
             for host in ["good.test", "localhost", "localhost", "good.test"] {
                 #expect(await status(stage, host) == 200)
             }
@@ -57,7 +57,7 @@ import Testing
     /// chain.
     @Test("[H-12.13] a host with an evaluator shares no connections", arguments: [false, true])
     func withAnEvaluator(accepts: Bool) async throws {
-        let evaluator = Noting(accepts: accepts)
+        let evaluator = RecordingEvaluator(accepts: accepts)
         try await withStage(["localhost": evaluator]) { stage in
             #expect(await status(stage, "good.test") == 200)
             let response = await stage.session.request(stage.url(host: "localhost")).answered()
@@ -71,7 +71,7 @@ import Testing
 
     @Test("[H-12.13] a connection that the program's evaluator has accepted is not shared with other hosts")
     func acceptedOtherwise() async throws {
-        try await withStage(["good.test": Noting(accepts: true)]) { stage in
+        try await withStage(["good.test": RecordingEvaluator(accepts: true)]) { stage in
             for host in ["good.test", "localhost"] { #expect(await status(stage, host) == 200) }
             #expect(stage.origin.counts.connectionsAccepted == 2)
         }

@@ -14,17 +14,17 @@ import Testing
     private struct Refused: Error {}
 
     /// An evaluator that throws a given error, if any, and records its calls.
-    private final class Noted: ServerTrustEvaluating {
-        let asked: Protected<[String]>
+    private final class RecordingEvaluator: ServerTrustEvaluating {
+        let calls: Protected<[String]>
         let name: String
         let error: (any Error)?
 
-        init(_ name: String, _ asked: Protected<[String]>, _ error: (any Error)? = nil) {
-            (self.name, self.asked, self.error) = (name, asked, error)
+        init(_ name: String, _ calls: Protected<[String]>, _ error: (any Error)? = nil) {
+            (self.name, self.calls, self.error) = (name, calls, error)
         }
 
         func evaluate(_ trust: SecTrust, forHost host: String) throws {
-            asked.write { $0.append(name) }
+            calls.write { $0.append(name) }
             if let error { throw error }
         }
     }
@@ -201,13 +201,14 @@ import Testing
 
     @Test("a composite calls its evaluators in order until one throws; an empty one trusts")
     func composite() throws {
-        let asked = Protected<[String]>([])
+        let calls = Protected<[String]>([])
         let trust = try Fixture.trust("good")
         let evaluator: CompositeTrustEvaluator = .composite(evaluators: [
-            Noted("a", asked), Noted("b", asked, Refused()), Noted("c", asked),
+            RecordingEvaluator("a", calls), RecordingEvaluator("b", calls, Refused()),
+            RecordingEvaluator("c", calls),
         ])
         #expect(throws: Refused.self) { try evaluator.evaluate(trust, forHost: "x") }
-        #expect(asked.read { $0 } == ["a", "b"])
+        #expect(calls.read { $0 } == ["a", "b"])
         try CompositeTrustEvaluator(evaluators: []).evaluate(trust, forHost: "x")
         let none: [any ServerTrustEvaluating] = []
         try none.evaluate(trust, forHost: "x")
