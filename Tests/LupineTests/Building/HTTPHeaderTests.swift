@@ -95,11 +95,11 @@ struct HTTPHeaderTests {
                 name: "a tool that was started by its name", path: "tool",
                 value: "tool/Unknown (Unknown; build:Unknown; Linux 6.1.0) \(library)"),
             Agent(
-                name: "a path of nothing", path: "/",
+                name: "a path without a name", path: "/",
                 value: "Unknown/Unknown (Unknown; build:Unknown; Linux 6.1.0) \(library)"),
             Agent(name: "no path", value: "Unknown/Unknown (Unknown; build:Unknown; Linux 6.1.0) \(library)"),
             Agent(
-                name: "a bundle that says all of itself",
+                name: "a bundle with all entries",
                 info: [
                     "CFBundleExecutable": "App", "CFBundleShortVersionString": "2.1",
                     "CFBundleIdentifier": "test.app", "CFBundleVersion": "77",

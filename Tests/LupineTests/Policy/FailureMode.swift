@@ -35,7 +35,7 @@ struct FailureMode: Sendable {
     var isRetriedByDefault: Bool { code.map(RetryPolicy.defaultRetryableURLErrorCodes.contains) ?? true }
 
     private init(_ status: Int, isLast: Bool = false) {
-        name = "status \(status)\(isLast ? ", and closed" : "")"
+        name = "status \(status)\(isLast ? ", then closed" : "")"
         kind =
             isLast
             ? .script([.send("HTTP/1.1 \(status) No\r\nContent-Length: 2\r\n\r\nno"), .close])
@@ -63,19 +63,19 @@ struct FailureMode: Sendable {
     static let all: [FailureMode] =
         [408, 500, 502, 503, 504].flatMap { [FailureMode($0), FailureMode($0, isLast: true)] } + [
             // The connection ends.
-            FailureMode("closed behind the request", .networkConnectionLost, .close, isReplayed: true),
-            FailureMode("reset behind the request", .networkConnectionLost, .reset, isReplayed: true),
+            FailureMode("closed after the request", .networkConnectionLost, .close, isReplayed: true),
+            FailureMode("reset after the request", .networkConnectionLost, .reset, isReplayed: true),
             FailureMode(
-                "half closed behind the request", .networkConnectionLost, .halfClose, isReplayed: true),
+                "half closed after the request", .networkConnectionLost, .halfClose, isReplayed: true),
             FailureMode(
                 "closed in the head", .networkConnectionLost, .send("HTTP/1.1 200 OK\r\nConte"), .close),
             FailureMode(
                 "reset in the head", .networkConnectionLost, .send("HTTP/1.1 200 OK\r\nConte"), .reset),
             FailureMode(
-                "closed behind an interim head", .networkConnectionLost, .send("HTTP/1.1 103 E\r\n\r\n"),
+                "closed after an interim head", .networkConnectionLost, .send("HTTP/1.1 103 E\r\n\r\n"),
                 .close),
             FailureMode(
-                "closed behind the head", .networkConnectionLost, .send(ok + "Content-Length: 9\r\n\r\n"),
+                "closed after the head", .networkConnectionLost, .send(ok + "Content-Length: 9\r\n\r\n"),
                 .close),
             FailureMode("closed in the body", .networkConnectionLost, .send(long), .close),
             FailureMode("reset in the body", .networkConnectionLost, .send(long), .reset),
@@ -86,13 +86,13 @@ struct FailureMode: Sendable {
             ),
             FailureMode(
                 "closed in the trailers", .networkConnectionLost, .send(chunked + "0\r\nA: b\r\n"), .close),
-            // It is not an HTTP response.
-            FailureMode("no HTTP", .badServerResponse, .send("220 mail.test ESMTP\r\n"), .close),
-            FailureMode("another version", .badServerResponse, .send("HTTP/3.0 200 OK\r\n\r\n"), .close),
+            // The bytes are not an HTTP response.
+            FailureMode("not HTTP", .badServerResponse, .send("220 mail.test ESMTP\r\n"), .close),
+            FailureMode("an unknown version", .badServerResponse, .send("HTTP/3.0 200 OK\r\n\r\n"), .close),
             FailureMode(
-                "a status that is none", .badServerResponse, .send("HTTP/1.1 2x0 OK\r\n\r\n"), .close),
-            FailureMode("no name of a field", .badServerResponse, .send(ok + ": value\r\n\r\n"), .close),
-            FailureMode("a blank behind a name", .badServerResponse, .send(ok + "A : b\r\n\r\n"), .close),
+                "an invalid status", .badServerResponse, .send("HTTP/1.1 2x0 OK\r\n\r\n"), .close),
+            FailureMode("a field without a name", .badServerResponse, .send(ok + ": value\r\n\r\n"), .close),
+            FailureMode("a space after a field name", .badServerResponse, .send(ok + "A : b\r\n\r\n"), .close),
             // The framing is wrong.
             FailureMode(
                 "two lengths", .badServerResponse,
@@ -105,7 +105,7 @@ struct FailureMode: Sendable {
             FailureMode(
                 "an unknown transfer coding", .badServerResponse,
                 .send(ok + "Transfer-Encoding: secret\r\n\r\nok"), .close),
-            FailureMode("a chunk size that is none", .badServerResponse, .send(chunked + "x\r\nok"), .close),
+            FailureMode("an invalid chunk size", .badServerResponse, .send(chunked + "x\r\nok"), .close),
             FailureMode(
                 "a chunk longer than its size", .badServerResponse, .send(chunked + "1\r\nok\r\n0\r\n\r\n"),
                 .close),

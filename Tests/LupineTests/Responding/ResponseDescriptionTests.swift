@@ -124,18 +124,18 @@ struct ResponseDescriptionTests {
         Body(
             name: "xml", type: "application/atom+xml; charset=x", body: Data("a".utf8),
             shown: ["[Body]:", "    a"]),
-        Body(name: "capitals", type: "TEXT/PLAIN", body: Data("a".utf8), shown: ["[Body]: 1 bytes"]),
+        Body(name: "upper case", type: "TEXT/PLAIN", body: Data("a".utf8), shown: ["[Body]: 1 bytes"]),
         Body(name: "other type", type: "image/png", body: Data("abc".utf8), shown: ["[Body]: 3 bytes"]),
         Body(name: "no type", type: nil, body: Data("abc".utf8), shown: ["[Body]: 3 bytes"]),
         Body(name: "not UTF-8", body: Data([0x61, 0xFF, 0x62]), shown: ["[Body]:", "    a\u{FFFD}b"]),
         Body(
-            name: "blanks around and lines within", body: Data(" \t\r\n a\n\n  b\r\nc \n\n".utf8),
+            name: "white space around several lines", body: Data(" \t\r\n a\n\n  b\r\nc \n\n".utf8),
             shown: ["[Body]:", "    a", "    ", "      b", "    c"]),
         Body(
-            name: "as long as may be", body: Data(repeating: 0x61, count: 100_000),
+            name: "at the maximum size", body: Data(repeating: 0x61, count: 100_000),
             shown: ["[Body]:", "    " + String(repeating: "a", count: 100_000)]),
         Body(
-            name: "one longer", body: Data(repeating: 0x61, count: 100_001), shown: ["[Body]: 100001 bytes"]),
+            name: "above the maximum size", body: Data(repeating: 0x61, count: 100_001), shown: ["[Body]: 100001 bytes"]),
     ]
 
     @Test("[V-5.7, V-12.11] a short text body is shown, any other only by its size", arguments: bodies)

@@ -128,7 +128,7 @@ import Testing
                     validateHost: validateHost, options: [.any, .networkAccessDisabled]),
                 expected: validity),
             EvaluatorCase(
-                name: "revocation, answer wanted",
+                name: "revocation, response required",
                 evaluator: .revocationChecking(
                     validateHost: validateHost,
                     options: [.any, .networkAccessDisabled, .requirePositiveResponse]),
@@ -147,7 +147,7 @@ import Testing
                 name: "another pinned alone", evaluator: pin(other, false),
                 expected: unvalidated("certificatePinningFailed")),
             EvaluatorCase(
-                name: "another the only anchor", evaluator: pin(other, true, anchors: true),
+                name: "another as the only anchor", evaluator: pin(other, true, anchors: true),
                 expected: "trustEvaluationFailed"),
             EvaluatorCase(name: "leaf's key", evaluator: pin(key, true), expected: validity),
             EvaluatorCase(name: "leaf's key alone", evaluator: pin(key, false), expected: withoutDefault),
