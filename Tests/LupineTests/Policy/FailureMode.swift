@@ -92,7 +92,8 @@ struct FailureMode: Sendable {
             FailureMode(
                 "an invalid status", .badServerResponse, .send("HTTP/1.1 2x0 OK\r\n\r\n"), .close),
             FailureMode("a field without a name", .badServerResponse, .send(ok + ": value\r\n\r\n"), .close),
-            FailureMode("a space after a field name", .badServerResponse, .send(ok + "A : b\r\n\r\n"), .close),
+            FailureMode(
+                "a space after a field name", .badServerResponse, .send(ok + "A : b\r\n\r\n"), .close),
             // The framing is wrong.
             FailureMode(
                 "two lengths", .badServerResponse,

@@ -135,7 +135,8 @@ struct ResponseDescriptionTests {
             name: "at the maximum size", body: Data(repeating: 0x61, count: 100_000),
             shown: ["[Body]:", "    " + String(repeating: "a", count: 100_000)]),
         Body(
-            name: "above the maximum size", body: Data(repeating: 0x61, count: 100_001), shown: ["[Body]: 100001 bytes"]),
+            name: "above the maximum size", body: Data(repeating: 0x61, count: 100_001),
+            shown: ["[Body]: 100001 bytes"]),
     ]
 
     @Test("[V-5.7, V-12.11] a short text body is shown, any other only by its size", arguments: bodies)
