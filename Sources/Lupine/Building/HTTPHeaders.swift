@@ -2,8 +2,8 @@
 
 /// The header fields of a request or a response, in order, one per name. Names are case-insensitive.
 ///
-/// Not for fields that may occur more than once: their values are joined before they are stored here. Nothing is validated
-/// here. A value type; two values are equal only when order and spelling are equal too.
+/// The values of a field that occurs more than once have to be joined before they are stored. Names and values are not
+/// validated. A value type; two values are equal only if their order and their spelling are equal too.
 public struct HTTPHeaders: Equatable, Hashable, Sendable {
     /// The fields that a session of default configuration sends with each request: `Accept-Encoding`, `Accept-Language` and
     /// `User-Agent`; no `Accept-Language` when the locale names no language. Computed once.

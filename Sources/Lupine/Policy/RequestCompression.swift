@@ -6,7 +6,7 @@ import LupineLoading
 
 /// The shared implementation of the request compressors: decides whether a body is compressed, and updates the request.
 ///
-/// Not for bodies that are streams or files. Called on the session's request queue.
+/// Bodies that are streams or files are not compressed. Called on the session's request queue.
 struct RequestCompression: Sendable {
     let coding: DeflateEncoder.Coding
     let duplicateHeaderBehavior: DeflateRequestCompressor.DuplicateHeaderBehavior

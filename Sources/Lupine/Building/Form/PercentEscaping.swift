@@ -2,10 +2,10 @@
 
 import Foundation
 
-/// Percent-encodes text for a query or a form. The allowed bytes are stored in a table of 128 bits.
+/// Percent-encodes text for a query or a form, but not whole URLs. The allowed bytes are stored in a table of 128 bits.
 ///
-/// Not for whole URLs. A value type; can be used on any thread. Non-ASCII characters are always escaped, byte by byte of
-/// their UTF-8, even if the caller's set contains them (RFC 3986 §2.1).
+/// A value type; can be used on any thread. Non-ASCII characters are always escaped, each byte of their UTF-8, even if the
+/// caller's set contains them (RFC 3986 §2.1).
 struct PercentEscaping: Sendable {
     /// Allows `CharacterSet.afURLQueryAllowed`.
     static let query = PercentEscaping(allowed: .afURLQueryAllowed)

@@ -44,7 +44,7 @@ open class MultipartFormData {
 
     // MARK: appending
 
-    /// Appends data as a part, as a file if it has a file name.
+    /// Appends data as a part. With a file name, the part is a file.
     public func append(
         _ data: Data, withName name: String, fileName: String? = nil, mimeType: String? = nil
     ) {
@@ -67,7 +67,7 @@ open class MultipartFormData {
         append(fileURL, withName: name, fileName: fileName, mimeType: mimeType)
     }
 
-    /// Appends a file as a part. It is opened when the form is encoded, and must then have the same size as now.
+    /// Appends a file as a part. The encoding opens the file, which must then have the same size as now.
     ///
     /// The encoding throws `multipartEncodingFailed` when the URL is not that of a reachable file.
     public func append(_ fileURL: URL, withName name: String, fileName: String, mimeType: String) {
@@ -84,7 +84,7 @@ open class MultipartFormData {
         }
     }
 
-    /// Appends a stream of `length` bytes as a part, as a file. It is opened, read and closed when the form is encoded.
+    /// Appends a stream of `length` bytes as a part that is a file. The encoding opens, reads and closes the stream.
     public func append(
         _ stream: InputStream, withLength length: UInt64, name: String, fileName: String, mimeType: String
     ) {
@@ -131,7 +131,7 @@ open class MultipartFormData {
     /// it is not a file URL, and when a stream cannot be read or the file cannot be written.
     public func writeEncodedData(to fileURL: URL) throws { try write(to: fileURL, isPrivate: false) }
 
-    /// Writes the form as `writeEncodedData(to:)` does, into a file that only its owner can read.
+    /// Writes the form like `writeEncodedData(to:)`, into a file that only its owner can read.
     func writePrivately(to fileURL: URL) throws { try write(to: fileURL, isPrivate: true) }
 
     private func write(to fileURL: URL, isPrivate: Bool) throws {

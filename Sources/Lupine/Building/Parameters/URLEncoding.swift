@@ -6,7 +6,7 @@ public import LupineLoading
 /// Writes parameters as `key=value` pairs: into the query of a GET, HEAD or DELETE request, as a form
 /// (`application/x-www-form-urlencoded`) into the body of every other one.
 ///
-/// Keys are sorted, nested dictionaries give `key[sub]`, arrays `key[]`. Not for `Encodable` values, see
+/// Keys are sorted, nested dictionaries give `key[sub]`, arrays `key[]`. For `Encodable` values see
 /// `URLEncodedFormParameterEncoder`, which writes some values differently. A value type; can be used on any thread.
 public struct URLEncoding: ParameterEncoding {
     /// The part of a request that the pairs are written into.
