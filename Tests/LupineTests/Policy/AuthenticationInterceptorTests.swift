@@ -91,13 +91,14 @@ import Testing
         try await Self.withSecret(over: spoken) { stage in
             let interceptor = Interceptor(authenticator: ScriptedAuthenticator())
             try await stage.withSession { session in
-                let end = await session.request(stage.url("/secret"), interceptor: interceptor).ended()
+                let end = await session.request(stage.url("/secret"), interceptor: interceptor)
+                    .awaitResponse()
                 guard case .requestAdaptationFailed(AuthenticationError.missingCredential)? = end.error else {
                     Issue.record("\(String(describing: end.error))")
                     return
                 }
                 let refused = session.request(stage.url("/secret"))
-                _ = await refused.ended()
+                _ = await refused.awaitResponse()
                 let answer = await interceptor.answer(refused, for: session, dueTo: Refused())
                 #expect(answer.text == "fail: missingCredential")
             }
@@ -115,7 +116,7 @@ import Testing
                 authenticator: authenticator, credential: Token(name: "old", requiresRefresh: true))
             try await stage.withSession(interceptor: interceptor) { session in
                 let request = session.request(stage.url("/secret")).validate()
-                #expect(await request.endedWithText().value == "new -")
+                #expect(await request.awaitTextResponse().value == "new -")
                 #expect(request.retryCount == 0)
             }
             #expect(authenticator.calls.read { $0 } == ["refresh old", "apply new"])
@@ -155,7 +156,7 @@ import Testing
                     await interceptor.answer(unmade, for: session, dueTo: Refused()).text == "do not retry")
                 for path in ["/cut", "/status/403", "/status/500"] {
                     let request = session.request(stage.url(path), interceptor: interceptor).validate()
-                    #expect(await request.resume().ended().error != nil)
+                    #expect(await request.resume().awaitResponse().error != nil)
                     #expect(request.retryCount == 0)
                 }
             }
@@ -171,7 +172,7 @@ import Testing
             let interceptor = Interceptor(authenticator: authenticator, credential: Token(name: "old"))
             try await stage.withSession { session in
                 let request = session.request(stage.url("/secret"), interceptor: interceptor)
-                _ = await request.ended()
+                _ = await request.awaitResponse()
                 interceptor.credential = Token(name: "set")
                 let answer = await interceptor.answer(request, for: session, dueTo: Refused())
                 #expect(answer.text == "retry" && authenticator.refreshes == [])
@@ -188,7 +189,7 @@ import Testing
             let interceptor = Interceptor(authenticator: authenticator, credential: Token(name: "old"))
             try await stage.withSession(interceptor: interceptor) { session in
                 let request = session.request(stage.url("/secret")).validate()
-                #expect(await request.endedWithText().value == "new -")
+                #expect(await request.awaitTextResponse().value == "new -")
                 #expect(request.retryCount == 1 && request.requests.count == 4)
             }
             #expect(authenticator.calls.read { $0 } == ["apply old", "refresh old", "apply new"])
@@ -206,7 +207,7 @@ import Testing
                 refreshWindow: .init(interval: 3_600, maximumAttempts: 3))
             try await stage.withSession(interceptor: interceptor) { session in
                 let request = session.request(stage.url("/secret")).validate()
-                let end = await request.ended()
+                let end = await request.awaitResponse()
                 guard
                     case .requestRetryFailed(AuthenticationError.excessiveRefresh, let original)? = end.error
                 else {
@@ -232,7 +233,7 @@ import Testing
                 authenticator: authenticator, credential: Token(name: "a", requiresRefresh: true),
                 refreshWindow: .init(interval: 3_600, maximumAttempts: 2))
             try await stage.withSession(interceptor: interceptor) { session in
-                let end = await session.request(stage.url("/secret")).ended()
+                let end = await session.request(stage.url("/secret")).awaitResponse()
                 guard case .requestAdaptationFailed(AuthenticationError.excessiveRefresh)? = end.error else {
                     Issue.record("\(String(describing: end.error))")
                     return
@@ -253,12 +254,12 @@ import Testing
             let refused = Interceptor(authenticator: authenticator, credential: Token(name: "old"))
             try await stage.withSession { session in
                 let first = session.request(stage.url("/secret"), interceptor: expired)
-                guard case .requestAdaptationFailed(is Refused)? = await first.ended().error else {
+                guard case .requestAdaptationFailed(is Refused)? = await first.awaitResponse().error else {
                     Issue.record("\(String(describing: first.error))")
                     return
                 }
                 let second = session.request(stage.url("/secret"), interceptor: refused).validate()
-                guard case .requestRetryFailed(is Refused, _)? = await second.ended().error else {
+                guard case .requestRetryFailed(is Refused, _)? = await second.awaitResponse().error else {
                     Issue.record("\(String(describing: second.error))")
                     return
                 }
@@ -283,7 +284,7 @@ import Testing
                 authenticator: ScriptedAuthenticator(), credential: Token(name: "old", requiresRefresh: true))
             try await stage.withSession(interceptor: earlier) { session in
                 let request = session.request(stage.url("/secret"), interceptor: interceptor).validate()
-                #expect(await request.endedWithText().value == "new kept")
+                #expect(await request.awaitTextResponse().value == "new kept")
             }
             #expect(runs.read { $0 } == 1)
         }
@@ -302,10 +303,10 @@ import Testing
             }
             let interceptor = Interceptor(authenticator: authenticator, credential: Token(name: "old"))
             try await stage.withSession(interceptor: interceptor) { session in
-                async let waiting = session.request(stage.url("/secret")).validate().endedWithText()
+                async let waiting = session.request(stage.url("/secret")).validate().awaitTextResponse()
                 for await _ in began { break }
                 interceptor.credential = Token(name: "set")
-                let other = await session.request(stage.url("/secret")).validate().endedWithText()
+                let other = await session.request(stage.url("/secret")).validate().awaitTextResponse()
                 #expect(other.value == "set -")
                 held.read { $0 }?(.success(Token(name: "set")))
                 #expect(await waiting.value == "set -")
@@ -333,7 +334,7 @@ import Testing
                         for _ in 0..<500 {
                             group.addTask {
                                 let request = session.request(stage.url("/resource")).validate()
-                                return (await request.endedWithText().value, request.retryCount)
+                                return (await request.awaitTextResponse().value, request.retryCount)
                             }
                         }
                         return await group.reduce(into: []) { $0.append($1) }
@@ -364,7 +365,8 @@ import Testing
                     let ends = await withTaskGroup(of: String?.self) { group in
                         for _ in 0..<500 {
                             group.addTask {
-                                await session.request(stage.url("/resource")).validate().endedWithText().value
+                                await session.request(stage.url("/resource")).validate().awaitTextResponse()
+                                    .value
                             }
                         }
                         return await group.reduce(into: []) { $0.append($1) }

@@ -55,7 +55,7 @@ import Testing
                 try await stage.withSession(redirectHandler: row.session) { session in
                     let request = session.request(stage.url("/from"))
                     if let handler = row.request { request.redirect(using: handler) }
-                    #expect(await request.endedWithText().value == row.ends)
+                    #expect(await request.awaitTextResponse().value == row.ends)
                 }
             }
         }
@@ -99,7 +99,7 @@ import Testing
             let session = Session(
                 configuration: try stage.configuration(), redirectHandler: handler, eventMonitors: [monitor])
             defer { session.session.invalidateAndCancel() }
-            #expect(await session.request(stage.url("/from")).endedWithText().value == "to GET - -")
+            #expect(await session.request(stage.url("/from")).awaitTextResponse().value == "to GET - -")
             #expect(Set(seen.read { $0 }) == ["monitor", "handler"])
         }
     }
@@ -111,7 +111,7 @@ import Testing
         try await Self.withRedirects(over: spoken) { stage in
             try await stage.withSession { session in
                 let end = await session.request(stage.url("/from")).redirect(using: .doNotFollow)
-                    .endedWithText()
+                    .awaitTextResponse()
                 #expect(end.response?.statusCode == 302 && end.response?.url?.path == "/from")
                 #expect(end.value == "moved" && end.error == nil)
             }
@@ -123,7 +123,7 @@ import Testing
         try await Self.withRedirects(over: spoken) { stage in
             try await stage.withSession { session in
                 let end = await session.request(stage.url("/from")).redirect(using: Self.redirectElsewhere)
-                    .endedWithText()
+                    .awaitTextResponse()
                 #expect(end.value == "elsewhere PUT yes -")
                 #expect(end.response?.url?.path == "/elsewhere")
             }
@@ -140,7 +140,7 @@ import Testing
                 completion(.success(request))
             }
             try await stage.withSession(interceptor: adapter) { session in
-                #expect(await session.request(stage.url("/from")).endedWithText().value == "to GET - -")
+                #expect(await session.request(stage.url("/from")).awaitTextResponse().value == "to GET - -")
             }
             #expect(paths.read { $0 } == ["/from"])
         }
@@ -179,7 +179,7 @@ import Testing
                     session in
                     let request = session.request(stage.url("/plain"))
                     if let cacher = row.request { request.cacheResponse(using: cacher) }
-                    #expect(await request.endedWithText().value == "text")
+                    #expect(await request.awaitTextResponse().value == "text")
                     let stored = try cache.cachedResponse(for: #require(request.request))
                     #expect(stored.map { String(decoding: $0.data, as: UTF8.self) } == row.stored)
                     if row.stored == "other" {
@@ -187,7 +187,7 @@ import Testing
                         #expect(stored?.storagePolicy == .allowedInMemoryOnly)
                     }
                     let never = session.request(stage.url("/never"))
-                    _ = await never.endedWithText()
+                    _ = await never.awaitTextResponse()
                     #expect(try cache.cachedResponse(for: #require(never.request)) == nil)
                 }
             }
@@ -212,7 +212,7 @@ import Testing
                 let request = session.request(stage.url())
                 setUp(request)
                 request.resume()
-                #expect(await request.ended().error == nil)
+                #expect(await request.awaitResponse().error == nil)
                 return try #require(request.task).storesUnasked == false
             }
             let unasked = [try await isDelegateAsked(), try await isDelegateAsked(monitors: [])]
@@ -248,7 +248,8 @@ import Testing
                         completion(isRefused ? .cancel : .allow)
                     }
                     #expect(
-                        await request.ended().error?.isExplicitlyCancelledError == (isRefused ? true : nil))
+                        await request.awaitResponse().error?.isExplicitlyCancelledError
+                            == (isRefused ? true : nil))
                     let stored = try cache.cachedResponse(for: #require(request.request))
                     #expect(
                         stored.map { String(decoding: $0.data, as: UTF8.self) } == (isRefused ? nil : "other")
@@ -287,7 +288,7 @@ import Testing
                     $0.urlCache = URLCache(memoryCapacity: 1 << 20, diskCapacity: 0, directory: nil)
                 }
             ) { session in
-                _ = await session.request(stage.url("/plain")).endedWithText()
+                _ = await session.request(stage.url("/plain")).awaitTextResponse()
                 #expect(asked.load(ordering: .relaxed) == 1)
                 await withCheckedContinuation { continuation in
                     session.download(stage.url("/plain?2")).response { response in
@@ -298,7 +299,7 @@ import Testing
                 #expect(asked.load(ordering: .relaxed) == 1)
                 // Only responses to GET are stored, and this GET has an empty body.
                 let upload = session.upload(Data(), to: stage.url("/plain?3"), method: .get)
-                #expect(await upload.endedWithText().value == "text")
+                #expect(await upload.awaitTextResponse().value == "text")
                 #expect(upload.task?.currentRequest?.httpMethod == "GET")
                 #expect(asked.load(ordering: .relaxed) == 2)
             }

@@ -102,7 +102,7 @@ import Testing
             let policy = RetryPolicy(retryLimit: limit, exponentialBackoffScale: 0)
             try await stage.withSession(interceptor: policy) { session in
                 let request = session.request(stage.url("/flaky")).validate()
-                let end = await request.ended()
+                let end = await request.awaitResponse()
                 #expect(end.error?.responseCode == 503)
                 #expect(request.retryCount == Int(limit))
                 let answer = await policy.answer(request, for: session, dueTo: URLError(.timedOut))
@@ -118,12 +118,12 @@ import Testing
         try await PolicyStage.run(over: spoken) { stage in
             try await stage.withSession { session in
                 let first = session.request(stage.url())
-                _ = await first.ended()
+                _ = await first.awaitResponse()
                 let fresh = await RetryPolicy().answer(first, for: session, dueTo: URLError(.timedOut))
                 #expect(fresh.text == "retry after 0.5")
                 let second = session.request(stage.url("/status/503"), interceptor: Retrying(times: 1))
                     .validate()
-                _ = await second.ended()
+                _ = await second.awaitResponse()
                 let later = await RetryPolicy().answer(second, for: session, dueTo: URLError(.timedOut))
                 #expect(later.text == "retry after 1.0")
             }
@@ -145,7 +145,7 @@ import Testing
                 ]
                 for (method, isRetried) in rows {
                     let request = session.request(stage.url("/status/503"), method: method)
-                    _ = await request.resume().ended()
+                    _ = await request.resume().awaitResponse()
                     #expect(
                         policy.shouldRetry(request: request, dueTo: URLError(.timedOut)) == isRetried,
                         "\(method.rawValue)")
@@ -156,7 +156,7 @@ import Testing
                     completion(.success(request))
                 }
                 let adapted = session.request(stage.url("/status/503"), interceptor: changing)
-                _ = await adapted.resume().ended()
+                _ = await adapted.resume().awaitResponse()
                 #expect(!policy.shouldRetry(request: adapted, dueTo: URLError(.timedOut)))
             }
         }
@@ -169,7 +169,7 @@ import Testing
             try await stage.withSession { session in
                 for status in [200, 400, 404, 408, 418, 429, 500, 501, 502, 503, 504] {
                     let request = session.request(stage.url("/status/\(status)"))
-                    _ = await request.ended()
+                    _ = await request.awaitResponse()
                     let expected = RetryPolicy.defaultRetryableHTTPStatusCodes.contains(status)
                     #expect(policy.shouldRetry(request: request, dueTo: Failed()) == expected, "\(status)")
                 }
@@ -185,7 +185,7 @@ import Testing
             let policy = RetryPolicy()
             try await stage.withSession { session in
                 let request = session.request(stage.url())
-                _ = await request.ended()
+                _ = await request.awaitResponse()
                 for code in Self.retried + Self.notRetried {
                     let expected = Self.retried.contains(code)
                     let error = URLError(code)
@@ -206,7 +206,7 @@ import Testing
         try await PolicyStage.run(over: spoken) { stage in
             try await stage.withSession(interceptor: .retryPolicy(retryLimit: 2, exponentialBackoffScale: 0))
             { session in
-                let end = await session.request(stage.url("/status/500")).validate().endedWithText()
+                let end = await session.request(stage.url("/status/500")).validate().awaitTextResponse()
                 guard case .responseValidationFailed(.unacceptableStatusCode(500))? = end.error else {
                     Issue.record("\(String(describing: end.error))")
                     return
@@ -249,10 +249,10 @@ import Testing
             stage.origin.answer("POST", "/cut", ScriptPlan([cut, cut, answer]))
             try await stage.withSession(interceptor: own) { session in
                 let request = session.request(stage.url("/cut"), method: .post)
-                let end = await request.endedWithText()
+                let end = await request.awaitTextResponse()
                 #expect(end.value == "ok" && request.retryCount == 2)
                 let refused = session.request(stage.url("/status/503"), method: .post).validate()
-                _ = await refused.ended()
+                _ = await refused.awaitResponse()
                 #expect(refused.retryCount == 0)
             }
         }

@@ -26,7 +26,7 @@ import Testing
         let request = session.request(
             stage.url("/storm/\(number)"), interceptor: isSilent ? timeoutAdapter : nil
         ).validate()
-        return (await request.endedWithText().value, request.retryCount)
+        return (await request.awaitTextResponse().value, request.retryCount)
     }
 
     @Test(
@@ -99,7 +99,7 @@ import Testing
                     interceptor: policy, configure: { $0.httpAdditionalHeaders = ["Connection": "close"] }
                 ) { session in
                     let request = session.request(stage.url("/failing")).validate()
-                    let end = await request.endedWithText()
+                    let end = await request.awaitTextResponse()
                     #expect(request.retryCount == 2 && arrivals.read { $0 } == 3, "\(mode.name)")
                     #expect(end.error?.responseCode != nil || mode.code != nil, "\(mode.name)")
                     #expect((end.error?.underlyingError as? URLError)?.code == mode.code, "\(mode.name)")
@@ -118,7 +118,7 @@ import Testing
                     interceptor: RetryPolicy(retryLimit: 1, exponentialBackoffScale: 0.001),
                     configure: { $0.httpAdditionalHeaders = ["Connection": "close"] }
                 ) { session in
-                    _ = await session.request(stage.url("/failing")).validate().endedWithText()
+                    _ = await session.request(stage.url("/failing")).validate().awaitTextResponse()
                     #expect(arrivals.read { $0 } == (mode.isRetriedByDefault ? 2 : 1), "\(mode.name)")
                 }
             }

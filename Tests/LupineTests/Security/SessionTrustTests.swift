@@ -61,9 +61,10 @@ import Testing
         try await PolicyStage.run(leaf: "expired", over: spoken) { stage in
             let manager = WildcardManager(evaluators: ["*.test": DisabledTrustEvaluator()])
             try await stage.withSession(trust: manager) { session in
-                let end = await session.request(stage.url(host: "any.test", isSecure: true)).ended()
+                let end = await session.request(stage.url(host: "any.test", isSecure: true)).awaitResponse()
                 #expect(end.response?.statusCode == 200)
-                let other = await session.request(stage.url(host: "localhost", isSecure: true)).ended()
+                let other = await session.request(stage.url(host: "localhost", isSecure: true))
+                    .awaitResponse()
                 #expect(other.error.map(Fixture.name) == "noRequiredEvaluator")
             }
         }
@@ -73,7 +74,7 @@ import Testing
     func plain(over spoken: Spoken) async throws {
         try await PolicyStage.run(over: spoken) { stage in
             try await stage.withSession(trust: ServerTrustManager(evaluators: [:])) { session in
-                #expect(await session.request(stage.url()).ended().response?.statusCode == 200)
+                #expect(await session.request(stage.url()).awaitResponse().response?.statusCode == 200)
             }
         }
     }
@@ -101,7 +102,7 @@ import Testing
             try await PolicyStage.run(leaf: row.leaf, over: spoken) { stage in
                 let manager = ServerTrustManager(evaluators: ["localhost": row.evaluator])
                 try await stage.withSession(trust: manager) { session in
-                    let end = await session.request(stage.url(isSecure: true)).ended()
+                    let end = await session.request(stage.url(isSecure: true)).awaitResponse()
                     let found = end.error.map(Fixture.name) ?? "trusted"
                     #expect(found == row.verdict && (end.response == nil) == (end.error != nil))
                     if row.verdict == "customEvaluationFailed" {
@@ -128,7 +129,7 @@ import Testing
             ])
             try await stage.withSession(interceptor: retrier, trust: manager) { session in
                 let request = session.request(stage.url(isSecure: true)).validate()
-                let end = await request.ended()
+                let end = await request.awaitResponse()
                 #expect(end.error.map(Fixture.name) == "customEvaluationFailed")
                 #expect(request.tasks.count == 2 && request.allMetrics.count == 2)
                 for task in request.tasks { #expect((task.error as? URLError)?.code == .cancelled) }
@@ -157,7 +158,7 @@ import Testing
                     configuration: try stage.configuration(), rootQueue: root,
                     serverTrustManager: ServerTrustManager(evaluators: [asked: evaluator]), eventMonitors: [])
                 defer { session.session.invalidateAndCancel() }
-                let end = await session.request(stage.url(host: written, isSecure: true)).ended()
+                let end = await session.request(stage.url(host: written, isSecure: true)).awaitResponse()
                 #expect(end.response?.statusCode == 200, "\(written)")
                 #expect(seen.read { $0 } == ["root \(asked)"])
             }
@@ -179,7 +180,7 @@ import Testing
                         request.authenticate(username: "user", password: password)
                     }
                     let before = stage.origin.counts.requests
-                    let end = await request.ended()
+                    let end = await request.awaitResponse()
                     #expect(end.response?.statusCode == row.status && end.error == nil)
                     #expect(stage.origin.counts.requests - before == (row.password == nil ? 1 : 2))
                 }
@@ -202,12 +203,12 @@ import Testing
                 let first = Session(
                     configuration: session.session.configuration, eventMonitors: [monitor])
                 defer { first.session.invalidateAndCancel() }
-                let refused = await first.request(stage.url("/basic-auth/user/passwd")).ended()
+                let refused = await first.request(stage.url("/basic-auth/user/passwd")).awaitResponse()
                 #expect(refused.response?.statusCode == 401)
                 let asked = try #require(seen.read { $0 })
                 let credential = URLCredential(user: "user", password: "passwd", persistence: .forSession)
                 storage.setDefaultCredential(credential, for: asked)
-                let end = await session.request(stage.url("/basic-auth/user/passwd")).ended()
+                let end = await session.request(stage.url("/basic-auth/user/passwd")).awaitResponse()
                 #expect(end.response?.statusCode == 200)
             }
         }
@@ -223,10 +224,10 @@ import Testing
                     .authenticate(username: "user", password: "wrong")
                     .authenticate(username: "user", password: "passwd")
                 #expect(request.credential?.persistence == .forSession)
-                #expect(await request.ended().response?.statusCode == 200)
+                #expect(await request.awaitResponse().response?.statusCode == 200)
                 let again = session.request(stage.url("/status/503")).validate()
                     .authenticate(username: "user", password: "passwd")
-                _ = await again.ended()
+                _ = await again.awaitResponse()
                 #expect(again.retryCount == 2 && again.credential?.user == "user")
             }
         }

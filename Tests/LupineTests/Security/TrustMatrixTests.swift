@@ -174,7 +174,7 @@ import Testing
     }
 
     private static func end(_ request: DataRequest) async -> String {
-        let end = await request.ended()
+        let end = await request.awaitResponse()
         if end.response?.statusCode == 200, end.error == nil { return "trusted" }
         return end.error.map(Fixture.name) ?? "nothing"
     }
@@ -232,7 +232,7 @@ import Testing
                 ]
                 for (manager, reason) in rows {
                     try await stage.withSession(trust: manager) { session in
-                        let end = await session.request(stage.url(host: host, isSecure: true)).ended()
+                        let end = await session.request(stage.url(host: host, isSecure: true)).awaitResponse()
                         if reason.isEmpty {
                             #expect((end.error == nil) == isValid)
                             #expect(isValid || end.error?.isSessionTaskError == true)
