@@ -200,7 +200,7 @@ import Testing
     func whoHasASay(over spoken: Spoken) async throws {
         final class Delegate: SessionDelegate, @unchecked Sendable {}
         try await PolicyStage.run(over: spoken) { stage in
-            func isDelegateAsked(
+            func isDelegateCalled(
                 _ delegate: SessionDelegate = SessionDelegate(), cacher: ResponseCacher? = nil,
                 monitors: [any EventMonitor] = [AlamofireNotifications()],
                 _ setUp: (DataRequest) -> Void = { _ in }
@@ -215,19 +215,19 @@ import Testing
                 #expect(await request.awaitResponse().error == nil)
                 return try #require(request.task).storesUnasked == false
             }
-            let unasked = [try await isDelegateAsked(), try await isDelegateAsked(monitors: [])]
-            let asked = [
-                try await isDelegateAsked(Delegate()), try await isDelegateAsked(cacher: .cache),
-                try await isDelegateAsked(monitors: [AlamofireNotifications(), ClosureEventMonitor()]),
-                try await isDelegateAsked { $0.cacheResponse(using: .cache) },
-                try await isDelegateAsked { $0.onHTTPResponse { _, completion in completion(.allow) } },
-                try await isDelegateAsked { request in
+            let withoutCall = [try await isDelegateCalled(), try await isDelegateCalled(monitors: [])]
+            let withCall = [
+                try await isDelegateCalled(Delegate()), try await isDelegateCalled(cacher: .cache),
+                try await isDelegateCalled(monitors: [AlamofireNotifications(), ClosureEventMonitor()]),
+                try await isDelegateCalled { $0.cacheResponse(using: .cache) },
+                try await isDelegateCalled { $0.onHTTPResponse { _, completion in completion(.allow) } },
+                try await isDelegateCalled { request in
                     request.onURLSessionTaskCreation(on: request.underlyingQueue) { [unowned request] _ in
                         request.cacheResponse(using: .cache)
                     }
                 },
             ]
-            #expect(!unasked.contains(true) && !asked.contains(false))
+            #expect(!withoutCall.contains(true) && !withCall.contains(false))
         }
     }
 
@@ -272,14 +272,14 @@ import Testing
         arguments: Spoken.allCases)
     func whoAsks(over spoken: Spoken) async throws {
         try await PolicyStage.run(over: spoken) { stage in
-            let asked = Atomic(0)
+            let callCount = Atomic(0)
             stage.origin.route(nil, "/plain") { _ throws(Refusal) in
                 var response = try OriginResponse(200, "text/plain", Array("text".utf8))
                 try response.add("Cache-Control", "max-age=60")
                 return response
             }
             let cacher: ResponseCacher = .modify { _, response in
-                asked.add(1, ordering: .relaxed)
+                callCount.add(1, ordering: .relaxed)
                 return response
             }
             try await stage.withSession(
@@ -289,19 +289,19 @@ import Testing
                 }
             ) { session in
                 _ = await session.request(stage.url("/plain")).awaitTextResponse()
-                #expect(asked.load(ordering: .relaxed) == 1)
+                #expect(callCount.load(ordering: .relaxed) == 1)
                 await withCheckedContinuation { continuation in
                     session.download(stage.url("/plain?2")).response { response in
                         if let file = response.fileURL { try? FileManager.default.removeItem(at: file) }
                         continuation.resume()
                     }
                 }
-                #expect(asked.load(ordering: .relaxed) == 1)
+                #expect(callCount.load(ordering: .relaxed) == 1)
                 // Only responses to GET are stored, and this GET has an empty body.
                 let upload = session.upload(Data(), to: stage.url("/plain?3"), method: .get)
                 #expect(await upload.awaitTextResponse().value == "text")
                 #expect(upload.task?.currentRequest?.httpMethod == "GET")
-                #expect(asked.load(ordering: .relaxed) == 2)
+                #expect(callCount.load(ordering: .relaxed) == 2)
             }
         }
     }

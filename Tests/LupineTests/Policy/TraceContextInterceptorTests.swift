@@ -77,11 +77,11 @@ import Testing
 
     @Test("[I-16.4, O-6] the parent closure may use the session", arguments: Spoken.allCases)
     func callsBack(over spoken: Spoken) async throws {
-        let asked = Protected(0)
+        let callCount = Protected(0)
         try await PolicyStage.run(over: spoken) { stage in
             let sessions = Protected<Session?>(nil)
             let interceptor = TraceContextInterceptor { request in
-                asked.write { $0 += 1 }
+                callCount.write { $0 += 1 }
                 let session = sessions.read { $0 }
                 session?.withAllRequests { _ in }
                 session?.cancelAllRequests()
@@ -95,6 +95,6 @@ import Testing
                 sessions.write { $0 = nil }
             }
         }
-        #expect(asked.read { $0 } == 1)
+        #expect(callCount.read { $0 } == 1)
     }
 }

@@ -161,8 +161,8 @@ import Testing
             let received = await receive(request, .serverSentEvents(position: position))
             #expect(received.values.map(\.data) == ["a", "b", "c"])
             #expect(received.values.map(\.lastEventID) == ["1", "2", "2"])
-            let asked = request.performedRequests.map { $0.value(forHTTPHeaderField: "Last-Event-ID") }
-            #expect(asked == [nil, "2"])
+            let lastEventIDs = request.performedRequests.map { $0.value(forHTTPHeaderField: "Last-Event-ID") }
+            #expect(lastEventIDs == [nil, "2"])
             #expect(position.lastEventID == "2")
         }
     }

@@ -146,7 +146,7 @@ import Testing
         let key = DispatchSpecificKey<String>()
         let root = DispatchQueue(label: "root")
         root.setSpecific(key: key, value: "root")
-        for (written, asked) in [
+        for (urlHost, evaluatedHost) in [
             ("LOCALHOST", "localhost"), ("localhost", "localhost"), ("127.0.0.1", "127.0.0.1"),
         ] {
             try await PolicyStage.run(leaf: "good", over: spoken) { stage in
@@ -156,11 +156,12 @@ import Testing
                 }
                 let session = Session(
                     configuration: try stage.configuration(), rootQueue: root,
-                    serverTrustManager: ServerTrustManager(evaluators: [asked: evaluator]), eventMonitors: [])
+                    serverTrustManager: ServerTrustManager(evaluators: [evaluatedHost: evaluator]),
+                    eventMonitors: [])
                 defer { session.session.invalidateAndCancel() }
-                let end = await session.request(stage.url(host: written, isSecure: true)).awaitResponse()
-                #expect(end.response?.statusCode == 200, "\(written)")
-                #expect(seen.read { $0 } == ["root \(asked)"])
+                let end = await session.request(stage.url(host: urlHost, isSecure: true)).awaitResponse()
+                #expect(end.response?.statusCode == 200, "\(urlHost)")
+                #expect(seen.read { $0 } == ["root \(evaluatedHost)"])
             }
         }
     }
@@ -205,9 +206,9 @@ import Testing
                 defer { first.session.invalidateAndCancel() }
                 let refused = await first.request(stage.url("/basic-auth/user/passwd")).awaitResponse()
                 #expect(refused.response?.statusCode == 401)
-                let asked = try #require(seen.read { $0 })
+                let space = try #require(seen.read { $0 })
                 let credential = URLCredential(user: "user", password: "passwd", persistence: .forSession)
-                storage.setDefaultCredential(credential, for: asked)
+                storage.setDefaultCredential(credential, for: space)
                 let end = await session.request(stage.url("/basic-auth/user/passwd")).awaitResponse()
                 #expect(end.response?.statusCode == 200)
             }
