@@ -22,7 +22,7 @@ public struct DeflateRequestCompressor: Sendable, RequestInterceptor {
     /// The request already has a `Content-Encoding`.
     public struct DuplicateHeaderError: Error {}
 
-    // `GzipRequestCompressor` declares the same options: both types are part of the public interface.
+    // The options are the same as in `GzipRequestCompressor`: both types are part of the public interface.
 
     /// Defines how a request that already has a `Content-Encoding` is handled.
     public let duplicateHeaderBehavior: DuplicateHeaderBehavior

@@ -14,7 +14,7 @@ public struct GzipRequestCompressor: Sendable, RequestInterceptor {
     /// The request already has a `Content-Encoding`.
     public typealias DuplicateHeaderError = DeflateRequestCompressor.DuplicateHeaderError
 
-    // `DeflateRequestCompressor` declares the same options: both types are part of the public interface.
+    // The options are the same as in `DeflateRequestCompressor`: both types are part of the public interface.
 
     /// Defines how a request that already has a `Content-Encoding` is handled.
     public let duplicateHeaderBehavior: DuplicateHeaderBehavior

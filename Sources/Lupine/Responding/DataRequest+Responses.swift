@@ -6,7 +6,7 @@ public import Foundation
 // Response handlers with serializers for data and upload requests. Each method adds a handler and resumes the request, if the
 // session or the request resumes automatically. The serializers run on the session's serialization queue.
 //
-// `DownloadRequest+Responses` declares the same methods for downloads, as Alamofire does.
+// The methods are the same as in `DownloadRequest+Responses`: Alamofire declares them for both kinds of request.
 
 extension DataRequest {
     /// Adds a handler that receives the content as data.

@@ -7,7 +7,7 @@ public import Foundation
 // request resumes automatically. The serializers run on the session's serialization queue; all but that of `responseURL` read
 // the whole file.
 //
-// `DataRequest+Responses` declares the same methods for data and upload requests, as Alamofire does.
+// The methods are the same as in `DataRequest+Responses`: Alamofire declares them for both kinds of request.
 
 extension DownloadRequest {
     /// Adds a handler that receives the URL of the file, without reading the file.

@@ -21,7 +21,7 @@ public struct DataResponse<Success: Sendable, Failure: Error & Sendable>: Sendab
     /// The value or the error.
     public let result: Result<Success, Failure>
 
-    // `DownloadResponse` declares the same members, as in Alamofire.
+    // The members are the same as in `DownloadResponse`: Alamofire declares both types.
 
     /// The value of a success.
     public var value: Success? {

@@ -23,7 +23,7 @@ public struct DownloadResponse<Success: Sendable, Failure: Error & Sendable>: Se
     /// The value or the error.
     public let result: Result<Success, Failure>
 
-    // `DataResponse` declares the same members, as in Alamofire.
+    // The members are the same as in `DataResponse`: Alamofire declares both types.
 
     /// The value of a success.
     public var value: Success? {
