@@ -91,10 +91,11 @@ import Testing
         try await Self.withSecret(over: spoken) { stage in
             let interceptor = Interceptor(authenticator: ScriptedAuthenticator())
             try await stage.withSession { session in
-                let end = await session.request(stage.url("/secret"), interceptor: interceptor)
+                let response = await session.request(stage.url("/secret"), interceptor: interceptor)
                     .awaitResponse()
-                guard case .requestAdaptationFailed(AuthenticationError.missingCredential)? = end.error else {
-                    Issue.record("\(String(describing: end.error))")
+                guard case .requestAdaptationFailed(AuthenticationError.missingCredential)? = response.error
+                else {
+                    Issue.record("\(String(describing: response.error))")
                     return
                 }
                 let refused = session.request(stage.url("/secret"))
@@ -207,11 +208,12 @@ import Testing
                 refreshWindow: .init(interval: 3_600, maximumAttempts: 3))
             try await stage.withSession(interceptor: interceptor) { session in
                 let request = session.request(stage.url("/secret")).validate()
-                let end = await request.awaitResponse()
+                let response = await request.awaitResponse()
                 guard
-                    case .requestRetryFailed(AuthenticationError.excessiveRefresh, let original)? = end.error
+                    case .requestRetryFailed(AuthenticationError.excessiveRefresh, let original)? = response
+                        .error
                 else {
-                    Issue.record("\(String(describing: end.error))")
+                    Issue.record("\(String(describing: response.error))")
                     return
                 }
                 #expect(original.asAFError?.responseCode == 401)
@@ -233,9 +235,10 @@ import Testing
                 authenticator: authenticator, credential: Token(name: "a", requiresRefresh: true),
                 refreshWindow: .init(interval: 3_600, maximumAttempts: 2))
             try await stage.withSession(interceptor: interceptor) { session in
-                let end = await session.request(stage.url("/secret")).awaitResponse()
-                guard case .requestAdaptationFailed(AuthenticationError.excessiveRefresh)? = end.error else {
-                    Issue.record("\(String(describing: end.error))")
+                let response = await session.request(stage.url("/secret")).awaitResponse()
+                guard case .requestAdaptationFailed(AuthenticationError.excessiveRefresh)? = response.error
+                else {
+                    Issue.record("\(String(describing: response.error))")
                     return
                 }
             }
@@ -330,7 +333,7 @@ import Testing
                 try await stage.withSession(
                     interceptor: interceptor, configure: { $0.httpMaximumConnectionsPerHost = 32 }
                 ) { session in
-                    let ends = await withTaskGroup(of: (String?, Int).self) { group in
+                    let results = await withTaskGroup(of: (String?, Int).self) { group in
                         for _ in 0..<500 {
                             group.addTask {
                                 let request = session.request(stage.url("/resource")).validate()
@@ -339,10 +342,10 @@ import Testing
                         }
                         return await group.reduce(into: []) { $0.append($1) }
                     }
-                    #expect(ends.count == 500 && ends.allSatisfy { $0.0 == "ok" && $0.1 <= 1 })
+                    #expect(results.count == 500 && results.allSatisfy { $0.0 == "ok" && $0.1 <= 1 })
                     let state = server.state.read { $0 }
                     #expect(state.refreshes == 1 && state.served == 500)
-                    #expect(state.refused >= 1 && state.refused == ends.map(\.1).reduce(0, +))
+                    #expect(state.refused >= 1 && state.refused == results.map(\.1).reduce(0, +))
                     #expect(interceptor.credential?.accessToken == "token-1")
                 }
             }
@@ -362,7 +365,7 @@ import Testing
                     credential: OAuthCredential(
                         accessToken: "token-0", refreshToken: "refresh-0", requiresRefresh: true))
                 try await stage.withSession(interceptor: interceptor) { session in
-                    let ends = await withTaskGroup(of: String?.self) { group in
+                    let results = await withTaskGroup(of: String?.self) { group in
                         for _ in 0..<500 {
                             group.addTask {
                                 await session.request(stage.url("/resource")).validate().awaitTextResponse()
@@ -371,7 +374,7 @@ import Testing
                         }
                         return await group.reduce(into: []) { $0.append($1) }
                     }
-                    #expect(ends.allSatisfy { $0 == "ok" })
+                    #expect(results.allSatisfy { $0 == "ok" })
                     let state = server.state.read { $0 }
                     #expect(state.refreshes == 1 && state.served == 500 && state.refused == 0)
                 }

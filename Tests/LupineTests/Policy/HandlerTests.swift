@@ -46,7 +46,7 @@ import Testing
         arguments: Spoken.allCases)
     func precedence(over spoken: Spoken) async throws {
         try await Self.withRedirects(over: spoken) { stage in
-            let rows: [(session: Redirector?, request: Redirector?, ends: String)] = [
+            let rows: [(session: Redirector?, request: Redirector?, expected: String)] = [
                 (nil, nil, "to GET - -"), (.doNotFollow, nil, "moved"), (.follow, nil, "to GET - -"),
                 (.doNotFollow, .follow, "to GET - -"), (.follow, .doNotFollow, "moved"),
                 (.doNotFollow, Self.redirectElsewhere, "elsewhere PUT yes -"),
@@ -55,7 +55,7 @@ import Testing
                 try await stage.withSession(redirectHandler: row.session) { session in
                     let request = session.request(stage.url("/from"))
                     if let handler = row.request { request.redirect(using: handler) }
-                    #expect(await request.awaitTextResponse().value == row.ends)
+                    #expect(await request.awaitTextResponse().value == row.expected)
                 }
             }
         }
@@ -110,10 +110,10 @@ import Testing
     func notFollowed(over spoken: Spoken) async throws {
         try await Self.withRedirects(over: spoken) { stage in
             try await stage.withSession { session in
-                let end = await session.request(stage.url("/from")).redirect(using: .doNotFollow)
+                let response = await session.request(stage.url("/from")).redirect(using: .doNotFollow)
                     .awaitTextResponse()
-                #expect(end.response?.statusCode == 302 && end.response?.url?.path == "/from")
-                #expect(end.value == "moved" && end.error == nil)
+                #expect(response.response?.statusCode == 302 && response.response?.url?.path == "/from")
+                #expect(response.value == "moved" && response.error == nil)
             }
         }
     }
@@ -122,10 +122,12 @@ import Testing
     func replaced(over spoken: Spoken) async throws {
         try await Self.withRedirects(over: spoken) { stage in
             try await stage.withSession { session in
-                let end = await session.request(stage.url("/from")).redirect(using: Self.redirectElsewhere)
-                    .awaitTextResponse()
-                #expect(end.value == "elsewhere PUT yes -")
-                #expect(end.response?.url?.path == "/elsewhere")
+                let response = await session.request(stage.url("/from")).redirect(
+                    using: Self.redirectElsewhere
+                )
+                .awaitTextResponse()
+                #expect(response.value == "elsewhere PUT yes -")
+                #expect(response.response?.url?.path == "/elsewhere")
             }
         }
     }

@@ -65,8 +65,8 @@ struct InterceptorChainTests {
     private func order(_ adapter: any RequestAdapter, usesState: Bool = true) throws -> String {
         let request = URLRequest(url: try #require(URL(string: "http://origin.test/")))
         let result = Heard<String>()
-        let done: @Sendable (Result<URLRequest, any Error>) -> Void = { end in
-            switch end {
+        let done: @Sendable (Result<URLRequest, any Error>) -> Void = { outcome in
+            switch outcome {
             case .success(let request): result.add(request.value(forHTTPHeaderField: "X-Order") ?? "none")
             case .failure(let error): result.add(brief(error))
             }

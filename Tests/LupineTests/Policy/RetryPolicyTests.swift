@@ -102,8 +102,8 @@ import Testing
             let policy = RetryPolicy(retryLimit: limit, exponentialBackoffScale: 0)
             try await stage.withSession(interceptor: policy) { session in
                 let request = session.request(stage.url("/flaky")).validate()
-                let end = await request.awaitResponse()
-                #expect(end.error?.responseCode == 503)
+                let response = await request.awaitResponse()
+                #expect(response.error?.responseCode == 503)
                 #expect(request.retryCount == Int(limit))
                 let answer = await policy.answer(request, for: session, dueTo: URLError(.timedOut))
                 #expect(answer.text == "do not retry")
@@ -206,9 +206,9 @@ import Testing
         try await PolicyStage.run(over: spoken) { stage in
             try await stage.withSession(interceptor: .retryPolicy(retryLimit: 2, exponentialBackoffScale: 0))
             { session in
-                let end = await session.request(stage.url("/status/500")).validate().awaitTextResponse()
-                guard case .responseValidationFailed(.unacceptableStatusCode(500))? = end.error else {
-                    Issue.record("\(String(describing: end.error))")
+                let response = await session.request(stage.url("/status/500")).validate().awaitTextResponse()
+                guard case .responseValidationFailed(.unacceptableStatusCode(500))? = response.error else {
+                    Issue.record("\(String(describing: response.error))")
                     return
                 }
             }
@@ -249,8 +249,8 @@ import Testing
             stage.origin.answer("POST", "/cut", ScriptPlan([cut, cut, answer]))
             try await stage.withSession(interceptor: own) { session in
                 let request = session.request(stage.url("/cut"), method: .post)
-                let end = await request.awaitTextResponse()
-                #expect(end.value == "ok" && request.retryCount == 2)
+                let response = await request.awaitTextResponse()
+                #expect(response.value == "ok" && request.retryCount == 2)
                 let refused = session.request(stage.url("/status/503"), method: .post).validate()
                 _ = await refused.awaitResponse()
                 #expect(refused.retryCount == 0)

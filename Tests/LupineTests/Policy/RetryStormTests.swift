@@ -99,10 +99,10 @@ import Testing
                     interceptor: policy, configure: { $0.httpAdditionalHeaders = ["Connection": "close"] }
                 ) { session in
                     let request = session.request(stage.url("/failing")).validate()
-                    let end = await request.awaitTextResponse()
+                    let response = await request.awaitTextResponse()
                     #expect(request.retryCount == 2 && arrivals.read { $0 } == 3, "\(mode.name)")
-                    #expect(end.error?.responseCode != nil || mode.code != nil, "\(mode.name)")
-                    #expect((end.error?.underlyingError as? URLError)?.code == mode.code, "\(mode.name)")
+                    #expect(response.error?.responseCode != nil || mode.code != nil, "\(mode.name)")
+                    #expect((response.error?.underlyingError as? URLError)?.code == mode.code, "\(mode.name)")
                 }
             }
         }

@@ -117,9 +117,9 @@ import Testing
                 for turn in 0..<2 {
                     let request = session.request(
                         stage.url(host: host, isSecure: true), headers: ["Connection": "close"])
-                    let end = await request.awaitResponse()
-                    #expect(Self.status(end.error) == row.status, "turn \(turn)")
-                    #expect((end.response?.statusCode == 200) == (row.status == errSecSuccess))
+                    let response = await request.awaitResponse()
+                    #expect(Self.status(response.error) == row.status, "turn \(turn)")
+                    #expect((response.response?.statusCode == 200) == (row.status == errSecSuccess))
                     if turn == 0 { #expect(asked.all == row.asked) }
                 }
                 if row.answers.count >= row.asked.count, row.status != errSecIncompleteCertRevocationCheck {
@@ -148,9 +148,10 @@ import Testing
                 { stage in
                     let manager = ServerTrustManager(evaluators: ["localhost": evaluator])
                     try await stage.withSession(trust: manager) { session in
-                        let end = await session.request(stage.url(isSecure: true)).awaitResponse()
+                        let response = await session.request(stage.url(isSecure: true)).awaitResponse()
                         #expect(
-                            Self.status(end.error) == status, "\(leaf), \(staple ?? "none"), \(evaluator)")
+                            Self.status(response.error) == status,
+                            "\(leaf), \(staple ?? "none"), \(evaluator)")
                     }
                 }
             }

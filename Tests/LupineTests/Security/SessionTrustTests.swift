@@ -61,8 +61,9 @@ import Testing
         try await PolicyStage.run(leaf: "expired", over: spoken) { stage in
             let manager = WildcardManager(evaluators: ["*.test": DisabledTrustEvaluator()])
             try await stage.withSession(trust: manager) { session in
-                let end = await session.request(stage.url(host: "any.test", isSecure: true)).awaitResponse()
-                #expect(end.response?.statusCode == 200)
+                let response = await session.request(stage.url(host: "any.test", isSecure: true))
+                    .awaitResponse()
+                #expect(response.response?.statusCode == 200)
                 let other = await session.request(stage.url(host: "localhost", isSecure: true))
                     .awaitResponse()
                 #expect(other.error.map(Fixture.name) == "noRequiredEvaluator")
@@ -102,11 +103,11 @@ import Testing
             try await PolicyStage.run(leaf: row.leaf, over: spoken) { stage in
                 let manager = ServerTrustManager(evaluators: ["localhost": row.evaluator])
                 try await stage.withSession(trust: manager) { session in
-                    let end = await session.request(stage.url(isSecure: true)).awaitResponse()
-                    let found = end.error.map(Fixture.name) ?? "trusted"
-                    #expect(found == row.verdict && (end.response == nil) == (end.error != nil))
+                    let response = await session.request(stage.url(isSecure: true)).awaitResponse()
+                    let found = response.error.map(Fixture.name) ?? "trusted"
+                    #expect(found == row.verdict && (response.response == nil) == (response.error != nil))
                     if row.verdict == "customEvaluationFailed" {
-                        #expect(end.error?.underlyingError is Refused)
+                        #expect(response.error?.underlyingError is Refused)
                     }
                 }
             }
@@ -129,8 +130,8 @@ import Testing
             ])
             try await stage.withSession(interceptor: retrier, trust: manager) { session in
                 let request = session.request(stage.url(isSecure: true)).validate()
-                let end = await request.awaitResponse()
-                #expect(end.error.map(Fixture.name) == "customEvaluationFailed")
+                let response = await request.awaitResponse()
+                #expect(response.error.map(Fixture.name) == "customEvaluationFailed")
                 #expect(request.tasks.count == 2 && request.allMetrics.count == 2)
                 for task in request.tasks { #expect((task.error as? URLError)?.code == .cancelled) }
             }
@@ -159,8 +160,8 @@ import Testing
                     serverTrustManager: ServerTrustManager(evaluators: [evaluatedHost: evaluator]),
                     eventMonitors: [])
                 defer { session.session.invalidateAndCancel() }
-                let end = await session.request(stage.url(host: urlHost, isSecure: true)).awaitResponse()
-                #expect(end.response?.statusCode == 200, "\(urlHost)")
+                let response = await session.request(stage.url(host: urlHost, isSecure: true)).awaitResponse()
+                #expect(response.response?.statusCode == 200, "\(urlHost)")
                 #expect(seen.read { $0 } == ["root \(evaluatedHost)"])
             }
         }
@@ -181,8 +182,8 @@ import Testing
                         request.authenticate(username: "user", password: password)
                     }
                     let before = stage.origin.counts.requests
-                    let end = await request.awaitResponse()
-                    #expect(end.response?.statusCode == row.status && end.error == nil)
+                    let response = await request.awaitResponse()
+                    #expect(response.response?.statusCode == row.status && response.error == nil)
                     #expect(stage.origin.counts.requests - before == (row.password == nil ? 1 : 2))
                 }
             }
@@ -209,8 +210,8 @@ import Testing
                 let space = try #require(seen.read { $0 })
                 let credential = URLCredential(user: "user", password: "passwd", persistence: .forSession)
                 storage.setDefaultCredential(credential, for: space)
-                let end = await session.request(stage.url("/basic-auth/user/passwd")).awaitResponse()
-                #expect(end.response?.statusCode == 200)
+                let response = await session.request(stage.url("/basic-auth/user/passwd")).awaitResponse()
+                #expect(response.response?.statusCode == 200)
             }
         }
     }

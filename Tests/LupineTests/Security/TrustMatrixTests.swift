@@ -173,10 +173,10 @@ import Testing
         ]
     }
 
-    private static func end(_ request: DataRequest) async -> String {
-        let end = await request.awaitResponse()
-        if end.response?.statusCode == 200, end.error == nil { return "trusted" }
-        return end.error.map(Fixture.name) ?? "nothing"
+    private static func verdict(_ request: DataRequest) async -> String {
+        let response = await request.awaitResponse()
+        if response.response?.statusCode == 200, response.error == nil { return "trusted" }
+        return response.error.map(Fixture.name) ?? "nothing"
     }
 
     private static func allowWeakKeys(_ configuration: URLSessionConfiguration, curve: String?) {
@@ -209,7 +209,7 @@ import Testing
                     try await stage.withSession(
                         trust: manager, configure: { Self.allowWeakKeys($0, curve: leaf.curve) }
                     ) { session in
-                        let found = await Self.end(
+                        let found = await Self.verdict(
                             session.request(stage.url(host: leaf.host, isSecure: true)))
                         #expect(
                             found == evaluatorCase.expected,
@@ -232,12 +232,13 @@ import Testing
                 ]
                 for (manager, reason) in rows {
                     try await stage.withSession(trust: manager) { session in
-                        let end = await session.request(stage.url(host: host, isSecure: true)).awaitResponse()
+                        let response = await session.request(stage.url(host: host, isSecure: true))
+                            .awaitResponse()
                         if reason.isEmpty {
-                            #expect((end.error == nil) == isValid)
-                            #expect(isValid || end.error?.isSessionTaskError == true)
+                            #expect((response.error == nil) == isValid)
+                            #expect(isValid || response.error?.isSessionTaskError == true)
                         } else {
-                            #expect(end.error.map(Fixture.name) == reason)
+                            #expect(response.error.map(Fixture.name) == reason)
                         }
                     }
                 }
