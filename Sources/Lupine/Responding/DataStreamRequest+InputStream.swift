@@ -20,7 +20,7 @@ extension DataStreamRequest {
             perform(streamState.write { $0.balance() })
         }
         let stream = feed.makeStream()
-        // If the request has ended, the new feed ends at once; otherwise it replaces the previous feed, which ends.
+        // If no more content will arrive, the new feed ends at once; otherwise it replaces the previous feed, which ends.
         let (endingFeed, hold) = streamState.write { state -> (ContentFeed?, Hold?) in
             if state.hasEnded { return (feed, nil) }
             let previousFeed = state.feed
