@@ -15,12 +15,17 @@ extension HTTPHeader {
 
     /// The program, the system and the library: `tool/Unknown (Unknown; build:Unknown; Linux 6.1.0) Lupine/1.0.0`.
     public static let defaultUserAgent: HTTPHeader = .userAgent(
-        agent(
+        userAgentValue(
             of: Bundle.main.infoDictionary ?? [:], startedAs: ProcessInfo.processInfo.arguments.first,
             on: ProcessInfo.processInfo.operatingSystemVersion))
 
-    /// Returns the value of `User-Agent` for a program with these bundle entries.
-    static func agent(
+    /// Returns the value of `User-Agent` for a program.
+    ///
+    /// - Parameters:
+    ///   - info: The entries of the bundle's information dictionary.
+    ///   - path: The path with which the program was started.
+    ///   - system: The version of the kernel.
+    static func userAgentValue(
         of info: [String: Any], startedAs path: String?, on system: OperatingSystemVersion
     ) -> String {
         func entry(_ key: String) -> String? { info[key] as? String }
@@ -31,12 +36,13 @@ extension HTTPHeader {
         let bundle = entry("CFBundleIdentifier") ?? "Unknown"
         let build = entry("CFBundleVersion") ?? "Unknown"
         let version = "\(system.majorVersion).\(system.minorVersion).\(system.patchVersion)"
-        let agent =
+        let value =
             "\(program) (\(bundle); build:\(build); Linux \(version)) Lupine/\(AFInfo.version)"
-        // A program may have any name, but a field value must not contain control characters: each request would fail.
+        // A program's name may contain control characters. They are removed, because a field value must not contain them and
+        // each request would fail.
         return String(
             String.UnicodeScalarView(
-                agent.unicodeScalars.filter { $0.properties.generalCategory != .control }))
+                value.unicodeScalars.filter { $0.properties.generalCategory != .control }))
     }
 }
 

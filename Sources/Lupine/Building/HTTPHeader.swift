@@ -4,7 +4,7 @@ internal import Foundation
 
 /// A header field (RFC 9110 §5): a name and a value, stored and compared exactly as written.
 ///
-/// Nothing is validated here: a name or a value that cannot be sent fails the request with an error that names it.
+/// Names and values are not validated: one that cannot be sent fails the request with an error that names it.
 public struct HTTPHeader: Equatable, Hashable, Sendable {
     /// The name, as written.
     public let name: String

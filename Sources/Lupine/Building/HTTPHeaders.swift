@@ -2,8 +2,8 @@
 
 /// The header fields of a request or a response, in order, one per name. Names are case-insensitive.
 ///
-/// Not for fields that may occur more than once: their values are joined before they are stored here. Nothing is validated
-/// here. A value type; two values are equal only when order and spelling are equal too.
+/// The values of a field that occurs more than once have to be joined before they are stored. Names and values are not
+/// validated. A value type; two values are equal only if their order and their spelling are equal too.
 public struct HTTPHeaders: Equatable, Hashable, Sendable {
     /// The fields that a session of default configuration sends with each request: `Accept-Encoding`, `Accept-Language` and
     /// `User-Agent`; no `Accept-Language` when the locale names no language. Computed once.
@@ -25,14 +25,14 @@ public struct HTTPHeaders: Equatable, Hashable, Sendable {
 
     /// Adds many fields at once, without a linear search for each.
     private mutating func add(_ headers: [HTTPHeader]) {
-        var places: [String: Int] = [:]
+        var positions: [String: Int] = [:]
         self.headers.reserveCapacity(headers.count)
         for header in headers {
             let name = header.name.lowercased()
-            if let place = places[name] {
-                self.headers[place] = header
+            if let position = positions[name] {
+                self.headers[position] = header
             } else {
-                places[name] = self.headers.count
+                positions[name] = self.headers.count
                 self.headers.append(header)
             }
         }
@@ -141,19 +141,19 @@ extension HTTPHeaders: CustomStringConvertible {
 extension [HTTPHeader] {
     /// Returns the position of the field of that name, ignoring case.
     func index(of name: String) -> Int? {
-        firstIndex { Self.isSame($0.name, name) }
+        firstIndex { Self.areEqualNames($0.name, name) }
     }
 
-    /// Whether two names are equal in lower case. Names are ASCII in practice and are compared without copies.
-    private static func isSame(_ left: String, _ right: String) -> Bool {
-        let (octets, others) = (left.utf8, right.utf8)
-        if octets.count == others.count,
-            octets.elementsEqual(others, by: { $0 == $1 || lowercased($0) == lowercased($1) })
+    /// Whether two names are equal in lower case. ASCII names, the usual ones, are compared without copies.
+    private static func areEqualNames(_ left: String, _ right: String) -> Bool {
+        let (leftOctets, rightOctets) = (left.utf8, right.utf8)
+        if leftOctets.count == rightOctets.count,
+            leftOctets.elementsEqual(rightOctets, by: { $0 == $1 || lowercased($0) == lowercased($1) })
         {
             return true
         }
-        let isASCII = octets.allSatisfy { $0 < 0x80 } && others.allSatisfy { $0 < 0x80 }
-        return !isASCII && left.lowercased() == right.lowercased()
+        let areASCII = leftOctets.allSatisfy { $0 < 0x80 } && rightOctets.allSatisfy { $0 < 0x80 }
+        return !areASCII && left.lowercased() == right.lowercased()
     }
 
     private static func lowercased(_ octet: UInt8) -> UInt8 {

@@ -35,8 +35,8 @@ where AuthenticatorType: Authenticator {
         let completion: @Sendable (Result<URLRequest, any Error>) -> Void
     }
 
-    private typealias Answer = @Sendable (RetryResult) -> Void
-    private typealias Machine = RefreshMachine<Credential, Adaptation, Answer>
+    private typealias RetryCompletion = @Sendable (RetryResult) -> Void
+    private typealias Machine = RefreshMachine<Credential, Adaptation, RetryCompletion>
 
     private let authenticator: AuthenticatorType
     private let queue = DispatchQueue(label: "lupine.authentication")
@@ -66,11 +66,12 @@ where AuthenticatorType: Authenticator {
         set { change { $0.replace(by: newValue) } }
     }
 
-    /// Calls `body` under the lock. Values that it replaces are released after the lock, since they belong to the program.
+    /// Calls `body` under the lock. Values of the program that it replaces are released outside the lock, because their
+    /// deinitializers are the program's code.
     private func change<Value>(_ body: (inout Machine) -> Value) -> Value {
         let (value, _) = machine.write { machine in
-            let replaceable = machine.replaceable
-            return (body(&machine), replaceable)
+            let replaceableValues = machine.replaceableValues
+            return (body(&machine), replaceableValues)
         }
         return value
     }
@@ -81,17 +82,17 @@ where AuthenticatorType: Authenticator {
         completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void
     ) {
         let adaptation = Adaptation(urlRequest: urlRequest, session: session, completion: completion)
-        var finding: Machine.RefreshRequirement?
+        var requirement: Machine.RefreshRequirement?
         while true {
             let action = change {
-                $0.adapt(adaptation, knowing: finding, at: session.session.clock.seconds)
+                $0.adapt(adaptation, requirement: requirement, at: session.session.clock.seconds)
             }
             switch action {
-            case .ask(let credential, let version):
-                // The program's code may use this interceptor, so it is called outside the lock. If the credential is
-                // replaced meanwhile, the new one is asked.
+            case .readRequirement(let credential, let version):
+                // `requiresRefresh` is the program's code and may use this interceptor, so it is read outside the lock. If the
+                // credential is replaced meanwhile, the machine requests the value of the new one.
                 assertNoLockIsHeld()
-                finding = Machine.RefreshRequirement(
+                requirement = Machine.RefreshRequirement(
                     version: version, requiresRefresh: credential.requiresRefresh)
                 continue
             case .apply(let credential):
@@ -109,7 +110,7 @@ where AuthenticatorType: Authenticator {
     }
 
     /// Decides about a failed request: `doNotRetry` when it did not fail because of its credential, `retry` when it carried
-    /// a credential that has been replaced since; otherwise it is answered after a refresh.
+    /// a credential that has been replaced since. Otherwise completes after a refresh.
     public func retry(
         _ request: Request, for session: Session, dueTo error: any Error,
         completion: @escaping @Sendable (RetryResult) -> Void
@@ -127,7 +128,7 @@ where AuthenticatorType: Authenticator {
             return completion(.retry)
         }
         let action = change {
-            $0.reject(version: version, completion, at: session.session.clock.seconds)
+            $0.handleRejection(version: version, completion, at: session.session.clock.seconds)
         }
         switch action {
         case .retry: completion(.retry)
@@ -142,19 +143,20 @@ where AuthenticatorType: Authenticator {
         queue.async { [self] in
             assertNoLockIsHeld()
             authenticator.refresh(credential, for: session) { [self] result in
-                let outcome = change { $0.refreshed(result, of: version) }
-                goOn(outcome.goOn)
-                if case .failure(let error) = result { fail(outcome.failed, with: error) }
+                let outcome = change { $0.finishRefresh(result, of: version) }
+                resume(outcome.continuing)
+                if case .failure(let error) = result { fail(outcome.failing, with: error) }
             }
         }
     }
 
-    private func goOn(_ waiting: Machine.Waiting) {
+    /// Authenticates the waiting requests again, and retries those that were rejected.
+    private func resume(_ waiting: Machine.Waiting) {
         queue.async { [self] in
             for adaptation in waiting.adaptations {
                 adapt(adaptation.urlRequest, for: adaptation.session, completion: adaptation.completion)
             }
-            for answer in waiting.answers { answer(.retry) }
+            for completion in waiting.retryCompletions { completion(.retry) }
         }
     }
 
@@ -162,7 +164,7 @@ where AuthenticatorType: Authenticator {
         queue.async {
             assertNoLockIsHeld()
             for adaptation in waiting.adaptations { adaptation.completion(.failure(error)) }
-            for answer in waiting.answers { answer(.doNotRetryWithError(error)) }
+            for completion in waiting.retryCompletions { completion(.doNotRetryWithError(error)) }
         }
     }
 }

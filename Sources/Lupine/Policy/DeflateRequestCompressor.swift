@@ -6,10 +6,10 @@ public import LupineLoading
 
 /// Compresses the bodies of requests with `deflate`, which is the zlib format (RFC 9110 §8.4.1.2, RFC 1950).
 ///
-/// Only bodies that are `Data` are compressed; streams and uploads are sent unchanged. The server must be known to accept
-/// such bodies: it cannot be asked beforehand. More servers support `GzipRequestCompressor`.
+/// Only bodies that are `Data` are compressed; streams and uploads are sent unchanged. Use it only for servers that are known to
+/// accept such bodies: a server cannot be asked beforehand. More servers support `GzipRequestCompressor`.
 public struct DeflateRequestCompressor: Sendable, RequestInterceptor {
-    /// How a request is handled that already has a `Content-Encoding`.
+    /// Defines how a request that already has a `Content-Encoding` is handled.
     public enum DuplicateHeaderBehavior: Sendable {
         /// The request fails with `DuplicateHeaderError`.
         case error
@@ -22,9 +22,9 @@ public struct DeflateRequestCompressor: Sendable, RequestInterceptor {
     /// The request already has a `Content-Encoding`.
     public struct DuplicateHeaderError: Error {}
 
-    // The same as in `GzipRequestCompressor`: two types of the interface with equal options.
+    // The options are the same as in `GzipRequestCompressor`: both types are part of the public interface.
 
-    /// How a request is handled that already has a `Content-Encoding`.
+    /// Defines how a request that already has a `Content-Encoding` is handled.
     public let duplicateHeaderBehavior: DuplicateHeaderBehavior
     /// Returns whether a body is to be compressed.
     public let shouldCompressBodyData: @Sendable (_ bodyData: Data) -> Bool

@@ -9,14 +9,14 @@ public import LupineLoading
 ///
 /// Only bodies that are `Data` are compressed; streams and uploads are sent unchanged.
 public struct GzipRequestCompressor: Sendable, RequestInterceptor {
-    /// How a request is handled that already has a `Content-Encoding`.
+    /// Defines how a request that already has a `Content-Encoding` is handled.
     public typealias DuplicateHeaderBehavior = DeflateRequestCompressor.DuplicateHeaderBehavior
     /// The request already has a `Content-Encoding`.
     public typealias DuplicateHeaderError = DeflateRequestCompressor.DuplicateHeaderError
 
-    // The same as in `DeflateRequestCompressor`: two types of the interface with equal options.
+    // The options are the same as in `DeflateRequestCompressor`: both types are part of the public interface.
 
-    /// How a request is handled that already has a `Content-Encoding`.
+    /// Defines how a request that already has a `Content-Encoding` is handled.
     public let duplicateHeaderBehavior: DuplicateHeaderBehavior
     /// Returns whether a body is to be compressed.
     public let shouldCompressBodyData: @Sendable (_ bodyData: Data) -> Bool

@@ -2,16 +2,16 @@
 
 internal import Foundation
 
-/// The state machine of a credential, its single refresh and the requests that wait for it. It decides what
-/// `AuthenticationInterceptor` does, which stores it under its lock.
+/// The state machine of a credential, its single refresh and the requests that wait for the refresh. It decides what
+/// `AuthenticationInterceptor` does, which keeps it under a lock.
 ///
-/// It calls no other code: whether a credential must be refreshed is determined outside the lock and passed in. Time is an
-/// argument: seconds of a monotonic clock.
-struct RefreshMachine<Credential: AuthenticationCredential, Adaptation, Answer> {
+/// The machine calls no other code: the interceptor reads `requiresRefresh` of a credential outside the lock and passes the
+/// value. Time is an argument: seconds of a monotonic clock.
+struct RefreshMachine<Credential: AuthenticationCredential, Adaptation, RetryCompletion> {
     /// The requests that wait for a refresh, in order of arrival.
     struct Waiting {
         var adaptations: [Adaptation] = []
-        var answers: [Answer] = []
+        var retryCompletions: [RetryCompletion] = []
     }
 
     private enum State {
@@ -20,27 +20,28 @@ struct RefreshMachine<Credential: AuthenticationCredential, Adaptation, Answer> 
         case failed(any Error)  // → idle, refreshing
     }
 
-    /// The value of `requiresRefresh` of the credential of that version.
+    /// The value that the interceptor has read from `requiresRefresh` of the credential of that version.
     struct RefreshRequirement {
         let version: Int
         let requiresRefresh: Bool
     }
 
-    /// What the interceptor does with a request that is to be authenticated.
+    /// The interceptor's next action for a request that is to be authenticated.
     enum AdaptAction {
         case apply(Credential)
         /// Read `requiresRefresh` of the credential, then call `adapt` again with the value.
-        case ask(Credential, version: Int)
+        case readRequirement(Credential, version: Int)
         case fail(any Error)
         /// The request waits for a running refresh.
         case wait
-        /// Start a refresh, for which the request waits. Its result is passed to `refreshed` with the version.
+        /// Start a refresh, for which the request waits. Pass its result to `finishRefresh` with the version.
         case refresh(Credential, version: Int)
-        /// The refresh window is exhausted: these requests, including the current one, fail with the error.
+        /// The refresh window is exhausted: fail these requests, including the current one, with the error.
         case refuse(Waiting, any Error)
     }
 
-    /// What the interceptor does with a request whose credential was rejected.
+    /// The interceptor's next action for a request whose credential was rejected. The cases correspond to those of
+    /// `AdaptAction`.
     enum RejectAction {
         case retry
         case fail(any Error)
@@ -56,37 +57,41 @@ struct RefreshMachine<Credential: AuthenticationCredential, Adaptation, Answer> 
     private var waiting = Waiting()
     private let window: (interval: TimeInterval, attempts: Int)?
     /// The start times of the refreshes within the window.
-    private var starts: [TimeInterval] = []
+    private var startTimes: [TimeInterval] = []
 
     init(credential: Credential?, window: (interval: TimeInterval, attempts: Int)?) {
         self.credential = credential
         self.window = window
     }
 
-    /// The values that a change may replace. They belong to the program: a caller that holds a lock retains them until it
-    /// has released the lock.
-    var replaceable: (Credential?, (any Error)?) {
+    /// The values of the program that a change may replace. A caller that holds a lock retains them until it has released the
+    /// lock, because their deinitializers are the program's code.
+    var replaceableValues: (Credential?, (any Error)?) {
         guard case .failed(let error) = state else { return (credential, nil) }
         return (credential, error)
     }
 
     /// Sets another credential and returns to the idle state. The result of a running refresh will be ignored, because its
     /// version no longer matches.
-    mutating func replace(by new: Credential?) {
-        credential = new
+    mutating func replace(by newCredential: Credential?) {
+        credential = newCredential
         version += 1
         state = .idle
     }
 
     /// Decides about a request that is to be authenticated.
     ///
-    /// - Parameter finding: The answer to a previous `.ask`, if there was one.
+    /// - Parameters:
+    ///   - adaptation: The request.
+    ///   - requirement: The value that a previous `.readRequirement` asked for, if there was one.
+    ///   - now: The time.
     mutating func adapt(
-        _ adaptation: Adaptation, knowing finding: RefreshRequirement? = nil, at now: TimeInterval
+        _ adaptation: Adaptation, requirement: RefreshRequirement? = nil, at now: TimeInterval
     ) -> AdaptAction {
         switch state {
         case .refreshing:
-            // The refresh was started because the credential has expired, so this request waits as well.
+            // If adaptations wait, the credential has expired, so this one waits as well. A refresh that only a rejection has
+            // started delays no adaptation.
             if !waiting.adaptations.isEmpty {
                 waiting.adaptations.append(adaptation)
                 return .wait
@@ -95,13 +100,15 @@ struct RefreshMachine<Credential: AuthenticationCredential, Adaptation, Answer> 
             return .apply(credential)
         case .idle, .failed:
             guard let credential else { return .fail(AuthenticationError.missingCredential) }
-            guard let finding, finding.version == version else { return .ask(credential, version: version) }
-            guard finding.requiresRefresh else {
+            guard let requirement, requirement.version == version else {
+                return .readRequirement(credential, version: version)
+            }
+            guard requirement.requiresRefresh else {
                 state = .idle
                 return .apply(credential)
             }
             waiting.adaptations.append(adaptation)
-            guard start(at: now) else {
+            guard startRefresh(at: now) else {
                 let error = AuthenticationError.excessiveRefresh
                 return .refuse(fail(with: error), error)
             }
@@ -109,17 +116,19 @@ struct RefreshMachine<Credential: AuthenticationCredential, Adaptation, Answer> 
         }
     }
 
-    /// Decides about a request that was rejected with the credential of this version.
-    mutating func reject(version: Int, _ answer: Answer, at now: TimeInterval) -> RejectAction {
+    /// Decides about a request that the server rejected with the credential of this version.
+    mutating func handleRejection(
+        version: Int, _ completion: RetryCompletion, at now: TimeInterval
+    ) -> RejectAction {
         guard version == self.version, let credential else { return .retry }
         switch state {
         case .failed(let error): return .fail(error)
         case .refreshing:
-            waiting.answers.append(answer)
+            waiting.retryCompletions.append(completion)
             return .wait
         case .idle:
-            waiting.answers.append(answer)
-            guard start(at: now) else {
+            waiting.retryCompletions.append(completion)
+            guard startRefresh(at: now) else {
                 let error = AuthenticationError.excessiveRefresh
                 return .refuse(fail(with: error), error)
             }
@@ -129,46 +138,47 @@ struct RefreshMachine<Credential: AuthenticationCredential, Adaptation, Answer> 
 
     /// The requests that continue after a refresh, and those that fail.
     struct Outcome {
-        var goOn = Waiting()
-        var failed = Waiting()
+        var continuing = Waiting()
+        var failing = Waiting()
     }
 
-    /// Handles the end of a refresh. The result is used only if the credential that was refreshed is still the current one:
-    /// a credential set meanwhile may be another user's, or nil. In that case the waiting requests continue with the current
-    /// credential, after its own refresh if one is running.
+    /// Handles the end of a refresh. The result is used only if the credential that was refreshed is still the current one,
+    /// because a credential set meanwhile may be another user's, or nil. If another one was set, the result is dropped, and
+    /// the waiting requests continue with the current credential, after its own refresh if one is running.
     ///
     /// - Parameters:
     ///   - result: The new credential or an error. The error also fails requests that are rejected later, until a request is
     ///     authenticated again.
     ///   - version: The version of the credential that was refreshed.
-    mutating func refreshed(_ result: Result<Credential, any Error>, of version: Int) -> Outcome {
+    mutating func finishRefresh(_ result: Result<Credential, any Error>, of version: Int) -> Outcome {
         guard version == self.version else {
             if case .refreshing = state { return Outcome() }
-            return Outcome(goOn: release())
+            return Outcome(continuing: takeWaiting())
         }
         switch result {
-        case .success(let new):
-            replace(by: new)
-            return Outcome(goOn: release())
-        case .failure(let error): return Outcome(failed: fail(with: error))
+        case .success(let newCredential):
+            replace(by: newCredential)
+            return Outcome(continuing: takeWaiting())
+        case .failure(let error): return Outcome(failing: fail(with: error))
         }
     }
 
     private mutating func fail(with error: any Error) -> Waiting {
         state = .failed(error)
-        return release()
+        return takeWaiting()
     }
 
-    private mutating func release() -> Waiting {
+    private mutating func takeWaiting() -> Waiting {
         defer { waiting = Waiting() }
         return waiting
     }
 
-    private mutating func start(at now: TimeInterval) -> Bool {
+    /// Returns false if the refresh window is exhausted.
+    private mutating func startRefresh(at now: TimeInterval) -> Bool {
         if let window {
-            starts.removeAll { $0 < now - window.interval }
-            guard starts.count < window.attempts else { return false }
-            starts.append(now)
+            startTimes.removeAll { $0 < now - window.interval }
+            guard startTimes.count < window.attempts else { return false }
+            startTimes.append(now)
         }
         state = .refreshing
         return true

@@ -6,7 +6,7 @@ import LupineLoading
 
 /// The shared implementation of the request compressors: decides whether a body is compressed, and updates the request.
 ///
-/// Not for bodies that are streams or files. Called on the session's request queue.
+/// Bodies that are streams or files are not compressed. Called on the session's request queue.
 struct RequestCompression: Sendable {
     let coding: DeflateEncoder.Coding
     let duplicateHeaderBehavior: DeflateRequestCompressor.DuplicateHeaderBehavior
@@ -28,21 +28,22 @@ struct RequestCompression: Sendable {
         return request
     }
 
-    /// Returns `body` compressed. Level 5 is the level of Apple's compression; the second byte of a zlib stream records it.
+    /// Returns `body` compressed with level 5, the level of Apple's compression. It is visible to servers: the second byte of a
+    /// zlib stream records the level.
     func compressed(_ body: Data) throws -> Data {
         let encoder = try DeflateEncoder(coding, level: CompressionLevel(rawValue: 5) ?? .standard)
         var result = Data()
-        var piece = [UInt8](repeating: 0, count: min(max(body.count, 64), 64 << 10))
+        var buffer = [UInt8](repeating: 0, count: min(max(body.count, 64), 64 << 10))
         let input = body.span
-        var read = 0
+        var consumed = 0
         while true {
-            var room = piece.mutableSpan
-            let isFinishing = read == input.count
+            var output = buffer.mutableSpan
+            let isFinishing = consumed == input.count
             let step =
                 isFinishing
-                ? encoder.finish(into: &room) : encoder.encode(input.extracting(read...), into: &room)
-            read += step.consumed
-            result.append(contentsOf: piece[..<step.produced])
+                ? encoder.finish(into: &output) : encoder.encode(input.extracting(consumed...), into: &output)
+            consumed += step.consumed
+            result.append(contentsOf: buffer[..<step.produced])
             if isFinishing, step.status == .done { return result }
         }
     }

@@ -4,10 +4,10 @@ public import Foundation
 internal import LupineLoading
 
 /// Retries idempotent requests that failed for a possibly temporary reason, a limited number of times and with exponential
-/// backoff. The status code or the code of the `URLError` tells whether the reason may be temporary.
+/// backoff. The status code or the code of the `URLError` shows whether the reason may be temporary.
 ///
-/// The delay is `base` to the power of the number of retries, times `scale` seconds. The features of `Timing` are off by
-/// default. `@unchecked Sendable` because it can be subclassed; it stores constants.
+/// The delay in seconds is `exponentialBackoffScale` times `exponentialBackoffBase` to the power of the number of previous
+/// retries. The options of `Timing` are off by default. `@unchecked Sendable` because it can be subclassed; it stores constants.
 open class RetryPolicy: @unchecked Sendable, RequestInterceptor {
     /// The default number of retries.
     public static let defaultRetryLimit: UInt = 2
@@ -21,7 +21,7 @@ open class RetryPolicy: @unchecked Sendable, RequestInterceptor {
     ]
     /// The statuses that are retried by default.
     public static let defaultRetryableHTTPStatusCodes: Set<Int> = [408, 500, 502, 503, 504]
-    /// The errors that are retried by default: those that may not occur on another attempt.
+    /// The errors that are retried by default: those whose cause may be temporary.
     public static let defaultRetryableURLErrorCodes: Set<URLError.Code> = [
         .backgroundSessionInUseByAnotherProcess, .backgroundSessionWasDisconnected, .badServerResponse,
         .callIsActive, .cannotConnectToHost, .cannotFindHost, .cannotLoadFromNetwork, .dataNotAllowed,
@@ -114,7 +114,7 @@ open class RetryPolicy: @unchecked Sendable, RequestInterceptor {
                 after: request.retryCount,
                 retryAfter: request.response?.value(forHTTPHeaderField: "Retry-After"),
                 at: session.session.clock.date(),
-                chance: Double.random(in: 0...1))
+                randomFraction: Double.random(in: 0...1))
         else { return completion(.doNotRetry) }
         completion(.retryWithDelay(delay))
     }
@@ -132,17 +132,23 @@ open class RetryPolicy: @unchecked Sendable, RequestInterceptor {
         return urlError.map { retryableURLErrorCodes.contains($0.code) } ?? false
     }
 
-    /// Returns the delay in seconds after `retries` retries; nil when the server asks for a longer one than allowed.
-    /// `chance` is from 0 to 1.
+    /// Returns the delay in seconds before the next retry; nil when the server requests a longer one than allowed.
+    ///
+    /// - Parameters:
+    ///   - retries: The number of retries so far.
+    ///   - retryAfter: The value of `Retry-After`, if the response has one.
+    ///   - now: The time, from which a date in `retryAfter` is counted.
+    ///   - randomFraction: A number from 0 to 1; with 1 the jitter shortens the delay most.
     func delay(
-        after retries: Int, retryAfter: String?, at now: Date, chance: Double
+        after retries: Int, retryAfter: String?, at now: Date, randomFraction: Double
     ) -> TimeInterval? {
-        let whole = pow(Double(exponentialBackoffBase), Double(retries)) * exponentialBackoffScale
-        let wait = whole * (1 - timing.jitter * chance)
-        guard timing.honorsRetryAfter, let asked = retryAfter.flatMap({ RetryAfter.seconds(of: $0, at: now) })
-        else { return wait }
-        guard asked <= timing.longestRetryAfter else { return nil }
-        return max(wait, asked)
+        let fullDelay = pow(Double(exponentialBackoffBase), Double(retries)) * exponentialBackoffScale
+        let delay = fullDelay * (1 - timing.jitter * randomFraction)
+        guard timing.honorsRetryAfter, let retryAfter,
+            let requestedDelay = RetryAfter.seconds(of: retryAfter, at: now)
+        else { return delay }
+        guard requestedDelay <= timing.longestRetryAfter else { return nil }
+        return max(delay, requestedDelay)
     }
 }
 

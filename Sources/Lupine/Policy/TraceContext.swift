@@ -4,15 +4,15 @@
 /// Trace Context (Level 1).
 ///
 /// A value type. Parsing is strict, as the specification requires: a header that violates the grammar is rejected as a
-/// whole; of a later version only the known part is read. Version `00` is always written. Every parser makes a single pass
-/// over an input of bounded length.
+/// whole. Of a header with a later version than `00`, only the fields of version `00` are read; what is written is always
+/// version `00`. Every parser makes a single pass over an input of bounded length.
 public struct TraceContext: Hashable, Sendable {
     /// The first and the second eight octets of the trace ID; not both 0.
     private let high: UInt64
     private let low: UInt64
     /// The span ID; not 0.
     private let span: UInt64
-    /// Whether the caller may have recorded the trace: the only flag of Level 1.
+    /// The sampled flag, the only flag of Level 1: whether the caller may have recorded the trace.
     public var isSampled: Bool
     /// The vendor-specific data of the systems that take part in the trace.
     public var state: TraceState
@@ -45,7 +45,7 @@ public struct TraceContext: Hashable, Sendable {
             high: trace.high, low: trace.low, span: Self.newSpan, isSampled: isSampled, state: TraceState())
     }
 
-    /// Returns the next span of the trace, with the same trace ID, flag and state, and a random span ID.
+    /// Returns a child span: the trace ID, the flag and the state are the same, the span ID is random.
     public func child() -> TraceContext {
         TraceContext(high: high, low: low, span: Self.newSpan, isSampled: isSampled, state: state)
     }
@@ -90,7 +90,7 @@ public struct TraceContext: Hashable, Sendable {
         let version = try number(octets, 0, digits: 2)
         guard version != 0xFF else { throw .forbiddenVersion }
         if octets.count > length {
-            // The additions of a later version follow another dash.
+            // A later version may append fields, after another dash.
             guard version > 0 else { throw .tooLong(octets.count) }
             guard octets[length] == UInt8(ascii: "-") else { throw .malformed(offset: length) }
         }

@@ -6,10 +6,10 @@ public import LupineLoading
 /// Adds each attempt of a request to a distributed trace: sets the header fields `traceparent` and `tracestate` of W3C Trace
 /// Context.
 ///
-/// The trace is taken from the request's own `traceparent`, else from the `parent` closure; otherwise a new trace is
-/// started. Each attempt is a new span: a retry has the same trace ID as the attempt before and another span ID. The trace
-/// ID of a new trace consists of the digits of the request's `id`, so that all attempts share it. A followed redirect keeps
-/// the fields unchanged.
+/// The interceptor continues the trace of the request's `traceparent`; without that field, the trace that the `parent` closure
+/// returns; otherwise it starts a new trace. Each attempt is a new span: a retry has the same trace ID as the attempt before
+/// and another span ID. The trace ID of a new trace consists of the digits of the request's `id`, so that all attempts share
+/// it. Requests that follow redirects carry the same fields.
 ///
 /// An invalid `traceparent` of the request is ignored, together with its `tracestate`.
 public struct TraceContextInterceptor: RequestInterceptor {
@@ -20,8 +20,9 @@ public struct TraceContextInterceptor: RequestInterceptor {
     ///
     /// - Parameters:
     ///   - isSampled: Whether new traces set the sampled flag.
-    ///   - parent: Returns the parent of a request that has no `traceparent`; nil starts a new trace. Called where adapters
-    ///     are called, usually on the session's request queue: not in the task that created the request.
+    ///   - parent: Returns the parent of a request that has no `traceparent`; nil starts a new trace. Called on the queue on
+    ///     which adapters are called, usually the session's request queue. Task-local values of the task that created the
+    ///     request are not available there.
     public init(
         isSampled: Bool = true,
         parent: @escaping @Sendable (_ request: URLRequest) -> TraceContext? = { _ in nil }
@@ -35,22 +36,22 @@ public struct TraceContextInterceptor: RequestInterceptor {
         _ urlRequest: URLRequest, using state: RequestAdapterState,
         completion: @escaping @Sendable (_ result: Result<URLRequest, any Error>) -> Void
     ) {
-        let context = self.context(of: urlRequest, state.requestID)
+        let context = self.context(of: urlRequest, requestID: state.requestID)
         var request = urlRequest
         request.headers.update(context)
         completion(.success(request))
     }
 
-    private func context(of request: URLRequest, _ id: UUID) -> TraceContext {
-        if let text = request.value(forHTTPHeaderField: "traceparent"),
-            let own = try? TraceContext(
-                traceparent: text, tracestate: request.value(forHTTPHeaderField: "tracestate"))
+    private func context(of request: URLRequest, requestID: UUID) -> TraceContext {
+        if let traceparent = request.value(forHTTPHeaderField: "traceparent"),
+            let context = try? TraceContext(
+                traceparent: traceparent, tracestate: request.value(forHTTPHeaderField: "tracestate"))
         {
-            return own.child()
+            return context.child()
         }
         assertNoLockIsHeld()
         if let parent = parent(request) { return parent.child() }
-        let digits = id.uuidString.filter { $0 != "-" }
+        let digits = requestID.uuidString.filter { $0 != "-" }
         let trace = (
             high: UInt64(digits.prefix(16), radix: 16) ?? 0, low: UInt64(digits.suffix(16), radix: 16) ?? 0
         )

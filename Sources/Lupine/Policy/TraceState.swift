@@ -2,22 +2,22 @@
 
 /// The list of key-value pairs in W3C Trace Context's `tracestate` (section 3.3), which the systems in a trace add.
 ///
-/// A value type: ordered members, the latest changed first, with unique keys, at most 32 members and 512 octets. A longer
-/// list is shortened by whole members, as the specification says: first those of more than 128 octets, then from the end.
+/// A value type: members with unique keys, the last changed one first; at most 32 members and 512 octets. A list with more
+/// octets is shortened by whole members, as the specification says: first those of more than 128 octets, then those at the end.
 public struct TraceState: Hashable, Sendable, CustomStringConvertible {
     /// The maximum number of members.
     public static let mostMembers = 32
     /// The maximum number of octets that are kept and sent.
     public static let mostOctets = 512
-    /// A longer text is rejected without parsing.
-    private static let longestText = 16 << 10
-    /// Members longer than this are removed first.
-    private static let longMember = 128
+    /// The maximum number of octets of a text that is parsed.
+    private static let maximumTextLength = 16 << 10
+    /// Members with more octets than this are removed first.
+    private static let longMemberThreshold = 128
 
     private struct Member: Hashable {
         let key: String
         let value: String
-        var octets: Int { key.utf8.count + 1 + value.utf8.count }
+        var octetCount: Int { key.utf8.count + 1 + value.utf8.count }
     }
 
     private var members: [Member] = []
@@ -31,7 +31,7 @@ public struct TraceState: Hashable, Sendable, CustomStringConvertible {
     /// - Throws: `TraceContextError`, when the text violates the grammar, has a duplicate key, more than 32 members or more
     ///   than 16 KiB.
     public init(_ text: String) throws(TraceContextError) {
-        guard text.utf8.count <= Self.longestText else { throw .tooLong(text.utf8.count) }
+        guard text.utf8.count <= Self.maximumTextLength else { throw .tooLong(text.utf8.count) }
         var keys: Set<String> = []
         for piece in text.utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: true) {
             let piece = Self.trimmed(piece)
@@ -40,12 +40,12 @@ public struct TraceState: Hashable, Sendable, CustomStringConvertible {
             guard let equals = piece.firstIndex(of: UInt8(ascii: "=")) else {
                 throw .malformed(offset: text.utf8.distance(from: text.startIndex, to: piece.startIndex))
             }
-            let member = try Self.member(
+            let member = try Self.makeMember(
                 String(piece[..<equals]) ?? "", String(piece[piece.index(after: equals)...]) ?? "")
             guard keys.insert(member.key).inserted else { throw .duplicateKey(member.key) }
             members.append(member)
         }
-        cut()
+        removeExcessMembers()
     }
 
     /// Whether the list is empty.
@@ -66,10 +66,10 @@ public struct TraceState: Hashable, Sendable, CustomStringConvertible {
     ///     separated by `@`.
     /// - Throws: `TraceContextError.invalidKey` and `.invalidValue`.
     public mutating func set(_ value: String, for key: String) throws(TraceContextError) {
-        let member = try Self.member(key, value)
+        let member = try Self.makeMember(key, value)
         members.removeAll { $0.key == key }
         members = [member] + members.prefix(Self.mostMembers - 1)
-        cut(keepingFirst: true)
+        removeExcessMembers(keepingFirst: true)
     }
 
     /// Removes the member with the key, if there is one.
@@ -80,16 +80,21 @@ public struct TraceState: Hashable, Sendable, CustomStringConvertible {
 
     // MARK: limits
 
-    private var octets: Int { members.reduce(max(0, members.count - 1)) { $0 + $1.octets } }
+    /// The number of octets of the members and of the commas between them.
+    private var octetCount: Int {
+        let commas = max(0, members.count - 1)
+        return members.reduce(commas) { $0 + $1.octetCount }
+    }
 
-    private mutating func cut(keepingFirst: Bool = false) {
-        let first = keepingFirst ? 1 : 0
-        while octets > Self.mostOctets,
-            let long = members.indices.dropFirst(first).last(where: { members[$0].octets > Self.longMember })
+    private mutating func removeExcessMembers(keepingFirst: Bool = false) {
+        let keptCount = keepingFirst ? 1 : 0
+        while octetCount > Self.mostOctets,
+            let index = members.indices.dropFirst(keptCount)
+                .last(where: { members[$0].octetCount > Self.longMemberThreshold })
         {
-            members.remove(at: long)
+            members.remove(at: index)
         }
-        while octets > Self.mostOctets, members.count > first { members.removeLast() }
+        while octetCount > Self.mostOctets, members.count > keptCount { members.removeLast() }
     }
 
     // MARK: grammar
@@ -101,7 +106,7 @@ public struct TraceState: Hashable, Sendable, CustomStringConvertible {
         return piece
     }
 
-    private static func member(_ key: String, _ value: String) throws(TraceContextError) -> Member {
+    private static func makeMember(_ key: String, _ value: String) throws(TraceContextError) -> Member {
         guard isKey(key) else { throw .invalidKey }
         guard isValue(value) else { throw .invalidValue }
         return Member(key: key, value: value)

@@ -3,10 +3,10 @@
 public import Dispatch
 public import Foundation
 
-// Response handlers with serializers for data and upload requests. Each method adds a handler and starts the request where
-// the session or the request is set to do so. The serializers run on the session's serialization queue.
+// Response handlers with serializers for data and upload requests. Each method adds a handler and resumes the request, if the
+// session or the request resumes automatically. The serializers run on the session's serialization queue.
 //
-// The same as in `DownloadRequest+Responses`: Alamofire declares these for both kinds of request.
+// The methods are the same as in `DownloadRequest+Responses`: Alamofire declares them for both kinds of request.
 
 extension DataRequest {
     /// Adds a handler that receives the content as data.

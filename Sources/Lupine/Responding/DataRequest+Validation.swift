@@ -3,7 +3,7 @@
 public import Foundation
 public import LupineLoading
 
-// Validators run on the request's queue, in the order in which they were added, when a task has completed, and again on
+// Validators run on the session's root queue, in the order in which they were added, when a task has completed, and again on
 // every retry. When one fails, the request fails and the remaining validators do not run.
 
 extension DataRequest {
@@ -29,7 +29,7 @@ extension DataRequest {
     @discardableResult
     public func validate<S: Sequence & Sendable>(statusCode acceptableStatusCodes: S) -> Self
     where S.Element == Int {
-        validate { _, response, _ in Request.judge(response, statusCodes: acceptableStatusCodes) }
+        validate { _, response, _ in Request.checkStatusCode(of: response, among: acceptableStatusCodes) }
     }
 
     /// Fails the request with `unacceptableContentType` or `missingContentType` unless the response's content type is among
@@ -41,18 +41,18 @@ extension DataRequest {
     ) -> Self where S.Element == String {
         validate { _, response, data in
             guard let data, !data.isEmpty else { return .success(()) }
-            return Request.judge(response, contentTypes: Array(acceptableContentTypes()))
+            return Request.checkContentType(of: response, among: Array(acceptableContentTypes()))
         }
     }
 
     /// Fails the request unless the response's status code is from 200 to 299 and its content type matches the request's
-    /// `Accept` header; without that header, any type.
+    /// `Accept` header. Without that header, any content type passes.
     @preconcurrency
     @discardableResult
     public func validate() -> Self {
         validate(statusCode: Request.acceptableStatusCodes).validate { request, response, data in
             guard let data, !data.isEmpty else { return .success(()) }
-            return Request.judge(response, contentTypes: Request.acceptableContentTypes(of: request))
+            return Request.checkContentType(of: response, among: Request.acceptableContentTypes(of: request))
         }
     }
 }

@@ -20,14 +20,15 @@ extension DataStreamRequest {
             apply(streamState.write { $0.holdOrRelease() })
         }
         let stream = feed.makeStream()
-        let (ended, hold) = streamState.write { state -> (ContentFeed?, Hold?) in
+        // If no more content will arrive, the new feed ends at once; otherwise it replaces the previous feed, which ends.
+        let (endingFeed, hold) = streamState.write { state -> (ContentFeed?, Hold?) in
             if state.hasContentEnded { return (feed, nil) }
-            let old = state.feed
+            let previousFeed = state.feed
             state.feed = feed
-            return (old, state.holdOrRelease())
+            return (previousFeed, state.holdOrRelease())
         }
         apply(hold)
-        ended?.end()
+        endingFeed?.end()
         resume()
         return stream
     }

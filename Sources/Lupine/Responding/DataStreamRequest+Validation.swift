@@ -2,7 +2,7 @@
 
 public import LupineLoading
 
-// Validators run on the request's queue, in the order in which they were added, when a task has completed and its chunks
+// Validators run on the session's root queue, in the order in which they were added, when a task has completed and its chunks
 // have been delivered, and again on every retry. When one fails, the request fails and the remaining validators do not run.
 
 extension DataStreamRequest {
@@ -28,7 +28,7 @@ extension DataStreamRequest {
     @discardableResult
     public func validate<S: Sequence & Sendable>(statusCode acceptableStatusCodes: S) -> Self
     where S.Element == Int {
-        validate { _, response in Request.judge(response, statusCodes: acceptableStatusCodes) }
+        validate { _, response in Request.checkStatusCode(of: response, among: acceptableStatusCodes) }
     }
 
     /// Fails the stream with `unacceptableContentType` or `missingContentType` unless its content type is among these, which
@@ -38,16 +38,18 @@ extension DataStreamRequest {
     public func validate<S: Sequence>(
         contentType acceptableContentTypes: @escaping @Sendable @autoclosure () -> S
     ) -> Self where S.Element == String {
-        validate { _, response in Request.judge(response, contentTypes: Array(acceptableContentTypes())) }
+        validate { _, response in
+            Request.checkContentType(of: response, among: Array(acceptableContentTypes()))
+        }
     }
 
     /// Fails the stream unless the response's status code is from 200 to 299 and its content type matches the request's
-    /// `Accept` header; without that header, any type.
+    /// `Accept` header. Without that header, any content type passes.
     @preconcurrency
     @discardableResult
     public func validate() -> Self {
         validate(statusCode: Request.acceptableStatusCodes).validate { request, response in
-            Request.judge(response, contentTypes: Request.acceptableContentTypes(of: request))
+            Request.checkContentType(of: response, among: Request.acceptableContentTypes(of: request))
         }
     }
 }

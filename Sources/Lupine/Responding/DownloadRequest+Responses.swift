@@ -3,11 +3,11 @@
 public import Dispatch
 public import Foundation
 
-// Response handlers with serializers for downloads. Each method adds a handler and starts the request where the session or
-// the request is set to do so. The serializers run on the session's serialization queue; all but that of `responseURL` read
+// Response handlers with serializers for downloads. Each method adds a handler and resumes the request, if the session or the
+// request resumes automatically. The serializers run on the session's serialization queue; all but that of `responseURL` read
 // the whole file.
 //
-// The same as in `DataRequest+Responses`: Alamofire declares these for both kinds of request.
+// The methods are the same as in `DataRequest+Responses`: Alamofire declares them for both kinds of request.
 
 extension DownloadRequest {
     /// Adds a handler that receives the URL of the file, without reading the file.

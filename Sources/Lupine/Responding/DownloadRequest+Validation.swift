@@ -3,9 +3,9 @@
 public import Foundation
 public import LupineLoading
 
-// Validators run on the request's queue, in the order in which they were added, when a task has completed and its file is in
-// place, and again on every retry. When one fails, the request fails and the remaining validators do not run; the file is
-// kept.
+// Validators run on the session's root queue, in the order in which they were added, when a task has completed and its file has
+// been moved to its destination, and again on every retry. When one fails, the request fails and the remaining validators do not
+// run; the file is kept.
 
 extension DownloadRequest {
     /// Validates a response, given the sent request, the response and the URL of the file.
@@ -36,8 +36,8 @@ extension DownloadRequest {
     public func validate<S: Sequence & Sendable>(statusCode acceptableStatusCodes: S) -> Self
     where S.Element == Int {
         validate { [weak self] _, response, _ in
-            if self?.wasWholeAlready(response) == true { return .success(()) }
-            return Request.judge(response, statusCodes: acceptableStatusCodes)
+            if self?.wasAlreadyComplete(response) == true { return .success(()) }
+            return Request.checkStatusCode(of: response, among: acceptableStatusCodes)
         }
     }
 
@@ -50,26 +50,28 @@ extension DownloadRequest {
         contentType acceptableContentTypes: @escaping @Sendable @autoclosure () -> S
     ) -> Self where S.Element == String {
         validate { [weak self] _, response, fileURL in
-            if self?.wasWholeAlready(response) == true { return .success(()) }
-            return Self.judge(response, fileURL: fileURL) { Array(acceptableContentTypes()) }
+            if self?.wasAlreadyComplete(response) == true { return .success(()) }
+            return Self.checkContentType(of: response, fileURL: fileURL) { Array(acceptableContentTypes()) }
         }
     }
 
     /// Fails the download unless the response's status code is from 200 to 299 and its content type matches the request's
-    /// `Accept` header; without that header, any type.
+    /// `Accept` header. Without that header, any content type passes.
     @preconcurrency
     @discardableResult
     public func validate() -> Self {
         validate(statusCode: Request.acceptableStatusCodes).validate {
             [weak self] request, response, fileURL in
-            if self?.wasWholeAlready(response) == true { return .success(()) }
-            return Self.judge(response, fileURL: fileURL) { Request.acceptableContentTypes(of: request) }
+            if self?.wasAlreadyComplete(response) == true { return .success(()) }
+            return Self.checkContentType(of: response, fileURL: fileURL) {
+                Request.acceptableContentTypes(of: request)
+            }
         }
     }
 
     /// Whether a 416 response shows that the earlier download was already complete. The content type of such a response is
     /// not that of the file.
-    private func wasWholeAlready(_ response: HTTPURLResponse) -> Bool {
+    private func wasAlreadyComplete(_ response: HTTPURLResponse) -> Bool {
         guard response.statusCode == 416, case .resumeData(let data) = downloadable,
             let received = ResumeData(data)?.received,
             let range = response.value(forHTTPHeaderField: "Content-Range").flatMap({ ContentRange($0) })
@@ -77,9 +79,10 @@ extension DownloadRequest {
         return range.start == nil && range.total == received
     }
 
-    /// Validates the content type unless the file is empty. Reads only the size of the file.
-    static func judge(
-        _ response: HTTPURLResponse, fileURL: URL?, contentTypes: () -> [String]
+    /// Checks that the response's content type is among `contentTypes`, unless the file is empty. Reads only the size of the
+    /// file.
+    static func checkContentType(
+        of response: HTTPURLResponse, fileURL: URL?, among contentTypes: () -> [String]
     ) -> ValidationResult {
         guard let fileURL else {
             return .failure(AFError.responseValidationFailed(reason: .dataFileNil))
@@ -89,6 +92,6 @@ extension DownloadRequest {
             return .failure(AFError.responseValidationFailed(reason: .dataFileReadFailed(at: fileURL)))
         }
         if size.int64Value == 0 { return .success(()) }
-        return Request.judge(response, contentTypes: contentTypes())
+        return Request.checkContentType(of: response, among: contentTypes())
     }
 }

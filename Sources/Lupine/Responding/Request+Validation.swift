@@ -3,7 +3,7 @@
 import Foundation
 import LupineLoading
 
-// Validations shared by all kinds of requests. They run on the request's queue when a task has completed.
+// The checks that the validators of all kinds of requests share. They run on the session's root queue when a task has completed.
 
 extension Request {
     /// The status codes that `validate()` accepts.
@@ -14,25 +14,27 @@ extension Request {
         request?.value(forHTTPHeaderField: "Accept")?.components(separatedBy: ",") ?? ["*/*"]
     }
 
-    /// Validates that the response's status code is among `statusCodes`.
-    static func judge(
-        _ response: HTTPURLResponse, statusCodes: some Sequence<Int>
+    /// Checks that the response's status code is among `statusCodes`.
+    static func checkStatusCode(
+        of response: HTTPURLResponse, among statusCodes: some Sequence<Int>
     ) -> ValidationResult {
         let code = response.statusCode
         if statusCodes.contains(code) { return .success(()) }
         return .failure(AFError.responseValidationFailed(reason: .unacceptableStatusCode(code: code)))
     }
 
-    /// Validates that the response's content type is among `contentTypes`, which may contain wildcards.
-    static func judge(_ response: HTTPURLResponse, contentTypes: [String]) -> ValidationResult {
-        let acceptable = contentTypes.lazy.compactMap(MIMEType.init)
+    /// Checks that the response's content type is among `contentTypes`, which may contain wildcards.
+    static func checkContentType(
+        of response: HTTPURLResponse, among contentTypes: [String]
+    ) -> ValidationResult {
+        let acceptableTypes = contentTypes.lazy.compactMap(MIMEType.init)
         guard let text = response.mimeType, let type = MIMEType(text) else {
-            if acceptable.contains(where: \.isWildcard) { return .success(()) }
+            if acceptableTypes.contains(where: \.isWildcard) { return .success(()) }
             return .failure(
                 AFError.responseValidationFailed(
                     reason: .missingContentType(acceptableContentTypes: contentTypes.sorted())))
         }
-        if acceptable.contains(where: { $0.matches(type) }) { return .success(()) }
+        if acceptableTypes.contains(where: { $0.matches(type) }) { return .success(()) }
         return .failure(
             AFError.responseValidationFailed(
                 reason: .unacceptableContentType(

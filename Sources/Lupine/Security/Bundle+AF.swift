@@ -9,8 +9,8 @@ extension Bundle: AlamofireExtended {}
 /// folder of the executable, or `Bundle.module`, which contains the resources that SwiftPM copies. The files are read
 /// synchronously.
 extension AlamofireExtension where ExtendedType: Bundle {
-    /// The certificates of the DER files at the top level of the bundle, with the extensions `cer`, `crt` or `der`. Files that
-    /// hold something else are skipped.
+    /// The certificates of the DER files at the top level of the bundle, with the extensions `cer`, `crt` or `der`. Such files
+    /// without a certificate are skipped.
     public var certificates: [SecCertificate] {
         paths(forResourcesOfTypes: ["cer", "CER", "crt", "CRT", "der", "DER"]).sorted().compactMap { path in
             guard let data = try? Data(contentsOf: URL(fileURLWithPath: path)) else { return nil }
@@ -18,13 +18,13 @@ extension AlamofireExtension where ExtendedType: Bundle {
         }
     }
 
-    /// The public keys of those certificates.
+    /// The public keys of `certificates`.
     public var publicKeys: [SecKey] { certificates.af.publicKeys }
 
     /// Returns the files at the top level of the bundle with these extensions, each once, in no particular order. The extensions
     /// may begin with a dot.
     public func paths(forResourcesOfTypes types: [String]) -> [String] {
-        let endings = types.map { $0.hasPrefix(".") ? String($0.dropFirst()) : $0 }
-        return Array(Set(endings.flatMap { type.paths(forResourcesOfType: $0, inDirectory: nil) }))
+        let extensions = types.map { $0.hasPrefix(".") ? String($0.dropFirst()) : $0 }
+        return Array(Set(extensions.flatMap { type.paths(forResourcesOfType: $0, inDirectory: nil) }))
     }
 }

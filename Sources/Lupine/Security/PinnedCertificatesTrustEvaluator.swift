@@ -3,11 +3,11 @@
 public import Foundation
 public import LupineLoading
 
-/// Trusts a server if one of the certificates in its chain is pinned: the leaf, in which case the pin has to be replaced with the
-/// server's certificate, or an issuer.
+/// Trusts a server if one of the certificates in its chain is pinned: the leaf or an issuer. A pinned leaf has to be replaced
+/// whenever the server's certificate is.
 ///
-/// Certificates are compared byte by byte, after the enabled validations have passed. With both validations disabled, only the
-/// building of the chain is checked: signatures are verified, dates and names are not.
+/// Certificates are compared byte by byte, after the enabled validations have passed. With both validations disabled, the
+/// signatures of the chain are verified, but its dates and names are not.
 public final class PinnedCertificatesTrustEvaluator: ServerTrustEvaluating {
     private let certificates: [SecCertificate]
     private let acceptSelfSignedCertificates: Bool

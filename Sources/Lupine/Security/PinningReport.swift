@@ -2,7 +2,7 @@
 
 internal import LupineLoading
 
-/// The expected pins and the presented keys of a failed pin check: for logs, and to find the missing pin.
+/// The expected pins and the presented keys of a failed pin check, from which a program's logs show the missing pin.
 ///
 /// A value. It contains names and digests of public keys, which need not be kept secret. `PublicKeyPinsTrustEvaluator` throws it
 /// as its error; for the evaluators of certificates and keys, `AFError.pinningReport` creates it.
@@ -44,13 +44,14 @@ public struct PinningReport: Error, Hashable, Sendable {
 }
 
 extension PinningReport: CustomStringConvertible {
-    /// One line for the host and one for each certificate, whatever characters a peer has put into its names.
+    /// One line for the host and one for each certificate. A peer cannot add lines: control characters of the subjects are
+    /// escaped.
     public var description: String {
-        let found = presented.map { one in
-            "\n  \(one.pin ?? "no pin") \(LogRedaction.printable(one.subject ?? ""))"
+        let lines = presented.map { entry in
+            "\n  \(entry.pin ?? "no pin") \(LogRedaction.printable(entry.subject ?? ""))"
         }.joined()
         return
-            "None of the keys of \(host) is pinned. Expected: \(expected.joined(separator: ", ")). Presented:\(found)"
+            "None of the keys of \(host) is pinned. Expected: \(expected.joined(separator: ", ")). Presented:\(lines)"
     }
 }
 

@@ -19,7 +19,7 @@ public final class PublicKeyPinsTrustEvaluator: ServerTrustEvaluating {
     ///   - pins: `sha256/BASE64`, or `sha256//BASE64` as curl writes it.
     ///   - performDefaultValidation: Whether the chain has to be valid.
     ///   - validateHost: Whether the chain has to be valid and to name the host.
-    /// - Throws: `CertificateError` if one is malformed: it could never match, and the cause would be hard to find.
+    /// - Throws: `CertificateError` if a pin is malformed. Such a pin could never match, and the cause would be hard to find.
     public init(
         pins: some Sequence<String>, performDefaultValidation: Bool = true, validateHost: Bool = true
     ) throws {

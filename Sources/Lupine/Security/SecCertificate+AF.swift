@@ -13,11 +13,12 @@ extension AlamofireExtension where ExtendedType == SecCertificate {
     /// Returns the certificates of a file, or of all files of a folder, in PEM or DER; subfolders are skipped. Blocks while it
     /// reads.
     ///
-    /// - Throws: `CertificateError`, also for a file in the folder that holds no certificate: a certificate that is to be pinned
-    ///   must not be missing silently.
+    /// - Throws: `CertificateError`, also for a file in the folder that holds no certificate, so that no certificate that is to
+    ///   be pinned is left out silently.
     public static func certificates(at url: URL) throws -> [SecCertificate] {
-        var isFolder = ObjCBool(false)
-        if unsafe FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder), isFolder.boolValue
+        var isDirectory = ObjCBool(false)
+        if unsafe FileManager.default.fileExists(atPath: url.path, isDirectory: &isDirectory),
+            isDirectory.boolValue
         {
             return try SecCertificate.certificates(directory: url.path, reportsOthers: true)
         }

@@ -13,7 +13,7 @@ extension AlamofireExtension where ExtendedType == SecTrust {
         try apply(policy: policy).af.evaluate()
     }
 
-    /// Replaces the trust's policies with `policy` and evaluates the trust by status and result, as the older functions do.
+    /// Replaces the trust's policies with `policy` and evaluates the trust like `validate(errorProducer:)`.
     ///
     /// - Throws: The error that `errorProducer` returns for a status or a result that is not a success.
     public func validate(
@@ -26,8 +26,9 @@ extension AlamofireExtension where ExtendedType == SecTrust {
     @discardableResult
     public func apply(policy: SecPolicy) throws -> SecTrust { try apply(policy, by: SecTrustSetPolicies) }
 
-    func apply(_ policy: SecPolicy, by set: (SecTrust, CFTypeRef) -> OSStatus) throws -> SecTrust {
-        let status = set(type, policy)
+    /// Applies the policy with `setPolicies`. Throws for a status that is not a success.
+    func apply(_ policy: SecPolicy, by setPolicies: (SecTrust, CFTypeRef) -> OSStatus) throws -> SecTrust {
+        let status = setPolicies(type, policy)
         guard status.af.isSuccess else {
             throw AFError.serverTrustEvaluationFailed(
                 reason: .policyApplicationFailed(trust: type, policy: policy, status: status))
@@ -45,9 +46,9 @@ extension AlamofireExtension where ExtendedType == SecTrust {
         }
     }
 
-    /// Evaluates the trust as the older functions do: both status and result have to be a success.
+    /// Evaluates the trust as Alamofire did with `SecTrustEvaluate`: both the status and the result have to be a success.
     ///
-    /// - Throws: The error that `errorProducer` returns if one is not.
+    /// - Throws: The error that `errorProducer` returns for a status or a result that is not a success.
     public func validate(
         errorProducer: (_ status: OSStatus, _ result: SecTrustResultType) -> any Error
     ) throws {
@@ -63,12 +64,14 @@ extension AlamofireExtension where ExtendedType == SecTrust {
             certificates, by: SecTrustSetAnchorCertificates, only: SecTrustSetAnchorCertificatesOnly)
     }
 
+    /// Sets the anchors with `setAnchors`, and makes them the only ones with `setAnchorsOnly`. Throws for a status that is not a
+    /// success.
     func setAnchorCertificates(
-        _ certificates: [SecCertificate], by set: (SecTrust, CFArray?) -> OSStatus,
-        only setOnly: (SecTrust, Bool) -> OSStatus
+        _ certificates: [SecCertificate], by setAnchors: (SecTrust, CFArray?) -> OSStatus,
+        only setAnchorsOnly: (SecTrust, Bool) -> OSStatus
     ) throws {
-        var status = set(type, certificates)
-        if status.af.isSuccess { status = setOnly(type, true) }
+        var status = setAnchors(type, certificates)
+        if status.af.isSuccess { status = setAnchorsOnly(type, true) }
         guard status.af.isSuccess else {
             throw AFError.serverTrustEvaluationFailed(
                 reason: .settingAnchorCertificatesFailed(status: status, certificates: certificates))

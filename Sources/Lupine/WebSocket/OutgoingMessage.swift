@@ -12,12 +12,13 @@ struct OutgoingMessage: Sendable {
     /// Sends the message through a task.
     func send(through task: URLSessionWebSocketTask) {
         task.send(message) { [queue, completionHandler] error in
-            queue.async { completionHandler(error.map { .failure($0) } ?? .success(())) }
+            let result: Result<Void, any Error> = if let error { .failure(error) } else { .success(()) }
+            queue.async { completionHandler(result) }
         }
     }
 
-    /// Completes with an error: the message will not be sent.
-    func refuse(_ error: AFError) {
+    /// Completes with an error. The message will not be sent.
+    func fail(with error: AFError) {
         queue.async { [completionHandler] in completionHandler(.failure(error)) }
     }
 }

@@ -11,7 +11,7 @@ struct PingSchedule: Equatable {
         /// Waiting until the ping is due.
         case waiting(Int)
         /// Waiting for the pong.
-        case asking(Int)
+        case awaitingPong(Int)
     }
 
     /// An event that affects the schedule.
@@ -28,29 +28,30 @@ struct PingSchedule: Equatable {
         case stop
     }
 
-    /// The action that follows an event.
+    /// The action that the request performs after an event.
     enum Action: Equatable {
         case none
-        /// `due` is to be sent one interval from now.
+        /// Pass `due` to the schedule one interval from now.
         case wait(Int)
-        /// A ping is to be sent; `answered` or `failed` follows.
+        /// Send a ping, then pass `answered` or `failed` to the schedule.
         case ping(Int)
     }
 
     private var phase = Phase.idle
+    /// The number of the latest ping.
     private var number = 0
 
-    /// The one transition function.
+    /// Changes the phase and returns the action to perform.
     mutating func receive(_ event: Event) -> Action {
         switch event {
-        case .connected: return wait()
+        case .connected: return scheduleNext()
         case .due(let number):
             guard phase == .waiting(number) else { return .none }
-            phase = .asking(number)
+            phase = .awaitingPong(number)
             return .ping(number)
-        case .answered(let number): return phase == .asking(number) ? wait() : .none
+        case .answered(let number): return phase == .awaitingPong(number) ? scheduleNext() : .none
         case .failed(let number):
-            if phase == .asking(number) { phase = .idle }
+            if phase == .awaitingPong(number) { phase = .idle }
             return .none
         case .stop:
             phase = .idle
@@ -58,7 +59,7 @@ struct PingSchedule: Equatable {
         }
     }
 
-    private mutating func wait() -> Action {
+    private mutating func scheduleNext() -> Action {
         number += 1
         phase = .waiting(number)
         return .wait(number)

@@ -4,21 +4,23 @@ import Dispatch
 import Foundation
 import LupineLoading
 
-/// Runs the pings of a WebSocket when they are due.
+/// Runs the automatic pings of a WebSocket when they are due. A value, so that tests can replace the clock.
 struct PingTimer: Sendable {
     typealias Job = @Sendable () -> Void
 
-    private let start: @Sendable (TimeInterval, DispatchQueue, @escaping Job) -> Void
+    private let schedule: @Sendable (TimeInterval, DispatchQueue, @escaping Job) -> Void
 
-    init(_ start: @escaping @Sendable (TimeInterval, DispatchQueue, @escaping Job) -> Void) {
-        self.start = start
+    init(_ schedule: @escaping @Sendable (TimeInterval, DispatchQueue, @escaping Job) -> Void) {
+        self.schedule = schedule
     }
 
     /// Returns a timer that uses a session's clock.
-    static func by(_ clock: SessionClock) -> PingTimer { PingTimer { $1.after($0, by: clock, execute: $2) } }
+    static func by(_ clock: SessionClock) -> PingTimer {
+        PingTimer { delay, queue, job in queue.after(delay, by: clock, execute: job) }
+    }
 
     /// Runs the job on the queue after `delay` seconds.
     func after(_ delay: TimeInterval, on queue: DispatchQueue, _ job: @escaping Job) {
-        start(delay, queue, job)
+        schedule(delay, queue, job)
     }
 }

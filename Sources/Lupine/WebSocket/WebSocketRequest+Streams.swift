@@ -15,7 +15,7 @@ extension WebSocketRequest {
         on queue: DispatchQueue = .main,
         handler: @escaping @Sendable (_ event: Event<URLSessionWebSocketTask.Message, Never>) -> Void
     ) -> Self {
-        append(queue, handler) { .receivedMessage($0) }
+        addHandler(handler, on: queue) { .receivedMessage($0) }
     }
 
     /// Calls `handler` on `queue` with each message.
@@ -37,7 +37,7 @@ extension WebSocketRequest {
         _ serializer: Serializer, on queue: DispatchQueue = .main,
         handler: @escaping @Sendable (_ event: Event<Serializer.Output, Serializer.Failure>) -> Void
     ) -> Self where Serializer.Failure == any Error {
-        append(queue, handler) { message in
+        addHandler(handler, on: queue) { message in
             do {
                 return .receivedMessage(try serializer.decode(message))
             } catch {
@@ -72,33 +72,33 @@ extension WebSocketRequest {
     }
 
     /// Adds a handler; `decode` converts a message to the handler's event.
-    private func append<Success: Sendable, Failure: Error>(
-        _ queue: DispatchQueue, _ handler: @escaping @Sendable (Event<Success, Failure>) -> Void,
+    private func addHandler<Success: Sendable, Failure: Error>(
+        _ handler: @escaping @Sendable (Event<Success, Failure>) -> Void, on queue: DispatchQueue,
         decode: @escaping @Sendable (URLSessionWebSocketTask.Message) -> Event<Success, Failure>.Kind
     ) -> Self {
-        let taker = EventConsumer { request, occurrence in
+        let consumer = EventConsumer { request, event in
             request.decodingQueue.async {
-                switch occurrence {
-                case .connected(let name):
-                    request.tell(.connected(protocol: name), to: handler, on: queue)
+                switch event {
+                case .connected(let subprotocol):
+                    request.deliver(.connected(protocol: subprotocol), to: handler, on: queue)
                 case .message(let message):
-                    let weight = occurrence.weight
+                    let weight = event.weight
                     guard !request.isMuted else { return request.changeBacklog(by: -weight) }
-                    request.tellUnlessMuted(decode(message), weighing: weight, to: handler, on: queue)
+                    request.deliverUnlessMuted(decode(message), weighing: weight, to: handler, on: queue)
                 case .disconnected(let code, let reason):
-                    request.tellUnlessMuted(
+                    request.deliverUnlessMuted(
                         .disconnected(closeCode: code, reason: reason), to: handler, on: queue)
                 }
             }
         }
-        socketState.write { $0.takers.append(taker) }
+        socketState.write { $0.consumers.append(consumer) }
         appendSerializer(needsSerializationQueue: false) { _ in
             self.completeSerializer {
                 self.decodingQueue.async {
                     let completion = Completion(
                         request: self.request, response: self.response, metrics: self.metrics,
                         error: self.error)
-                    self.tell(.completed(completion), to: handler, on: queue)
+                    self.deliver(.completed(completion), to: handler, on: queue)
                 }
             }
         }
@@ -107,15 +107,17 @@ extension WebSocketRequest {
 
     private var isMuted: Bool { socketState.read { $0.isMuted } }
 
-    private func tell<Success: Sendable, Failure: Error>(
+    /// Calls the handler on `queue` with an event.
+    private func deliver<Success: Sendable, Failure: Error>(
         _ kind: Event<Success, Failure>.Kind,
         to handler: @escaping @Sendable (Event<Success, Failure>) -> Void, on queue: DispatchQueue
     ) {
         queue.async { handler(Event(request: self, kind: kind)) }
     }
 
-    /// Calls the handler, unless the request is cancelled before the call runs on `queue`.
-    private func tellUnlessMuted<Success: Sendable, Failure: Error>(
+    /// Calls the handler on `queue` with an event, unless the request is cancelled before. In both cases removes `weight` from
+    /// the backlog.
+    private func deliverUnlessMuted<Success: Sendable, Failure: Error>(
         _ kind: Event<Success, Failure>.Kind, weighing weight: Int = 0,
         to handler: @escaping @Sendable (Event<Success, Failure>) -> Void, on queue: DispatchQueue
     ) {

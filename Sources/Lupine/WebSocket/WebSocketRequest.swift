@@ -31,12 +31,13 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
 
     /// A consumer of events, called on the root queue.
     struct EventConsumer: Sendable {
-        let take: @Sendable (WebSocketRequest, ConnectionEvent) -> Void
+        let consume: @Sendable (WebSocketRequest, ConnectionEvent) -> Void
     }
 
     /// The mutable state in addition to that of `Request`.
     struct SocketState {
-        var takers: [EventConsumer] = []
+        /// The consumers of all handlers; emptied when the request has ended.
+        var consumers: [EventConsumer] = []
         /// The task of the latest attempt.
         var task: URLSessionWebSocketTask?
         /// Messages that wait for a task.
@@ -44,41 +45,46 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
         var pings = PingSchedule()
         /// Whether handlers receive no more messages and no close, because the request was cancelled.
         var isMuted = false
-        /// Whether nothing can be sent any more.
-        var isOver = false
+        /// Whether the request has ended: nothing can be sent any more.
+        var hasEnded = false
         /// The backlog of all handlers together.
         fileprivate var backlog = StreamBacklog()
-        /// The task whose messages are held.
-        private var held: URLSessionWebSocketTask?
+        /// The task whose messages are not read at present.
+        private var heldTask: URLSessionWebSocketTask?
         /// Actions to be performed on tasks, outside of the lock and in this order.
         fileprivate var actions = OrderedActions<Action>()
 
-        /// Holds the messages of the latest task if the handlers are too slow, otherwise releases the held task. The caller
-        /// passes the result to `perform`.
-        mutating func balance() -> Action? {
+        /// Decides to hold the messages of the latest task if the backlog is full, otherwise to release the held task. Returns
+        /// the action for `perform(_:)`; nil if there is none or if another thread performs it.
+        mutating func holdOrRelease() -> Action? {
             if backlog.isFull {
-                guard let task, task !== held else { return nil }
-                held = task
-                return actions.enqueue(.hold(task, true))
+                guard let task, task !== heldTask else { return nil }
+                heldTask = task
+                return actions.enqueue(.hold(task))
             }
-            return held.take().flatMap { actions.enqueue(.hold($0, false)) }
+            guard let released = heldTask.take() else { return nil }
+            return actions.enqueue(.release(released))
         }
     }
 
     /// An action on a task.
     enum Action: Sendable {
-        case hold(URLSessionWebSocketTask, Bool)
-        case send(OutgoingMessage, URLSessionWebSocketTask)
+        /// Stops reading the task's messages.
+        case hold(URLSessionWebSocketTask)
+        /// Reads the task's messages again.
+        case release(URLSessionWebSocketTask)
+        case send(OutgoingMessage, through: URLSessionWebSocketTask)
 
         fileprivate func perform() {
             switch self {
-            case .hold(let task, let isHeld): task.holdMessages(isHeld)
+            case .hold(let task): task.holdMessages(true)
+            case .release(let task): task.holdMessages(false)
             case .send(let message, let task): message.send(through: task)
             }
         }
     }
 
-    /// Performs the action, and those decided meanwhile. Nil means that there is none, or that another thread performs it.
+    /// Performs an action, then the actions that are decided meanwhile. Does nothing for nil.
     private func perform(_ action: Action?) {
         var action = action
         while let current = action {
@@ -113,47 +119,49 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
             shouldAutomaticallyResume: shouldAutomaticallyResume, delegate: delegate)
     }
 
-    /// Messages that never got a task are refused.
-    deinit { refuseUnsent(.explicitlyCancelled) }
+    /// Completes the messages that no task has sent with an error.
+    deinit { failUnsentMessages(with: .explicitlyCancelled) }
 
     override var preparation: Preparation { .conversion(convertible, upload: nil) }
 
-    /// Returns a task that receives at once and has been given the waiting messages, unless the `URLSession` no longer accepts
-    /// it.
+    /// Returns a new task, which receives messages at once and sends those that wait for a task. It does neither if the
+    /// `URLSession` no longer accepts tasks.
     override func task(for request: URLRequest, using session: URLSession) -> URLSessionTask {
-        let task = session.webSocketTask(with: opening(request))
+        let task = session.webSocketTask(with: handshakeRequest(request))
         if task.isOrphan { return task }
         task.maximumMessageSize = configuration.maximumMessageSize
         receive(from: task)
-        // Queued as actions, so that messages sent meanwhile follow them.
-        let (begun, _, _) = socketState.write { state in
-            var begun: Action?
+        // The messages become actions, so that messages sent meanwhile follow them. The replaced values are returned, so that
+        // they are released outside the lock.
+        let (action, _, _) = socketState.write { state in
+            var firstAction: Action?
             for message in state.unsent {
-                let taken = state.actions.enqueue(.send(message, task))
-                begun = begun ?? taken
+                let action = state.actions.enqueue(.send(message, through: task))
+                firstAction = firstAction ?? action
             }
-            let old = (state.task, state.unsent)
+            let (oldTask, messages) = (state.task, state.unsent)
             (state.task, state.unsent) = (task, [])
-            return (begun, old.0, old.1)
+            return (firstAction, oldTask, messages)
         }
-        perform(begun)
+        perform(action)
         return task
     }
 
-    /// Returns the request with a WebSocket scheme and the offered subprotocol.
-    private func opening(_ request: URLRequest) -> URLRequest {
+    /// Returns the request of the opening handshake (RFC 6455 §4.1): `request` with a WebSocket scheme and the offered
+    /// subprotocol.
+    private func handshakeRequest(_ request: URLRequest) -> URLRequest {
         var request = request
-        if let url = request.url, var parts = URLComponents(url: url, resolvingAgainstBaseURL: true),
-            let scheme = Self.schemes[parts.scheme?.lowercased() ?? ""]
+        if let url = request.url, var components = URLComponents(url: url, resolvingAgainstBaseURL: true),
+            let scheme = Self.webSocketSchemes[components.scheme?.lowercased() ?? ""]
         {
-            parts.scheme = scheme
-            request.url = parts.url ?? url
+            components.scheme = scheme
+            request.url = components.url ?? url
         }
         if let name = configuration.protocol { request.headers.update(.websocketProtocol(name)) }
         return request
     }
 
-    private static let schemes = ["http": "ws", "https": "wss"]
+    private static let webSocketSchemes = ["http": "ws", "https": "wss"]
 
     override func reset() {
         super.reset()
@@ -162,21 +170,22 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
 
     override func cleanup() {
         schedulePings(.stop)
+        // The consumers retain the program's handlers: they are returned, so that they are released outside the lock.
         _ = socketState.write { state in
-            state.isOver = true
-            defer { state.takers = [] }
-            return state.takers
+            state.hasEnded = true
+            defer { state.consumers = [] }
+            return state.consumers
         }
-        refuseUnsent(error ?? .explicitlyCancelled)
+        failUnsentMessages(with: error ?? .explicitlyCancelled)
         super.cleanup()
     }
 
-    private func refuseUnsent(_ error: AFError) {
+    private func failUnsentMessages(with error: AFError) {
         let messages = socketState.write { state in
             defer { state.unsent = [] }
             return state.unsent
         }
-        for message in messages { message.refuse(error) }
+        for message in messages { message.fail(with: error) }
     }
 
     // MARK: closing and cancelling
@@ -205,14 +214,14 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
 
     // MARK: task callbacks, on the root queue
 
-    func didOpen(with name: String?) {
-        tell(.connected(protocol: name))
+    func didOpen(with subprotocol: String?) {
+        deliver(.connected(protocol: subprotocol))
         schedulePings(.connected)
     }
 
     func didClose(with code: URLSessionWebSocketTask.CloseCode, reason: Data?) {
         schedulePings(.stop)
-        tell(.disconnected(code, reason: reason.flatMap { $0.isEmpty ? nil : $0 }))
+        deliver(.disconnected(code, reason: reason.flatMap { $0.isEmpty ? nil : $0 }))
     }
 
     /// Receives one message after the other, until receiving fails.
@@ -220,31 +229,42 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
         task.receive { [weak self, weak task] result in
             guard let self, let task, case .success(let message) = result else { return }
             deliverPendingReports()
-            tell(.message(message))
+            deliver(.message(message))
             receive(from: task)
         }
     }
 
-    private func tell(_ occurrence: ConnectionEvent) {
-        let (takers, begun) = socketState.write { state -> ([EventConsumer], Action?) in
-            guard occurrence.weight > 0 else { return (state.takers, nil) }
-            for _ in state.takers { state.backlog.add(occurrence.weight) }
-            return (state.takers, state.balance())
+    /// Passes an event to all consumers and adds it to the backlog, once per consumer.
+    private func deliver(_ event: ConnectionEvent) {
+        let (consumers, action) = socketState.write { state -> ([EventConsumer], Action?) in
+            guard event.weight > 0 else { return (state.consumers, nil) }
+            for _ in state.consumers { state.backlog.add(event.weight) }
+            return (state.consumers, state.holdOrRelease())
         }
-        perform(begun)
-        for taker in takers { taker.take(self, occurrence) }
+        perform(action)
+        for consumer in consumers { consumer.consume(self, event) }
     }
 
     /// Adds bytes to the backlog, or removes them if `bytes` is negative.
     func changeBacklog(by bytes: Int) {
-        let begun = socketState.write { state in
+        let action = socketState.write { state in
             if bytes > 0 { state.backlog.add(bytes) } else { state.backlog.remove(-bytes) }
-            return state.balance()
+            return state.holdOrRelease()
         }
-        perform(begun)
+        perform(action)
     }
 
     // MARK: sending
+
+    /// The decision about a message that is to be sent.
+    private enum SendDecision {
+        /// The message waits for a task, or is sent by performing the action.
+        case accept(Action?)
+        /// The request has ended.
+        case refuse
+        /// There is a newer task, whose state has to be read before the decision is made.
+        case repeatDecision(URLSessionWebSocketTask?)
+    }
 
     /// Sends a message, or keeps it until there is a task.
     ///
@@ -259,26 +279,26 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
         completionHandler: @escaping @Sendable (Result<Void, any Error>) -> Void
     ) {
         let message = OutgoingMessage(message: message, queue: queue, completionHandler: completionHandler)
-        if isCancelled || isFinished { return message.refuse(.explicitlyCancelled) }
-        // The task's state is read outside of the lock; if there is a newer task by then, this is repeated with that one.
-        var asked: URLSessionWebSocketTask?
+        if isCancelled || isFinished { return message.fail(with: .explicitlyCancelled) }
+        // A task's state is read outside the lock, and the decision is made under it. If there is a newer task by then, both are
+        // repeated.
+        var examinedTask: URLSessionWebSocketTask?
         while true {
-            let isLive = asked.map { $0.state != .completed } ?? false
-            let (answer, task, begun) = socketState.write {
-                state -> (isTaken: Bool?, URLSessionWebSocketTask?, Action?) in
-                if state.isOver { return (false, nil, nil) }
-                guard state.task === asked else { return (nil, state.task, nil) }
-                if isLive, let asked { return (true, nil, state.actions.enqueue(.send(message, asked))) }
+            let canSend = examinedTask.map { $0.state != .completed } ?? false
+            let decision = socketState.write { state -> SendDecision in
+                if state.hasEnded { return .refuse }
+                guard state.task === examinedTask else { return .repeatDecision(state.task) }
+                if canSend, let examinedTask {
+                    return .accept(state.actions.enqueue(.send(message, through: examinedTask)))
+                }
                 state.unsent.append(message)
-                return (true, nil, nil)
+                return .accept(nil)
             }
-            perform(begun)
-            guard let isTaken = answer else {
-                asked = task
-                continue
+            switch decision {
+            case .accept(let action): return perform(action)
+            case .refuse: return message.fail(with: .explicitlyCancelled)
+            case .repeatDecision(let task): examinedTask = task
             }
-            if !isTaken { message.refuse(.explicitlyCancelled) }
-            return
         }
     }
 

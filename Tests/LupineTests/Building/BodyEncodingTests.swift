@@ -17,7 +17,7 @@ import Testing
         let e: Data
     }
 
-    @Test("[E-4.3.1] without an object the request stays; the method is not asked")
+    @Test("[E-4.3.1] without an object the request is unchanged, whatever its method")
     func unchanged() throws {
         let plain = try EncodedRequest.plain("POST")
         #expect(try JSONEncoding.default.encode(plain, with: nil) == plain)
@@ -27,7 +27,7 @@ import Testing
         #expect(get.body == #"{"a":1}"#)
     }
 
-    @Test("[E-4.3.2] what JSON cannot hold")
+    @Test("[E-4.3.2] objects that JSON cannot represent are an error")
     func invalidObjects() throws {
         let plain = try EncodedRequest.plain("POST")
         let objects: [Any] = [
@@ -49,7 +49,7 @@ import Testing
         #expect(JSONEncoding.Error.invalidJSONObject.localizedDescription.contains("Invalid JSON object"))
     }
 
-    @Test("[E-4.3.3] what fails in the conversion comes out as it is")
+    @Test("[E-4.3.3] errors of the conversion are thrown unchanged")
     func conversionFailure() {
         #expect(throws: FailingConvertible.Failure.self) {
             try JSONEncoding.default.encode(FailingConvertible(), with: ["a": 1])
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test("[E-4.3.4] the body and the type; a type that is there stays, and so does the URL")
+    @Test("[E-4.3.4] JSON is written into the body; an existing content type and the URL are kept")
     func json() throws {
         let result = EncodedRequest(
             try JSONEncoding.default.encode(EncodedRequest.plain("POST", "http://h/p?q=1"), with: ["k": "v"]))
@@ -73,14 +73,14 @@ import Testing
         #expect(kept.type == "application/vnd.x+json" && kept.body == "{}")
     }
 
-    @Test("[E-4.3.5] an array is an object at the top")
+    @Test("[E-4.3.5] an array may be the root object")
     func array() throws {
         let result = try JSONEncoding.default.encode(
             EncodedRequest.plain("POST"), withJSONObject: ["a", 1] as [Any])
         #expect(EncodedRequest(result).body == #"["a",1]"#)
     }
 
-    @Test("property lists in both forms")
+    @Test("property lists in both formats")
     func propertyList() throws {
         let date = Date(timeIntervalSince1970: 0)
         let parameters: Parameters = ["a": 1, "b": [true], "d": date, "e": Data([7])]
@@ -100,7 +100,7 @@ import Testing
         #expect(try PropertyListEncoding.xml.encode(typed, with: nil) == typed)
     }
 
-    @Test("what no property list can hold")
+    @Test("objects that a property list cannot represent are an error")
     func invalidPropertyList() throws {
         let plain = try EncodedRequest.plain("POST")
         for value in [Point(), NSNull()] as [any Sendable] {

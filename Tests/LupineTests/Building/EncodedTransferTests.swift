@@ -26,7 +26,7 @@ import Testing
         try await request.serializingDecodable(Echo.self).value
     }
 
-    @Test("parameters arrive by every way", arguments: Spoken.allCases)
+    @Test("parameters of every encoding reach the server", arguments: Spoken.allCases)
     func parameters(over spoken: Spoken) async throws {
         try await withObserved(over: spoken) { stage in
             let session = stage.session
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test("[E-9.7] a body that may not be compressed fails the adaptation", arguments: Spoken.allCases)
+    @Test("[E-9.7] a body with an existing Content-Encoding fails the adaptation", arguments: Spoken.allCases)
     func duplicateHeader(over spoken: Spoken) async throws {
         try await withObserved(over: spoken) { stage in
             let answer = await stage.session.request(
@@ -83,7 +83,7 @@ import Testing
     }
 
     @Test(
-        "[E-10.10] parameters in the body of a GET are refused, also when they are nothing",
+        "[E-10.10] parameters in the body of a GET are refused, even if they are empty",
         arguments: Spoken.allCases)
     func bodyInGet(over spoken: Spoken) async throws {
         try await withObserved(over: spoken) { stage in
@@ -103,14 +103,14 @@ import Testing
         }
     }
 
-    @Test("[E-10.9] a header that is updated takes its new spelling in its old place")
+    @Test("[E-10.9] an updated header keeps its position and has the new spelling")
     func headerSpelling() {
         var headers: HTTPHeaders = ["b": "1", "a": "2"]
         headers.update(name: "B", value: "3")
         #expect(headers == ["B": "3", "a": "2"] && headers != ["a": "2", "B": "3"])
     }
 
-    @Test("a form of several parts arrives", arguments: Spoken.allCases)
+    @Test("a multipart form reaches the server", arguments: Spoken.allCases)
     func multipart(over spoken: Spoken) async throws {
         try await withObserved(over: spoken) { stage in
             let folder = try FormFolder()

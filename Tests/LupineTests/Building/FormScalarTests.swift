@@ -12,7 +12,7 @@ import Testing
     }
 
     @Test(
-        "[E-6.1.13, E-10.1] scalars",
+        "[E-6.1.13, E-10.1] the text of scalars",
         arguments: [
             (true as any Encodable & Sendable, "1"), ("a b", "a%20b"), (-7, "-7"), (Int8(-1), "-1"),
             (UInt64.max, "18446744073709551615"),
@@ -23,34 +23,34 @@ import Testing
     func scalars(value: any Encodable & Sendable, expected: String) throws {
         #expect(
             try text(
-                Written { encoder in
+                ClosureEncodable { encoder in
                     var container = encoder.container(keyedBy: AnyKey.self)
                     try container.encode(value, forKey: "k")
                 }) == "k=\(expected)")
         #expect(
             try text(
-                Written { encoder in
+                ClosureEncodable { encoder in
                     var container = encoder.container(keyedBy: AnyKey.self)
                     var list = container.nestedUnkeyedContainer(forKey: "k")
                     try list.encode(value)
                 }) == "k%5B%5D=\(expected)")
         #expect(
             try text(
-                Written { encoder in
+                ClosureEncodable { encoder in
                     var container = encoder.container(keyedBy: AnyKey.self)
                     var single = container.superEncoder(forKey: "k").singleValueContainer()
                     try single.encode(value)
                 }) == "k=\(expected)")
     }
 
-    @Test("[E-6.1.13] Booleans in words, wherever they stand")
+    @Test("[E-6.1.13] Booleans are written as words everywhere if the option says so")
     func literalBooleans() throws {
         let literal = URLEncodedFormEncoder(boolEncoding: .literal)
         #expect(try text(["on": true], literal) == "on=true")
         #expect(try text(["on": [true, false]], literal) == "on%5B%5D=false&on%5B%5D=true")
     }
 
-    @Test("[E-6.1.14] nil")
+    @Test("[E-6.1.14] the encodings of nil")
     func nils() throws {
         let value: [String: Int?] = ["a": nil]
         func encoded(_ encoding: URLEncodedFormEncoder.NilEncoding) throws -> String {
@@ -63,7 +63,7 @@ import Testing
         #expect(try encoded(.init { nil }) == "")
     }
 
-    @Test("[E-6.1.15] data")
+    @Test("[E-6.1.15] the encodings of data")
     func data() throws {
         let value = ["d": Data([0xFB])]
         #expect(try text(value) == "d=%2Bw%3D%3D")
@@ -72,7 +72,7 @@ import Testing
         #expect(try text(value, .init(dataEncoding: .custom { "<\($0.count)>" })) == "d=%3C1%3E")
     }
 
-    @Test("[E-6.1.16] dates")
+    @Test("[E-6.1.16] the encodings of dates")
     func dates() throws {
         func encoded(_ seconds: Double, _ encoding: URLEncodedFormEncoder.DateEncoding) throws -> String {
             try text(["d": Date(timeIntervalSince1970: seconds)], .init(dateEncoding: encoding))
@@ -112,9 +112,9 @@ import Testing
 
     private struct Refusal: Error {}
 
-    @Test("[E-6.1.18] errors of values and closures come out as they are")
+    @Test("[E-6.1.18] errors of values and closures are thrown unchanged")
     func errors() {
-        #expect(throws: Refusal.self) { try text(["a": Written { _ in throw Refusal() }]) }
+        #expect(throws: Refusal.self) { try text(["a": ClosureEncodable { _ in throw Refusal() }]) }
         #expect(throws: Refusal.self) {
             try text(["a": Date()], .init(dateEncoding: .custom { _ in throw Refusal() }))
         }

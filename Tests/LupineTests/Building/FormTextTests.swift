@@ -11,7 +11,7 @@ import Testing
         try encoder.encode(value)
     }
 
-    @Test("[E-6.2.1, E-10.6] the root has to have keys, or to have written nothing")
+    @Test("[E-6.2.1, E-10.6] the root must be keyed or write nothing")
     func roots() throws {
         for (root, description) in [
             ([1] as any Encodable, "[1]"), ("s", "s"), (3, "3"), ([["a": 1]], "[[a: 1]]"),
@@ -35,7 +35,7 @@ import Testing
         #expect(data == Data("a=%C3%BC".utf8))
     }
 
-    @Test("[E-6.2.2] keys of nested values")
+    @Test("[E-6.2.2] the keys of nested values")
     func nestedKeys() throws {
         let value = ["u": ["id": 7]]
         #expect(try text(value) == "u%5Bid%5D=7")
@@ -52,7 +52,7 @@ import Testing
                 == "p%5B0%5D%5Bj%5D=2&p%5B0%5D%5Bk%5D=1")
     }
 
-    @Test("[E-6.2.3, E-10.3] the key's encoding sees the whole composed key")
+    @Test("[E-6.2.3, E-10.3] the key encoding receives the whole composed key")
     func composedKeys() throws {
         let value = ["user": ["firstName": "A"]]
         #expect(try text(value, .init(keyEncoding: .capitalized)) == "User%5BfirstName%5D=A")
@@ -82,7 +82,7 @@ import Testing
         #expect(
             try text(["n": [30, 4, 200]], .init(alphabetizeKeyValuePairs: false))
                 == "n%5B%5D=30&n%5B%5D=4&n%5B%5D=200")
-        let mixed = Written { encoder in
+        let mixed = ClosureEncodable { encoder in
             var container = encoder.container(keyedBy: AnyKey.self)
             try container.encode(1, forKey: "a")
             try container.encode(["b": 1], forKey: "a ")
@@ -90,9 +90,9 @@ import Testing
         #expect(try text(mixed) == "a%20%5Bb%5D=1&a=1")
     }
 
-    @Test("[E-6.2.6] a key's pairs stay together")
+    @Test("[E-6.2.6] the pairs of a key are adjacent")
     func levels() throws {
-        let value = Written { encoder in
+        let value = ClosureEncodable { encoder in
             var container = encoder.container(keyedBy: AnyKey.self)
             try container.encode(["z": 1, "a": 2], forKey: "k")
             try container.encode(3, forKey: "k[m")
@@ -101,14 +101,14 @@ import Testing
         #expect(try text(value, .init(allowedCharacters: bare)) == "k[a]=2&k[z]=1&k[m=3")
     }
 
-    @Test("[E-6.2.7] spaces and plus signs, in keys and values")
+    @Test("[E-6.2.7] the encodings of spaces and plus signs, in keys and values")
     func spaces() throws {
         let value = ["k x+": "a b+c"]
         #expect(try text(value) == "k%20x%2B=a%20b%2Bc")
         #expect(try text(value, .init(spaceEncoding: .plusReplaced)) == "k+x%2B=a+b%2Bc")
     }
 
-    @Test("[E-6.2.8] other sets of characters, also when they come later")
+    @Test("[E-6.2.8] other allowed characters, also if set after the initialization")
     func allowedCharacters() throws {
         var narrow = CharacterSet.afURLQueryAllowed
         narrow.remove("/")
@@ -120,7 +120,7 @@ import Testing
     }
 
     @Test(
-        "keys in words",
+        "key encodings that split a key into words",
         arguments: [
             ("userName", "user_name"), ("userID", "user_id"), ("myHTTPServer", "my_http_server"),
             ("value1Two", "value1_two"), ("_leadingUnder_", "_leading_under_"),
@@ -153,7 +153,7 @@ import Testing
         }
     }
 
-    @Test("the other encodings of keys")
+    @Test("the other key encodings")
     func keyEncodings() {
         typealias KeyEncoding = URLEncodedFormEncoder.KeyEncoding
         #expect(KeyEncoding.useDefaultKeys.encode("userName") == "userName")

@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test(
-        "[E-6.1.1, E-6.1.2, E-6.1.3] the rule of writing",
+        "[E-6.1.1, E-6.1.2, E-6.1.3] the node that a value is written to",
         arguments: [
             ("nothing is an empty object", [], "[]"),
             ("no path", [([], "x")], "x"),
@@ -46,7 +46,7 @@ import Testing
         #expect("\(node(steps))" == expected, "\(what)")
     }
 
-    @Test("[E-6.1.3] objects of many keys are the same as those of few")
+    @Test("[E-6.1.3] objects with many keys behave like those with few")
     func manyKeys() {
         for count in [15, 16, 17, 18, 40] {
             var node = URLEncodedFormNode.empty
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test("[E-6.1.4, E-10.6] a container that nothing is written to leaves no trace")
+    @Test("[E-6.1.4, E-10.6] an empty container writes nothing")
     func emptyContainers() throws {
         struct Empty: Encodable {}
         #expect(try text(["a": [Int](), "b": []]) == "")
@@ -69,9 +69,9 @@ import Testing
         #expect(try text(["a": ["b": [String: Int]()], "c": [:]]) == "")
     }
 
-    @Test("[E-6.1.5] what is written later, of another kind, takes the place")
+    @Test("[E-6.1.5] a later value of another kind replaces the earlier one")
     func laterKind() throws {
-        let value = Written { encoder in
+        let value = ClosureEncodable { encoder in
             var outer = encoder.container(keyedBy: AnyKey.self)
             var keyed = outer.nestedContainer(keyedBy: AnyKey.self, forKey: "r")
             try keyed.encode(1, forKey: "x")
@@ -81,9 +81,9 @@ import Testing
         #expect(try text(value) == "r%5B%5D=2")
     }
 
-    @Test("[E-6.1.6] a key twice: the first place, the last value")
+    @Test("[E-6.1.6] a repeated key has the first position and the last value")
     func keyTwice() throws {
-        let value = Written { encoder in
+        let value = ClosureEncodable { encoder in
             var container = encoder.container(keyedBy: AnyKey.self)
             try container.encode(1, forKey: "b")
             try container.encode(2, forKey: "a")
@@ -92,7 +92,7 @@ import Testing
         #expect(try text(value, indexed) == "b=3&a=2")
     }
 
-    @Test("[E-6.1.7, E-10.6] keys with numbers make arrays")
+    @Test("[E-6.1.7, E-10.6] keys with integer values form arrays")
     func numberKeys() throws {
         struct Numbered: Encodable {
             enum CodingKeys: Int, CodingKey { case first, second }
@@ -108,7 +108,7 @@ import Testing
         #expect(try text(["u": url]) == "u%5B%5D=http%3A//h/p")
     }
 
-    @Test("[E-6.1.8] a nil that is dropped leaves no element, and those behind it move up")
+    @Test("[E-6.1.8] a dropped nil leaves no element, and later elements move up")
     func droppedNil() throws {
         #expect(try text(["a": [1, nil, 3]], indexed) == "a[0]=1&a[1]=3")
         #expect(try text(["a": [["x": 1], nil, ["x": 2]]], indexed) == "a[0].x=1&a[1].x=2")
@@ -116,7 +116,7 @@ import Testing
         #expect(try text(["a": [1, nil]], null) == "a=1&a=null")
     }
 
-    @Test("[E-6.1.8] elements behind a dropped one stay whole")
+    @Test("[E-6.1.8] elements after a dropped one are complete")
     func wholeElements() throws {
         struct Pair: Encodable {
             let x: Int
@@ -140,16 +140,16 @@ import Testing
         }
     }
 
-    @Test("[E-6.1.9] a superclass writes beside the class, or under the key that it is given")
+    @Test("[E-6.1.9] a superclass writes beside its subclass, or under a given key")
     func superclass() throws {
         #expect(try text(Dog(place: nil)) == "legs=4&name=Rex")
         #expect(try text(Dog(place: .base)) == "base%5Blegs%5D=4&name=Rex")
     }
 
-    @Test("[E-6.1.10] counting in arrays")
+    @Test("[E-6.1.10] the count of an unkeyed container")
     func counting() throws {
         let counts = Protected<[Int]>([])
-        let value = Written { encoder in
+        let value = ClosureEncodable { encoder in
             var outer = encoder.container(keyedBy: AnyKey.self)
             var array = outer.nestedUnkeyedContainer(forKey: "a")
             func note() { counts.write { $0.append(array.count) } }
@@ -174,9 +174,9 @@ import Testing
         #expect(counts.read { $0 } == [0, 1, 1, 2, 3, 4])
     }
 
-    @Test("[E-6.1.10] a nil that is written counts")
+    @Test("[E-6.1.10] a nil that is written counts as an element")
     func countingWrittenNil() throws {
-        let value = Written { encoder in
+        let value = ClosureEncodable { encoder in
             var outer = encoder.container(keyedBy: AnyKey.self)
             var array = outer.nestedUnkeyedContainer(forKey: "a")
             try array.encodeNil()
@@ -185,10 +185,10 @@ import Testing
         #expect(try text(value, URLEncodedFormEncoder(nilEncoding: .dropValue)) == "a%5B%5D=")
     }
 
-    @Test("[E-6.1.11] a single-value container takes one value")
+    @Test("[E-6.1.11] a second value in a single-value container is an error")
     func singleValue() throws {
         for isNil in [true, false] {
-            let value = Written { encoder in
+            let value = ClosureEncodable { encoder in
                 var outer = encoder.container(keyedBy: AnyKey.self)
                 var container = outer.superEncoder(forKey: "a").singleValueContainer()
                 if isNil { try container.encodeNil() } else { try container.encode(1) }
@@ -224,7 +224,7 @@ import Testing
         var list: [Int]?
     }
 
-    @Test("[E-6.1.12] optionals of every type obey the encoding of nil")
+    @Test("[E-6.1.12] optionals of every type use the nil encoding")
     func optionals() throws {
         let null = URLEncodedFormEncoder(nilEncoding: .null)
         #expect(try text(Optionals()) == "")

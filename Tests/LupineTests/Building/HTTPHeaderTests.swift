@@ -7,7 +7,7 @@ import Testing
 
 struct HTTPHeaderTests {
     @Test(
-        "each factory makes the field of its name",
+        "each factory creates the field of its name",
         arguments: [
             (HTTPHeader.accept("a/b"), "Accept: a/b"),
             (.acceptCharset("utf-8"), "Accept-Charset: utf-8"),
@@ -28,7 +28,7 @@ struct HTTPHeaderTests {
         #expect(header.description == line)
     }
 
-    @Test("a field is its name and its value, in their spelling")
+    @Test("fields are compared by name and value, with case")
     func equality() {
         let header = HTTPHeader(name: "X-A", value: "1")
         #expect(header.name == "X-A")
@@ -40,7 +40,7 @@ struct HTTPHeaderTests {
         #expect(Set([header, HTTPHeader(name: "x-a", value: "1"), header]).count == 2)
     }
 
-    @Test("a password of a megabyte is no line of several", arguments: [57, 58, 1 << 20])
+    @Test("a long password is encoded without line breaks", arguments: [57, 58, 1 << 20])
     func longPassword(_ length: Int) {
         let header = HTTPHeader.authorization(
             username: "a", password: String(repeating: "p", count: length))
@@ -50,7 +50,7 @@ struct HTTPHeaderTests {
     // MARK: defaults
 
     @Test(
-        "[E-2.3.1] weights fall by a tenth",
+        "[E-2.3.1] weights decrease by 0.1",
         arguments: [
             ([], ""), (["a"], "a;q=1.0"),
             (["a", "b", "c", "d", "e", "f"], "a;q=1.0, b;q=0.9, c;q=0.8, d;q=0.7, e;q=0.6, f;q=0.5"),
@@ -60,14 +60,14 @@ struct HTTPHeaderTests {
         #expect((["x"] + elements).dropFirst().qualityEncoded() == list)
     }
 
-    @Test("[E-2.3.2] the content codings that are undone are offered")
+    @Test("[E-2.3.2] Accept-Encoding lists the codings that the client decodes")
     func defaultAcceptEncoding() {
         #expect(
             HTTPHeader.defaultAcceptEncoding.description
                 == "Accept-Encoding: br;q=1.0, gzip;q=0.9, deflate;q=0.8")
     }
 
-    @Test("[E-2.3.3] the languages of the process's locale are asked for")
+    @Test("[E-2.3.3] Accept-Language lists the languages of the process's locale")
     func defaultAcceptLanguage() {
         #expect(HTTPHeader.defaultAcceptLanguage.name == "Accept-Language")
         #expect(HTTPHeader.defaultAcceptLanguage.value == UserLanguages.preferred.qualityEncoded())
@@ -86,7 +86,7 @@ struct HTTPHeaderTests {
     static let library = "Lupine/\(AFInfo.version)"
 
     @Test(
-        "[E-2.3.4] the program, the system and the library are named",
+        "[E-2.3.4] User-Agent names the program, the system and the library",
         arguments: [
             Agent(
                 name: "a tool that was started by its path", path: "/usr/bin/tool",
@@ -95,11 +95,11 @@ struct HTTPHeaderTests {
                 name: "a tool that was started by its name", path: "tool",
                 value: "tool/Unknown (Unknown; build:Unknown; Linux 6.1.0) \(library)"),
             Agent(
-                name: "a path of nothing", path: "/",
+                name: "a path without a name", path: "/",
                 value: "Unknown/Unknown (Unknown; build:Unknown; Linux 6.1.0) \(library)"),
             Agent(name: "no path", value: "Unknown/Unknown (Unknown; build:Unknown; Linux 6.1.0) \(library)"),
             Agent(
-                name: "a bundle that says all of itself",
+                name: "a bundle with all entries",
                 info: [
                     "CFBundleExecutable": "App", "CFBundleShortVersionString": "2.1",
                     "CFBundleIdentifier": "test.app", "CFBundleVersion": "77",
@@ -112,10 +112,10 @@ struct HTTPHeaderTests {
     func agent(_ row: Agent) {
         let system = OperatingSystemVersion(
             majorVersion: row.system.0, minorVersion: row.system.1, patchVersion: row.system.2)
-        #expect(HTTPHeader.agent(of: row.info, startedAs: row.path, on: system) == row.value)
+        #expect(HTTPHeader.userAgentValue(of: row.info, startedAs: row.path, on: system) == row.value)
     }
 
-    @Test("[E-2.3.4] this program's own name stands in its default")
+    @Test("[E-2.3.4] the default User-Agent has the name of this program")
     func defaultUserAgent() {
         let header = HTTPHeader.defaultUserAgent
         #expect(header.name == "User-Agent")

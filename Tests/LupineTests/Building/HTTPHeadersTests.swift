@@ -9,7 +9,7 @@ struct HTTPHeadersTests {
 
     // MARK: one per name
 
-    @Test("[E-2.2.1] an update replaces name and value in their place, else it appends")
+    @Test("[E-2.2.1] an update replaces the name and the value in place, or appends a field")
     func updates() {
         var headers: HTTPHeaders = ["b": "1", "a": "2"]
         headers.update(name: "B", value: "3")
@@ -23,7 +23,7 @@ struct HTTPHeadersTests {
     }
 
     @Test(
-        "[E-2.2.1] names are the same when both are lower-cased",
+        "[E-2.2.1] names are equal if they are equal in lower case",
         arguments: [
             ("Content-Type", "cONTENT-tYPE", true), ("a", "b", false), ("a", "aa", false), ("", "", true),
             ("É", "é", true), ("e\u{301}", "é", true), ("\u{212A}", "k", true), ("é", "e", false),
@@ -37,7 +37,7 @@ struct HTTPHeadersTests {
         #expect(headers.dictionary.count == headers.count)
     }
 
-    @Test("[E-2.2.2] spellings of one name collapse to the last, in the place of the first")
+    @Test("[E-2.2.2] of several spellings of a name the last is kept, at the first one's position")
     func collapses() {
         let literal: HTTPHeaders = ["x": "1", "y": "2", "X": "3"]
         #expect(lines(literal) == ["X: 3", "y: 2"])
@@ -49,7 +49,7 @@ struct HTTPHeadersTests {
         #expect(HTTPHeaders(Array(array) + Array(array)) == literal)
     }
 
-    @Test("a dictionary gives all its fields")
+    @Test("a dictionary becomes a field for each entry")
     func fromDictionary() {
         #expect(HTTPHeaders(["a": "1", "b": "2"]).sorted() == ["a": "1", "b": "2"])
         let collapsed = HTTPHeaders(["a": "1", "A": "2"])
@@ -59,7 +59,7 @@ struct HTTPHeadersTests {
         #expect(HTTPHeaders().isEmpty)
     }
 
-    @Test("[E-2.2.3] a field is removed in any spelling, and one that is not there is no error")
+    @Test("[E-2.2.3] a field is removed in any spelling; removing a missing field has no effect")
     func removes() {
         var headers: HTTPHeaders = ["A": "1", "B": "2"]
         headers.remove(name: "c")
@@ -86,7 +86,7 @@ struct HTTPHeadersTests {
 
     // MARK: order and text
 
-    @Test("[E-2.2.4] fields are ordered by name, capitals not regarded, and a sorted copy changes nothing")
+    @Test("[E-2.2.4] fields are sorted by name, ignoring case; `sorted()` does not change the original")
     func sorts() {
         var headers: HTTPHeaders = ["b": "1", "C": "2", "A": "3"]
         let sorted = headers.sorted()
@@ -109,7 +109,7 @@ struct HTTPHeadersTests {
         #expect(HTTPHeaders().description == "")
     }
 
-    @Test("[E-2.2.7] order and spelling count for equality")
+    @Test("[E-2.2.7] equality depends on order and spelling")
     func equality() {
         #expect((["a": "1", "b": "2"] as HTTPHeaders) != ["b": "2", "a": "1"])
         #expect((["a": "1"] as HTTPHeaders) != ["A": "1"])
@@ -130,7 +130,7 @@ struct HTTPHeadersTests {
         #expect(names == ["a", "b"])
     }
 
-    @Test("[E-2.3.3] the three defaults in their order, languages only where there are some")
+    @Test("[E-2.3.3] the default fields in their order, Accept-Language only if there are languages")
     func defaults() {
         var expected: [HTTPHeader] = [.defaultAcceptEncoding, .defaultAcceptLanguage, .defaultUserAgent]
         expected.removeAll { $0.value.isEmpty }

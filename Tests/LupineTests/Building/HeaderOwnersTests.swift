@@ -7,7 +7,7 @@ import Testing
 
 /// The headers of responses and of configurations.
 struct HeaderOwnersTests {
-    @Test("a response has the headers that came")
+    @Test("a response has the received headers")
     func response() throws {
         let url = try #require(URL(string: "http://h.test"))
         let response = try #require(

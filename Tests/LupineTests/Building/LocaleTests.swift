@@ -9,7 +9,7 @@ import Testing
 /// `Accept-Language` of programs that were started with a given locale.
 @Suite struct LocaleTests {
     @Test(
-        "[E-2.3.3, U-9.1] a program asks for the languages of its locale",
+        "[E-2.3.3, U-9.1] a program requests the languages of its locale",
         arguments: [
             ("C", ["absent", "absent", "absent"]), ("C.UTF-8", ["absent", "absent", "absent"]),
             ("de_AT.UTF-8", ["de-AT;q=1.0, de;q=0.9", "de-AT, de;q=0.9", "de-AT, de;q=0.9"]),

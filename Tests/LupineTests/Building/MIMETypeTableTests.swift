@@ -8,7 +8,7 @@ import Testing
 @Suite struct MIMETypeTableTests {
     private func type(_ fileExtension: String) -> String { MIMETypeTable.type(forExtension: fileExtension) }
 
-    @Test("[E-7.3.1, E-7.3.2] what is not known is a stream of bytes")
+    @Test("[E-7.3.1, E-7.3.2] an unknown extension has the type application/octet-stream")
     func unknown() {
         for fileExtension in ["zzunknown", "", "png ", ".png", "pn g", "💾", "a/b"] {
             #expect(type(fileExtension) == "application/octet-stream")
@@ -16,7 +16,7 @@ import Testing
     }
 
     @Test(
-        "[E-7.3.3, E-10.8] the usual types, in any case",
+        "[E-7.3.3, E-10.8] the types of common extensions, ignoring case",
         arguments: [
             ("png", "image/png"), ("jpg", "image/jpeg"), ("jpeg", "image/jpeg"), ("gif", "image/gif"),
             ("tif", "image/tiff"), ("tiff", "image/tiff"), ("bmp", "image/bmp"), ("webp", "image/webp"),
@@ -37,10 +37,10 @@ import Testing
         #expect(text.contains("\r\nContent-Type: \(expected)\r\n\r\n"))
     }
 
-    @Test("the house's own table has 300 types and more, each a type, each extension once")
+    @Test("the built-in table has more than 300 valid types, and each extension once")
     func houseTable() {
-        let table = MIMETypeTable(lines: MIMETypeTable.houseLines)
-        let lines = MIMETypeTable.houseLines.split(separator: "\n")
+        let table = MIMETypeTable(lines: MIMETypeTable.builtInLines)
+        let lines = MIMETypeTable.builtInLines.split(separator: "\n")
         #expect(lines.count >= 300)
         #expect(table.allTypes.count == lines.count)
         let extensions = lines.flatMap { $0.split(separator: " ").dropFirst() }
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test("tables as systems have them")
+    @Test("tables in the format of the system's mime.types")
     func systemTables() throws {
         let lines = """
             # a remark

@@ -53,7 +53,7 @@ import Testing
         return form
     }
 
-    @Test("[E-10.7, E-10.8] the checks of a file, in their order")
+    @Test("[E-10.7, E-10.8] the checks of a file, in order")
     func checks() throws {
         let folder = try FormFolder()
         let bundle = folder["folder.app"]
@@ -80,36 +80,37 @@ import Testing
 
     private struct Refusal: Error {}
 
-    private final class Clerk: FileManager, @unchecked Sendable {
-        let answer: Result<[FileAttributeKey: Any], Refusal>
+    private final class FixedAttributesFileManager: FileManager, @unchecked Sendable {
+        let attributes: Result<[FileAttributeKey: Any], Refusal>
 
-        init(_ answer: Result<[FileAttributeKey: Any], Refusal>) {
-            self.answer = answer
+        init(_ attributes: Result<[FileAttributeKey: Any], Refusal>) {
+            self.attributes = attributes
             super.init()
         }
 
         override func attributesOfItem(atPath path: String) throws -> [FileAttributeKey: Any] {
-            try answer.get()
+            try attributes.get()
         }
     }
 
-    @Test("a size that is not known, or cannot be asked for")
+    @Test("a file whose size is missing or cannot be queried is an error")
     func sizes() throws {
         let folder = try FormFolder()
         let file = try folder.file("a.txt", [1])
-        let silent = MultipartFormData(fileManager: Clerk(.success([:])))
-        silent.append(file, withName: "n")
-        #expect(try reason(silent) == "SizeNotAvailable \(file)")
-        let refusing = MultipartFormData(fileManager: Clerk(.failure(Refusal())))
-        refusing.append(file, withName: "n")
-        #expect(try reason(refusing) == "SizeQueryFailed \(file) Refusal()")
-        let telling = MultipartFormData(fileManager: Clerk(.success([.size: NSNumber(value: 1)])))
-        telling.append(file, withName: "n")
-        #expect(telling.contentLength == 1)
-        #expect(try telling.encode().count > 1)
+        let withoutSize = MultipartFormData(fileManager: FixedAttributesFileManager(.success([:])))
+        withoutSize.append(file, withName: "n")
+        #expect(try reason(withoutSize) == "SizeNotAvailable \(file)")
+        let withError = MultipartFormData(fileManager: FixedAttributesFileManager(.failure(Refusal())))
+        withError.append(file, withName: "n")
+        #expect(try reason(withError) == "SizeQueryFailed \(file) Refusal()")
+        let withSize = MultipartFormData(
+            fileManager: FixedAttributesFileManager(.success([.size: NSNumber(value: 1)])))
+        withSize.append(file, withName: "n")
+        #expect(withSize.contentLength == 1)
+        #expect(try withSize.encode().count > 1)
     }
 
-    @Test("[E-10.7] the first failure stays, and what is appended later counts")
+    @Test("[E-10.7] the first failure is kept, and later parts count for the length")
     func firstFailure() throws {
         let folder = try FormFolder()
         let good = try folder.file("a.txt", [1, 2, 3])
@@ -122,7 +123,7 @@ import Testing
         for _ in 0..<2 { #expect(try reason(form) == "NotReachableWithError \(folder["first.png"])") }
     }
 
-    @Test("a link stands for the file that it leads to")
+    @Test("a symbolic link is read as its target")
     func link() throws {
         let folder = try FormFolder()
         let file = try folder.file("a.txt", Array(repeating: 7, count: 5000))
@@ -133,7 +134,9 @@ import Testing
         #expect(try form.encode().count > 5000)
     }
 
-    @Test("a file that goes, and a stream that fails", arguments: MultipartFormDataTests.Way.allCases)
+    @Test(
+        "a deleted file and a failing stream are errors of the encoding",
+        arguments: MultipartFormDataTests.Way.allCases)
     func readFailures(way: MultipartFormDataTests.Way) throws {
         let folder = try FormFolder()
         let file = try folder.file("a.txt", [1, 2, 3])
@@ -151,36 +154,36 @@ import Testing
         }
     }
 
-    @Test("where a form is to be written, in the order of the checks")
+    @Test("the checks of the destination of a form, in order")
     func destinations() throws {
         let folder = try FormFolder()
         let there = try folder.file("there", [9])
-        func written(_ url: URL?, parts: Int = 1) throws -> String {
+        func writeResult(_ url: URL?, parts: Int = 1) throws -> String {
             let url = try #require(url)
             let form = MultipartFormData()
             for _ in 0..<parts { form.append(Data([1]), withName: "n") }
             return failure { try form.writeEncodedData(to: url) }
         }
-        #expect(try written(there) == "FileAlreadyExists \(there)")
+        #expect(try writeResult(there) == "FileAlreadyExists \(there)")
         #expect(try Data(contentsOf: there) == Data([9]))
-        #expect(try written(folder.url) == "FileAlreadyExists \(folder.url)")
-        #expect(try written(URL(string: there.path)) == "FileAlreadyExists \(there.path)")
-        #expect(try written(URL(string: "/some/where")) == "OutputURLInvalid /some/where")
-        #expect(try written(URL(string: "https://h/x")) == "OutputURLInvalid https://h/x")
+        #expect(try writeResult(folder.url) == "FileAlreadyExists \(folder.url)")
+        #expect(try writeResult(URL(string: there.path)) == "FileAlreadyExists \(there.path)")
+        #expect(try writeResult(URL(string: "/some/where")) == "OutputURLInvalid /some/where")
+        #expect(try writeResult(URL(string: "https://h/x")) == "OutputURLInvalid https://h/x")
         for parts in [0, 1] {
             let nowhere = folder["no/such/folder/form"]
-            #expect(try written(nowhere, parts: parts) == "WriteFailed \(POSIXErrorCode.ENOENT.rawValue)")
+            #expect(try writeResult(nowhere, parts: parts) == "WriteFailed \(POSIXErrorCode.ENOENT.rawValue)")
             #expect(
-                try written(there.appendingPathComponent("form"), parts: parts)
+                try writeResult(there.appendingPathComponent("form"), parts: parts)
                     == "WriteFailed \(POSIXErrorCode.ENOTDIR.rawValue)")
         }
         try FileManager.default.createSymbolicLink(at: folder["link"], withDestinationURL: folder["nothing"])
-        #expect(try written(folder["link"]) == "FileAlreadyExists \(folder["link"])")
+        #expect(try writeResult(folder["link"]) == "FileAlreadyExists \(folder["link"])")
         #expect(try folder.names == ["link", "there"])
-        #expect(try written(folder["form"]) == "none")
+        #expect(try writeResult(folder["form"]) == "none")
     }
 
-    @Test("a form that fails half-way leaves no file")
+    @Test("a form that fails while it is written leaves no file")
     func noLitter() throws {
         let folder = try FormFolder()
         let failing = form {
@@ -191,7 +194,7 @@ import Testing
         #expect(try folder.names == [])
     }
 
-    @Test("a device that is full is an error of writing")
+    @Test("a full device is a write error")
     func fullDevice() throws {
         let full = try #require(URL(string: "file:///dev/full"))
         let file = try MultipartFile(opening: full, flags: 0)

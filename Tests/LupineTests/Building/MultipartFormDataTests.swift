@@ -28,7 +28,7 @@ import Testing
 
     private func stream(_ text: String) -> InputStream { InputStream(data: Data(text.utf8)) }
 
-    @Test("[E-7.2.1] the boundary")
+    @Test("[E-7.2.1] the random boundary")
     func boundary() {
         var seen: Set<String> = []
         for _ in 0..<200 {
@@ -71,7 +71,7 @@ import Testing
     }
 
     @Test(
-        "[E-7.2.2] names are written as browsers write them, so that none can end its line or its quotes",
+        "[E-7.2.2] names are escaped as browsers do, so that none can end its line or its quotes",
         arguments: [
             ("plain", "plain"), ("a\"b", "a%22b"), ("a\r\nb", "a%0D%0Ab"), ("a\nb", "a%0Ab"),
             ("a\rb", "a%0Db"),
@@ -90,7 +90,7 @@ import Testing
                         .utf8))
     }
 
-    @Test("no type and no header of a part can start a line of its own")
+    @Test("media types and headers of a part cannot add lines")
     func hostileHeaders() throws {
         let form = MultipartFormData(boundary: "B")
         form.append(Data(), withName: "a", mimeType: "text/plain\r\nX-Evil: 1\n\n\0<b>")
@@ -103,7 +103,7 @@ import Testing
                 + "\r\n\r\n\r\n--B\r\nX  Y: 1    b\r\n\r\n\r\n--B--\r\n")
     }
 
-    @Test("[E-7.2.3] the framing costs what the rule says", arguments: Way.allCases)
+    @Test("[E-7.2.3] the number of bytes of boundaries and headers", arguments: Way.allCases)
     func framing(way: Way) throws {
         for count in 1...5 {
             for length in [1, 35, 70] {
@@ -117,13 +117,13 @@ import Testing
         }
     }
 
-    @Test("[E-7.2.4] a form without parts is nothing at all", arguments: Way.allCases)
+    @Test("[E-7.2.4] a form without parts is empty", arguments: Way.allCases)
     func noParts(way: Way) throws {
         #expect(try way.encode(MultipartFormData()).isEmpty)
         #expect(MultipartFormData().contentLength == 0)
     }
 
-    @Test("[E-7.2.5] the example", arguments: Way.allCases)
+    @Test("[E-7.2.5] the complete example", arguments: Way.allCases)
     func example(way: Way) throws {
         let form = MultipartFormData(boundary: "XX")
         form.append(Data("42".utf8), withName: "id")
@@ -137,7 +137,7 @@ import Testing
         )
     }
 
-    @Test("[E-7.2.6] the marks of first and last stay", arguments: Way.allCases)
+    @Test("[E-7.2.6] parts remain marked as first and last", arguments: Way.allCases)
     func marks(way: Way) throws {
         let form = MultipartFormData(boundary: "B")
         form.append(stream(""), withLength: 0, headers: ["X": "1"])
@@ -147,7 +147,7 @@ import Testing
             try text(form, way) == "--B\r\nX: 1\r\n\r\n\r\n--B--\r\n\r\n--B\r\nX: 2\r\n\r\n2\r\n--B--\r\n")
     }
 
-    @Test("[E-7.2.7] parts are read once")
+    @Test("[E-7.2.7] each part is read once")
     func once() throws {
         let folder = try FormFolder()
         let file = try folder.file("a.txt", [1, 2, 3])
@@ -166,7 +166,7 @@ import Testing
         #expect(try empty.encode() == empty.encode())
     }
 
-    @Test("the announced length is the sum of the parts, also where that is more than there are numbers")
+    @Test("the announced length is the sum of the parts, and the maximum if it overflows")
     func contentLength() throws {
         let form = MultipartFormData()
         form.append(Data([1, 2]), withName: "a")
@@ -176,10 +176,10 @@ import Testing
         #expect(form.contentLength == .max)
     }
 
-    @Test("content of every size around a piece comes whole", arguments: Way.allCases)
+    @Test("content of any size around a chunk is encoded completely", arguments: Way.allCases)
     func sizes(way: Way) throws {
         let folder = try FormFolder()
-        let piece = InputStreamReader.pieceLimit
+        let piece = InputStreamReader.maximumChunkSize
         for size in [0, 1, piece - 1, piece, piece + 1, 3 * piece + 7] {
             let content = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 8) }
             let form = MultipartFormData(boundary: "B")
@@ -198,7 +198,7 @@ import Testing
         }
     }
 
-    @Test("a stream is opened and closed once, in pieces of any size")
+    @Test("a stream is opened and closed once, with chunks of any size")
     func streamLife() throws {
         let stream = ScriptedStream([[1], [2, 3], [4, 5, 6]])
         let form = MultipartFormData(boundary: "B")
@@ -220,7 +220,7 @@ import Testing
     }
 
     @Test(
-        "[E-10.7] another number of bytes than was announced is an error in memory, and is cut or left on disk",
+        "[E-10.7] a wrong length is an error in memory; in a file the part is truncated or kept",
         arguments: [(4, "0123"), (12, "0123456789"), (10, "0123456789")] as [(UInt64, String)])
     func lengths(announced: UInt64, onDisk: String) throws {
         let folder = try FormFolder()
@@ -244,10 +244,10 @@ import Testing
         }
     }
 
-    @Test("a stream without an end does not make the encoding go on for ever")
+    @Test("an endless stream does not block the encoding forever")
     func endless() throws {
         for (announced, piece) in [
-            (UInt64(0), InputStreamReader.pieceLimit), (1000, InputStreamReader.pieceLimit),
+            (UInt64(0), InputStreamReader.maximumChunkSize), (1000, InputStreamReader.maximumChunkSize),
         ] {
             let form = MultipartFormData()
             form.append(

@@ -19,7 +19,7 @@ import Testing
         EncodedRequest(try encoder.encode(parameters, into: request))
     }
 
-    @Test("the static accessors, with and without parentheses")
+    @Test("the static accessors, as properties and functions")
     func accessors() throws {
         let post = try EncodedRequest.plain("POST")
         #expect(try encoded(["k": "v"], by: .json, into: post).body == #"{"k":"v"}"#)
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    @Test("[E-5.1.3] the text is that of JSONEncoder")
+    @Test("[E-5.1.3] the body is the output of JSONEncoder")
     func jsonText() throws {
         let post = try EncodedRequest.plain("POST")
         func text(_ encoder: JSONParameterEncoder, _ value: [String: String]) throws -> String? {
@@ -95,7 +95,7 @@ import Testing
         #expect(JSONParameterEncoder.default.encoder.outputFormatting == [])
     }
 
-    @Test("property lists, in both forms")
+    @Test("property lists, in both formats")
     func propertyLists() throws {
         let post = try EncodedRequest.plain("POST")
         for (encoder, start) in [
@@ -127,7 +127,7 @@ import Testing
     }
 
     @Test(
-        "[E-5.2.2] the method and the destination choose between query and body",
+        "[E-5.2.2] the method and the destination determine query or body",
         arguments: [
             ("GET", true), ("HEAD", true), ("DELETE", true), ("POST", false), ("PUT", false),
             ("PATCH", false),
@@ -146,7 +146,7 @@ import Testing
     }
 
     @Test(
-        "[E-5.2.3, E-10.5] the query behind what is there, and none when there is nothing",
+        "[E-5.2.3, E-10.5] the form is appended to an existing query; an empty one adds no query",
         arguments: [
             ("http://h/p", [:], "http://h/p"), ("http://h/p?a=1", [:], "http://h/p?a=1&"),
             ("http://h/p?", ["b": 2], "http://h/p?&b=2"), ("http://h/p?", [:], "http://h/p?&"),
@@ -160,13 +160,13 @@ import Testing
         #expect(result.address == expected && result.body == nil && result.type == nil)
     }
 
-    @Test("[E-5.2.3] components that make no URL are an error")
+    @Test("[E-5.2.3] components that form no URL are an error")
     func noURL() throws {
         var components = URLComponents()
         components.path = "//foo"
         #expect {
-            try URLEncodedFormParameterEncoder.default.place(
-                "a=1", in: components, of: EncodedRequest.plain())
+            try URLEncodedFormParameterEncoder.default.insert(
+                "a=1", into: components, of: EncodedRequest.plain())
         } throws: { error in
             if case AFError.parameterEncoderFailed(reason: .missingRequiredComponent(.url)) = error {
                 true
@@ -176,14 +176,14 @@ import Testing
         }
     }
 
-    @Test("[E-5.2.4] without components the form goes into the body")
+    @Test("[E-5.2.4] without components the form is written into the body")
     func noComponents() throws {
         let result = EncodedRequest(
-            try URLEncodedFormParameterEncoder.default.place("a=1", in: nil, of: EncodedRequest.plain()))
+            try URLEncodedFormParameterEncoder.default.insert("a=1", into: nil, of: EncodedRequest.plain()))
         #expect(result.body == "a=1" && result.address == "http://h/p")
     }
 
-    @Test("[E-5.2.5] a body is a form, and a content type that is there stays")
+    @Test("[E-5.2.5] the body's content type is that of a form, unless one is set")
     func body() throws {
         var request = try EncodedRequest.plain("POST")
         let result = EncodedRequest(
@@ -197,7 +197,7 @@ import Testing
         #expect(kept.type == "text/x" && kept.body == "a=1")
     }
 
-    @Test("[E-5.2.6] the encoder's own error is inside")
+    @Test("[E-5.2.6] the error contains the encoder's error")
     func encoderError() throws {
         #expect {
             try URLEncodedFormParameterEncoder.default.encode([1], into: EncodedRequest.plain("POST"))
@@ -209,7 +209,7 @@ import Testing
         }
     }
 
-    @Test("brackets that are let stand in a query are escaped after all, and stand in a body")
+    @Test("allowed brackets are escaped in a query, but not in a body")
     func wideSet() throws {
         let allowed = CharacterSet.afURLQueryAllowed.union(CharacterSet(charactersIn: "[]"))
         let encoder = URLEncodedFormParameterEncoder(

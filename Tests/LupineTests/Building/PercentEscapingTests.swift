@@ -6,7 +6,7 @@ import Testing
 @testable import Lupine
 
 @Suite struct PercentEscapingTests {
-    @Test("[E-4.1.1] what stays is letters, digits and six marks")
+    @Test("[E-4.1.1] letters, digits and six other characters are not escaped")
     func whatStays() {
         let stays = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/?"
         #expect(URLEncoding.default.escape(stays) == stays)
@@ -20,7 +20,7 @@ import Testing
     }
 
     @Test(
-        "[E-4.1.2] the rest is UTF-8 in upper-case hex",
+        "[E-4.1.2] other characters are escaped as UTF-8, in upper-case hexadecimal",
         arguments: [
             (" ", "%20"), ("+", "%2B"), ("%", "%25"), ("%2F", "%252F"), ("ü", "%C3%BC"), ("\n", "%0A"),
             ("\u{7F}", "%7F"), ("日本", "%E6%97%A5%E6%9C%AC"), ("👍🏽", "%F0%9F%91%8D%F0%9F%8F%BD"), ("", ""),
@@ -31,7 +31,7 @@ import Testing
         #expect(PercentEscaping.query.escape(text) == expected)
     }
 
-    @Test("[E-4.1.3] what is not ASCII is escaped even when the caller lets it stand")
+    @Test("[E-4.1.3] non-ASCII characters are escaped even if the caller allows them")
     func notASCII() {
         let allowed = CharacterSet.afURLQueryAllowed.union(CharacterSet(charactersIn: "üé日"))
         #expect(PercentEscaping(allowed: allowed).escape("aüé日") == "a%C3%BC%C3%A9%E6%97%A5")
@@ -39,7 +39,7 @@ import Testing
         #expect((try? encoder.encode(["ü": "é"]) as String) == "%C3%BC=%C3%A9")
     }
 
-    @Test("text of every length and with an escape at every place agrees with Foundation")
+    @Test("escaped text agrees with Foundation, for each length and position")
     func agreesWithFoundation() {
         for length in 0..<40 {
             for place in 0..<max(length, 1) {
@@ -54,7 +54,7 @@ import Testing
     }
 
     @Test(
-        "a query that holds what no query may is mended, not trapped on",
+        "an invalid query is repaired and does not trap",
         arguments: [
             ("a[]=1", "a%5B%5D=1"), ("a=%zz", "a=%25zz"), ("a=%", "a=%25"), ("a=%2", "a=%252"),
             ("a b", "a%20b"), ("a\"b", "a%22b"), ("a=é", "a=%C3%A9"), ("a#b", "a%23b"),

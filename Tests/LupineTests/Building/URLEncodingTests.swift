@@ -18,7 +18,7 @@ import Testing
         try #require(encoded(parameters, method: "POST", with: encoding).body)
     }
 
-    @Test("[E-4.2.3] a relative address keeps what it is relative to")
+    @Test("[E-4.2.3] a relative URL is resolved against its base")
     func relativeAddresses() throws {
         let base = try #require(URL(string: "http://h/a/b"))
         var request = URLRequest(url: base)
@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test("[E-4.2.1] without parameters the request stays, whatever the destination")
+    @Test("[E-4.2.1] without parameters the request is unchanged, whatever the destination")
     func noParameters() throws {
         for encoding in [URLEncoding.default, .queryString, .httpBody] {
             for method in ["GET", "POST"] {
@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test(
-        "[E-4.2.2] the method and the destination choose between query and body",
+        "[E-4.2.2] the method and the destination determine query or body",
         arguments: [
             ("GET", true), ("HEAD", true), ("DELETE", true), ("POST", false), ("PUT", false),
             ("PATCH", false),
@@ -61,7 +61,7 @@ import Testing
         #expect(!URLEncoding.Destination.queryString.encodesInQuery(nil))
     }
 
-    @Test("[E-4.2.3] a query is put behind what is there, and nothing else is touched")
+    @Test("[E-4.2.3] pairs are appended to an existing query, and nothing else changes")
     func query() throws {
         let result = try encoded(["z": 2], address: "http://h/p?q=1#f")
         #expect(result.address == "http://h/p?q=1&z=2#f")
@@ -79,7 +79,7 @@ import Testing
     }
 
     @Test(
-        "[E-4.2.4, E-10.5] the corners of a query",
+        "[E-4.2.4, E-10.5] edge cases of a query",
         arguments: [
             ("http://h/p?", ["a": 1] as Parameters, "http://h/p?&a=1"),
             ("http://h/p", ["a": [Int]()], "http://h/p?"),
@@ -89,7 +89,7 @@ import Testing
         #expect(try encoded(parameters, address: address).address == expected)
     }
 
-    @Test("[E-4.2.5] a body is a form, and a content type that is there stays")
+    @Test("[E-4.2.5] the body's content type is that of a form, unless one is set")
     func body() throws {
         let form = "application/x-www-form-urlencoded; charset=utf-8"
         let result = try encoded(["ü": "a b"], method: "POST")
@@ -102,14 +102,14 @@ import Testing
         #expect(kept.type == "text/x" && kept.body == "a=1")
     }
 
-    @Test("[E-4.2.6] the keys at the top are sorted as strings, before they are escaped")
+    @Test("[E-4.2.6] top-level keys are sorted as strings, before they are escaped")
     func sorted() throws {
         #expect(
             try text(["b": 1, "a": 2, "C": 3, "a b": 4, "ab": 5, "a-": 6]) == "C=3&a=2&a%20b=4&a-=6&ab=5&b=1")
     }
 
     @Test(
-        "[E-4.2.7, E-4.2.8] each kind of value",
+        "[E-4.2.7, E-4.2.8] the text of each kind of value",
         arguments: [
             (["a": ["b": 1]] as Parameters, "a%5Bb%5D=1"),
             (["a": [3, 1, 2]], "a%5B%5D=3&a%5B%5D=1&a%5B%5D=2"),
@@ -122,7 +122,7 @@ import Testing
         #expect(try text(parameters) == expected)
     }
 
-    @Test("[E-4.2.7] Foundation's collections are collections too")
+    @Test("[E-4.2.7] Foundation's collections are written like Swift's")
     func foundationCollections() {
         let encoding = URLEncoding.default
         let entries = encoding.queryComponents(
@@ -133,7 +133,7 @@ import Testing
         #expect(elements.map { "\($0)=\($1)" } == ["k%5B%5D=a", "k%5B%5D=1"])
     }
 
-    @Test("[E-4.2.9] a key is composed first and escaped as a whole")
+    @Test("[E-4.2.9] a key is composed, then escaped as a whole")
     func composedKey() throws {
         #expect(try text(["a": ["b c": ["ü": 1]]]) == "a%5Bb%20c%5D%5B%C3%BC%5D=1")
     }
@@ -151,12 +151,12 @@ import Testing
         #expect(try text(["m": [["k": 7]]]) == "m%5B%5D%5Bk%5D=7")
     }
 
-    @Test("[E-4.2.11] empty collections make no pair")
+    @Test("[E-4.2.11] empty collections write no pair")
     func emptyCollections() throws {
         #expect(try text(["a": [Int](), "b": [String: Int](), "c": 1]) == "c=1")
     }
 
-    @Test("[E-4.2.12] a Boolean is one also inside an NSNumber, and a number never is")
+    @Test("[E-4.2.12] an NSNumber is a Boolean only if it was made from one")
     func booleans() throws {
         let values: Parameters = [
             "a": true, "b": NSNumber(value: false), "c": NSNumber(value: 1), "d": 1, "e": 1.0,
@@ -169,7 +169,7 @@ import Testing
     }
 
     @Test(
-        "[E-4.2.13, E-10.1] numbers are as short as can be, without a fraction of nothing",
+        "[E-4.2.13, E-10.1] numbers are written in their shortest form, without `.0`",
         arguments: [
             (1.0 as any Sendable, "1"), (0.0, "0"), (2.5, "2.5"), (Float(0.1), "0.1"), (Float(3), "3"),
             (Decimal(string: "1.10") ?? 0, "1.1"), (Decimal(7), "7"), (NSNumber(value: 1.0), "1"),
@@ -184,7 +184,7 @@ import Testing
     private enum Colour { case red }
     private struct Point: Sendable { var x = 1 }
 
-    @Test("[E-4.2.14] everything else is its interpolation")
+    @Test("[E-4.2.14] other values are interpolated")
     func interpolations() throws {
         let url = try #require(URL(string: "http://h/p"))
         let rows: [(any Sendable, String)] = [
@@ -198,7 +198,7 @@ import Testing
         for (value, expected) in rows { #expect(try text(["k": value]) == "k=\(expected)") }
     }
 
-    @Test("[E-4.2.15] the pairs of a value")
+    @Test("[E-4.2.15] `queryComponents` returns the pairs of a value")
     func pairs() {
         let pairs = URLEncoding.default.queryComponents(fromKey: "k", value: ["x": true])
         #expect(pairs.map(\.0) == ["k%5Bx%5D"] && pairs.map(\.1) == ["1"])
@@ -209,7 +209,7 @@ import Testing
         #expect(try text(["n": [30, 4, 200]]) == "n%5B%5D=30&n%5B%5D=4&n%5B%5D=200")
     }
 
-    @Test("a dictionary of Any is an argument too")
+    @Test("a dictionary of Any is accepted")
     func dictionaryOfAny() throws {
         let parameters: [String: Any] = ["a": 1, "b": ["c": NSNull()]]
         let request = try URLEncoding.httpBody.encode(EncodedRequest.plain("POST"), with: parameters)

@@ -19,7 +19,7 @@ struct URLRequestBuildingTests {
 
     // MARK: making
 
-    @Test("[E-3.4] a request has the URL, the method and the headers that it is made of")
+    @Test("[E-3.4] a request has the URL, the method and the headers that it is created with")
     func made() throws {
         let request = try URLRequest(
             url: "http://h.test/p", method: .patch, headers: ["X-B": "1", "x-a": "2", "X-b": "3"])
@@ -28,21 +28,21 @@ struct URLRequestBuildingTests {
         #expect(request.allHTTPHeaderFields == ["X-b": "3", "x-a": "2"])
     }
 
-    @Test("[E-3.4] without headers there are none, and a method of one's own stays as it is")
+    @Test("[E-3.4] without headers a request has none, and a custom method is kept")
     func madeBare() throws {
         let request = try URLRequest(url: "http://h.test/p", method: HTTPMethod(rawValue: "Purge"))
         #expect(request.httpMethod == "Purge")
         #expect(request.allHTTPHeaderFields ?? [:] == [:])
     }
 
-    @Test("[E-3.4] what the conversion throws comes out")
+    @Test("[E-3.4] the conversion's error is thrown")
     func failsAsConversion() {
         #expect(throws: Refusal.self) { try URLRequest(url: Refusing(), method: .get) }
         let error = #expect(throws: AFError.self) { try URLRequest(url: "", method: .get) }
         #expect(error?.isInvalidURLError == true)
     }
 
-    @Test("a request is itself, and what cannot be made is nil")
+    @Test("a request is converted to itself, and `urlRequest` is nil after an error")
     func convertible() throws {
         let request = try request(.put)
         #expect(try request.asURLRequest() == request)
@@ -52,7 +52,7 @@ struct URLRequestBuildingTests {
 
     // MARK: headers and method
 
-    @Test("headers read what is set, in any way of setting")
+    @Test("headers return fields set in any way")
     func readsHeaders() throws {
         var request = try request()
         #expect(request.headers.isEmpty)
@@ -80,7 +80,7 @@ struct URLRequestBuildingTests {
         #expect(request.allHTTPHeaderFields ?? [:] == [:])
     }
 
-    @Test("headers stay in the order in which they are set")
+    @Test("headers keep the order in which they are set")
     func keepsOrder() throws {
         var request = try request()
         let headers: HTTPHeaders = ["z": "1", "a": "2", "m": "3"]
@@ -120,7 +120,7 @@ struct URLRequestBuildingTests {
     }
 
     @Test(
-        "only a GET with a body is refused",
+        "validation refuses only a GET with a body",
         arguments: [
             Row(name: "GET without a body", method: .get, body: nil, isValid: true),
             Row(name: "GET with a body", method: .get, body: Data("b".utf8), isValid: false),

@@ -19,7 +19,7 @@ import Testing
     struct Refused: Error {}
 
     /// Refreshes with a given closure, and records its calls.
-    final class Scripted: Authenticator {
+    final class ScriptedAuthenticator: Authenticator {
         typealias Refresh = @Sendable (Token, @escaping @Sendable (Result<Token, any Error>) -> Void) -> Void
 
         let calls = Protected<[String]>([])
@@ -56,7 +56,7 @@ import Testing
         var refreshes: [String] { calls.read { $0.filter { $0.hasPrefix("refresh") } } }
     }
 
-    typealias Interceptor = AuthenticationInterceptor<Scripted>
+    typealias Interceptor = AuthenticationInterceptor<ScriptedAuthenticator>
 
     /// Runs `body` with an origin whose `/secret` accepts only the tokens of this name.
     private static func withSecret(
@@ -74,30 +74,32 @@ import Testing
         }
     }
 
-    @Test("the window has its defaults, and the credential can be read and set")
+    @Test("the refresh window has default values, and the credential can be read and set")
     func values() {
         let window = Interceptor.RefreshWindow()
         #expect(window.interval == 30 && window.maximumAttempts == 5)
-        let interceptor = Interceptor(authenticator: Scripted())
+        let interceptor = Interceptor(authenticator: ScriptedAuthenticator())
         #expect(interceptor.credential == nil)
         interceptor.credential = Token(name: "set")
         #expect(interceptor.credential == Token(name: "set"))
     }
 
     @Test(
-        "[I-5.2] [I-5.8] a missing credential fails the adaptation, and the retry", arguments: Spoken.allCases
+        "[I-5.2] [I-5.8] a missing credential fails the adaptation and the retry", arguments: Spoken.allCases
     )
     func missingCredential(over spoken: Spoken) async throws {
         try await Self.withSecret(over: spoken) { stage in
-            let interceptor = Interceptor(authenticator: Scripted())
+            let interceptor = Interceptor(authenticator: ScriptedAuthenticator())
             try await stage.withSession { session in
-                let end = await session.request(stage.url("/secret"), interceptor: interceptor).ended()
-                guard case .requestAdaptationFailed(AuthenticationError.missingCredential)? = end.error else {
-                    Issue.record("\(String(describing: end.error))")
+                let response = await session.request(stage.url("/secret"), interceptor: interceptor)
+                    .awaitResponse()
+                guard case .requestAdaptationFailed(AuthenticationError.missingCredential)? = response.error
+                else {
+                    Issue.record("\(String(describing: response.error))")
                     return
                 }
                 let refused = session.request(stage.url("/secret"))
-                _ = await refused.ended()
+                _ = await refused.awaitResponse()
                 let answer = await interceptor.answer(refused, for: session, dueTo: Refused())
                 #expect(answer.text == "fail: missingCredential")
             }
@@ -105,17 +107,17 @@ import Testing
     }
 
     @Test(
-        "[I-5.3] [I-5.12] [I-5.13] an expired credential is refreshed first, also by one that completes at once",
+        "[I-5.3] [I-5.12] [I-5.13] an expired credential is refreshed first, also synchronously",
         arguments: Spoken.allCases
     )
     func expired(over spoken: Spoken) async throws {
         try await Self.withSecret(over: spoken) { stage in
-            let authenticator = Scripted()
+            let authenticator = ScriptedAuthenticator()
             let interceptor = Interceptor(
                 authenticator: authenticator, credential: Token(name: "old", requiresRefresh: true))
             try await stage.withSession(interceptor: interceptor) { session in
                 let request = session.request(stage.url("/secret")).validate()
-                #expect(await request.endedWithText().value == "new -")
+                #expect(await request.awaitTextResponse().value == "new -")
                 #expect(request.retryCount == 0)
             }
             #expect(authenticator.calls.read { $0 } == ["refresh old", "apply new"])
@@ -123,11 +125,14 @@ import Testing
         }
     }
 
-    @Test("[I-5.4] a valid credential is applied at once, to a copy, in the call", arguments: Spoken.allCases)
+    @Test(
+        "[I-5.4] a valid credential is applied synchronously, to a copy of the request",
+        arguments: Spoken.allCases)
     func appliedAtOnce(over spoken: Spoken) async throws {
         try await PolicyStage.run(over: spoken) { stage in
             try await stage.withSession { session in
-                let interceptor = Interceptor(authenticator: Scripted(), credential: Token(name: "a"))
+                let interceptor = Interceptor(
+                    authenticator: ScriptedAuthenticator(), credential: Token(name: "a"))
                 let request = try URLRequest(url: stage.url(), method: .get)
                 let adapted = Protected<URLRequest?>(nil)
                 interceptor.adapt(request, for: session) { result in adapted.write { $0 = try? result.get() }
@@ -139,11 +144,11 @@ import Testing
     }
 
     @Test(
-        "[I-5.6] [I-5.7] what did not fail for want of authentication is not retried",
+        "[I-5.6] [I-5.7] failures that are not due to authentication are not retried",
         arguments: Spoken.allCases)
     func otherFailures(over spoken: Spoken) async throws {
         try await PolicyStage.run(over: spoken) { stage in
-            let authenticator = Scripted()
+            let authenticator = ScriptedAuthenticator()
             let interceptor = Interceptor(authenticator: authenticator, credential: Token(name: "a"))
             stage.origin.answer("GET", "/cut", ScriptPlan(.close))
             try await stage.withSession(startRequestsImmediately: false) { session in
@@ -152,7 +157,7 @@ import Testing
                     await interceptor.answer(unmade, for: session, dueTo: Refused()).text == "do not retry")
                 for path in ["/cut", "/status/403", "/status/500"] {
                     let request = session.request(stage.url(path), interceptor: interceptor).validate()
-                    #expect(await request.resume().ended().error != nil)
+                    #expect(await request.resume().awaitResponse().error != nil)
                     #expect(request.retryCount == 0)
                 }
             }
@@ -164,11 +169,11 @@ import Testing
         "[I-5.9] a request with an older credential is retried without a refresh", arguments: Spoken.allCases)
     func olderCredential(over spoken: Spoken) async throws {
         try await Self.withSecret(over: spoken) { stage in
-            let authenticator = Scripted()
+            let authenticator = ScriptedAuthenticator()
             let interceptor = Interceptor(authenticator: authenticator, credential: Token(name: "old"))
             try await stage.withSession { session in
                 let request = session.request(stage.url("/secret"), interceptor: interceptor)
-                _ = await request.ended()
+                _ = await request.awaitResponse()
                 interceptor.credential = Token(name: "set")
                 let answer = await interceptor.answer(request, for: session, dueTo: Refused())
                 #expect(answer.text == "retry" && authenticator.refreshes == [])
@@ -177,15 +182,15 @@ import Testing
     }
 
     @Test(
-        "[I-5.10] a refused credential is refreshed, and the request sent again with the new one",
+        "[I-5.10] a rejected credential is refreshed, and the request sent again with the new one",
         arguments: Spoken.allCases)
     func refused(over spoken: Spoken) async throws {
         try await Self.withSecret(over: spoken) { stage in
-            let authenticator = Scripted()
+            let authenticator = ScriptedAuthenticator()
             let interceptor = Interceptor(authenticator: authenticator, credential: Token(name: "old"))
             try await stage.withSession(interceptor: interceptor) { session in
                 let request = session.request(stage.url("/secret")).validate()
-                #expect(await request.endedWithText().value == "new -")
+                #expect(await request.awaitTextResponse().value == "new -")
                 #expect(request.retryCount == 1 && request.requests.count == 4)
             }
             #expect(authenticator.calls.read { $0 } == ["apply old", "refresh old", "apply new"])
@@ -195,7 +200,7 @@ import Testing
     @Test("[I-5.11] [I-5.14] too many refreshes fail with excessiveRefresh", arguments: Spoken.allCases)
     func excessive(over spoken: Spoken) async throws {
         try await Self.withSecret("never", over: spoken) { stage in
-            let authenticator = Scripted { old, completion in
+            let authenticator = ScriptedAuthenticator { old, completion in
                 completion(.success(Token(name: old.name + "+")))
             }
             let interceptor = Interceptor(
@@ -203,11 +208,12 @@ import Testing
                 refreshWindow: .init(interval: 3_600, maximumAttempts: 3))
             try await stage.withSession(interceptor: interceptor) { session in
                 let request = session.request(stage.url("/secret")).validate()
-                let end = await request.ended()
+                let response = await request.awaitResponse()
                 guard
-                    case .requestRetryFailed(AuthenticationError.excessiveRefresh, let original)? = end.error
+                    case .requestRetryFailed(AuthenticationError.excessiveRefresh, let original)? = response
+                        .error
                 else {
-                    Issue.record("\(String(describing: end.error))")
+                    Issue.record("\(String(describing: response.error))")
                     return
                 }
                 #expect(original.asAFError?.responseCode == 401)
@@ -218,20 +224,21 @@ import Testing
     }
 
     @Test(
-        "[I-5.13] a new credential that has to be refreshed itself is, until that is too much",
+        "[I-5.13] a new credential that has expired already is refreshed until the window is exhausted",
         arguments: Spoken.allCases)
     func staysExpired(over spoken: Spoken) async throws {
         try await Self.withSecret(over: spoken) { stage in
-            let authenticator = Scripted { old, completion in
+            let authenticator = ScriptedAuthenticator { old, completion in
                 completion(.success(Token(name: old.name + "+", requiresRefresh: true)))
             }
             let interceptor = Interceptor(
                 authenticator: authenticator, credential: Token(name: "a", requiresRefresh: true),
                 refreshWindow: .init(interval: 3_600, maximumAttempts: 2))
             try await stage.withSession(interceptor: interceptor) { session in
-                let end = await session.request(stage.url("/secret")).ended()
-                guard case .requestAdaptationFailed(AuthenticationError.excessiveRefresh)? = end.error else {
-                    Issue.record("\(String(describing: end.error))")
+                let response = await session.request(stage.url("/secret")).awaitResponse()
+                guard case .requestAdaptationFailed(AuthenticationError.excessiveRefresh)? = response.error
+                else {
+                    Issue.record("\(String(describing: response.error))")
                     return
                 }
             }
@@ -240,22 +247,22 @@ import Testing
     }
 
     @Test(
-        "[I-5.14] a refresh that fails fails those that wait, with that error and without a retry",
+        "[I-5.14] a failed refresh fails the waiting requests with its error, without a retry",
         arguments: Spoken.allCases)
     func refreshFails(over spoken: Spoken) async throws {
         try await Self.withSecret(over: spoken) { stage in
-            let authenticator = Scripted { _, completion in completion(.failure(Refused())) }
+            let authenticator = ScriptedAuthenticator { _, completion in completion(.failure(Refused())) }
             let expired = Interceptor(
                 authenticator: authenticator, credential: Token(name: "old", requiresRefresh: true))
             let refused = Interceptor(authenticator: authenticator, credential: Token(name: "old"))
             try await stage.withSession { session in
                 let first = session.request(stage.url("/secret"), interceptor: expired)
-                guard case .requestAdaptationFailed(is Refused)? = await first.ended().error else {
+                guard case .requestAdaptationFailed(is Refused)? = await first.awaitResponse().error else {
                     Issue.record("\(String(describing: first.error))")
                     return
                 }
                 let second = session.request(stage.url("/secret"), interceptor: refused).validate()
-                guard case .requestRetryFailed(is Refused, _)? = await second.ended().error else {
+                guard case .requestRetryFailed(is Refused, _)? = await second.awaitResponse().error else {
                     Issue.record("\(String(describing: second.error))")
                     return
                 }
@@ -265,7 +272,7 @@ import Testing
     }
 
     @Test(
-        "[I-5.16] what adapters before it did to a request that waited is kept, and they run once",
+        "[I-5.16] a request that waited keeps the changes of earlier adapters, which run once",
         arguments: Spoken.allCases)
     func adaptersBefore(over spoken: Spoken) async throws {
         try await Self.withSecret(over: spoken) { stage in
@@ -277,32 +284,32 @@ import Testing
                 completion(.success(request))
             }
             let interceptor = Interceptor(
-                authenticator: Scripted(), credential: Token(name: "old", requiresRefresh: true))
+                authenticator: ScriptedAuthenticator(), credential: Token(name: "old", requiresRefresh: true))
             try await stage.withSession(interceptor: earlier) { session in
                 let request = session.request(stage.url("/secret"), interceptor: interceptor).validate()
-                #expect(await request.endedWithText().value == "new kept")
+                #expect(await request.awaitTextResponse().value == "new kept")
             }
             #expect(runs.read { $0 } == 1)
         }
     }
 
     @Test(
-        "[I-5.17] a credential that is set during a refresh is used, and replaced by the refresh",
+        "[I-5.17] a credential set during a refresh is used, and the refresh's result is dropped",
         arguments: Spoken.allCases)
     func setDuringRefresh(over spoken: Spoken) async throws {
         try await Self.withSecret("set", over: spoken) { stage in
             let held = Protected<(@Sendable (Result<Token, any Error>) -> Void)?>(nil)
             let (began, beginning) = AsyncStream<Void>.makeStream()
-            let authenticator = Scripted { _, completion in
+            let authenticator = ScriptedAuthenticator { _, completion in
                 held.write { $0 = completion }
                 beginning.yield()
             }
             let interceptor = Interceptor(authenticator: authenticator, credential: Token(name: "old"))
             try await stage.withSession(interceptor: interceptor) { session in
-                async let waiting = session.request(stage.url("/secret")).validate().endedWithText()
+                async let waiting = session.request(stage.url("/secret")).validate().awaitTextResponse()
                 for await _ in began { break }
                 interceptor.credential = Token(name: "set")
-                let other = await session.request(stage.url("/secret")).validate().endedWithText()
+                let other = await session.request(stage.url("/secret")).validate().awaitTextResponse()
                 #expect(other.value == "set -")
                 held.read { $0 }?(.success(Token(name: "set")))
                 #expect(await waiting.value == "set -")
@@ -313,7 +320,7 @@ import Testing
     }
 
     @Test(
-        "[I-5.18] [I-5.1] 500 requests whose token expires in mid-flight: one refresh, all succeed",
+        "[I-5.18] [I-5.1] 500 requests whose token expires in flight succeed after one refresh",
         arguments: Spoken.allCases)
     func storm(over spoken: Spoken) async throws {
         try await PolicyStage.run(over: spoken) { stage in
@@ -326,19 +333,19 @@ import Testing
                 try await stage.withSession(
                     interceptor: interceptor, configure: { $0.httpMaximumConnectionsPerHost = 32 }
                 ) { session in
-                    let ends = await withTaskGroup(of: (String?, Int).self) { group in
+                    let results = await withTaskGroup(of: (String?, Int).self) { group in
                         for _ in 0..<500 {
                             group.addTask {
                                 let request = session.request(stage.url("/resource")).validate()
-                                return (await request.endedWithText().value, request.retryCount)
+                                return (await request.awaitTextResponse().value, request.retryCount)
                             }
                         }
                         return await group.reduce(into: []) { $0.append($1) }
                     }
-                    #expect(ends.count == 500 && ends.allSatisfy { $0.0 == "ok" && $0.1 <= 1 })
+                    #expect(results.count == 500 && results.allSatisfy { $0.0 == "ok" && $0.1 <= 1 })
                     let state = server.state.read { $0 }
                     #expect(state.refreshes == 1 && state.served == 500)
-                    #expect(state.refused >= 1 && state.refused == ends.map(\.1).reduce(0, +))
+                    #expect(state.refused >= 1 && state.refused == results.map(\.1).reduce(0, +))
                     #expect(interceptor.credential?.accessToken == "token-1")
                 }
             }
@@ -358,15 +365,16 @@ import Testing
                     credential: OAuthCredential(
                         accessToken: "token-0", refreshToken: "refresh-0", requiresRefresh: true))
                 try await stage.withSession(interceptor: interceptor) { session in
-                    let ends = await withTaskGroup(of: String?.self) { group in
+                    let results = await withTaskGroup(of: String?.self) { group in
                         for _ in 0..<500 {
                             group.addTask {
-                                await session.request(stage.url("/resource")).validate().endedWithText().value
+                                await session.request(stage.url("/resource")).validate().awaitTextResponse()
+                                    .value
                             }
                         }
                         return await group.reduce(into: []) { $0.append($1) }
                     }
-                    #expect(ends.allSatisfy { $0 == "ok" })
+                    #expect(results.allSatisfy { $0 == "ok" })
                     let state = server.state.read { $0 }
                     #expect(state.refreshes == 1 && state.served == 500 && state.refused == 0)
                 }

@@ -9,65 +9,67 @@ import LupineTestKit
 /// A server that fails three of ten requests, and counts how often each request arrived. A seed determines the requests and the
 /// failures.
 final class FlakyServer: Sendable {
-    /// The failures of one request before it is served.
-    struct Fate: Sendable {
-        let way: Failing
+    /// The failures of one request before the server answers it.
+    struct PlannedFailure: Sendable {
+        let mode: FailureMode
         /// The number of attempts that fail.
-        let turns: Int
+        let count: Int
     }
 
-    private let fates: [Fate?]
-    private let asked: Protected<[Int]>
+    private let plannedFailures: [PlannedFailure?]
+    private let arrivals: Protected<[Int]>
 
-    /// Makes a server for `requests` requests.
+    /// Creates a server.
     ///
     /// - Parameters:
-    /// - seed: The seed of the random choice.
-    /// - most: The maximum number of attempts of a request that fail.
-    /// - seldom: The number of requests for which the server falls silent.
-    init(requests: Int, seed: UInt64, most: Int, seldom: Int) {
+    ///   - requests: The number of requests.
+    ///   - seed: The seed of the random choice.
+    ///   - maximumFailures: The maximum number of attempts of a request that fail.
+    ///   - silentRequests: The number of requests for which the server falls silent.
+    init(requests: Int, seed: UInt64, maximumFailures: Int, silentRequests: Int) {
         var random = SeededRandom(seed: seed)
-        let often = Failing.ways.filter { $0.frequency == .often }
-        let rare = Failing.ways.filter { $0.frequency == .seldom }
-        var fates = [Fate?](repeating: nil, count: requests)
-        let failing = (0..<requests).shuffled(using: &random).prefix(requests * 3 / 10)
-        for (index, number) in failing.enumerated() {
-            // Every way occurs; the requests are chosen at random. Silence costs a time-out, so it occurs at most once per
+        let common = FailureMode.all.filter { $0.frequency == .common }
+        let rare = FailureMode.all.filter { $0.frequency == .rare }
+        var plannedFailures = [PlannedFailure?](repeating: nil, count: requests)
+        let failingRequests = (0..<requests).shuffled(using: &random).prefix(requests * 3 / 10)
+        for (index, number) in failingRequests.enumerated() {
+            // Every mode occurs; the requests are chosen at random. Silence costs a time-out, so it occurs at most once per
             // request.
-            let isRare = index < seldom
-            let ways = isRare ? rare : often
-            fates[number] = Fate(
-                way: ways[index % ways.count], turns: isRare ? 1 : Int.random(in: 1...most, using: &random))
+            let isRare = index < silentRequests
+            let modes = isRare ? rare : common
+            plannedFailures[number] = PlannedFailure(
+                mode: modes[index % modes.count],
+                count: isRare ? 1 : Int.random(in: 1...maximumFailures, using: &random))
         }
-        self.fates = fates
-        asked = Protected([Int](repeating: 0, count: requests))
+        self.plannedFailures = plannedFailures
+        arrivals = Protected([Int](repeating: 0, count: requests))
     }
 
     /// The number of times that each request arrived.
-    var counts: [Int] { asked.read { $0 } }
+    var counts: [Int] { arrivals.read { $0 } }
 
-    /// Returns the failures of a request, or nil if it is served at once.
-    func fate(of number: Int) -> Fate? { fates[number] }
+    /// Returns the failures of a request, or nil if the server answers it at once.
+    func plannedFailure(of number: Int) -> PlannedFailure? { plannedFailures[number] }
 
     /// Returns whether the next attempt of a request fails.
     func isAboutToFail(_ number: Int) -> Bool {
-        asked.read { $0[number] } < fates[number]?.turns ?? 0
+        arrivals.read { $0[number] } < plannedFailures[number]?.count ?? 0
     }
 
     /// Answers `/storm/NUMBER` with the number, after the failures of that request.
     func serve(at origin: LupineOrigin.Origin) {
         origin.route(
             "GET", "/storm/{number}",
-            .chosen { [fates, asked] request throws(Refusal) in
+            .chosen { [plannedFailures, arrivals] request throws(Refusal) in
                 guard let number = request.parameters.first.flatMap({ Int($0) }),
-                    fates.indices.contains(number)
+                    plannedFailures.indices.contains(number)
                 else { throw .badRequest("no number") }
-                let turn = asked.write { asked in
-                    asked[number] += 1
-                    return asked[number]
+                let arrival = arrivals.write { arrivals in
+                    arrivals[number] += 1
+                    return arrivals[number]
                 }
-                if let fate = fates[number], turn <= fate.turns {
-                    switch fate.way.kind {
+                if let failure = plannedFailures[number], arrival <= failure.count {
+                    switch failure.mode.kind {
                     case .status(let status): return .respond(OriginResponse(status))
                     case .script(let steps): return .follow(Script(steps))
                     }

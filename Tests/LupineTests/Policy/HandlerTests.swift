@@ -11,7 +11,7 @@ import Testing
 
 /// The provided handlers of redirects and of cached responses, in a session.
 @Suite struct HandlerTests {
-    private static let elsewhere: Redirector = .modify { _, request, _ in
+    private static let redirectElsewhere: Redirector = .modify { _, request, _ in
         var request = request
         request.url = request.url.map { $0.deletingLastPathComponent().appendingPathComponent("elsewhere") }
         request.httpMethod = "PUT"
@@ -42,26 +42,26 @@ import Testing
     }
 
     @Test(
-        "[I-6.1] the request's handler comes before the session's, and without any a redirect is followed",
+        "[I-6.1] the request's redirect handler precedes the session's; without any, redirects are followed",
         arguments: Spoken.allCases)
     func precedence(over spoken: Spoken) async throws {
         try await Self.withRedirects(over: spoken) { stage in
-            let rows: [(session: Redirector?, request: Redirector?, ends: String)] = [
+            let rows: [(session: Redirector?, request: Redirector?, expected: String)] = [
                 (nil, nil, "to GET - -"), (.doNotFollow, nil, "moved"), (.follow, nil, "to GET - -"),
                 (.doNotFollow, .follow, "to GET - -"), (.follow, .doNotFollow, "moved"),
-                (.doNotFollow, Self.elsewhere, "elsewhere PUT yes -"),
+                (.doNotFollow, Self.redirectElsewhere, "elsewhere PUT yes -"),
             ]
             for row in rows {
                 try await stage.withSession(redirectHandler: row.session) { session in
                     let request = session.request(stage.url("/from"))
                     if let handler = row.request { request.redirect(using: handler) }
-                    #expect(await request.endedWithText().value == row.ends)
+                    #expect(await request.awaitTextResponse().value == row.expected)
                 }
             }
         }
     }
 
-    @Test("[I-6.1] a second handler of one request is an error of the program")
+    @Test("[I-6.1] setting a second redirect handler of a request traps")
     func secondHandler() async {
         await #expect(processExitsWith: .failure) {
             let session = Session(startRequestsImmediately: false)
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test("[I-6.2] the behaviours complete with the proposal, nothing, or what the closure gives")
+    @Test("[I-6.2] the behaviours complete with the proposed request, nil, or the closure's result")
     func behaviours() throws {
         let task = URLSession.shared.dataTask(with: try #require(URL(string: "http://127.0.0.1:1/")))
         let proposal = try URLRequest(url: "http://127.0.0.1:1/next", method: .get)
@@ -77,7 +77,7 @@ import Testing
             HTTPURLResponse(url: proposal.url!, statusCode: 302, httpVersion: nil, headerFields: nil))
         let rows: [(Redirector, String?)] = [
             (.follow, "/next"), (Redirector(behavior: .follow), "/next"), (.doNotFollow, nil),
-            (.modify { _, _, _ in nil }, nil), (Self.elsewhere, "/elsewhere"),
+            (.modify { _, _, _ in nil }, nil), (Self.redirectElsewhere, "/elsewhere"),
         ]
         for (redirector, path) in rows {
             var completions: [URLRequest?] = []
@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    @Test("[I-6.3] monitors see a redirect before the handler is asked", arguments: Spoken.allCases)
+    @Test("[I-6.3] monitors receive a redirect before the handler is called", arguments: Spoken.allCases)
     func order(over spoken: Spoken) async throws {
         try await Self.withRedirects(over: spoken) { stage in
             let seen = Protected<[String]>([])
@@ -99,7 +99,7 @@ import Testing
             let session = Session(
                 configuration: try stage.configuration(), redirectHandler: handler, eventMonitors: [monitor])
             defer { session.session.invalidateAndCancel() }
-            #expect(await session.request(stage.url("/from")).endedWithText().value == "to GET - -")
+            #expect(await session.request(stage.url("/from")).awaitTextResponse().value == "to GET - -")
             #expect(Set(seen.read { $0 }) == ["monitor", "handler"])
         }
     }
@@ -110,22 +110,24 @@ import Testing
     func notFollowed(over spoken: Spoken) async throws {
         try await Self.withRedirects(over: spoken) { stage in
             try await stage.withSession { session in
-                let end = await session.request(stage.url("/from")).redirect(using: .doNotFollow)
-                    .endedWithText()
-                #expect(end.response?.statusCode == 302 && end.response?.url?.path == "/from")
-                #expect(end.value == "moved" && end.error == nil)
+                let response = await session.request(stage.url("/from")).redirect(using: .doNotFollow)
+                    .awaitTextResponse()
+                #expect(response.response?.statusCode == 302 && response.response?.url?.path == "/from")
+                #expect(response.value == "moved" && response.error == nil)
             }
         }
     }
 
-    @Test("[I-6.5] another request takes the place of the hop", arguments: Spoken.allCases)
+    @Test("[I-6.5] the handler's request replaces the proposed one", arguments: Spoken.allCases)
     func replaced(over spoken: Spoken) async throws {
         try await Self.withRedirects(over: spoken) { stage in
             try await stage.withSession { session in
-                let end = await session.request(stage.url("/from")).redirect(using: Self.elsewhere)
-                    .endedWithText()
-                #expect(end.value == "elsewhere PUT yes -")
-                #expect(end.response?.url?.path == "/elsewhere")
+                let response = await session.request(stage.url("/from")).redirect(
+                    using: Self.redirectElsewhere
+                )
+                .awaitTextResponse()
+                #expect(response.value == "elsewhere PUT yes -")
+                #expect(response.response?.url?.path == "/elsewhere")
             }
         }
     }
@@ -140,7 +142,7 @@ import Testing
                 completion(.success(request))
             }
             try await stage.withSession(interceptor: adapter) { session in
-                #expect(await session.request(stage.url("/from")).endedWithText().value == "to GET - -")
+                #expect(await session.request(stage.url("/from")).awaitTextResponse().value == "to GET - -")
             }
             #expect(paths.read { $0 } == ["/from"])
         }
@@ -148,20 +150,21 @@ import Testing
 
     // MARK: caching
 
-    private static let marked: ResponseCacher = .modify { _, response in
+    private static let storeModified: ResponseCacher = .modify { _, response in
         CachedURLResponse(
             response: response.response, data: Data("other".utf8), userInfo: ["mark": "yes"],
             storagePolicy: .allowedInMemoryOnly)
     }
 
     @Test(
-        "[I-7.1] [I-7.3] [I-7.4] [I-7.5] what is stored when a response has come", arguments: Spoken.allCases)
+        "[I-7.1] [I-7.3] [I-7.4] [I-7.5] the cached response handler decides what is stored",
+        arguments: Spoken.allCases)
     func cachers(over spoken: Spoken) async throws {
         try await PolicyStage.run(over: spoken) { stage in
             let rows: [(session: ResponseCacher?, request: ResponseCacher?, stored: String?)] = [
                 (nil, nil, "text"), (.doNotCache, nil, nil), (.cache, nil, "text"),
                 (.doNotCache, .cache, "text"),
-                (.cache, .doNotCache, nil), (.doNotCache, Self.marked, "other"),
+                (.cache, .doNotCache, nil), (.doNotCache, Self.storeModified, "other"),
                 (.modify { _, _ in nil }, nil, nil),
             ]
             stage.origin.route("GET", "/plain") { _ throws(Refusal) in
@@ -178,7 +181,7 @@ import Testing
                     session in
                     let request = session.request(stage.url("/plain"))
                     if let cacher = row.request { request.cacheResponse(using: cacher) }
-                    #expect(await request.endedWithText().value == "text")
+                    #expect(await request.awaitTextResponse().value == "text")
                     let stored = try cache.cachedResponse(for: #require(request.request))
                     #expect(stored.map { String(decoding: $0.data, as: UTF8.self) } == row.stored)
                     if row.stored == "other" {
@@ -186,7 +189,7 @@ import Testing
                         #expect(stored?.storagePolicy == .allowedInMemoryOnly)
                     }
                     let never = session.request(stage.url("/never"))
-                    _ = await never.endedWithText()
+                    _ = await never.awaitTextResponse()
                     #expect(try cache.cachedResponse(for: #require(never.request)) == nil)
                 }
             }
@@ -194,12 +197,12 @@ import Testing
     }
 
     @Test(
-        "[I-7.1] nobody is asked what is stored where no handler, monitor or subclass has a say",
+        "[I-7.1] the task stores without a delegate call if no handler, monitor or subclass could decide",
         arguments: Spoken.allCases)
     func whoHasASay(over spoken: Spoken) async throws {
         final class Delegate: SessionDelegate, @unchecked Sendable {}
         try await PolicyStage.run(over: spoken) { stage in
-            func isAsked(
+            func isDelegateCalled(
                 _ delegate: SessionDelegate = SessionDelegate(), cacher: ResponseCacher? = nil,
                 monitors: [any EventMonitor] = [AlamofireNotifications()],
                 _ setUp: (DataRequest) -> Void = { _ in }
@@ -211,27 +214,27 @@ import Testing
                 let request = session.request(stage.url())
                 setUp(request)
                 request.resume()
-                #expect(await request.ended().error == nil)
+                #expect(await request.awaitResponse().error == nil)
                 return try #require(request.task).storesUnasked == false
             }
-            let unasked = [try await isAsked(), try await isAsked(monitors: [])]
-            let asked = [
-                try await isAsked(Delegate()), try await isAsked(cacher: .cache),
-                try await isAsked(monitors: [AlamofireNotifications(), ClosureEventMonitor()]),
-                try await isAsked { $0.cacheResponse(using: .cache) },
-                try await isAsked { $0.onHTTPResponse { _, completion in completion(.allow) } },
-                try await isAsked { request in
+            let withoutCall = [try await isDelegateCalled(), try await isDelegateCalled(monitors: [])]
+            let withCall = [
+                try await isDelegateCalled(Delegate()), try await isDelegateCalled(cacher: .cache),
+                try await isDelegateCalled(monitors: [AlamofireNotifications(), ClosureEventMonitor()]),
+                try await isDelegateCalled { $0.cacheResponse(using: .cache) },
+                try await isDelegateCalled { $0.onHTTPResponse { _, completion in completion(.allow) } },
+                try await isDelegateCalled { request in
                     request.onURLSessionTaskCreation(on: request.underlyingQueue) { [unowned request] _ in
                         request.cacheResponse(using: .cache)
                     }
                 },
             ]
-            #expect(!unasked.contains(true) && !asked.contains(false))
+            #expect(!withoutCall.contains(true) && !withCall.contains(false))
         }
     }
 
     @Test(
-        "[I-7.1] a response that is refused is not stored, and a handler that is set when it comes is asked",
+        "[I-7.1] a refused response is not stored, and a handler set on arrival is called",
         arguments: Spoken.allCases)
     func refusedResponse(over spoken: Spoken) async throws {
         try await PolicyStage.run(over: spoken) { stage in
@@ -243,11 +246,12 @@ import Testing
                 try await stage.withSession(configure: { $0.urlCache = cache }) { session in
                     let request = session.request(stage.url("/plain"))
                     request.onHTTPResponse { [unowned request] _, completion in
-                        if !isRefused { request.cacheResponse(using: Self.marked) }
+                        if !isRefused { request.cacheResponse(using: Self.storeModified) }
                         completion(isRefused ? .cancel : .allow)
                     }
                     #expect(
-                        await request.ended().error?.isExplicitlyCancelledError == (isRefused ? true : nil))
+                        await request.awaitResponse().error?.isExplicitlyCancelledError
+                            == (isRefused ? true : nil))
                     let stored = try cache.cachedResponse(for: #require(request.request))
                     #expect(
                         stored.map { String(decoding: $0.data, as: UTF8.self) } == (isRefused ? nil : "other")
@@ -257,7 +261,7 @@ import Testing
         }
     }
 
-    @Test("[I-7.1] a second handler of one request is an error of the program")
+    @Test("[I-7.1] setting a second cached response handler of a request traps")
     func secondCacher() async {
         await #expect(processExitsWith: .failure) {
             let session = Session(startRequestsImmediately: false)
@@ -265,17 +269,19 @@ import Testing
         }
     }
 
-    @Test("[I-7.2] data and upload tasks ask, downloads do not", arguments: Spoken.allCases)
+    @Test(
+        "[I-7.2] the handler is called for data and upload tasks, not for downloads",
+        arguments: Spoken.allCases)
     func whoAsks(over spoken: Spoken) async throws {
         try await PolicyStage.run(over: spoken) { stage in
-            let asked = Atomic(0)
+            let callCount = Atomic(0)
             stage.origin.route(nil, "/plain") { _ throws(Refusal) in
                 var response = try OriginResponse(200, "text/plain", Array("text".utf8))
                 try response.add("Cache-Control", "max-age=60")
                 return response
             }
             let cacher: ResponseCacher = .modify { _, response in
-                asked.add(1, ordering: .relaxed)
+                callCount.add(1, ordering: .relaxed)
                 return response
             }
             try await stage.withSession(
@@ -284,20 +290,20 @@ import Testing
                     $0.urlCache = URLCache(memoryCapacity: 1 << 20, diskCapacity: 0, directory: nil)
                 }
             ) { session in
-                _ = await session.request(stage.url("/plain")).endedWithText()
-                #expect(asked.load(ordering: .relaxed) == 1)
+                _ = await session.request(stage.url("/plain")).awaitTextResponse()
+                #expect(callCount.load(ordering: .relaxed) == 1)
                 await withCheckedContinuation { continuation in
                     session.download(stage.url("/plain?2")).response { response in
                         if let file = response.fileURL { try? FileManager.default.removeItem(at: file) }
                         continuation.resume()
                     }
                 }
-                #expect(asked.load(ordering: .relaxed) == 1)
+                #expect(callCount.load(ordering: .relaxed) == 1)
                 // Only responses to GET are stored, and this GET has an empty body.
                 let upload = session.upload(Data(), to: stage.url("/plain?3"), method: .get)
-                #expect(await upload.endedWithText().value == "text")
+                #expect(await upload.awaitTextResponse().value == "text")
                 #expect(upload.task?.currentRequest?.httpMethod == "GET")
-                #expect(asked.load(ordering: .relaxed) == 2)
+                #expect(callCount.load(ordering: .relaxed) == 2)
             }
         }
     }

@@ -9,7 +9,7 @@ import Testing
 
 /// Chains of adapters and retriers, alone and on requests.
 struct InterceptorChainTests {
-    /// Adds its name to a header field, by the newer method or the older one, and notes which.
+    /// Adds its name to a header field, and records which of the two `adapt` methods was called.
     private struct Named: RequestInterceptor {
         let name: String
         let seen: ValueLog<String>
@@ -43,8 +43,8 @@ struct InterceptorChainTests {
         }
     }
 
-    /// An interceptor that implements only the older method.
-    private struct Older: RequestInterceptor {
+    /// An interceptor that implements only `adapt(_:for:completion:)`.
+    private struct OlderMethodAdapter: RequestInterceptor {
         func adapt(
             _ urlRequest: URLRequest, for session: Session,
             completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void
@@ -65,8 +65,8 @@ struct InterceptorChainTests {
     private func order(_ adapter: any RequestAdapter, usesState: Bool = true) throws -> String {
         let request = URLRequest(url: try #require(URL(string: "http://origin.test/")))
         let result = ValueLog<String>()
-        let done: @Sendable (Result<URLRequest, any Error>) -> Void = { end in
-            switch end {
+        let done: @Sendable (Result<URLRequest, any Error>) -> Void = { outcome in
+            switch outcome {
             case .success(let request): result.add(request.value(forHTTPHeaderField: "X-Order") ?? "none")
             case .failure(let error): result.add(brief(error))
             }
@@ -89,7 +89,7 @@ struct InterceptorChainTests {
     }
 
     @Test(
-        "[I-1.1, I-1.2] adapters by closure or with the older method work both ways; the other half does nothing"
+        "[I-1.1, I-1.2] adapters work through both methods; adapters do not retry, retriers do not adapt"
     )
     func singles() throws {
         let adapter = Adapter { request, _, done in
@@ -98,16 +98,16 @@ struct InterceptorChainTests {
             done(.success(request))
         }
         for usesState in [true, false] {
-            #expect(try order(Older(), usesState: usesState) == "older")
+            #expect(try order(OlderMethodAdapter(), usesState: usesState) == "older")
             #expect(try order(adapter, usesState: usesState) == "closure")
             #expect(try order(Retrier { $3(.retry) }, usesState: usesState) == "none")
         }
-        #expect(try answer(adapter) == "doNotRetry" && answer(Older()) == "doNotRetry")
+        #expect(try answer(adapter) == "doNotRetry" && answer(OlderMethodAdapter()) == "doNotRetry")
         #expect(try answer(Retrier { $3(.retry) }) == "retry")
     }
 
     @Test(
-        "[I-1.3, I-1.4, I-1.5] adapters run in their order, interceptors last, each by the method it was asked by"
+        "[I-1.3, I-1.4, I-1.5] adapters run in order, interceptors last, through the chain's own method"
     )
     func adapters() throws {
         let chain = Interceptor(
@@ -123,7 +123,7 @@ struct InterceptorChainTests {
         #expect(!seen.all.contains("c for"))
     }
 
-    @Test("[I-1.6] retriers are asked in their order about the same error, until one has an opinion")
+    @Test("[I-1.6] retriers receive the same error in order, until one decides")
     func retriers() throws {
         #expect(try answer(Interceptor()) == "doNotRetry")
         for opinion in [.retry, .retryWithDelay(2), .doNotRetryWithError(BriefError("no"))] as [RetryResult] {
@@ -135,9 +135,9 @@ struct InterceptorChainTests {
         #expect(try answer(Interceptor(retriers: [named("a"), named("b")])) == "doNotRetry")
     }
 
-    @Test("[R-80, I-1.27, I-1.28] what is added to a request without one, with a chain, with anything else")
+    @Test("[R-80, I-1.27, I-1.28] adapters and retriers can be added to any interceptor of a request")
     func added() throws {
-        final class Own: Interceptor, @unchecked Sendable {
+        final class InterceptorSubclass: Interceptor, @unchecked Sendable {
             override func adapt(
                 _ urlRequest: URLRequest, using state: RequestAdapterState,
                 completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void
@@ -156,7 +156,7 @@ struct InterceptorChainTests {
         func request(_ interceptor: (any RequestInterceptor)?) -> DataRequest {
             session.request("http://origin.test/", interceptor: interceptor)
         }
-        let chain = Own(adapters: [named("a")], retriers: [named("r")])
+        let chain = InterceptorSubclass(adapters: [named("a")], retriers: [named("r")])
         let rows: [((any RequestInterceptor)?, [String])] = [
             (nil, ["x/x", "x/", "/x"]),
             (chain, ["ax/rx", "ax/r", "a/rx"]),
@@ -169,7 +169,7 @@ struct InterceptorChainTests {
         }
     }
 
-    @Test("[R-81] a monitor that is added comes behind the others, on the same queue")
+    @Test("[R-81] an added monitor follows the others, on the same queue")
     func monitors() throws {
         let ofSession = EventRecorder()
         let session = Session(startRequestsImmediately: false, eventMonitors: [ofSession])

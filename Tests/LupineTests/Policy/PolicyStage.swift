@@ -82,19 +82,19 @@ struct PolicyStage {
 }
 
 extension DataRequest {
-    /// Waits for the response, without a serializer.
-    func ended() async -> AFDataResponse<Data?> {
+    /// Waits for the response of a handler without a serializer.
+    func awaitResponse() async -> AFDataResponse<Data?> {
         await called { answer in response { answer($0) } }
     }
 
-    /// Waits for the response, with a serializer, whose failure retriers are asked about too.
-    func endedWithText() async -> AFDataResponse<String> {
+    /// Waits for the response of a handler with a serializer. If the serializer fails, the retrier is called.
+    func awaitTextResponse() async -> AFDataResponse<String> {
         await called { answer in responseString { answer($0) } }
     }
 }
 
 extension RequestRetrier {
-    /// Returns the retrier's answer.
+    /// Calls the retrier and waits for its result.
     func answer(
         _ request: Request, for session: Session, dueTo error: any Error
     ) async -> RetryResult {

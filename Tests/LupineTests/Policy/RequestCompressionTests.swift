@@ -51,7 +51,7 @@ import Testing
         return request
     }
 
-    @Test("[E-9.1] a request without a body of data stays", arguments: Kind.allCases)
+    @Test("[E-9.1] a request without body data is unchanged", arguments: Kind.allCases)
     func noBody(kind: Kind) throws {
         let bare = try post(nil, encoding: "br")
         #expect(try adapted(bare, by: kind.compressor()) == bare)
@@ -61,7 +61,7 @@ import Testing
         #expect(result.value(forHTTPHeaderField: "Content-Encoding") == nil && result.httpBodyStream != nil)
     }
 
-    @Test("[E-9.2] what is not worth it stays, and is not looked at further", arguments: Kind.allCases)
+    @Test("[E-9.2] a request whose body is not to be compressed is unchanged", arguments: Kind.allCases)
     func notWorthIt(kind: Kind) throws {
         let request = try post(Data("abc".utf8), encoding: "br")
         let compressor = kind.compressor { $0.count > 3 }
@@ -70,7 +70,7 @@ import Testing
         #expect(try adapted(longer, by: compressor).httpBody != longer.httpBody)
     }
 
-    @Test("[E-9.3] a Content-Encoding that is there already", arguments: Kind.allCases)
+    @Test("[E-9.3] an existing Content-Encoding is an error, kept or replaced", arguments: Kind.allCases)
     func duplicates(kind: Kind) throws {
         let request = try post(Data("abc".utf8), encoding: "br")
         #expect(throws: DeflateRequestCompressor.DuplicateHeaderError.self) {
@@ -82,7 +82,7 @@ import Testing
         #expect(try kind.decoded(try #require(replaced.httpBody)) == Data("abc".utf8))
     }
 
-    @Test("[E-9.4] the body is compressed and the field says so", arguments: Kind.allCases)
+    @Test("[E-9.4] the body is compressed and Content-Encoding is set", arguments: Kind.allCases)
     func compressed(kind: Kind) throws {
         for size in [0, 1, 63, 64, 65, 1000, 65_535, 65_536, 65_537, 1_000_000] {
             let body = Data((0..<size).map { UInt8(truncatingIfNeeded: $0 &* $0 >> 7 ^ $0) })
@@ -105,7 +105,7 @@ import Testing
         #expect(Array(try compressor.deflate(sliced)) == expected)
     }
 
-    @Test("[E-9.5] the end of a stream is the checksum of what went in")
+    @Test("[E-9.5] a zlib stream ends with the checksum of its input")
     func trailer() throws {
         let compressor = DeflateRequestCompressor()
         let body = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 % 251) })
@@ -114,7 +114,7 @@ import Testing
         #expect(sum == compressor.adler32Checksum(of: body))
     }
 
-    @Test("[E-9.6] Adler-32")
+    @Test("[E-9.6] Adler-32 checksums")
     func checksum() {
         let compressor = DeflateRequestCompressor()
         #expect(compressor.adler32Checksum(of: Data("abc".utf8)) == 38_600_999)
@@ -122,7 +122,7 @@ import Testing
         #expect(compressor.adler32Checksum(of: Data(repeating: 0xFF, count: 1_000_000)) == 0x3843_E1BE)
     }
 
-    @Test("the accessors, with a trailing closure too")
+    @Test("the static accessors, also with a trailing closure")
     func accessors() throws {
         let all: [any RequestInterceptor] = [
             .deflateCompressor, .deflateCompressor { $0.count > 1024 }, .gzipCompressor,

@@ -31,7 +31,7 @@ import Testing
         .userCancelledAuthentication, .zeroByteResource,
     ]
 
-    @Test("the defaults are those of the table")
+    @Test("the default values of a retry policy")
     func defaults() {
         let policy = RetryPolicy()
         #expect(policy.retryLimit == 2 && policy.exponentialBackoffBase == 2)
@@ -47,16 +47,16 @@ import Testing
         #expect(own.retryLimit == 7 && own.retryableHTTPStatusCodes == [418])
     }
 
-    @Test("[I-2.1] a base of 1 stops the program, a limit and a scale of 0 do not")
+    @Test("[I-2.1] a base of 1 traps; a limit or a scale of 0 does not")
     func arguments() async {
         await #expect(processExitsWith: .failure) { _ = RetryPolicy(exponentialBackoffBase: 1) }
         let policy = RetryPolicy(retryLimit: 0, exponentialBackoffScale: 0)
         #expect(policy.retryLimit == 0)
-        #expect(policy.delay(after: 3, retryAfter: nil, at: Date(), chance: 0) == 0)
+        #expect(policy.delay(after: 3, retryAfter: nil, at: Date(), randomFraction: 0) == 0)
     }
 
     @Test(
-        "[I-2.2] the waits are the powers of the base, without jitter, cap or Retry-After",
+        "[I-2.2] the delays are powers of the base, without jitter, cap or Retry-After",
         arguments: [
             (2, 0.5, 0, 0.5), (2, 0.5, 1, 1), (2, 0.5, 2, 2), (2, 0.5, 10, 512), (3, 1, 4, 81),
             (10, 0.1, 1, 1),
@@ -64,17 +64,17 @@ import Testing
     func waits(base: UInt, scale: Double, retries: Int, expected: Double) {
         let policy = RetryPolicy(exponentialBackoffBase: base, exponentialBackoffScale: scale)
         for chance in [0, 0.5, 1] {
-            let wait = policy.delay(after: retries, retryAfter: "1000", at: Date(), chance: chance)
+            let wait = policy.delay(after: retries, retryAfter: "1000", at: Date(), randomFraction: chance)
             #expect(wait == expected)
         }
     }
 
-    @Test("jitter takes up to its part off a wait, and Retry-After makes it longer or forbids it")
+    @Test("jitter shortens a delay by up to its fraction; Retry-After extends it or prevents the retry")
     func timing() throws {
         let moment = Date(timeIntervalSince1970: 784_111_777)
         let jittery = RetryPolicy(timing: .init(jitter: 0.4))
-        #expect(jittery.delay(after: 1, retryAfter: "9", at: moment, chance: 0) == 1)
-        #expect(jittery.delay(after: 1, retryAfter: "9", at: moment, chance: 0.5) == 0.8)
+        #expect(jittery.delay(after: 1, retryAfter: "9", at: moment, randomFraction: 0) == 1)
+        #expect(jittery.delay(after: 1, retryAfter: "9", at: moment, randomFraction: 0.5) == 0.8)
         #expect(RetryPolicy.Timing(jitter: 7).jitter == 1 && RetryPolicy.Timing(jitter: -1).jitter == 0)
         let polite = RetryPolicy(timing: .init(honorsRetryAfter: true, longestRetryAfter: 20))
         let rows: [(field: String?, wait: Double?)] = [
@@ -84,13 +84,13 @@ import Testing
             ("Sun, 06 Nov 1994 09:49:40 GMT", nil), ("999999999999999999999999", nil),
         ]
         for row in rows {
-            let wait = polite.delay(after: 0, retryAfter: row.field, at: moment, chance: 1)
+            let wait = polite.delay(after: 0, retryAfter: row.field, at: moment, randomFraction: 1)
             #expect(wait == row.wait, "Retry-After: \(row.field ?? "-")")
         }
     }
 
     @Test(
-        "[I-2.2] a request is retried as often as the limit says", arguments: [0, 1, 3] as [UInt],
+        "[I-2.2] a request is retried up to the limit", arguments: [0, 1, 3] as [UInt],
         Spoken.allCases)
     func limit(_ limit: UInt, over spoken: Spoken) async throws {
         try await PolicyStage.run(over: spoken) { stage in
@@ -102,8 +102,8 @@ import Testing
             let policy = RetryPolicy(retryLimit: limit, exponentialBackoffScale: 0)
             try await stage.withSession(interceptor: policy) { session in
                 let request = session.request(stage.url("/flaky")).validate()
-                let end = await request.ended()
-                #expect(end.error?.responseCode == 503)
+                let response = await request.awaitResponse()
+                #expect(response.error?.responseCode == 503)
                 #expect(request.retryCount == Int(limit))
                 let answer = await policy.answer(request, for: session, dueTo: URLError(.timedOut))
                 #expect(answer.text == "do not retry")
@@ -113,17 +113,17 @@ import Testing
     }
 
     @Test(
-        "[I-2.2] the answers of the defaults are half a second and then a second", arguments: Spoken.allCases)
+        "[I-2.2] by default the delays are half a second, then one second", arguments: Spoken.allCases)
     func answers(over spoken: Spoken) async throws {
         try await PolicyStage.run(over: spoken) { stage in
             try await stage.withSession { session in
                 let first = session.request(stage.url())
-                _ = await first.ended()
+                _ = await first.awaitResponse()
                 let fresh = await RetryPolicy().answer(first, for: session, dueTo: URLError(.timedOut))
                 #expect(fresh.text == "retry after 0.5")
                 let second = session.request(stage.url("/status/503"), interceptor: Retrying(times: 1))
                     .validate()
-                _ = await second.ended()
+                _ = await second.awaitResponse()
                 let later = await RetryPolicy().answer(second, for: session, dueTo: URLError(.timedOut))
                 #expect(later.text == "retry after 1.0")
             }
@@ -145,7 +145,7 @@ import Testing
                 ]
                 for (method, isRetried) in rows {
                     let request = session.request(stage.url("/status/503"), method: method)
-                    _ = await request.resume().ended()
+                    _ = await request.resume().awaitResponse()
                     #expect(
                         policy.shouldRetry(request: request, dueTo: URLError(.timedOut)) == isRetried,
                         "\(method.rawValue)")
@@ -156,20 +156,20 @@ import Testing
                     completion(.success(request))
                 }
                 let adapted = session.request(stage.url("/status/503"), interceptor: changing)
-                _ = await adapted.resume().ended()
+                _ = await adapted.resume().awaitResponse()
                 #expect(!policy.shouldRetry(request: adapted, dueTo: URLError(.timedOut)))
             }
         }
     }
 
-    @Test("[I-2.4] a status of the set is retried whatever the error is", arguments: Spoken.allCases)
+    @Test("[I-2.4] a retryable status is retried whatever the error is", arguments: Spoken.allCases)
     func statuses(over spoken: Spoken) async throws {
         try await PolicyStage.run(over: spoken) { stage in
             let policy = RetryPolicy()
             try await stage.withSession { session in
                 for status in [200, 400, 404, 408, 418, 429, 500, 501, 502, 503, 504] {
                     let request = session.request(stage.url("/status/\(status)"))
-                    _ = await request.ended()
+                    _ = await request.awaitResponse()
                     let expected = RetryPolicy.defaultRetryableHTTPStatusCodes.contains(status)
                     #expect(policy.shouldRetry(request: request, dueTo: Failed()) == expected, "\(status)")
                 }
@@ -178,14 +178,14 @@ import Testing
     }
 
     @Test(
-        "[I-2.5] otherwise the code of a URLError decides, one level deep in an AFError",
+        "[I-2.5] otherwise the code of a URLError decides, also if an AFError wraps it directly",
         arguments: Spoken.allCases)
     func codes(over spoken: Spoken) async throws {
         try await PolicyStage.run(over: spoken) { stage in
             let policy = RetryPolicy()
             try await stage.withSession { session in
                 let request = session.request(stage.url())
-                _ = await request.ended()
+                _ = await request.awaitResponse()
                 for code in Self.retried + Self.notRetried {
                     let expected = Self.retried.contains(code)
                     let error = URLError(code)
@@ -201,21 +201,21 @@ import Testing
         }
     }
 
-    @Test("[I-2.6] behind the limit the original error is delivered", arguments: Spoken.allCases)
+    @Test("[I-2.6] after the last retry handlers receive the original error", arguments: Spoken.allCases)
     func originalError(over spoken: Spoken) async throws {
         try await PolicyStage.run(over: spoken) { stage in
             try await stage.withSession(interceptor: .retryPolicy(retryLimit: 2, exponentialBackoffScale: 0))
             { session in
-                let end = await session.request(stage.url("/status/500")).validate().endedWithText()
-                guard case .responseValidationFailed(.unacceptableStatusCode(500))? = end.error else {
-                    Issue.record("\(String(describing: end.error))")
+                let response = await session.request(stage.url("/status/500")).validate().awaitTextResponse()
+                guard case .responseValidationFailed(.unacceptableStatusCode(500))? = response.error else {
+                    Issue.record("\(String(describing: response.error))")
                     return
                 }
             }
         }
     }
 
-    @Test("[I-2.7] as an adapter a policy changes nothing", arguments: Spoken.allCases)
+    @Test("[I-2.7] a policy's adapter leaves requests unchanged", arguments: Spoken.allCases)
     func adapts(over spoken: Spoken) async throws {
         try await PolicyStage.run(over: spoken) { stage in
             try await stage.withSession { session in
@@ -228,7 +228,7 @@ import Testing
         }
     }
 
-    @Test("[I-3.1] the policy for lost connections knows that one error", arguments: Spoken.allCases)
+    @Test("[I-3.1] the policy for lost connections retries only that error", arguments: Spoken.allCases)
     func connectionLost(over spoken: Spoken) async throws {
         let policy: ConnectionLostRetryPolicy = .connectionLostRetryPolicy
         #expect(policy.retryableHTTPStatusCodes == [])
@@ -249,10 +249,10 @@ import Testing
             stage.origin.answer("POST", "/cut", ScriptPlan([cut, cut, answer]))
             try await stage.withSession(interceptor: own) { session in
                 let request = session.request(stage.url("/cut"), method: .post)
-                let end = await request.endedWithText()
-                #expect(end.value == "ok" && request.retryCount == 2)
+                let response = await request.awaitTextResponse()
+                #expect(response.value == "ok" && request.retryCount == 2)
                 let refused = session.request(stage.url("/status/503"), method: .post).validate()
-                _ = await refused.ended()
+                _ = await refused.awaitResponse()
                 #expect(refused.retryCount == 0)
             }
         }

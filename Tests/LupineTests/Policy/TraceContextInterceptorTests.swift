@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test("[I-16.4] a request begins a trace that has the digits of its id")
+    @Test("[I-16.4] a request starts a trace whose ID has the digits of the request's id")
     func begins() async throws {
         var id = ""
         let contexts = try await contexts(TraceContextInterceptor()) { request in
@@ -47,7 +47,7 @@ import Testing
         #expect(!silent[0].isSampled)
     }
 
-    @Test("[I-16.4] each attempt is another span of the same trace, and a transfer of its own")
+    @Test("[I-16.4] each attempt is another span of the same trace, in a separate transfer")
     func attempts() async throws {
         let interceptor = Interceptor(
             retriers: [RetryPolicy(retryLimit: 2, exponentialBackoffScale: 0)], interceptors: [.traceContext])
@@ -56,7 +56,7 @@ import Testing
     }
 
     @Test(
-        "[I-16.4] what the request says itself comes before what the interceptor is given, and a redirect takes it along"
+        "[I-16.4] the request's own traceparent precedes the parent closure, and redirects keep it"
     )
     func parents() async throws {
         let own = try TraceContext(traceparent: Self.plain, tracestate: "a=1")
@@ -75,13 +75,13 @@ import Testing
         #expect(broken[0].traceID != own.traceID && broken[0].tracestate == nil)
     }
 
-    @Test("[I-16.4, O-6] what gives the parent may use the session", arguments: Spoken.allCases)
+    @Test("[I-16.4, O-6] the parent closure may use the session", arguments: Spoken.allCases)
     func callsBack(over spoken: Spoken) async throws {
-        let asked = Protected(0)
+        let callCount = Protected(0)
         try await PolicyStage.run(over: spoken) { stage in
             let sessions = Protected<Session?>(nil)
             let interceptor = TraceContextInterceptor { request in
-                asked.write { $0 += 1 }
+                callCount.write { $0 += 1 }
                 let session = sessions.read { $0 }
                 session?.withAllRequests { _ in }
                 session?.cancelAllRequests()
@@ -95,6 +95,6 @@ import Testing
                 sessions.write { $0 = nil }
             }
         }
-        #expect(asked.read { $0 } == 1)
+        #expect(callCount.read { $0 } == 1)
     }
 }

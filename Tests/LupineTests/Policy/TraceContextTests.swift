@@ -66,7 +66,7 @@ import Testing
             error: .malformed(offset: 3)),
     ]
 
-    @Test("[I-16.1] traceparent is read strictly, and written as version 00", arguments: rows)
+    @Test("[I-16.1] traceparent is parsed strictly, and written as version 00", arguments: rows)
     func traceparent(_ row: Row) throws {
         do throws(TraceContextError) {
             let context = try TraceContext(traceparent: row.text)
@@ -76,7 +76,7 @@ import Testing
         } catch { #expect(error == row.error) }
     }
 
-    @Test("[I-16.1] whatever comes, nothing but an error comes of it")
+    @Test("[I-16.1] another octet at any position of a traceparent is an error")
     func anything() {
         for position in 0..<55 {
             for octet in [0x00, 0x20, 0x2D, 0x2F, 0x3A, 0x40, 0x47, 0x60, 0x67, 0x7F].map(UInt8.init) {
@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    @Test("[I-16.2] a child has the trace, the flag and the state, and a span of its own")
+    @Test("[I-16.2] a child has the trace ID, the flag and the state, and another span ID")
     func children() throws {
         let parent = try TraceContext(traceparent: Self.plain, tracestate: "a=1,b@c=2")
         let child = parent.child()
@@ -166,7 +166,7 @@ import Testing
         List(shows: "as much as is looked at", text: String(repeating: ",", count: 16 << 10), written: ""),
     ]
 
-    @Test("[I-16.3] tracestate is read by its grammar", arguments: lists)
+    @Test("[I-16.3] tracestate is parsed by its grammar", arguments: lists)
     func tracestate(_ row: List) throws {
         do throws(TraceContextError) {
             #expect(try TraceState(row.text).description == row.written)
@@ -176,7 +176,7 @@ import Testing
         #expect(context.tracestate ?? "" == row.written ?? "")
     }
 
-    @Test("[I-16.3] of more than 512 octets whole members are left out: long ones first, then the last")
+    @Test("[I-16.3] members are removed beyond 512 octets: long ones first, then the last")
     func length() throws {
         let short = (0..<8).map { "k\($0)=\(String(repeating: "x", count: 61))" }
         let whole = (short.dropLast() + ["k7=\(String(repeating: "x", count: 54))"]).joined(separator: ",")
@@ -189,7 +189,7 @@ import Testing
         #expect(try TraceState("a=1," + long).description == "a=1," + long)
     }
 
-    @Test("[I-16.3] the member that is set comes first, and others make room for it")
+    @Test("[I-16.3] a member that is set becomes the first, and others are removed for it")
     func setting() throws {
         var state = try TraceState("a=1,b=2,c=3")
         try state.set("9", for: "b")

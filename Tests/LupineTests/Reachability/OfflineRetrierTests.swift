@@ -142,7 +142,7 @@ import Testing
             let both = Interceptor(adapters: [failing], retriers: [counting, retrier])
             try await stage.withSession(interceptor: both) { session in
                 let request = session.request(stage.url())
-                guard case .requestRetryFailed(is Failed, _)? = await request.ended().error else {
+                guard case .requestRetryFailed(is Failed, _)? = await request.awaitResponse().error else {
                     Issue.record("\(String(describing: request.error))")
                     return
                 }

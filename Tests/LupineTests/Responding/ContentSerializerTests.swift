@@ -59,7 +59,7 @@ import Testing
         json(of: Caller.self),
     ]
 
-    @Test("[V-3.1] an error is thrown as it is, whatever came", arguments: kinds)
+    @Test("[V-3.1] the request's error is thrown unchanged, whatever the content", arguments: kinds)
     func error(_ kind: Kind) throws {
         let preprocessor = SpyPreprocessor()
         for data in [nil, Data(), Data("{}".utf8)] {
@@ -71,7 +71,8 @@ import Testing
     }
 
     @Test(
-        "[V-3.2, V-12.1] no content is judged before the preprocessor, which never sees it", arguments: kinds)
+        "[V-3.2, V-12.1] missing content is detected before the preprocessor, which is not called",
+        arguments: kinds)
     func empty(_ kind: Kind) throws {
         let preprocessor = SpyPreprocessor(.failure(.first))
         for data in [nil, Data(), Data([1]).dropFirst()] {
@@ -87,7 +88,7 @@ import Testing
         #expect(preprocessor.inputs.isEmpty)
     }
 
-    @Test("[V-3.3] the preprocessor runs once, and what it throws is thrown", arguments: kinds)
+    @Test("[V-3.3] the preprocessor is called once, and its error is thrown", arguments: kinds)
     func preprocessor(_ kind: Kind) throws {
         let content = Data("{}".utf8)
         let replacing = SpyPreprocessor(.success(content))
@@ -99,7 +100,7 @@ import Testing
         #expect(failing.inputs.count == 1)
     }
 
-    @Test("[V-3.6] content of no bytes after the preprocessor is converted like any other", arguments: kinds)
+    @Test("[V-3.6] content that the preprocessor makes empty is converted like any other", arguments: kinds)
     func nothing(_ kind: Kind) throws {
         let emptying = SpyPreprocessor(.success(Data()))
         let arguments = Arguments(data: Data("x".utf8))
@@ -122,7 +123,7 @@ import Testing
     }
 
     @Test(
-        "[V-3.7, V-12.2] the request or the response has to let a response be empty",
+        "[V-3.7, V-12.2] the request's method or the response's status must allow an empty response",
         arguments: [
             Emptiness(method: .get, status: 200, mayBeEmpty: false),
             Emptiness(method: .get, status: 204, mayBeEmpty: true),
@@ -147,7 +148,7 @@ import Testing
     }
 
     @Test(
-        "[V-3.8] JSON that is none fails with Foundation's error", arguments: ["{", "nul", "{\"a\":}", "[1,"])
+        "[V-3.8] invalid JSON fails with Foundation's error", arguments: ["{", "nul", "{\"a\":}", "[1,"])
     func invalidJSON(text: String) throws {
         let failure = thrown {
             _ = try Self.json(of: Caller.self).serialize(.passthrough, Arguments(data: Data(text.utf8)))
@@ -159,7 +160,7 @@ import Testing
         #expect((error as? CocoaError)?.code == .propertyListReadCorrupt)
     }
 
-    @Test("[V-3.3] JSON may be a fragment unless the options say otherwise")
+    @Test("[V-3.3] JSON may be a fragment unless the options forbid it")
     func fragments() throws {
         let kind = Self.json(of: Caller.self)
         #expect(try kind.serialize(.passthrough, Arguments(data: Data("42".utf8))) == "42")

@@ -14,7 +14,7 @@ import Testing
         static func emptyValue() -> Inbox { Inbox(count: 0) }
     }
 
-    @Test("[V-3.5] no content is the empty value of a type that has one, and a failure of one that has none")
+    @Test("[V-3.5] missing content becomes the type's empty value, and fails for a type without one")
     func emptyValues() throws {
         let response = try ResponseMaterial.response(204)
         let spy = SpyDecoder()
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test("[V-3.5] all empty values are one, and it is decoded from anything")
+    @Test("[V-3.5] all values of Empty are equal, and it is decoded from anything")
     func empty() throws {
         #expect(Empty.emptyValue() == Empty.value)
         #expect(Set([Empty.value, Empty.emptyValue()]).count == 1)
@@ -50,7 +50,7 @@ import Testing
         #expect(try JSONEncoder().encode(Empty.value) == Data("{}".utf8))
     }
 
-    @Test("[V-3.3] content is decoded once, as it came")
+    @Test("[V-3.3] content is decoded once, unchanged")
     func decoding() throws {
         let spy = SpyDecoder()
         let content = Data("{\"name\":\"Ann\"}".utf8)
@@ -60,7 +60,7 @@ import Testing
         #expect(spy.inputs == [content])
     }
 
-    @Test("[V-3.3] what the decoder throws is in the failure")
+    @Test("[V-3.3] the failure contains the decoder's error")
     func failure() throws {
         let serializer = DecodableResponseSerializer<Person>(decoder: SpyDecoder(.second))
         let failure = thrown {
@@ -73,7 +73,7 @@ import Testing
         #expect(error as? ResponseTestError == .second)
     }
 
-    @Test("[V-3.3] a property list is decoded by its decoder, binary or not")
+    @Test("[V-3.3] a property list is decoded by its decoder, in both formats")
     func propertyList() throws {
         let serializer = DecodableResponseSerializer<Person>(decoder: PropertyListDecoder())
         for format in [PropertyListSerialization.PropertyListFormat.xml, .binary] {
@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    @Test("[V-12.5] a stream's piece is preprocessed, then decoded; only the decoder's error is wrapped")
+    @Test("[V-12.5] a stream's chunk is preprocessed, then decoded; only the decoder's error is wrapped")
     func pieces() throws {
         let serializer = DecodableStreamSerializer<Int>(dataPreprocessor: .googleXSSI)
         #expect(try serializer.serialize(Data(")]}',\n7".utf8)) == 7)

@@ -7,7 +7,7 @@ import Testing
 
 struct EncodingCharsetTests {
     @Test(
-        "the known names are encodings, in any mix of cases",
+        "known charset names become encodings, ignoring case",
         arguments: [
             ("utf-8", String.Encoding.utf8), ("iso-8859-1", .isoLatin1), ("unicode-1-1", .utf16),
             ("iso-10646-ucs-2", .utf16), ("utf-16", .utf16), ("utf-16be", .utf16BigEndian),
@@ -21,7 +21,7 @@ struct EncodingCharsetTests {
     }
 
     @Test(
-        "every other name is none",
+        "unknown charset names become nil",
         arguments: ["", "utf8", "us-ascii", "ascii", "windows-1252", "utf-7", "\"utf-8\""])
     func others(_ name: String) {
         #expect(String.Encoding(ianaCharsetName: name) == nil)

@@ -10,7 +10,7 @@ import Testing
     struct Row: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let text: String
-        var ending = LineSplitter.Ending.feedOrReturn
+        var ending = LineSplitter.Ending.lineFeedOrReturn
         var limit = 64
         /// The lines that are complete; nil for one that is too long.
         let lines: [String?]
@@ -25,7 +25,7 @@ import Testing
         Row(testDescription: "both together", text: "a\r\nbc\r\n", lines: ["a", "bc"]),
         Row(testDescription: "all mixed", text: "a\n\rb\r\r\nc\n\n", lines: ["a", "", "b", "", "c", ""]),
         Row(
-            testDescription: "only line feeds", text: "a\rb\r\nc", ending: .feed, lines: ["a\rb\r"],
+            testDescription: "only line feeds", text: "a\rb\r\nc", ending: .lineFeed, lines: ["a\rb\r"],
             last: ["c"]),
         Row(testDescription: "the last line", text: "a\nb", lines: ["a"], last: ["b"]),
         Row(testDescription: "a mark", text: "\u{FEFF}a\n\u{FEFF}b\n", lines: ["a", "\u{FEFF}b"]),
@@ -69,8 +69,8 @@ import Testing
         return (ended, last)
     }
 
-    private static func line(_ piece: LineSplitter.Piece) -> Data? {
-        guard case .line(let line) = piece else { return nil }
-        return line
+    private static func line(_ line: LineSplitter.Line) -> Data? {
+        guard case .complete(let bytes) = line else { return nil }
+        return bytes
     }
 }

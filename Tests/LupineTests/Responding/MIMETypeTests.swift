@@ -8,7 +8,7 @@ import Testing
 /// The parsing and comparison of media types, and the validation that depends on it.
 @Suite struct MIMETypeTests {
     @Test(
-        "[V-6.12, V-12.7] a type is two words around one slash",
+        "[V-6.12, V-12.7] a type is two words separated by one slash",
         arguments: [
             ("application/json", "application", "json"), ("  text/html\n", "text", "html"),
             ("text/html;charset=utf-8", "text", "html"), ("text/html ;q=1", "text", "html "),
@@ -20,17 +20,19 @@ import Testing
         #expect(parsed.subtype == subtype)
     }
 
-    @Test("[V-6.12, V-12.7] anything else is no type", arguments: ["", "text", "a/b/c", ";a/b", " ", "a/b/"])
+    @Test(
+        "[V-6.12, V-12.7] any other text is not a type",
+        arguments: ["", "text", "a/b/c", ";a/b", " ", "a/b/"])
     func refusing(text: String) { #expect(Request.MIMEType(text) == nil) }
 
-    @Test("[V-6.13] only two wildcards are the wildcard")
+    @Test("[V-6.13] only `*/*` is the wildcard")
     func wildcard() {
         #expect(Request.MIMEType("*/*")?.isWildcard == true)
         for text in ["*/json", "text/*", "a/b"] { #expect(Request.MIMEType(text)?.isWildcard == false) }
     }
 
     @Test(
-        "[V-6.14, V-12.7] wildcards count on the acceptable side, letters as they stand",
+        "[V-6.14, V-12.7] only acceptable types may have wildcards, and case matters",
         arguments: [
             ("application/json", "application/json", true), ("*/json", "application/json", true),
             ("text/*", "image/png", false), ("text/*", "text/csv", true), ("*/*", "a/b", true),
@@ -43,14 +45,14 @@ import Testing
         #expect(left.matches(right) == matches)
     }
 
-    @Test("[V-6.6] a status code has to be in the sequence")
+    @Test("[V-6.6] a status code must be in the sequence")
     func status() throws {
         let response = try ResponseMaterial.response(201)
-        #expect(Self.succeeds(Request.judge(response, statusCodes: 200..<300)))
-        #expect(Self.succeeds(Request.judge(response, statusCodes: [404, 201])))
+        #expect(Self.succeeds(Request.checkStatusCode(of: response, among: 200..<300)))
+        #expect(Self.succeeds(Request.checkStatusCode(of: response, among: [404, 201])))
         for codes in [[], [200]] {
             guard
-                case .failure(let error) = Request.judge(response, statusCodes: codes),
+                case .failure(let error) = Request.checkStatusCode(of: response, among: codes),
                 case .unacceptableStatusCode(201)? = error.validationReason
             else {
                 Issue.record("201 among \(codes)")
@@ -60,13 +62,14 @@ import Testing
     }
 
     @Test(
-        "[V-6.10, V-12.8] without a type only the wildcard will do",
+        "[V-6.10, V-12.8] a response without a type passes only the wildcard",
         arguments: [
             (["*/*"], true), (["text/html", "*/*"], true), (["text/*"], false), ([], false), (["*"], false),
         ])
     func missing(acceptable: [String], passes: Bool) throws {
         for type in [nil, "nonsense"] {
-            let result = Request.judge(try ResponseMaterial.response(type: type), contentTypes: acceptable)
+            let response = try ResponseMaterial.response(type: type)
+            let result = Request.checkContentType(of: response, among: acceptable)
             #expect(Self.succeeds(result) == passes, "\(type ?? "no type")")
             guard case .failure(let error) = result else { continue }
             guard case .missingContentType(let listed)? = error.validationReason else {
@@ -77,13 +80,13 @@ import Testing
         }
     }
 
-    @Test("[V-6.11, V-12.7] an error lists the acceptable types in order, as they were written")
+    @Test("[V-6.11, V-12.7] the error lists the acceptable types, sorted and unchanged")
     func unacceptable() throws {
         let types = Request.acceptableContentTypes(
             of: try ResponseMaterial.request(.get, accept: "text/html, image/png"))
         #expect(types == ["text/html", " image/png"])
         let response = try ResponseMaterial.response(type: "application/json; charset=utf-8")
-        guard case .failure(let error) = Request.judge(response, contentTypes: types),
+        guard case .failure(let error) = Request.checkContentType(of: response, among: types),
             case .unacceptableContentType(let listed, let type)? = error.validationReason
         else {
             Issue.record("JSON is neither")
@@ -91,11 +94,12 @@ import Testing
         }
         #expect(listed == [" image/png", "text/html"])
         #expect(type == "application/json")
-        #expect(!Self.succeeds(Request.judge(response, contentTypes: [])))
-        #expect(Self.succeeds(Request.judge(response, contentTypes: [" x", " application/json;q=1 "])))
+        #expect(!Self.succeeds(Request.checkContentType(of: response, among: [])))
+        let padded = [" x", " application/json;q=1 "]
+        #expect(Self.succeeds(Request.checkContentType(of: response, among: padded)))
     }
 
-    @Test("[V-6.7] without an Accept header anything is acceptable")
+    @Test("[V-6.7] without an Accept header any type is acceptable")
     func accept() throws {
         #expect(Request.acceptableContentTypes(of: nil) == ["*/*"])
         #expect(Request.acceptableContentTypes(of: try ResponseMaterial.request(.get)) == ["*/*"])
@@ -103,27 +107,27 @@ import Testing
         #expect(Request.acceptableContentTypes(of: request) == ["a/b;q=0.5", "c/d"])
     }
 
-    @Test("[V-6.9] a download's file is looked up, not read")
+    @Test("[V-6.9] validation reads the size of a download's file, not its content")
     func files() throws {
         let response = try ResponseMaterial.response(type: "image/png")
-        let judge = { (file: URL?) in
-            DownloadRequest.judge(response, fileURL: file) { ["text/*"] }
+        let check = { (file: URL?) in
+            DownloadRequest.checkContentType(of: response, fileURL: file) { ["text/*"] }
         }
-        guard case .failure(let none) = judge(nil), case .dataFileNil? = none.validationReason else {
+        guard case .failure(let none) = check(nil), case .dataFileNil? = none.validationReason else {
             Issue.record("no file")
             return
         }
         try ResponseMaterial.withFile(nil) { file in
-            guard case .failure(let missing) = judge(file),
+            guard case .failure(let missing) = check(file),
                 case .dataFileReadFailed(file)? = missing.validationReason
             else {
                 Issue.record("a missing file")
                 return
             }
         }
-        try ResponseMaterial.withFile(Data()) { #expect(Self.succeeds(judge($0)), "an empty file") }
+        try ResponseMaterial.withFile(Data()) { #expect(Self.succeeds(check($0)), "an empty file") }
         try ResponseMaterial.withFile(Data([1])) { file in
-            guard case .failure(let error) = judge(file),
+            guard case .failure(let error) = check(file),
                 case .unacceptableContentType? = error.validationReason
             else {
                 Issue.record("a file of the wrong type")
@@ -133,7 +137,7 @@ import Testing
     }
 
     @Test(
-        "[V-6.15] a response's type is in small letters and bare, its encoding unquoted",
+        "[V-6.15] a response's type is in lower case without parameters, its encoding without quotes",
         arguments: [
             ("Text/HTML; Charset=\"utf-8\"", "text/html", "utf-8"),
             ("text/plain;charset=UTF-8", "text/plain", "utf-8"),

@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test("the sixteenth line of a piece that fails is the last with an error of its own")
+    @Test("after sixteen failing lines of a chunk, further ones share the last error")
     func manyFailures() {
         var reader = NDJSONSerializer<[String: String]>().makeReader()
         let text = (0..<2_000).map { "x\($0)\n" }.joined() + "{\"n\":\"a\"}\n"
@@ -78,7 +78,7 @@ import Testing
         #expect("\(reader.read(Data("y\n".utf8)))".contains("y"))
     }
 
-    @Test("a stream's values are the same at every cut, and byte by byte", arguments: rows)
+    @Test("a stream's values do not depend on how it is divided into chunks", arguments: rows)
     func cuts(_ row: Row) {
         let bytes = Data(row.text.utf8)
         for cut in 0...bytes.count {
@@ -100,7 +100,7 @@ import Testing
         #expect(cause as? ResponseTestError == .first)
     }
 
-    @Test("the decoder is given each line, beginning at its first byte")
+    @Test("the decoder receives each line, from its first byte")
     func lines() {
         let spy = SpyDecoder()
         let results = NDJSONSerializer<Int>(decoder: spy).reading("1\n22\n")

@@ -7,7 +7,7 @@ import Testing
 /// The preprocessing of content before it is serialized.
 @Suite struct PreprocessorTests {
     @Test(
-        "[V-12.12] what a service puts before its JSON is taken away at the start, and only there",
+        "[V-12.12] the XSSI prefix is removed at the start, and only there",
         arguments: [
             (")]}',\n{\"a\":1}", "{\"a\":1}"), (")]}',\n", ""), (" )]}',\n1", " )]}',\n1"),
             (")]}',1", ")]}',1"),
@@ -20,7 +20,7 @@ import Testing
         #expect(try preprocessor.preprocess(slice) == Data(expected.utf8), "as a slice")
     }
 
-    @Test("content passes as it came")
+    @Test("the passthrough preprocessor leaves content unchanged")
     func passthrough() throws {
         let preprocessor: any DataPreprocessor = .passthrough
         let slice = Data([1, 2, 3]).dropFirst()

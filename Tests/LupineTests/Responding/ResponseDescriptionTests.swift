@@ -94,7 +94,7 @@ struct ResponseDescriptionTests {
         #expect(response().debugDescription == text)
     }
 
-    @Test("[V-5.6] the first line has method and address, and headers are sorted or none")
+    @Test("[V-5.6] the first line has the method and the URL, and the headers are sorted")
     func headers() {
         let bare = ResponseEvidence(method: "PURGE", headers: [:], answered: [:])
         #expect(lines(response(bare)).first == "[Request]: PURGE http://h.test/x")
@@ -124,21 +124,22 @@ struct ResponseDescriptionTests {
         Body(
             name: "xml", type: "application/atom+xml; charset=x", body: Data("a".utf8),
             shown: ["[Body]:", "    a"]),
-        Body(name: "capitals", type: "TEXT/PLAIN", body: Data("a".utf8), shown: ["[Body]: 1 bytes"]),
+        Body(name: "upper case", type: "TEXT/PLAIN", body: Data("a".utf8), shown: ["[Body]: 1 bytes"]),
         Body(name: "other type", type: "image/png", body: Data("abc".utf8), shown: ["[Body]: 3 bytes"]),
         Body(name: "no type", type: nil, body: Data("abc".utf8), shown: ["[Body]: 3 bytes"]),
         Body(name: "not UTF-8", body: Data([0x61, 0xFF, 0x62]), shown: ["[Body]:", "    a\u{FFFD}b"]),
         Body(
-            name: "blanks around and lines within", body: Data(" \t\r\n a\n\n  b\r\nc \n\n".utf8),
+            name: "white space around several lines", body: Data(" \t\r\n a\n\n  b\r\nc \n\n".utf8),
             shown: ["[Body]:", "    a", "    ", "      b", "    c"]),
         Body(
-            name: "as long as may be", body: Data(repeating: 0x61, count: 100_000),
+            name: "at the maximum size", body: Data(repeating: 0x61, count: 100_000),
             shown: ["[Body]:", "    " + String(repeating: "a", count: 100_000)]),
         Body(
-            name: "one longer", body: Data(repeating: 0x61, count: 100_001), shown: ["[Body]: 100001 bytes"]),
+            name: "above the maximum size", body: Data(repeating: 0x61, count: 100_001),
+            shown: ["[Body]: 100001 bytes"]),
     ]
 
-    @Test("[V-5.7, V-12.11] a body is shown when it is short and text, else its size", arguments: bodies)
+    @Test("[V-5.7, V-12.11] a short text body is shown, any other only by its size", arguments: bodies)
     func body(_ row: Body) {
         let headers = row.type.map { ["content-type": $0] } ?? [:]
         let asked = ResponseEvidence(
@@ -150,7 +151,7 @@ struct ResponseDescriptionTests {
         #expect(block("Body", below: "Response", in: lines(response(answered))) == row.shown)
     }
 
-    @Test("[V-5.8] what did not come is none")
+    @Test("[V-5.8] missing parts are shown as None")
     func absent() {
         var evidence = ResponseEvidence()
         evidence.response = nil
@@ -162,7 +163,7 @@ struct ResponseDescriptionTests {
             ])
     }
 
-    @Test("[V-5.9] a download shows where its content is instead of the content")
+    @Test("[V-5.9] a download shows the URL of its file in place of the content")
     func downloads() {
         let expected = [
             "[Response]:", "    [Status Code]: 200", "    [Headers]:", "        Content-Type: text/plain",

@@ -32,7 +32,7 @@ import Testing
     let queue = DispatchQueue(label: "handlers")
 
     @Test(
-        "[V-4.1] a plain handler gets what there is, without judging that it is empty",
+        "[V-4.1] a handler without a serializer receives the content, even if it is empty",
         arguments: Spoken.allCases)
     func plain(over spoken: Spoken) async throws {
         try await withResponding(over: spoken) { stage in
@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test(
-        "[V-4.2, V-12.5] what a serializer throws is the failure: an AFError as it is, another one wrapped",
+        "[V-4.2, V-12.5] a serializer's error is the failure: an AFError unchanged, any other wrapped",
         arguments: Spoken.allCases)
     func failures(over spoken: Spoken) async throws {
         try await withResponding(over: spoken) { stage in
@@ -117,7 +117,9 @@ import Testing
         }
     }
 
-    @Test("[V-4.3] a request's error reaches the serializer, and comes back", arguments: Spoken.allCases)
+    @Test(
+        "[V-4.3] the request's error is passed to the serializer, which throws it", arguments: Spoken.allCases
+    )
     func requestError(over spoken: Spoken) async throws {
         try await withResponding(over: spoken) { stage in
             let serializer = SpySerializer { _ in 1 }
@@ -137,7 +139,7 @@ import Testing
     }
 
     @Test(
-        "[V-4.4] a serializer that fails consults the retrier, and no handler is called before the answer",
+        "[V-4.4] a failed serializer consults the retrier, and handlers wait for its decision",
         arguments: Spoken.allCases)
     func retries(over spoken: Spoken) async throws {
         try await withResponding(over: spoken) { stage in
@@ -167,7 +169,7 @@ import Testing
     }
 
     @Test(
-        "[V-4.4] a retrier's no lets the response stand, and its error replaces the failure",
+        "[V-4.4] doNotRetry keeps the response's failure, doNotRetryWithError replaces it",
         arguments: Spoken.allCases)
     func refusals(over spoken: Spoken) async throws {
         try await withResponding(over: spoken) { stage in
@@ -222,7 +224,7 @@ import Testing
     }
 
     @Test(
-        "[V-4.2] every handler of a request gives its value", arguments: ["{\"name\":\"Ann\"}"],
+        "[V-4.2] every handler of a data request receives its value", arguments: ["{\"name\":\"Ann\"}"],
         Spoken.allCases)
     func requestForms(body: String, over spoken: Spoken) async throws {
         try await withResponding(over: spoken) { stage in
@@ -243,7 +245,7 @@ import Testing
     }
 
     @Test(
-        "[V-4.2] every handler of a download gives its value", arguments: ["{\"name\":\"Ann\"}"],
+        "[V-4.2] every handler of a download receives its value", arguments: ["{\"name\":\"Ann\"}"],
         Spoken.allCases)
     func downloadForms(body: String, over spoken: Spoken) async throws {
         try await withResponding(over: spoken) { stage in
@@ -266,7 +268,7 @@ import Testing
         }
     }
 
-    @Test("[V-4.2] a property list is decoded where its decoder is given", arguments: Spoken.allCases)
+    @Test("[V-4.2] a property list is decoded with its decoder", arguments: Spoken.allCases)
     func propertyList(over spoken: Spoken) async throws {
         let encoder = PropertyListEncoder()
         encoder.outputFormat = .xml
@@ -281,7 +283,7 @@ import Testing
         }
     }
 
-    @Test("[V-3.7] a response to HEAD and one without content are empty values", arguments: Spoken.allCases)
+    @Test("[V-3.7] responses to HEAD and with status 204 become empty values", arguments: Spoken.allCases)
     func emptyResponses(over spoken: Spoken) async throws {
         try await withResponding(over: spoken) { stage in
             let head = await called {

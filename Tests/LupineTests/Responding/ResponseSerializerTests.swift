@@ -17,7 +17,7 @@ import Testing
         }
     }
 
-    @Test("[V-1.1] a serializer that only serializes has everything else")
+    @Test("[V-1.1] a serializer needs only its `serialize` method")
     func defaults() throws {
         let serializer = Minimal()
         #expect(serializer.dataPreprocessor is PassthroughPreprocessor)
@@ -39,7 +39,9 @@ import Testing
         }
     }
 
-    @Test("[V-1.2] a download's serializer gives the error, misses the file, fails to read it, or serializes")
+    @Test(
+        "[V-1.2] a download's serializer throws the error, reports an unreadable file, or serializes"
+    )
     func download() throws {
         let serializer = Minimal()
         try ResponseMaterial.withFile(Data("good".utf8)) { file in
@@ -65,7 +67,7 @@ import Testing
         }
     }
 
-    @Test("[V-1.3, V-12.3] no file, a missing file and an empty file are three things, whatever the status")
+    @Test("[V-1.3, V-12.3] no file, a missing file and an empty file are distinguished")
     func files() throws {
         let serializer = DataResponseSerializer()
         for status in [200, 204] {
@@ -105,7 +107,7 @@ import Testing
         }
     }
 
-    @Test("[V-12.3] a place is given without a look at the disk")
+    @Test("[V-12.3] the URL of a file is returned without access to the disk")
     func url() throws {
         let serializer: any DownloadResponseSerializerProtocol<URL> = .url
         let place = try #require(URL(string: "file:///nowhere/at/all"))
@@ -126,15 +128,16 @@ import Testing
         }
     }
 
-    @Test("[V-12.12] the shorthands are found in generic and in existential places")
+    @Test("[V-12.12] the static members work for generic and for existential parameters")
     func shorthands() throws {
-        func take<Serializer: ResponseSerializer>(_ serializer: Serializer) -> Serializer { serializer }
-        #expect(take(.data).emptyResponseCodes == [204, 205])
-        #expect(take(.data(emptyResponseCodes: [200])).emptyResponseCodes == [200])
-        #expect(take(.string).encoding == nil)
-        #expect(take(.string(encoding: .utf16)).encoding == .utf16)
-        #expect(take(.decodable(of: Int.self)).decoder is JSONDecoder)
-        #expect(take(.decodable(of: Int.self, decoder: PropertyListDecoder())).decoder is PropertyListDecoder)
+        func generic<Serializer: ResponseSerializer>(_ serializer: Serializer) -> Serializer { serializer }
+        #expect(generic(.data).emptyResponseCodes == [204, 205])
+        #expect(generic(.data(emptyResponseCodes: [200])).emptyResponseCodes == [200])
+        #expect(generic(.string).encoding == nil)
+        #expect(generic(.string(encoding: .utf16)).encoding == .utf16)
+        #expect(generic(.decodable(of: Int.self)).decoder is JSONDecoder)
+        #expect(
+            generic(.decodable(of: Int.self, decoder: PropertyListDecoder())).decoder is PropertyListDecoder)
         let existential: any ResponseSerializer<Data> = .data
         #expect(existential is DataResponseSerializer)
         let preprocessors: [any DataPreprocessor] = [.passthrough, .googleXSSI]

@@ -47,7 +47,7 @@ struct ResponseTransformsTests {
     private let inner = InnerError(name: "inner")
     private let other = InnerError(name: "other")
 
-    @Test("a response has its result's value or error")
+    @Test("a response has the value or the error of its result")
     func valueAndError() {
         #expect(data(.success(1)).value == 1)
         #expect(data(.success(1)).error == nil)
@@ -59,7 +59,7 @@ struct ResponseTransformsTests {
         #expect(outcome(download(.success(1))).keepsEvidence)
     }
 
-    @Test("[V-5.1] a value is transformed, and all else is kept")
+    @Test("[V-5.1] a value is transformed, and the other properties are kept")
     func transformsValues() {
         let expected = Outcome(value: "2", error: nil, keepsEvidence: true)
         #expect(outcome(data(.success(1)).map { "\($0 + 1)" }) == expected)
@@ -68,7 +68,7 @@ struct ResponseTransformsTests {
         #expect(outcome(download(.success(1)).tryMap { "\($0 + 1)" }) == expected)
     }
 
-    @Test("[V-5.1] an error is transformed, and all else is kept")
+    @Test("[V-5.1] an error is transformed, and the other properties are kept")
     func transformsErrors() {
         let expected = Outcome(value: nil, error: "inner printed again printed", keepsEvidence: true)
         let again = { (error: InnerError) in InnerError(name: "\(error) again") }
@@ -108,7 +108,7 @@ struct ResponseTransformsTests {
         #expect(calls.read { $0 } == 0)
     }
 
-    @Test("[V-5.2] what a transform throws is the failure, as it is")
+    @Test("[V-5.2] a transform's error is the failure, unchanged")
     func throwingTransforms() {
         let expected = Outcome(value: nil, error: "other printed", keepsEvidence: true)
         func refuse(_ value: Int) throws -> String { throw other }

@@ -110,7 +110,7 @@ import Testing
         }
     }
 
-    @Test("a stream's events are the same at every cut, and byte by byte", arguments: rows)
+    @Test("a stream's events do not depend on how it is divided into chunks", arguments: rows)
     func cuts(_ row: Row) {
         let bytes = Data(row.text.utf8)
         for cut in 0...bytes.count {
@@ -121,7 +121,7 @@ import Testing
         #expect(Self.outcomes(bytes.map { Data([$0]) }, lineLimit: row.lineLimit) == row.expected)
     }
 
-    @Test("a name that is long is none that is known, and ids that look the same are two")
+    @Test("long field names are ignored, and ids are compared by their scalars")
     func textsOfPeers() {
         var reader = ServerSentEventsReader(lineLimit: 1 << 20, eventLimit: 1 << 20, position: nil)
         let name = "data" + String(String.UnicodeScalarView(repeatElement("\u{301}", count: 1_000)))
@@ -131,13 +131,13 @@ import Testing
         #expect(ids == [["\u{E9}"], ["e", "\u{301}"]])
     }
 
-    @Test("text that is no UTF-8 becomes replacement characters")
+    @Test("invalid UTF-8 becomes replacement characters")
     func replacement() {
         let bytes = Data("data: a".utf8) + [0xC3] + Data("\ndata: b\n\n".utf8)
         #expect(Self.outcomes([bytes]) == [Self.event("a\u{FFFD}\nb")])
     }
 
-    @Test("the position follows the stream, and a reader begins where it is")
+    @Test("a reader updates the position, and the next one starts from it")
     func position() {
         let position = EventStreamPosition(lastEventID: "0")
         var reader = Self.reader(position)
@@ -155,7 +155,7 @@ import Testing
     }
 
     @Test(
-        "the position asks to go on from where it is, if that can be said",
+        "Last-Event-ID has the position's identifier if it is a valid field value",
         arguments: [("", nil), ("7", "7"), ("ü-1", "ü-1"), ("a\u{1}b", nil), ("a\u{7F}", nil)])
     func header(identifier: String, value: String?) throws {
         let position = EventStreamPosition(lastEventID: identifier)
@@ -163,7 +163,7 @@ import Testing
         #expect(request.value(forHTTPHeaderField: "Last-Event-ID") == value)
     }
 
-    @Test("as a serializer of one piece it wants exactly one event")
+    @Test("`serialize` requires exactly one event")
     func whole() throws {
         let serializer = ServerSentEventsSerializer()
         #expect(try serializer.serialize(Data("data: a\n\n".utf8)) == ServerSentEvent(data: "a"))
@@ -178,7 +178,7 @@ import Testing
         }
     }
 
-    @Test("empty lines cost nothing, however long the last id is", .timeLimit(.minutes(10)))
+    @Test("empty lines are cheap, even after a long id", .timeLimit(.minutes(10)))
     func longID() {
         let id = Data("id: \(String(repeating: "é", count: 4_096))\n\n".utf8)
         let position = EventStreamPosition()

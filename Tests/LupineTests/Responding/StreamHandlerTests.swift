@@ -12,7 +12,7 @@ import Testing
 /// The calls of stream handlers, regardless of the pieces in which the stream arrives.
 @Suite struct StreamHandlerTests {
     /// Everything that a handler received: values, errors and the completion.
-    struct ValueLog<Value: Sendable>: Sendable {
+    struct Received<Value: Sendable>: Sendable {
         var values: [Value] = []
         var errors: [AFError] = []
         var completion: DataStreamRequest.Completion?
@@ -20,12 +20,12 @@ import Testing
 
     let queue = DispatchQueue(label: "handlers")
 
-    private func hear<Serializer: DataStreamSerializer>(
+    private func receive<Serializer: DataStreamSerializer>(
         _ request: DataStreamRequest, _ serializer: Serializer,
         also:
             @escaping @Sendable (DataStreamRequest.Stream<Serializer.SerializedObject, AFError>) throws ->
             Void = { _ in }
-    ) async -> ValueLog<Serializer.SerializedObject> {
+    ) async -> Received<Serializer.SerializedObject> {
         let results = SeenValues<Result<Serializer.SerializedObject, AFError>>()
         let completion = await called { done in
             request.responseStream(using: serializer, on: queue) { stream in
@@ -35,14 +35,14 @@ import Testing
             }
             request.resume()
         }
-        var heard = ValueLog<Serializer.SerializedObject>(completion: completion)
+        var received = Received<Serializer.SerializedObject>(completion: completion)
         for result in results.all {
             switch result {
-            case .success(let value): heard.values.append(value)
-            case .failure(let error): heard.errors.append(error)
+            case .success(let value): received.values.append(value)
+            case .failure(let error): received.errors.append(error)
             }
         }
-        return heard
+        return received
     }
 
     /// Returns a response whose content arrives in these pieces, each in its own chunk.
@@ -73,21 +73,22 @@ import Testing
     }
 
     @Test(
-        "[V-4.6] an error of a stream's serializer is wrapped, and the stream goes on",
+        "[V-4.6] an error of a stream's serializer is wrapped, and the stream continues",
         arguments: Spoken.allCases)
     func wrapped(over spoken: Spoken) async throws {
-        struct Failing: DataStreamSerializer {
+        struct FailingSerializer: DataStreamSerializer {
             func serialize(_ data: Data) throws -> Int { throw ResponseTestError.first }
         }
         try await withResponding(over: spoken) { stage in
-            let heard = await hear(try stage.stream(stage.address(body: "x")), Failing())
-            #expect(heard.errors.first?.underlyingError as? ResponseTestError == .first)
-            #expect(heard.completion?.error == nil)
+            let received = await receive(try stage.stream(stage.address(body: "x")), FailingSerializer())
+            #expect(received.errors.first?.underlyingError as? ResponseTestError == .first)
+            #expect(received.completion?.error == nil)
             // The stream must not end by itself, or its end would look like the cancellation.
             let endless = serve(
                 stage,
                 Script([.send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx"), .stall]))
-            let cancelled = await hear(try stage.stream(endless, cancelsOnError: true), Failing())
+            let cancelled = await receive(
+                try stage.stream(endless, cancelsOnError: true), FailingSerializer())
             #expect(cancelled.completion?.error?.isExplicitlyCancelledError == true)
         }
     }
@@ -96,12 +97,13 @@ import Testing
     func throwing(over spoken: Spoken) async throws {
         try await withResponding(over: spoken) { stage in
             let request = try stage.stream(stage.address(body: "x"))
-            let heard = await hear(request, .passthrough) { stream in
+            let received = await receive(request, .passthrough) { stream in
                 if stream.value != nil { throw ResponseTestError.second }
             }
-            guard case .customSerializationFailed(let error)? = heard.completion?.error?.serializationReason
+            guard
+                case .customSerializationFailed(let error)? = received.completion?.error?.serializationReason
             else {
-                Issue.record("\(String(describing: heard.completion?.error))")
+                Issue.record("\(String(describing: received.completion?.error))")
                 return
             }
             #expect(error as? ResponseTestError == .second)
@@ -109,7 +111,7 @@ import Testing
     }
 
     @Test(
-        "a stream's text comes in whole characters, and a cut one at its end is replaced",
+        "a text stream delivers whole characters",
         arguments: Spoken.allCases)
     func text(over spoken: Spoken) async throws {
         try await withResponding(over: spoken) { stage in
@@ -127,21 +129,21 @@ import Testing
         }
     }
 
-    @Test("events come one by one, whole, from any pieces", arguments: Spoken.allCases)
+    @Test("events are delivered one by one, independent of the chunks", arguments: Spoken.allCases)
     func events(over spoken: Spoken) async throws {
         try await withResponding(over: spoken) { stage in
             let address = serve(
                 stage, Self.bytes("\u{FEFF}id: 1\r\ndata: é\r\n\r\ndata: b\rdata: c\r\rdata: d"))
-            let heard = await hear(try stage.stream(address), .serverSentEvents)
-            #expect(heard.values.map(\.data) == ["é", "b\nc"])
-            #expect(heard.values.map(\.lastEventID) == ["1", "1"])
-            #expect(heard.errors.isEmpty)
-            #expect(heard.completion?.error == nil)
+            let received = await receive(try stage.stream(address), .serverSentEvents)
+            #expect(received.values.map(\.data) == ["é", "b\nc"])
+            #expect(received.values.map(\.lastEventID) == ["1", "1"])
+            #expect(received.errors.isEmpty)
+            #expect(received.completion?.error == nil)
         }
     }
 
     @Test(
-        "a stream that breaks is resumed behind the last event, and what was begun is gone",
+        "a retried stream continues after the last event, and an incomplete event is discarded",
         arguments: Spoken.allCases)
     func resuming(over spoken: Spoken) async throws {
         try await withResponding(over: spoken) { stage in
@@ -156,17 +158,17 @@ import Testing
             }
             let request = try stage.stream(
                 address, interceptor: Interceptor(adapters: [position], retriers: [retrier]))
-            let heard = await hear(request, .serverSentEvents(position: position))
-            #expect(heard.values.map(\.data) == ["a", "b", "c"])
-            #expect(heard.values.map(\.lastEventID) == ["1", "2", "2"])
-            let asked = request.performedRequests.map { $0.value(forHTTPHeaderField: "Last-Event-ID") }
-            #expect(asked == [nil, "2"])
+            let received = await receive(request, .serverSentEvents(position: position))
+            #expect(received.values.map(\.data) == ["a", "b", "c"])
+            #expect(received.values.map(\.lastEventID) == ["1", "2", "2"])
+            let lastEventIDs = request.performedRequests.map { $0.value(forHTTPHeaderField: "Last-Event-ID") }
+            #expect(lastEventIDs == [nil, "2"])
             #expect(position.lastEventID == "2")
         }
     }
 
     @Test(
-        "one serializer serves two handlers and a retry, and each stream is read on its own",
+        "two handlers and a retry can share a serializer, and are read independently",
         arguments: Spoken.allCases)
     func sharing(over spoken: Spoken) async throws {
         try await withResponding(over: spoken) { stage in
@@ -182,44 +184,44 @@ import Testing
             request.responseStream(using: serializer, on: queue) { stream in
                 if let value = stream.value { other.note(value) }
             }
-            let heard = await hear(request, serializer)
-            #expect(heard.values == [1, 2, 45, 6])
-            #expect(heard.errors.isEmpty)
+            let received = await receive(request, serializer)
+            #expect(received.values == [1, 2, 45, 6])
+            #expect(received.errors.isEmpty)
             #expect(queue.sync { other.all } == [1, 2, 45, 6])
         }
     }
 
     @Test(
-        "lines of JSON come one by one, and a bad one cancels where that is asked for",
+        "lines of JSON are delivered one by one; a bad line cancels if the request is set to do so",
         arguments: Spoken.allCases)
     func lines(over spoken: Spoken) async throws {
         try await withResponding(over: spoken) { stage in
             let address = serve(stage, Self.bytes("1\n\nx\n[2]\n3"))
-            let heard = await hear(try stage.stream(address), .ndjson(of: Int.self))
-            #expect(heard.values == [1, 3])
-            #expect(heard.errors.count == 2)
-            #expect(heard.completion?.error == nil)
+            let received = await receive(try stage.stream(address), .ndjson(of: Int.self))
+            #expect(received.values == [1, 3])
+            #expect(received.errors.count == 2)
+            #expect(received.completion?.error == nil)
             stage.origin.answer(
                 "GET", "/held",
                 ScriptPlan(
                     .send("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n1\nx\n"), .waitForSignal("never")))
             let held = try stage.stream(stage.url("/held"), cancelsOnError: true)
-            let cancelled = await hear(held, .ndjson(of: Int.self))
+            let cancelled = await receive(held, .ndjson(of: Int.self))
             #expect(cancelled.values == [1])
             #expect(cancelled.completion?.error?.isExplicitlyCancelledError == true)
         }
     }
 
-    @Test("a line that never ends costs no more than the limit, and fails once", arguments: Spoken.allCases)
+    @Test("a line without an end is buffered up to the limit, and fails once", arguments: Spoken.allCases)
     func endless(over spoken: Spoken) async throws {
         try await withResponding(over: spoken) { stage in
             let address = serve(
                 stage, Self.pieces(Array(repeating: String(repeating: "7", count: 1000), count: 50)))
-            let heard = await hear(
+            let received = await receive(
                 try stage.stream(address), .ndjson(of: Int.self, maximumLineLength: 4096))
-            #expect(heard.values.isEmpty)
-            #expect(heard.errors.count == 1)
-            #expect(heard.errors.first?.underlyingError as? StreamLimitError == .lineTooLong(limit: 4096))
+            #expect(received.values.isEmpty)
+            #expect(received.errors.count == 1)
+            #expect(received.errors.first?.underlyingError as? StreamLimitError == .lineTooLong(limit: 4096))
         }
     }
 }

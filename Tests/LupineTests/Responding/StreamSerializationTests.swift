@@ -7,16 +7,16 @@ import Testing
 
 /// Serializers of streams: their state belongs to one handler and one attempt, and text is split only between characters.
 @Suite struct StreamSerializationTests {
-    @Test("a serializer of pieces is asked once per piece, and its errors are wrapped")
+    @Test("a serializer of chunks is called once per chunk, and its errors are wrapped")
     func piecewise() {
-        struct Picky: DataStreamSerializer {
+        struct LengthSerializer: DataStreamSerializer {
             func serialize(_ data: Data) throws -> Int {
                 if data.isEmpty { throw AFError.explicitlyCancelled }
                 if data.count > 2 { throw ResponseTestError.first }
                 return data.count
             }
         }
-        let serialization = StreamSerialization(Picky())
+        let serialization = StreamSerialization(LengthSerializer())
         #expect(serialization.results(of: Data([1, 2]), attempt: 0).compactMap { try? $0.get() } == [2])
         guard case .failure(.explicitlyCancelled)? = serialization.results(of: Data(), attempt: 0).first,
             case .failure(let error)? = serialization.results(of: Data([1, 2, 3]), attempt: 0).first,
@@ -29,7 +29,7 @@ import Testing
         #expect(serialization.lastResults(attempt: 0).isEmpty)
     }
 
-    @Test("one value of a serializer serves two handlers, and neither sees the other's stream")
+    @Test("two handlers can share a serializer without sharing state")
     func handlers() {
         let serializer = NDJSONSerializer<Int>()
         let first = StreamSerialization(serializer)
@@ -39,7 +39,7 @@ import Testing
         #expect(first.results(of: Data("0\n".utf8), attempt: 0).compactMap { try? $0.get() } == [10])
     }
 
-    @Test("an attempt begins anew: what the one before left unfinished is gone")
+    @Test("a new attempt discards what the previous one left incomplete")
     func attempts() {
         let serialization = StreamSerialization(NDJSONSerializer<Int>())
         #expect(serialization.results(of: Data("1\n2".utf8), attempt: 0).compactMap { try? $0.get() } == [1])
@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test(
-        "text comes in whole characters, and joined it is the text of the whole stream",
+        "text is delivered in whole characters, which together are the stream's text",
         arguments: [
             Array("aé€𝄞z".utf8), [0xC3], [0xE2, 0x82], [0xF0, 0x9D, 0x84], [0x80, 0x80, 0x80, 0x80],
             [0xC3, 0x41], [0xE2, 0x82, 0x41], [0xF4, 0x90, 0x80, 0x80], [0xED, 0xA0, 0x80],
@@ -68,7 +68,7 @@ import Testing
         #expect(Self.texts(bytes.map { Data([$0]) }).joined() == expected)
     }
 
-    @Test("a character in two pieces comes with the second")
+    @Test("a character in two chunks is delivered with the second")
     func character() {
         #expect(Self.texts([Data([0x61, 0xE2, 0x82]), Data([0xAC, 0x62])]) == ["a", "€b"])
         #expect(Self.texts([Data([0xE2]), Data([0x82]), Data([0xAC])]) == ["€"])

@@ -51,7 +51,9 @@ import Testing
         Row(testDescription: "ASCII is text in Latin-1", bytes: [0x41, 0x00, 0x0A], text: "A\u{0}\n"),
     ]
 
-    @Test("[V-3.4, V-12.4] text is read as asked, else as named, else in Latin-1", arguments: rows)
+    @Test(
+        "[V-3.4, V-12.4] text has the requested encoding, else the declared one, else Latin-1",
+        arguments: rows)
     func encodings(_ row: Row) throws {
         let serializer = StringResponseSerializer(encoding: row.asked)
         let response = try ResponseMaterial.response(type: row.type)
@@ -63,7 +65,7 @@ import Testing
             try serializer.serialize(request: nil, response: response, data: slice, error: nil) == row.text)
     }
 
-    @Test("[V-3.4] what is no text in the encoding fails, and the error names the encoding")
+    @Test("[V-3.4] content that is not text in the encoding fails, and the error names the encoding")
     func failure() throws {
         let failure = thrown {
             _ = try StringResponseSerializer(encoding: .utf8).serialize(
@@ -76,7 +78,7 @@ import Testing
         #expect(encoding == .utf8)
     }
 
-    @Test("[V-12.4] any byte is Latin-1")
+    @Test("[V-12.4] any byte is valid in Latin-1")
     func allBytes() throws {
         let bytes = Array(UInt8.min...UInt8.max)
         let text = try StringResponseSerializer().serialize(

@@ -12,7 +12,7 @@ import Testing
 /// When validators run, and their results.
 @Suite struct ValidationTests {
     /// Records the results of validators of any kind of request.
-    final class Judgements: EventMonitor {
+    final class ValidationRecorder: EventMonitor {
         let queue = DispatchQueue(label: "judgements")
         private let results = SeenValues<Bool>()
 
@@ -72,11 +72,11 @@ import Testing
     }
 
     @Test(
-        "[V-6.2, V-12.6] after the first failure the others are silent, and without a response all are",
+        "[V-6.2, V-12.6] validators do not run after the first failure, nor without a response",
         arguments: Spoken.allCases)
     func silence(over spoken: Spoken) async throws {
-        let judgements = Judgements()
-        try await withResponding(monitors: [judgements], over: spoken) { stage in
+        let recorder = ValidationRecorder()
+        try await withResponding(monitors: [recorder], over: spoken) { stage in
             let ran = SeenValues<Int>()
             let response = await called {
                 stage.request(404, body: "x").validate { _, _, _ in
@@ -95,7 +95,7 @@ import Testing
                 .response(queue: queue, completionHandler: $0)
             }
             #expect(ran.all == [1, 2])
-            #expect(judgements.all(stage.session) == [true, false])
+            #expect(recorder.all(stage.session) == [true, false])
             #expect(response.error?.underlyingError as? ResponseTestError == .first)
             stage.origin.answer(nil, "/cut", ScriptPlan(.close))
             let cut = await called {
@@ -115,12 +115,13 @@ import Testing
             }
             #expect(cancelled.error?.isExplicitlyCancelledError == true)
             #expect(ran.all == [1, 2])
-            #expect(judgements.all(stage.session) == [true, false])
+            #expect(recorder.all(stage.session) == [true, false])
         }
     }
 
     @Test(
-        "[V-6.3] a validator's AFError is the request's, another error is wrapped", arguments: Spoken.allCases
+        "[V-6.3] a validator's AFError becomes the request's error, any other is wrapped",
+        arguments: Spoken.allCases
     )
     func errors(over spoken: Spoken) async throws {
         try await withResponding(over: spoken) { stage in
@@ -141,7 +142,7 @@ import Testing
         }
     }
 
-    @Test("[V-6.4] without a validator any response will do", arguments: Spoken.allCases)
+    @Test("[V-6.4] without a validator any response is accepted", arguments: Spoken.allCases)
     func none(over spoken: Spoken) async throws {
         try await withResponding(over: spoken) { stage in
             let response = await called {
@@ -153,23 +154,23 @@ import Testing
         }
     }
 
-    @Test("[V-6.5, V-6.6] the status is judged before the type", arguments: Spoken.allCases)
+    @Test("[V-6.5, V-6.6] the status is validated before the content type", arguments: Spoken.allCases)
     func both(over spoken: Spoken) async throws {
-        let judgements = Judgements()
-        try await withResponding(monitors: [judgements], over: spoken) { stage in
+        let recorder = ValidationRecorder()
+        try await withResponding(monitors: [recorder], over: spoken) { stage in
             let status = await called {
                 stage.request(404, type: "a/b", body: "x", accept: "c/d").validate()
                     .response(queue: queue, completionHandler: $0)
             }
             #expect(status.error?.responseCode == 404)
-            #expect(judgements.all(stage.session) == [false])
+            #expect(recorder.all(stage.session) == [false])
             let type = await called {
                 stage.request(299, type: "a/b", body: "x", accept: "c/d").validate()
                     .response(queue: queue, completionHandler: $0)
             }
             #expect(type.error?.responseContentType == "a/b")
             #expect(type.error?.acceptableContentTypes == ["c/d"])
-            #expect(judgements.all(stage.session) == [false, true, false])
+            #expect(recorder.all(stage.session) == [false, true, false])
             let order = await called {
                 stage.request(404, type: "a/b", body: "x").validate(contentType: ["c/d"])
                     .validate(statusCode: 200..<300).response(queue: queue, completionHandler: $0)
@@ -184,7 +185,7 @@ import Testing
     }
 
     @Test(
-        "[V-6.7, V-12.9] the request that was sent says what is acceptable, not the session's headers",
+        "[V-6.7, V-12.9] the sent request's Accept header applies, not the session's headers",
         arguments: Spoken.allCases)
     func accept(over spoken: Spoken) async throws {
         let judged = SeenValues<Int>()
@@ -224,7 +225,7 @@ import Testing
     }
 
     @Test(
-        "[V-6.8, V-6.10, V-12.8] the type of nothing is not judged, but in a stream it is",
+        "[V-6.8, V-6.10, V-12.8] the content type of an empty response is validated only for streams",
         arguments: Spoken.allCases)
     func emptiness(over spoken: Spoken) async throws {
         try await withResponding(over: spoken) { stage in
@@ -252,16 +253,16 @@ import Testing
         }
     }
 
-    @Test("[V-6.9] a download is judged by its file, which stays", arguments: Spoken.allCases)
+    @Test("[V-6.9] a download's validation uses its file, and keeps it", arguments: Spoken.allCases)
     func downloads(over spoken: Spoken) async throws {
-        let judgements = Judgements()
-        try await withResponding(monitors: [judgements], over: spoken) { stage in
+        let recorder = ValidationRecorder()
+        try await withResponding(monitors: [recorder], over: spoken) { stage in
             let typed = try stage.download(type: "a/b", body: "x").validate(contentType: ["c/d"])
             let response = await called { typed.response(queue: queue, completionHandler: $0) }
             #expect(response.error?.responseContentType == "a/b")
             let place = try #require(response.fileURL)
             #expect(try Data(contentsOf: place) == Data("x".utf8))
-            #expect(judgements.all(stage.session) == [false])
+            #expect(recorder.all(stage.session) == [false])
             let vanished = try stage.download(type: "a/b", body: "x").validate { _, _, file in
                 if let file { try? FileManager.default.removeItem(at: file) }
                 return .success(())
@@ -280,21 +281,21 @@ import Testing
     }
 
     @Test(
-        "[V-6.2] a stream is judged when it has ended, with an event for each validator",
+        "[V-6.2] a stream is validated when it has ended, with an event for each validator",
         arguments: Spoken.allCases)
     func streams(over spoken: Spoken) async throws {
-        let judgements = Judgements()
-        try await withResponding(monitors: [judgements], over: spoken) { stage in
+        let recorder = ValidationRecorder()
+        try await withResponding(monitors: [recorder], over: spoken) { stage in
             let good = try stage.stream(stage.address(type: "a/b", body: "x")).validate()
             #expect(await Self.completion(of: good, on: queue).error == nil)
-            #expect(judgements.all(stage.session) == [true, true])
+            #expect(recorder.all(stage.session) == [true, true])
             let bad = try stage.stream(stage.address(500, body: "x")).validate()
             #expect(await Self.completion(of: bad, on: queue).error?.responseCode == 500)
-            #expect(judgements.all(stage.session) == [true, true, false])
+            #expect(recorder.all(stage.session) == [true, true, false])
         }
     }
 
-    @Test("[V-6.15] a type in capitals is compared in small letters", arguments: Spoken.allCases)
+    @Test("[V-6.15] a response's type is compared in lower case", arguments: Spoken.allCases)
     func capitals(over spoken: Spoken) async throws {
         try await withResponding(over: spoken) { stage in
             let response = await called {

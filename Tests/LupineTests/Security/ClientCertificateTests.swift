@@ -15,7 +15,7 @@ import Testing
 /// versions of TLS, with a server that requires a certificate and with one that does not.
 @Suite struct ClientCertificateTests {
     /// The source of the identity.
-    private enum Way: CaseIterable {
+    private enum IdentitySource: CaseIterable {
         /// `authenticate(with:)` of the request.
         case request
         /// The configuration's storage, as the default of the protection space.
@@ -25,7 +25,7 @@ import Testing
     }
 
     /// Answers the challenge for a client certificate with the credential from `choose`, and leaves others to the superclass.
-    private final class Showing: SessionDelegate, @unchecked Sendable {
+    private final class IdentityDelegate: SessionDelegate, @unchecked Sendable {
         private let choose: @Sendable (URLSessionTask) -> URLCredential?
 
         init(_ choose: @escaping @Sendable (URLSessionTask) -> URLCredential?) {
@@ -48,17 +48,17 @@ import Testing
     }
 
     /// The certificate that a server received, and the result of the request.
-    private struct End: Equatable {
+    private struct Outcome: Equatable {
         var status: Int?
         var code: URLError.Code?
         /// Whether the client of the first connection presented the expected certificate.
-        var wasShown = false
+        var wasPresented = false
 
-        static let served = End(status: 200, wasShown: true)
-        static let servedUnknown = End(status: 200)
+        static let served = Outcome(status: 200, wasPresented: true)
+        static let servedUnknown = Outcome(status: 200)
 
-        static func refused(_ code: URLError.Code, shown: Bool = false) -> End {
-            End(code: code, wasShown: shown)
+        static func refused(_ code: URLError.Code, shown: Bool = false) -> Outcome {
+            Outcome(code: code, wasPresented: shown)
         }
     }
 
@@ -70,31 +70,31 @@ import Testing
             identity: identity, certificates: Array(chain.dropFirst()), persistence: .forSession)
     }
 
-    private static func setUp(_ version: TLSVersion, insists: Bool) throws -> PipelineSetUp {
+    private static func setUp(_ version: TLSVersion, requiresCertificate: Bool) throws -> PipelineSetUp {
         let roots = try Certificate.pem(PKI.text("client-root.pem"))
         var setUp = PipelineSetUp(leaf: "good")
         setUp.secure = { tls in
-            tls.clientCertificates = insists ? .required(roots: roots) : .requested(roots: roots)
+            tls.clientCertificates = requiresCertificate ? .required(roots: roots) : .requested(roots: roots)
             (tls.minimumVersion, tls.maximumVersion) = (version, version)
         }
         return setUp
     }
 
-    /// Performs one request with the identity supplied in this way.
-    private static func ask(
-        _ name: String?, _ way: Way, _ version: TLSVersion, insists: Bool
-    ) async throws -> End {
+    /// Performs one request with the identity that `source` supplies.
+    private static func performRequest(
+        _ name: String?, _ source: IdentitySource, _ version: TLSVersion, requiresCertificate: Bool
+    ) async throws -> Outcome {
         let credential = try name.map(Self.credential)
-        var setUp = try Self.setUp(version, insists: insists)
+        var setUp = try Self.setUp(version, requiresCertificate: requiresCertificate)
         let storage = URLCredentialStorage()
         setUp.configure = { $0.urlCredentialStorage = storage }
-        switch way {
+        switch source {
         case .request, .storage: break
-        case .delegate: setUp.delegate = Showing { _ in credential }
+        case .delegate: setUp.delegate = IdentityDelegate { _ in credential }
         }
-        var end = End()
+        var outcome = Outcome()
         try await withPipeline(setUp) { stage in
-            if way == .storage, let credential {
+            if source == .storage, let credential {
                 storage.setDefaultCredential(
                     credential,
                     for: URLProtectionSpace(
@@ -103,23 +103,24 @@ import Testing
             }
             let request = stage.session.request(
                 stage.url(host: "good.test"))
-            if way == .request, let credential { request.authenticate(with: credential) }
+            if source == .request, let credential { request.authenticate(with: credential) }
             let response = await request.answered()
-            end.status = response.response?.statusCode
-            end.code = (response.error?.underlyingError as? URLError)?.code
+            outcome.status = response.response?.statusCode
+            outcome.code = (response.error?.underlyingError as? URLError)?.code
             let shown = await stage.origin.handshake(on: 0)?.clientCertificates.first
-            end.wasShown = try name.map { try shown == Certificate.pem(PKI.text("\($0).pem")).first } ?? false
+            outcome.wasPresented =
+                try name.map { try shown == Certificate.pem(PKI.text("\($0).pem")).first } ?? false
             #expect(name != nil || shown == nil)
         }
-        return end
+        return outcome
     }
 
     @Test(
-        "[D-1] the storage's identity is nobody's who brought a credential, and no redirect's",
+        "[D-1] the storage's identity is not used for requests with a credential, nor for redirects",
         arguments: [TLSVersion.v1_2, .v1_3], [false, true])
     func storedIdentity(_ version: TLSVersion, isRedirected: Bool) async throws {
         for spoken in Spoken.allCases {
-            var setUp = try Self.setUp(version, insists: false)
+            var setUp = try Self.setUp(version, requiresCertificate: false)
             let storage = URLCredentialStorage()
             setUp.configure = { $0.urlCredentialStorage = storage }
             try await withPipeline(setUp, over: spoken) { stage in
@@ -149,47 +150,54 @@ import Testing
     }
 
     @Test(
-        "[I-8.1] an identity is shown and accepted, whoever answers the challenge with it",
+        "[I-8.1] the server accepts the identity from each source that can answer the challenge",
         arguments: [TLSVersion.v1_2, .v1_3])
     func accepted(_ version: TLSVersion) async throws {
-        for way in Way.allCases {
+        for source in IdentitySource.allCases {
             for name in ["client-rsa", "client-ecdsa"] {
-                for insists in [true, false] {
-                    let end = try await Self.ask(name, way, version, insists: insists)
-                    #expect(end == .served, "\(name), \(way), insists: \(insists)")
+                for requiresCertificate in [true, false] {
+                    let outcome = try await Self.performRequest(
+                        name, source, version, requiresCertificate: requiresCertificate)
+                    #expect(
+                        outcome == .served, "\(name), \(source), requiresCertificate: \(requiresCertificate)")
                 }
             }
         }
     }
 
     @Test(
-        "a client without an identity is refused where the server insists, and served where it does not",
+        "a client without an identity is refused only if the server requires one",
         arguments: [TLSVersion.v1_2, .v1_3])
     func without(_ version: TLSVersion) async throws {
-        for way in Way.allCases {
-            let refused = try await Self.ask(nil, way, version, insists: true)
-            #expect(refused == .refused(.clientCertificateRequired), "\(way)")
-            #expect(try await Self.ask(nil, way, version, insists: false) == .servedUnknown, "\(way)")
+        for source in IdentitySource.allCases {
+            let refused = try await Self.performRequest(nil, source, version, requiresCertificate: true)
+            #expect(refused == .refused(.clientCertificateRequired), "\(source)")
+            #expect(
+                try await Self.performRequest(nil, source, version, requiresCertificate: false)
+                    == .servedUnknown, "\(source)")
         }
     }
 
     @Test(
-        "an identity that the server does not trust is rejected, also where none would have done",
+        "an untrusted identity is rejected, even if the server requires none",
         arguments: [TLSVersion.v1_2, .v1_3])
     func wrong(_ version: TLSVersion) async throws {
-        for way in Way.allCases {
-            for insists in [true, false] {
-                let end = try await Self.ask("client-untrusted", way, version, insists: insists)
-                #expect(end.code == .clientCertificateRejected && end.status == nil, "\(way), \(insists)")
+        for source in IdentitySource.allCases {
+            for requiresCertificate in [true, false] {
+                let outcome = try await Self.performRequest(
+                    "client-untrusted", source, version, requiresCertificate: requiresCertificate)
+                #expect(
+                    outcome.code == .clientCertificateRejected && outcome.status == nil,
+                    "\(source), \(requiresCertificate)")
             }
         }
     }
 
     @Test(
-        "[I-8.1] a name and a password are no identity: the server hears of nobody",
+        "[I-8.1] a name and a password are not an identity: the server receives no certificate",
         arguments: Spoken.allCases)
     func password(over spoken: Spoken) async throws {
-        try await withPipeline(Self.setUp(.v1_3, insists: true), over: spoken) { stage in
+        try await withPipeline(Self.setUp(.v1_3, requiresCertificate: true), over: spoken) { stage in
             let request = stage.session.request(
                 stage.url(host: "good.test")
             ).authenticate(username: "user", password: "password")
@@ -200,13 +208,13 @@ import Testing
     }
 
     @Test(
-        "monitors hear of the challenge, which names the issuers that the server trusts",
+        "monitors receive the challenge, which names the issuers that the server trusts",
         arguments: [TLSVersion.v1_2, .v1_3], Spoken.allCases)
     func challenge(_ version: TLSVersion, over spoken: Spoken) async throws {
         let asked = ValueLog<URLProtectionSpace>()
         let monitor = ClosureEventMonitor()
         monitor.taskDidReceiveChallenge = { _, _, challenge in asked.add(challenge.protectionSpace) }
-        var setUp = try Self.setUp(version, insists: true)
+        var setUp = try Self.setUp(version, requiresCertificate: true)
         setUp.monitors = [monitor]
         try await withPipeline(setUp, over: spoken) { stage in
             let request = stage.session.request(
@@ -227,14 +235,14 @@ import Testing
     }
 
     @Test(
-        "[U-11.20] what has seen an identity is lent to nobody else while its task is suspended",
+        "[U-11.20] a connection with an identity is not shared while its task is suspended",
         arguments: Spoken.allCases)
     func suspended(over spoken: Spoken) async throws {
         let rsa = try #require(try Certificate.pem(PKI.text("client-rsa.pem")).first)
-        var setUp = try Self.setUp(.v1_3, insists: false)
+        var setUp = try Self.setUp(.v1_3, requiresCertificate: false)
         let credential = Protected<URLCredential?>(try Self.credential("client-rsa"))
         // The first task presents an identity, and is suspended meanwhile; later tasks present none.
-        setUp.delegate = Showing { task in
+        setUp.delegate = IdentityDelegate { task in
             let shown = credential.write { credential in
                 defer { credential = nil }
                 return credential
@@ -262,7 +270,7 @@ import Testing
 
     @Test("[I-8.3] the identity survives retries, and each request has its own", arguments: Spoken.allCases)
     func requestsApart(over spoken: Spoken) async throws {
-        try await withPipeline(Self.setUp(.v1_3, insists: false), over: spoken) { stage in
+        try await withPipeline(Self.setUp(.v1_3, requiresCertificate: false), over: spoken) { stage in
             let who = ValueLog<Certificate?>()
             stage.origin.route("GET", "/who") { request throws(Refusal) in
                 who.add(request.tls?.clientCertificates.first)

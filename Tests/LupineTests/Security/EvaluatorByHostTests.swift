@@ -6,7 +6,7 @@ import Testing
 /// The evaluator of a host, regardless of how the program spells the host.
 @Suite struct EvaluatorByHostTests {
     @Test(
-        "[I-9.1] an evaluator is found for a host that the program has spelled in another way",
+        "[I-9.1] an evaluator is found for other spellings of its host",
         arguments: [
             ("api.example.com", "api.example.com"), ("API.example.COM", "api.example.com"),
             ("[::1]", "::1"), ("::1", "::1"), ("[2001:DB8::1]", "2001:db8::1"),
@@ -21,7 +21,7 @@ import Testing
         #expect(manager.evaluators.keys.elementsEqual([key]))
     }
 
-    @Test("[I-9.1] the host as it was given goes before other spellings of it, and other hosts have none")
+    @Test("[I-9.1] the exact spelling precedes other spellings, and other hosts have no evaluator")
     func precedence() throws {
         let manager = ServerTrustManager(
             allHostsMustBeEvaluated: false,

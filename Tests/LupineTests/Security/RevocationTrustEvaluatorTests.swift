@@ -25,7 +25,7 @@ import Testing
         return trust
     }
 
-    @Test("the options have Apple's bits")
+    @Test("the options have the same raw values as Apple's")
     func options() {
         typealias Options = RevocationTrustEvaluator.Options
         let rows: [(Options, CFOptionFlags)] = [
@@ -36,7 +36,7 @@ import Testing
         for (options, bits) in rows { #expect(options.rawValue == bits) }
     }
 
-    @Test("[I-10.11] revoked is refused, and no answer only where one is required")
+    @Test("[I-10.11] a revoked certificate is refused; an unknown status only if a response is required")
     func answers() throws {
         let required: RevocationTrustEvaluator.Options = [.ocsp, .requirePositiveResponse]
         let rows:
@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test(
-        "[I-10.10] the policy of revocation is the only one in the last judgement, and still wants a valid chain"
+        "[I-10.10] the last evaluation has only the revocation policy, which still requires a valid chain"
     )
     func solePolicy() throws {
         let lenient = RevocationTrustEvaluator(performDefaultValidation: false, validateHost: false)
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    @Test("options that are none fail, behind the validations")
+    @Test("empty options fail after the validations")
     func noOptions() throws {
         for options in [[], RevocationTrustEvaluator.Options(rawValue: 32)]
             as [RevocationTrustEvaluator.Options]

@@ -25,7 +25,7 @@ import Testing
         try body(folder)
     }
 
-    @Test("[I-13.1] the DER files at the top of a bundle are found by their endings, and others passed over")
+    @Test("[I-13.1] the DER files at the top of a bundle are found by extension, and others skipped")
     func bundle() throws {
         try Self.withFolder { folder in
             let files = [
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test("certificates come from files and folders in PEM and DER, and a file that holds none is an error")
+    @Test("certificates are read from PEM and DER files and folders; a file without one is an error")
     func files() throws {
         try Self.withFolder { folder in
             for (name, fixture) in [("a.der", "root.der"), ("b.pem", "good-chain.pem")] {
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test("public keys come from files in PEM and DER")
+    @Test("public keys are read from PEM and DER files")
     func keyFiles() throws {
         // The output of `openssl pkey -pubout` for a certificate's key is parsed as that key.
         let pem = """
@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    @Test("a policy is applied to the trust itself, in the place of those before")
+    @Test("applying a policy replaces the policies of the trust")
     func apply() throws {
         let trust = try Fixture.trust("good")
         let policy = SecPolicy.af.hostname("good.test")
@@ -110,7 +110,7 @@ import Testing
         #expect(throws: AFError.self) { try trust.af.evaluate(afterApplying: .af.hostname("other.test")) }
     }
 
-    @Test("statuses that are no success become their reasons")
+    @Test("a status that is not a success becomes the matching reason")
     func statuses() throws {
         let trust = try Fixture.trust("good")
         let certificates = try Fixture.certificates("root")
@@ -138,7 +138,7 @@ import Testing
         }
     }
 
-    @Test("[I-13.3] the default validation does not look at the host, the other does")
+    @Test("[I-13.3] the default validation ignores the host, `performValidation` checks it")
     func hosts() throws {
         let trust = try Fixture.trust("good")
         try trust.af.performDefaultValidation(forHost: "other.test")
@@ -147,7 +147,7 @@ import Testing
         #expect(status == errSecHostNameMismatch)
     }
 
-    @Test("[I-13.4] [I-11.1] the older validation wants status and result, and its producer makes the error")
+    @Test("[I-13.4] [I-11.1] `validate` checks status and result, and throws the producer's error")
     func validate() throws {
         let good = try Fixture.trust("good")
         try good.af.validate(policy: .af.default) { Produced(status: $0, result: $1) }
@@ -180,7 +180,7 @@ import Testing
         }
     }
 
-    @Test("a trust gives its chain as certificates, as data and as keys, and takes anchors")
+    @Test("a trust returns its chain as certificates, data and keys, and accepts anchors")
     func chain() throws {
         let trust = try Fixture.trust("good", roots: ["other-root"])
         let expected = try ["good", "intermediate"].map(Fixture.certificate)
@@ -194,7 +194,7 @@ import Testing
         #expect(([] as [SecCertificate]).af.data == [])
     }
 
-    @Test("which statuses and results are a success")
+    @Test("the statuses and results that are a success")
     func success() {
         #expect(errSecSuccess.af.isSuccess && !errSecParam.af.isSuccess)
         let rows: [(SecTrustResultType, Bool)] = [
@@ -205,7 +205,7 @@ import Testing
     }
 
     @Test(
-        "[V-10.3] certificates, trusts and bundles have their extensions under af, which hold the value itself"
+        "[V-10.3] certificates, trusts and bundles have extensions under `af`"
     )
     func extended() throws {
         let certificate = try #require(

@@ -89,7 +89,7 @@ import Testing
             shows: "a leaf that names no address", leaf: "good", options: .any, status: errSecSuccess),
     ]
 
-    @Test("[I-8.6] [I-10.11] revocation is looked up in the network", arguments: rows)
+    @Test("[I-8.6] [I-10.11] revocation is checked over the network", arguments: rows)
     func fetched(_ row: Row) async throws {
         let asked = ValueLog<String>()
         let responder = try LupineOrigin.Origin.start()
@@ -117,9 +117,9 @@ import Testing
                 for turn in 0..<2 {
                     let request = session.request(
                         stage.url(host: host, isSecure: true), headers: ["Connection": "close"])
-                    let end = await request.ended()
-                    #expect(Self.status(end.error) == row.status, "turn \(turn)")
-                    #expect((end.response?.statusCode == 200) == (row.status == errSecSuccess))
+                    let response = await request.awaitResponse()
+                    #expect(Self.status(response.error) == row.status, "turn \(turn)")
+                    #expect((response.response?.statusCode == 200) == (row.status == errSecSuccess))
                     if turn == 0 { #expect(asked.all == row.asked) }
                 }
                 if row.answers.count >= row.asked.count, row.status != errSecIncompleteCertRevocationCheck {
@@ -130,7 +130,7 @@ import Testing
         await responder.shutdown()
     }
 
-    @Test("what the server has stapled counts, and nobody else is asked", arguments: Spoken.allCases)
+    @Test("a stapled response is used without a request to the responder", arguments: Spoken.allCases)
     func stapled(over spoken: Spoken) async throws {
         let rows: [(leaf: String, staple: String?, OSStatus)] = [
             ("good-ocsp", "good", errSecSuccess), ("good-ocsp", "good-no-next", errSecSuccess),
@@ -148,9 +148,10 @@ import Testing
                 { stage in
                     let manager = ServerTrustManager(evaluators: ["localhost": evaluator])
                     try await stage.withSession(trust: manager) { session in
-                        let end = await session.request(stage.url(isSecure: true)).ended()
+                        let response = await session.request(stage.url(isSecure: true)).awaitResponse()
                         #expect(
-                            Self.status(end.error) == status, "\(leaf), \(staple ?? "none"), \(evaluator)")
+                            Self.status(response.error) == status,
+                            "\(leaf), \(staple ?? "none"), \(evaluator)")
                     }
                 }
             }

@@ -16,12 +16,12 @@ import Testing
     private struct Refused: Error {}
 
     /// An evaluator that calls a closure.
-    private final class Judging: ServerTrustEvaluating {
-        let judge: @Sendable (SecTrust, String) throws -> Void
+    private final class ClosureTrustEvaluator: ServerTrustEvaluating {
+        let body: @Sendable (SecTrust, String) throws -> Void
 
-        init(_ judge: @escaping @Sendable (SecTrust, String) throws -> Void) { self.judge = judge }
+        init(_ body: @escaping @Sendable (SecTrust, String) throws -> Void) { self.body = body }
 
-        func evaluate(_ trust: SecTrust, forHost host: String) throws { try judge(trust, host) }
+        func evaluate(_ trust: SecTrust, forHost host: String) throws { try body(trust, host) }
     }
 
     /// A manager that finds one evaluator for every host below a domain.
@@ -33,7 +33,7 @@ import Testing
 
     // MARK: the manager
 
-    @Test("[I-9.1] an evaluator is found by the very host")
+    @Test("[I-9.1] an evaluator is found only for its exact host")
     func exactMatch() throws {
         let evaluator = DisabledTrustEvaluator()
         let manager = ServerTrustManager(allHostsMustBeEvaluated: false, evaluators: ["good.test": evaluator])
@@ -56,24 +56,26 @@ import Testing
         #expect(try lenient.serverTrustEvaluator(forHost: "a.test") == nil)
     }
 
-    @Test("[I-9.3] a subclass may find evaluators in its own way", arguments: Spoken.allCases)
+    @Test("[I-9.3] a subclass of the manager may choose the evaluators", arguments: Spoken.allCases)
     func subclass(over spoken: Spoken) async throws {
         try await PolicyStage.run(leaf: "expired", over: spoken) { stage in
             let manager = WildcardManager(evaluators: ["*.test": DisabledTrustEvaluator()])
             try await stage.withSession(trust: manager) { session in
-                let end = await session.request(stage.url(host: "any.test", isSecure: true)).ended()
-                #expect(end.response?.statusCode == 200)
-                let other = await session.request(stage.url(host: "localhost", isSecure: true)).ended()
+                let response = await session.request(stage.url(host: "any.test", isSecure: true))
+                    .awaitResponse()
+                #expect(response.response?.statusCode == 200)
+                let other = await session.request(stage.url(host: "localhost", isSecure: true))
+                    .awaitResponse()
                 #expect(other.error.map(Fixture.name) == "noRequiredEvaluator")
             }
         }
     }
 
-    @Test("[I-9.4] nobody is asked about a server without TLS", arguments: Spoken.allCases)
+    @Test("[I-9.4] no evaluator is called for a server without TLS", arguments: Spoken.allCases)
     func plain(over spoken: Spoken) async throws {
         try await PolicyStage.run(over: spoken) { stage in
             try await stage.withSession(trust: ServerTrustManager(evaluators: [:])) { session in
-                #expect(await session.request(stage.url()).ended().response?.statusCode == 200)
+                #expect(await session.request(stage.url()).awaitResponse().response?.statusCode == 200)
             }
         }
     }
@@ -81,15 +83,18 @@ import Testing
     // MARK: server trust
 
     @Test(
-        "[I-8.4] what an evaluator says is final, and what it throws is what the request fails with",
+        "[I-8.4] the evaluator decides alone, and the request fails with the error that it throws",
         arguments: Spoken.allCases)
     func verdicts(over spoken: Spoken) async throws {
         let rows: [(leaf: String, evaluator: any ServerTrustEvaluating, verdict: String)] = [
-            ("good", Judging { _, _ in }, "trusted"), ("expired", Judging { _, _ in }, "trusted"),
-            ("good", Judging { _, _ in throw Refused() }, "customEvaluationFailed"),
+            ("good", ClosureTrustEvaluator { _, _ in }, "trusted"),
+            ("expired", ClosureTrustEvaluator { _, _ in }, "trusted"),
+            ("good", ClosureTrustEvaluator { _, _ in throw Refused() }, "customEvaluationFailed"),
             (
                 "good",
-                Judging { _, _ in throw AFError.serverTrustEvaluationFailed(reason: .noPublicKeysFound) },
+                ClosureTrustEvaluator { _, _ in
+                    throw AFError.serverTrustEvaluationFailed(reason: .noPublicKeysFound)
+                },
                 "noPublicKeysFound"
             ),
             ("expired", DefaultTrustEvaluator(), "trustEvaluationFailed"),
@@ -98,11 +103,11 @@ import Testing
             try await PolicyStage.run(leaf: row.leaf, over: spoken) { stage in
                 let manager = ServerTrustManager(evaluators: ["localhost": row.evaluator])
                 try await stage.withSession(trust: manager) { session in
-                    let end = await session.request(stage.url(isSecure: true)).ended()
-                    let found = end.error.map(Fixture.name) ?? "trusted"
-                    #expect(found == row.verdict && (end.response == nil) == (end.error != nil))
+                    let response = await session.request(stage.url(isSecure: true)).awaitResponse()
+                    let found = response.error.map(Fixture.name) ?? "trusted"
+                    #expect(found == row.verdict && (response.response == nil) == (response.error != nil))
                     if row.verdict == "customEvaluationFailed" {
-                        #expect(end.error?.underlyingError is Refused)
+                        #expect(response.error?.underlyingError is Refused)
                     }
                 }
             }
@@ -110,51 +115,54 @@ import Testing
     }
 
     @Test(
-        "[I-8.5] a refused server ends the task as cancelled, the request with the verdict, and retriers hear it",
+        "[I-8.5] a refused server cancels the task, and the request and the retriers receive the error",
         arguments: Spoken.allCases
     )
     func refusal(over spoken: Spoken) async throws {
         try await PolicyStage.run(leaf: "good", over: spoken) { stage in
-            let told = Protected<[String]>([])
+            let receivedErrors = Protected<[String]>([])
             let retrier = Retrier { request, _, error, completion in
-                told.write { $0.append(Fixture.name(of: error)) }
+                receivedErrors.write { $0.append(Fixture.name(of: error)) }
                 completion(request.retryCount < 1 ? .retry : .doNotRetry)
             }
-            let manager = ServerTrustManager(evaluators: ["localhost": Judging { _, _ in throw Refused() }])
+            let manager = ServerTrustManager(evaluators: [
+                "localhost": ClosureTrustEvaluator { _, _ in throw Refused() }
+            ])
             try await stage.withSession(interceptor: retrier, trust: manager) { session in
                 let request = session.request(stage.url(isSecure: true)).validate()
-                let end = await request.ended()
-                #expect(end.error.map(Fixture.name) == "customEvaluationFailed")
+                let response = await request.awaitResponse()
+                #expect(response.error.map(Fixture.name) == "customEvaluationFailed")
                 #expect(request.tasks.count == 2 && request.allMetrics.count == 2)
                 for task in request.tasks { #expect((task.error as? URLError)?.code == .cancelled) }
             }
-            #expect(told.read { $0 } == ["customEvaluationFailed", "customEvaluationFailed"])
+            #expect(receivedErrors.read { $0 } == ["customEvaluationFailed", "customEvaluationFailed"])
         }
     }
 
     @Test(
-        "[I-8.6] [I-8.7] an evaluator is asked on the root queue, about the host as the URL has it, without a port",
+        "[I-8.6] [I-8.7] an evaluator is called on the root queue, with the URL's host without a port",
         arguments: Spoken.allCases
     )
     func queueAndHost(over spoken: Spoken) async throws {
         let key = DispatchSpecificKey<String>()
         let root = DispatchQueue(label: "root")
         root.setSpecific(key: key, value: "root")
-        for (written, asked) in [
+        for (urlHost, evaluatedHost) in [
             ("LOCALHOST", "localhost"), ("localhost", "localhost"), ("127.0.0.1", "127.0.0.1"),
         ] {
             try await PolicyStage.run(leaf: "good", over: spoken) { stage in
                 let seen = Protected<[String]>([])
-                let evaluator = Judging { _, host in
+                let evaluator = ClosureTrustEvaluator { _, host in
                     seen.write { $0.append("\(DispatchQueue.getSpecific(key: key) ?? "elsewhere") \(host)") }
                 }
                 let session = Session(
                     configuration: try stage.configuration(), rootQueue: root,
-                    serverTrustManager: ServerTrustManager(evaluators: [asked: evaluator]), eventMonitors: [])
+                    serverTrustManager: ServerTrustManager(evaluators: [evaluatedHost: evaluator]),
+                    eventMonitors: [])
                 defer { session.session.invalidateAndCancel() }
-                let end = await session.request(stage.url(host: written, isSecure: true)).ended()
-                #expect(end.response?.statusCode == 200, "\(written)")
-                #expect(seen.read { $0 } == ["root \(asked)"])
+                let response = await session.request(stage.url(host: urlHost, isSecure: true)).awaitResponse()
+                #expect(response.response?.statusCode == 200, "\(urlHost)")
+                #expect(seen.read { $0 } == ["root \(evaluatedHost)"])
             }
         }
     }
@@ -174,8 +182,8 @@ import Testing
                         request.authenticate(username: "user", password: password)
                     }
                     let before = stage.origin.counts.requests
-                    let end = await request.ended()
-                    #expect(end.response?.statusCode == row.status && end.error == nil)
+                    let response = await request.awaitResponse()
+                    #expect(response.response?.statusCode == row.status && response.error == nil)
                     #expect(stage.origin.counts.requests - before == (row.password == nil ? 1 : 2))
                 }
             }
@@ -183,7 +191,7 @@ import Testing
     }
 
     @Test(
-        "[I-8.1] the default credential of the storage is used where the request has none",
+        "[I-8.1] the storage's default credential is used if the request has none",
         arguments: Spoken.allCases)
     func storedCredential(over spoken: Spoken) async throws {
         try await PolicyStage.run(over: spoken) { stage in
@@ -197,19 +205,19 @@ import Testing
                 let first = Session(
                     configuration: session.session.configuration, eventMonitors: [monitor])
                 defer { first.session.invalidateAndCancel() }
-                let refused = await first.request(stage.url("/basic-auth/user/passwd")).ended()
+                let refused = await first.request(stage.url("/basic-auth/user/passwd")).awaitResponse()
                 #expect(refused.response?.statusCode == 401)
-                let asked = try #require(seen.read { $0 })
+                let space = try #require(seen.read { $0 })
                 let credential = URLCredential(user: "user", password: "passwd", persistence: .forSession)
-                storage.setDefaultCredential(credential, for: asked)
-                let end = await session.request(stage.url("/basic-auth/user/passwd")).ended()
-                #expect(end.response?.statusCode == 200)
+                storage.setDefaultCredential(credential, for: space)
+                let response = await session.request(stage.url("/basic-auth/user/passwd")).awaitResponse()
+                #expect(response.response?.statusCode == 200)
             }
         }
     }
 
     @Test(
-        "[I-8.3] the last credential counts, for the session by default, and over retries",
+        "[I-8.3] the last credential is used, for the session by default, and by retries",
         arguments: Spoken.allCases)
     func lastCredential(over spoken: Spoken) async throws {
         try await PolicyStage.run(over: spoken) { stage in
@@ -218,10 +226,10 @@ import Testing
                     .authenticate(username: "user", password: "wrong")
                     .authenticate(username: "user", password: "passwd")
                 #expect(request.credential?.persistence == .forSession)
-                #expect(await request.ended().response?.statusCode == 200)
+                #expect(await request.awaitResponse().response?.statusCode == 200)
                 let again = session.request(stage.url("/status/503")).validate()
                     .authenticate(username: "user", password: "passwd")
-                _ = await again.ended()
+                _ = await again.awaitResponse()
                 #expect(again.retryCount == 2 && again.credential?.user == "user")
             }
         }

@@ -10,17 +10,17 @@ import Testing
 /// The evaluators of a session whose requests to two hosts could share one connection (RFC 9113 §9.1.1): the certificate is
 /// valid for `good.test` and for `localhost`.
 @Suite struct SharedConnectionTests {
-    /// Records the hosts that it is asked about, and always gives the same result.
-    private final class Noting: ServerTrustEvaluating, Sendable {
-        private let asked = Lock<[String]>([])
+    /// Records the hosts that it evaluates. Either accepts or refuses all of them.
+    private final class RecordingEvaluator: ServerTrustEvaluating, Sendable {
+        private let recordedHosts = Lock<[String]>([])
         private let accepts: Bool
 
         init(accepts: Bool) { self.accepts = accepts }
 
-        var hosts: [String] { asked.withLock { $0 } }
+        var hosts: [String] { recordedHosts.withLock { $0 } }
 
         func evaluate(_ trust: SecTrust, forHost host: String) throws {
-            asked.withLock { $0.append(host) }
+            recordedHosts.withLock { $0.append(host) }
             if accepts { return try DefaultTrustEvaluator().evaluate(trust, forHost: host) }
             throw AFError.serverTrustEvaluationFailed(reason: .noCertificatesFound)
         }
@@ -45,7 +45,7 @@ import Testing
 
     @Test("[H-12.13] hosts without an evaluator share a connection", arguments: [false, true])
     func withoutEvaluators(hasManager: Bool) async throws {
-        try await withStage(hasManager ? ["pinned.test": Noting(accepts: false)] : nil) { stage in
+        try await withStage(hasManager ? ["pinned.test": RecordingEvaluator(accepts: false)] : nil) { stage in
             for host in ["good.test", "localhost", "localhost", "good.test"] {
                 #expect(await status(stage, host) == 200)
             }
@@ -55,9 +55,9 @@ import Testing
 
     /// The evaluator is asked about a connection that was opened for its own host: another host's server may present another
     /// chain.
-    @Test("[H-12.13] a host with an evaluator has connections of its own", arguments: [false, true])
+    @Test("[H-12.13] a host with an evaluator shares no connections", arguments: [false, true])
     func withAnEvaluator(accepts: Bool) async throws {
-        let evaluator = Noting(accepts: accepts)
+        let evaluator = RecordingEvaluator(accepts: accepts)
         try await withStage(["localhost": evaluator]) { stage in
             #expect(await status(stage, "good.test") == 200)
             let response = await stage.session.request(stage.url(host: "localhost")).answered()
@@ -69,15 +69,15 @@ import Testing
         }
     }
 
-    @Test("[H-12.13] a connection that an evaluator of the program's has accepted is its host's alone")
+    @Test("[H-12.13] a connection that the program's evaluator has accepted is not shared with other hosts")
     func acceptedOtherwise() async throws {
-        try await withStage(["good.test": Noting(accepts: true)]) { stage in
+        try await withStage(["good.test": RecordingEvaluator(accepts: true)]) { stage in
             for host in ["good.test", "localhost"] { #expect(await status(stage, host) == 200) }
             #expect(stage.origin.counts.connectionsAccepted == 2)
         }
     }
 
-    @Test("[H-12.13] a subclass of the delegate may answer: each host has connections of its own")
+    @Test("[H-12.13] with a subclass of the delegate, no host shares connections")
     func aDelegateOfTheProgram() async throws {
         try await withStage(nil, delegate: HostileCredentialTests.AnsweringDelegate()) { stage in
             for host in ["good.test", "localhost"] { #expect(await status(stage, host) == 200) }

@@ -14,22 +14,22 @@ import Testing
     private struct Refused: Error {}
 
     /// An evaluator that throws a given error, if any, and records its calls.
-    private final class Noted: ServerTrustEvaluating {
-        let asked: Protected<[String]>
+    private final class RecordingEvaluator: ServerTrustEvaluating {
+        let calls: Protected<[String]>
         let name: String
         let error: (any Error)?
 
-        init(_ name: String, _ asked: Protected<[String]>, _ error: (any Error)? = nil) {
-            (self.name, self.asked, self.error) = (name, asked, error)
+        init(_ name: String, _ calls: Protected<[String]>, _ error: (any Error)? = nil) {
+            (self.name, self.calls, self.error) = (name, calls, error)
         }
 
         func evaluate(_ trust: SecTrust, forHost host: String) throws {
-            asked.write { $0.append(name) }
+            calls.write { $0.append(name) }
             if let error { throw error }
         }
     }
 
-    @Test("[I-10.1] evaluators keep nothing of a judgement, and the trust keeps what the last one set")
+    @Test("[I-10.1] evaluators have no state, and the trust keeps the policies that the last one set")
     func stateless() throws {
         let evaluator = PinnedCertificatesTrustEvaluator(
             certificates: [try Fixture.certificate("self-signed")], acceptSelfSignedCertificates: true)
@@ -49,7 +49,7 @@ import Testing
         #expect(policies as? [SecPolicy] == [try #require(revocation)])
     }
 
-    @Test("[I-10.2] [I-11.1] a chain that is not valid fails alike, whichever validation finds it")
+    @Test("[I-10.2] [I-11.1] an invalid chain fails with the same reason in each validation")
     func sameReason() throws {
         for leaf in ["expired", "not-yet-valid", "untrusted", "self-signed"] {
             for validateHost in [true, false] {
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test("[I-10.3] without the host any name will do, and everything else has to be right")
+    @Test("[I-10.3] without host validation any name is accepted, but the chain must be valid")
     func anyName() throws {
         let lenient = DefaultTrustEvaluator(validateHost: false)
         for leaf in ["good", "wrong-host", "no-san", "uri-san", "nul-name", "wildcard-wide"] {
@@ -81,7 +81,7 @@ import Testing
         #expect(Fixture.verdict(lenient, alone, "good.test") == "trustEvaluationFailed")
     }
 
-    @Test("[I-10.4] pinned certificates that are anchors are the only ones; any of the chain may be pinned")
+    @Test("[I-10.4] pinned certificates can be the only anchors; any certificate of the chain can be pinned")
     func anchors() throws {
         for pinned in ["good", "intermediate", "root"] {
             let certificates = [try Fixture.certificate(pinned)]
@@ -118,7 +118,7 @@ import Testing
         #expect(Fixture.verdict(several, try Fixture.trust("good"), "good.test") == "trusted")
     }
 
-    @Test("[I-10.6] any key of the chain may be pinned")
+    @Test("[I-10.6] any key of the chain can be pinned")
     func keys() throws {
         for pinned in ["good", "intermediate", "root"] {
             let evaluator: PublicKeysTrustEvaluator = .publicKeys(keys: [try Fixture.key(pinned)])
@@ -129,7 +129,8 @@ import Testing
         #expect(Fixture.verdict(other, try Fixture.trust("good"), "good.test") == "publicKeyPinningFailed")
     }
 
-    @Test("[I-10.7] pins are compared with the chain that could be linked, not with what was sent")
+    @Test(
+        "[I-10.7] pins are compared with the chain that was built, not with the certificates that were sent")
     func linkedChain() throws {
         func verdicts(_ pinned: String, _ trust: () throws -> SecTrust) throws -> [String] {
             let certificates = PinnedCertificatesTrustEvaluator(
@@ -161,7 +162,7 @@ import Testing
         }
     }
 
-    @Test("[I-10.8] [I-10.9] the host's validation is a whole one, and pins are looked at behind it")
+    @Test("[I-10.8] [I-10.9] host validation includes the chain, and pins are compared after it")
     func validations() throws {
         let certificates = [try Fixture.certificate("expired")]
         let rows: [(byDefault: Bool, host: Bool, verdict: String)] = [
@@ -180,7 +181,7 @@ import Testing
         }
     }
 
-    @Test("nothing pinned is refused before anything else is looked at")
+    @Test("an evaluator without pins throws before any validation")
     func nothingPinned() throws {
         let trust = try Fixture.trust("expired")
         #expect(
@@ -190,7 +191,7 @@ import Testing
         #expect(Fixture.verdict(try PublicKeyPinsTrustEvaluator(pins: []), trust, "x") == "noPublicKeysFound")
     }
 
-    @Test("[I-13.2] the main bundle is read when an evaluator is made; an empty one shows in the judgement")
+    @Test("[I-13.2] an evaluator of an empty main bundle throws when it evaluates")
     func mainBundle() throws {
         let trust = try Fixture.trust("good")
         #expect(Bundle.main.af.certificates.isEmpty)
@@ -198,21 +199,22 @@ import Testing
         #expect(Fixture.verdict(.publicKeys, trust, "good.test") == "noPublicKeysFound")
     }
 
-    @Test("a composite asks in order until one throws; an empty one trusts")
+    @Test("a composite calls its evaluators in order until one throws; an empty one trusts")
     func composite() throws {
-        let asked = Protected<[String]>([])
+        let calls = Protected<[String]>([])
         let trust = try Fixture.trust("good")
         let evaluator: CompositeTrustEvaluator = .composite(evaluators: [
-            Noted("a", asked), Noted("b", asked, Refused()), Noted("c", asked),
+            RecordingEvaluator("a", calls), RecordingEvaluator("b", calls, Refused()),
+            RecordingEvaluator("c", calls),
         ])
         #expect(throws: Refused.self) { try evaluator.evaluate(trust, forHost: "x") }
-        #expect(asked.read { $0 } == ["a", "b"])
+        #expect(calls.read { $0 } == ["a", "b"])
         try CompositeTrustEvaluator(evaluators: []).evaluate(trust, forHost: "x")
         let none: [any ServerTrustEvaluating] = []
         try none.evaluate(trust, forHost: "x")
     }
 
-    @Test("the disabled evaluator trusts everybody")
+    @Test("the disabled evaluator trusts every server")
     func disabled() throws {
         for leaf in ["expired", "untrusted", "bad-signature"] {
             #expect(Fixture.verdict(DisabledTrustEvaluator(), try Fixture.trust(leaf), "x") == "trusted")
@@ -221,7 +223,7 @@ import Testing
 
     // MARK: pins by their digests
 
-    @Test("pins are those that openssl computes, in either spelling")
+    @Test("pins are those that openssl computes, in both spellings")
     func pins() throws {
         for name in ["good", "intermediate", "root", "ecdsa", "rsa"] {
             #expect(try Fixture.key(name).pin == PKIEntry.named(name).pin)
@@ -246,7 +248,7 @@ import Testing
         }
     }
 
-    @Test("what was presented is reported when a pin fails")
+    @Test("a failed pin check reports the presented keys")
     func report() throws {
         let names = ["good", "intermediate", "root"]
         let pins = try names.map { try PKIEntry.named($0).pin }

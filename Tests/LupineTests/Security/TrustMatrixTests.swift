@@ -86,23 +86,23 @@ import Testing
     ]
 
     /// An evaluator, and its expected result.
-    private struct Judge {
+    private struct EvaluatorCase {
         let name: String
         let evaluator: any ServerTrustEvaluating
         let expected: String
     }
 
-    private static func judges(_ leaf: Leaf, validateHost: Bool) throws -> [Judge] {
+    private static func evaluatorCases(_ leaf: Leaf, validateHost: Bool) throws -> [EvaluatorCase] {
         let isValid = leaf.fault == .none || (leaf.fault == .name && !validateHost)
         let validity = isValid ? "trusted" : "trustEvaluationFailed"
         let certificate = try Fixture.certificate(leaf.name)
         let key = try #require(certificate.af.publicKey)
         let (root, rootKey) = (try Fixture.certificate("root"), try Fixture.key("root"))
-        let stranger = leaf.name == "second" ? "first" : "second"
-        let (other, otherKey) = (try Fixture.certificate(stranger), try Fixture.key(stranger))
-        let always = "trusted"
-        // Without the default validation, the validation of the host is a complete one.
-        let withoutDefault = validateHost ? validity : always
+        let otherName = leaf.name == "second" ? "first" : "second"
+        let (other, otherKey) = (try Fixture.certificate(otherName), try Fixture.key(otherName))
+        let trusted = "trusted"
+        // Without the default validation, the validation of the host checks the whole chain.
+        let withoutDefault = validateHost ? validity : trusted
         func failing(_ reason: String) -> String { isValid ? reason : validity }
         func unvalidated(_ reason: String) -> String { validateHost ? failing(reason) : reason }
         func pin(_ certificate: SecCertificate, _ byDefault: Bool, anchors: Bool = false)
@@ -116,74 +116,75 @@ import Testing
             PublicKeysTrustEvaluator(
                 keys: [key], performDefaultValidation: byDefault, validateHost: validateHost)
         }
-        let rootReached = leaf.reachesRoot ? always : "certificatePinningFailed"
-        let rootKeyReached = leaf.reachesRoot ? always : "publicKeyPinningFailed"
+        let rootReached = leaf.reachesRoot ? trusted : "certificatePinningFailed"
+        let rootKeyReached = leaf.reachesRoot ? trusted : "publicKeyPinningFailed"
         return [
-            Judge(
+            EvaluatorCase(
                 name: "default", evaluator: DefaultTrustEvaluator(validateHost: validateHost),
                 expected: validity),
-            Judge(
+            EvaluatorCase(
                 name: "revocation",
                 evaluator: .revocationChecking(
                     validateHost: validateHost, options: [.any, .networkAccessDisabled]),
                 expected: validity),
-            Judge(
-                name: "revocation, answer wanted",
+            EvaluatorCase(
+                name: "revocation, response required",
                 evaluator: .revocationChecking(
                     validateHost: validateHost,
                     options: [.any, .networkAccessDisabled, .requirePositiveResponse]),
                 expected: "trustEvaluationFailed"),
-            Judge(name: "leaf pinned", evaluator: pin(certificate, true), expected: validity),
-            Judge(name: "leaf pinned alone", evaluator: pin(certificate, false), expected: withoutDefault),
-            Judge(name: "root pinned", evaluator: pin(root, true), expected: validity),
-            Judge(
+            EvaluatorCase(name: "leaf pinned", evaluator: pin(certificate, true), expected: validity),
+            EvaluatorCase(
+                name: "leaf pinned alone", evaluator: pin(certificate, false), expected: withoutDefault),
+            EvaluatorCase(name: "root pinned", evaluator: pin(root, true), expected: validity),
+            EvaluatorCase(
                 name: "root pinned alone", evaluator: pin(root, false),
                 expected: validateHost ? validity : rootReached),
-            Judge(
+            EvaluatorCase(
                 name: "another pinned", evaluator: pin(other, true),
                 expected: failing("certificatePinningFailed")),
-            Judge(
+            EvaluatorCase(
                 name: "another pinned alone", evaluator: pin(other, false),
                 expected: unvalidated("certificatePinningFailed")),
-            Judge(
-                name: "another the only anchor", evaluator: pin(other, true, anchors: true),
+            EvaluatorCase(
+                name: "another as the only anchor", evaluator: pin(other, true, anchors: true),
                 expected: "trustEvaluationFailed"),
-            Judge(name: "leaf's key", evaluator: pin(key, true), expected: validity),
-            Judge(name: "leaf's key alone", evaluator: pin(key, false), expected: withoutDefault),
-            Judge(
+            EvaluatorCase(name: "leaf's key", evaluator: pin(key, true), expected: validity),
+            EvaluatorCase(name: "leaf's key alone", evaluator: pin(key, false), expected: withoutDefault),
+            EvaluatorCase(
                 name: "root's key alone", evaluator: pin(rootKey, false),
                 expected: validateHost ? validity : rootKeyReached),
-            Judge(
+            EvaluatorCase(
                 name: "another key alone", evaluator: pin(otherKey, false),
                 expected: unvalidated("publicKeyPinningFailed")),
-            Judge(
+            EvaluatorCase(
                 name: "composite",
                 evaluator: .composite(evaluators: [
                     DefaultTrustEvaluator(validateHost: validateHost), pin(other, false),
                 ]), expected: failing("certificatePinningFailed")),
-            Judge(name: "disabled", evaluator: DisabledTrustEvaluator(), expected: always),
-            Judge(
+            EvaluatorCase(name: "disabled", evaluator: DisabledTrustEvaluator(), expected: trusted),
+            EvaluatorCase(
                 name: "no certificates", evaluator: .pinnedCertificates(certificates: []),
                 expected: "noCertificatesFound"),
-            Judge(name: "no keys", evaluator: .publicKeys(keys: []), expected: "noPublicKeysFound"),
-            Judge(
+            EvaluatorCase(name: "no keys", evaluator: .publicKeys(keys: []), expected: "noPublicKeysFound"),
+            EvaluatorCase(
                 name: "no options", evaluator: .revocationChecking(validateHost: validateHost, options: []),
                 expected: failing("revocationPolicyCreationFailed")),
         ]
     }
 
-    private static func end(_ request: DataRequest) async -> String {
-        let end = await request.ended()
-        if end.response?.statusCode == 200, end.error == nil { return "trusted" }
-        return end.error.map(Fixture.name) ?? "nothing"
+    private static func verdict(_ request: DataRequest) async -> String {
+        let response = await request.awaitResponse()
+        if response.response?.statusCode == 200, response.error == nil { return "trusted" }
+        return response.error.map(Fixture.name) ?? "nothing"
     }
 
-    private static func weaken(_ configuration: URLSessionConfiguration, curve: String?) {
+    private static func allowWeakKeys(_ configuration: URLSessionConfiguration, curve: String?) {
         configuration.lupine.tls.cipherList = "ALL:@SECLEVEL=0"
         if let curve { configuration.lupine.tls.groups = "P-256:\(curve)" }
     }
 
-    @Test("every leaf that a server can present has its row")
+    @Test("every leaf of the fixtures has a row")
     func completeness() throws {
         let page = try PKI.text("README.md")
         let start = try #require(page.range(of: "## Leaves\n"))
@@ -195,21 +196,24 @@ import Testing
     }
 
     @Test(
-        "each leaf, each evaluator, with the host and without", arguments: leaves.map(\.name), Spoken.allCases
+        "the verdict of each evaluator about each leaf, with and without the host",
+        arguments: leaves.map(\.name), Spoken.allCases
     )
     func cells(_ name: String, over spoken: Spoken) async throws {
         let leaf = try #require(Self.leaves.first { $0.name == name })
         try await PolicyStage.run(leaf: leaf.name, newest: leaf.curve == nil ? .v1_3 : .v1_2, over: spoken) {
             stage in
             for validateHost in [true, false] {
-                for judge in try Self.judges(leaf, validateHost: validateHost) {
-                    let manager = ServerTrustManager(evaluators: [leaf.host: judge.evaluator])
+                for evaluatorCase in try Self.evaluatorCases(leaf, validateHost: validateHost) {
+                    let manager = ServerTrustManager(evaluators: [leaf.host: evaluatorCase.evaluator])
                     try await stage.withSession(
-                        trust: manager, configure: { Self.weaken($0, curve: leaf.curve) }
+                        trust: manager, configure: { Self.allowWeakKeys($0, curve: leaf.curve) }
                     ) { session in
-                        let found = await Self.end(
+                        let found = await Self.verdict(
                             session.request(stage.url(host: leaf.host, isSecure: true)))
-                        #expect(found == judge.expected, "\(leaf.name), \(judge.name), host: \(validateHost)")
+                        #expect(
+                            found == evaluatorCase.expected,
+                            "\(leaf.name), \(evaluatorCase.name), host: \(validateHost)")
                     }
                 }
             }
@@ -217,7 +221,7 @@ import Testing
     }
 
     @Test(
-        "without an evaluator the loading system judges, and a host that must have one is refused",
+        "without an evaluator the loading system decides; a host that must have one is refused",
         arguments: Spoken.allCases)
     func withoutEvaluator(over spoken: Spoken) async throws {
         for (leaf, host, isValid) in [("good", "good.test", true), ("expired", "localhost", false)] {
@@ -228,12 +232,13 @@ import Testing
                 ]
                 for (manager, reason) in rows {
                     try await stage.withSession(trust: manager) { session in
-                        let end = await session.request(stage.url(host: host, isSecure: true)).ended()
+                        let response = await session.request(stage.url(host: host, isSecure: true))
+                            .awaitResponse()
                         if reason.isEmpty {
-                            #expect((end.error == nil) == isValid)
-                            #expect(isValid || end.error?.isSessionTaskError == true)
+                            #expect((response.error == nil) == isValid)
+                            #expect(isValid || response.error?.isSessionTaskError == true)
                         } else {
-                            #expect(end.error.map(Fixture.name) == reason)
+                            #expect(response.error.map(Fixture.name) == reason)
                         }
                     }
                 }

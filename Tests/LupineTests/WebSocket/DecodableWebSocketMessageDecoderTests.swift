@@ -17,7 +17,7 @@ struct DecodableWebSocketMessageDecoderTests {
         }
     }
 
-    @Test("[W-7] data as they are, text as UTF-8", arguments: [true, false])
+    @Test("[W-7] the decoder receives data unchanged and text as UTF-8", arguments: [true, false])
     func decodes(isText: Bool) throws {
         let text = #"{"a":"é"}"#
         let message = isText ? Message.string(text) : .data(Data(text.utf8))
@@ -25,7 +25,7 @@ struct DecodableWebSocketMessageDecoderTests {
         #expect(try Decoder(decoder: Upper()).decode(message) == ["A": "É"])
     }
 
-    @Test("[W-7] what cannot be decoded throws what the decoder throws")
+    @Test("[W-7] a message that cannot be decoded throws the decoder's error")
     func fails() {
         let error = #expect(throws: Decoder.Error.self) {
             try Decoder(decoder: JSONDecoder()).decode(.string("{"))
@@ -37,7 +37,7 @@ struct DecodableWebSocketMessageDecoderTests {
         #expect(cause is DecodingError)
     }
 
-    @Test("the JSON serializer by its short name")
+    @Test("`.json` creates the JSON serializer")
     func short() throws {
         func decode<Output>(
             with serializer: some WebSocketMessageSerializer<Output, any Error>, _ text: String

@@ -5,21 +5,21 @@ import Foundation
 
 @testable import Lupine
 
-/// A timer of pings that fires when the test says so.
+/// A timer of pings that fires only when the test calls `fire()`.
 final class ManualPingTimer: Sendable {
-    /// A scheduled job, and its delay in seconds.
-    struct Order: Sendable {
+    /// A ping that the request has scheduled, with its delay in seconds.
+    struct ScheduledPing: Sendable {
         let delay: TimeInterval
         let queue: DispatchQueue
         let job: PingTimer.Job
 
         /// Fires the timer.
-        func goOff() { queue.async(execute: job) }
+        func fire() { queue.async(execute: job) }
     }
 
-    let orders = ValueLog<Order>()
+    let scheduledPings = ValueLog<ScheduledPing>()
 
     var timer: PingTimer {
-        PingTimer { [orders] in orders.add(Order(delay: $0, queue: $1, job: $2)) }
+        PingTimer { [scheduledPings] in scheduledPings.add(ScheduledPing(delay: $0, queue: $1, job: $2)) }
     }
 }

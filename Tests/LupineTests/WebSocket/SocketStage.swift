@@ -59,18 +59,18 @@ extension WebSocketRequest.Event {
 /// The events that the handler of a WebSocket request received.
 final class SocketLog: Sendable {
     let events = ValueLog<String>()
-    let isOver = ValueLog<Bool>()
+    let completed = ValueLog<Bool>()
 
     /// Records an event.
-    func note<Success, Failure>(_ event: WebSocketRequest.Event<Success, Failure>) {
+    func record<Success, Failure>(_ event: WebSocketRequest.Event<Success, Failure>) {
         events.add(event.brief)
-        if event.isLast { isOver.add(true) }
+        if event.isLast { completed.add(true) }
     }
 
     /// All events, once the request has completed.
     var all: [String] {
         get async {
-            await isOver.wait(for: 1)
+            await completed.wait(for: 1)
             return events.all
         }
     }
@@ -83,14 +83,14 @@ extension WebSocketRequest {
     ) -> SocketLog {
         let log = SocketLog()
         streamMessageEvents(on: DispatchQueue(label: "handler")) { event in
-            log.note(event)
+            log.record(event)
             doing(event)
         }
         return log
     }
 
-    /// Sends a message, and records the outcome in brief.
-    func sends(_ text: String, _ outcomes: ValueLog<String>) {
+    /// Sends a message, and adds a short description of the outcome to `outcomes`.
+    func sendText(_ text: String, _ outcomes: ValueLog<String>) {
         send(.string(text), queue: DispatchQueue(label: "sent")) { result in
             switch result {
             case .success: outcomes.add("\(text) sent")
@@ -100,7 +100,7 @@ extension WebSocketRequest {
     }
 
     /// Sends a ping, and returns its response.
-    func pinged() async -> PingResponse {
+    func pingAndWait() async -> PingResponse {
         await withCheckedContinuation { continuation in
             sendPing(respondingOn: DispatchQueue(label: "pong")) { continuation.resume(returning: $0) }
         }

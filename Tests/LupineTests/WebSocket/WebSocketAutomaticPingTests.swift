@@ -24,7 +24,7 @@ struct WebSocketAutomaticPingTests {
     }
 
     @Test(
-        "[W-13] the first one an interval after connecting, each other an interval after a pong",
+        "[W-13] the first ping follows the opening by one interval, each later one a pong",
         arguments: Spoken.allCases)
     func rhythm(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
@@ -32,32 +32,32 @@ struct WebSocketAutomaticPingTests {
             let request = try socket(stage, clock)
             let log = request.log()
             for count in 1...4 {
-                let orders = await clock.orders.wait(for: count)
-                #expect(orders.count == count && orders.allSatisfy { $0.delay == 30 })
+                let scheduledPings = await clock.scheduledPings.wait(for: count)
+                #expect(scheduledPings.count == count && scheduledPings.allSatisfy { $0.delay == 30 })
                 // A timer that fires twice causes only one ping.
-                orders.last?.goOff()
-                orders.last?.goOff()
+                scheduledPings.last?.fire()
+                scheduledPings.last?.fire()
             }
-            await clock.orders.wait(for: 5)
+            await clock.scheduledPings.wait(for: 5)
             request.close(sending: .normalClosure)
             _ = await log.all
             await stage.settle()
-            #expect(clock.orders.all.count == 5)
+            #expect(clock.scheduledPings.all.count == 5)
         }
     }
 
-    @Test("[W-13] without an interval there are none", arguments: Spoken.allCases)
+    @Test("[W-13] without an interval no pings are sent", arguments: Spoken.allCases)
     func none(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
             let clock = ManualPingTimer()
             let log = try socket(stage, clock, query: "close=1000", interval: nil).log()
             #expect(await log.all.count == 3)
-            #expect(clock.orders.all.isEmpty)
+            #expect(clock.scheduledPings.all.isEmpty)
         }
     }
 
     @Test(
-        "[W-13] they stop when the connection ends, whatever ends it",
+        "[W-13] pings stop when the connection ends, for any reason",
         arguments: ["cancel", "close", "disconnect", "fail"], Spoken.allCases)
     func stops(ending: String, over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
@@ -65,63 +65,63 @@ struct WebSocketAutomaticPingTests {
             let request = try socket(
                 stage, clock, query: ending == "disconnect" ? "close=1000" : ending == "fail" ? "drop=1" : "")
             let log = request.log()
-            let first = await clock.orders.wait(for: 1)[0]
+            let first = await clock.scheduledPings.wait(for: 1)[0]
             switch ending {
             case "cancel": request.cancel()
             case "close": request.close(sending: .normalClosure)
-            case "fail": request.sends("last", ValueLog())
+            case "fail": request.sendText("last", ValueLog())
             default: break
             }
             _ = await log.all
-            first.goOff()
+            first.fire()
             await stage.settle()
-            #expect(clock.orders.all.count == 1)
+            #expect(clock.scheduledPings.all.count == 1)
         }
     }
 
     @Test(
-        "[W-13] a request that is held when one is due has no more, not even when it goes on",
+        "[W-13] a request that is suspended when a ping is due sends no more, even after resuming",
         arguments: Spoken.allCases)
     func held(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
             let clock = ManualPingTimer()
             let request = try socket(stage, clock)
             let log = request.log()
-            let first = await clock.orders.wait(for: 1)[0]
+            let first = await clock.scheduledPings.wait(for: 1)[0]
             request.suspend()
-            first.goOff()
+            first.fire()
             await stage.settle()
             request.resume()
-            #expect(await request.pinged().brief == "pong")
+            #expect(await request.pingAndWait().brief == "pong")
             await stage.settle()
-            #expect(clock.orders.all.count == 1)
+            #expect(clock.scheduledPings.all.count == 1)
             request.cancel()
             _ = await log.all
         }
     }
 
-    @Test("[W-13] the next connection has its own", arguments: Spoken.allCases)
+    @Test("[W-13] the connection of a retry has its own pings", arguments: Spoken.allCases)
     func nextConnection(over spoken: Spoken) async throws {
         let interceptor = ScriptedInterceptor(answers: [.retry])
         try await withPipeline(over: spoken) { stage in
             let clock = ManualPingTimer()
             let request = try socket(stage, clock, query: "drop=1", interceptor: interceptor)
             let log = request.log()
-            let first = await clock.orders.wait(for: 1)[0]
-            request.sends("last", ValueLog())
-            let second = await clock.orders.wait(for: 2)[1]
-            first.goOff()
+            let first = await clock.scheduledPings.wait(for: 1)[0]
+            request.sendText("last", ValueLog())
+            let second = await clock.scheduledPings.wait(for: 2)[1]
+            first.fire()
             await stage.settle()
-            #expect(clock.orders.all.count == 2)
-            second.goOff()
-            await clock.orders.wait(for: 3)
+            #expect(clock.scheduledPings.all.count == 2)
+            second.fire()
+            await clock.scheduledPings.wait(for: 3)
             request.cancel()
             #expect(await log.all.filter { $0.hasPrefix("connected") }.count == 2)
         }
     }
 
     @Test(
-        "[W-13] a request that nobody holds is not held by its timer", .timeLimit(.minutes(10)),
+        "[W-13] the ping timer does not retain the request", .timeLimit(.minutes(10)),
         arguments: Spoken.allCases)
     func released(over spoken: Spoken) async throws {
         weak var gone: WebSocketRequest?
@@ -131,13 +131,13 @@ struct WebSocketAutomaticPingTests {
                 let request = try socket(stage, clock)
                 gone = request
                 let log = request.log()
-                await clock.orders.wait(for: 1)
+                await clock.scheduledPings.wait(for: 1)
                 request.cancel()
                 _ = await log.all
             }
             // The code that completed the request may still retain it for a moment.
             while gone != nil { await stage.settle() }
-            #expect(clock.orders.all.count == 1)
+            #expect(clock.scheduledPings.all.count == 1)
         }
     }
 }
@@ -156,15 +156,15 @@ struct PingScheduleTests {
 
     private static let idle: [Event] = []
     private static let waiting: [Event] = [.connected]
-    private static let asking: [Event] = [.connected, .due(1)]
+    private static let awaitingPong: [Event] = [.connected, .due(1)]
 
-    @Test("[W-13] what an event leads to", arguments: 0..<3)
+    @Test("[W-13] the action and the phase that follow each event", arguments: 0..<3)
     func table(phase: Int) {
-        let before = [Self.idle, Self.waiting, Self.asking][phase]
+        let before = [Self.idle, Self.waiting, Self.awaitingPong][phase]
         let first = phase == 0
         let rows: [(event: Event, action: Action, after: [Event])] = [
             (.connected, .wait(first ? 1 : 2), before + [.connected]),
-            (.due(1), phase == 1 ? .ping(1) : .none, phase == 1 ? Self.asking : before),
+            (.due(1), phase == 1 ? .ping(1) : .none, phase == 1 ? Self.awaitingPong : before),
             (.due(9), .none, before),
             (.answered(1), phase == 2 ? .wait(2) : .none, phase == 2 ? before + [.connected] : before),
             (.answered(9), .none, before),
@@ -179,7 +179,7 @@ struct PingScheduleTests {
         }
     }
 
-    @Test("[W-13] a schedule that was stopped goes on with the next connection, under other numbers")
+    @Test("[W-13] a stopped schedule starts again with the next connection and another number")
     func numbers() {
         var schedule = schedule([.connected, .due(1), .stop])
         #expect(schedule.receive(.connected) == .wait(2))

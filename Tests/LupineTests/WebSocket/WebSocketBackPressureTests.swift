@@ -30,8 +30,9 @@ struct WebSocketBackPressureTests {
         }
     }
 
-    /// Receives as many messages on another connection, and returns how many other bytes the origin has sent.
-    private func sentBesides(_ stage: PipelineStage) async -> Int {
+    /// Receives as many messages on another connection. Returns the number of bytes that the origin has sent on all other
+    /// connections.
+    private func otherBytesSent(_ stage: PipelineStage) async -> Int {
         let other = stage.socket()
         let count = ValueLog<Int>()
         other.streamMessages(on: DispatchQueue(label: "other")) { _ in count.add(1) }
@@ -42,33 +43,33 @@ struct WebSocketBackPressureTests {
     }
 
     @Test(
-        "a handler that stands still holds up the server, and gets every message in the end",
+        "a blocked handler slows the server, and receives every message after it continues",
         arguments: Spoken.allCases)
     func handler(over spoken: Spoken) async throws {
         try await withPipeline(.narrow, over: spoken) { stage async throws in
             let request = stage.socket()
-            let begun = ValueLog<Bool>()
+            let blocked = ValueLog<Bool>()
             let messages = ValueLog<Int>()
-            let go = DispatchSemaphore(value: 0)
+            let unblock = DispatchSemaphore(value: 0)
             request.streamMessages(on: DispatchQueue(label: "slow")) { message in
-                if begun.all.isEmpty {
-                    begun.add(true)
-                    go.wait()
+                if blocked.all.isEmpty {
+                    blocked.add(true)
+                    unblock.wait()
                 }
                 if case .data(let data) = message { messages.add(data.count) }
             }
             sendAll(request)
-            await begun.wait(for: 1)
-            let besides = await sentBesides(stage)
-            #expect(besides < Self.count * Self.size / 4 * 3)
+            await blocked.wait(for: 1)
+            let otherBytes = await otherBytesSent(stage)
+            #expect(otherBytes < Self.count * Self.size / 4 * 3)
             #expect(messages.all.isEmpty)
-            go.signal()
+            unblock.signal()
             #expect(await messages.wait(for: Self.count).allSatisfy { $0 == Self.size })
             await cancel(request)
         }
     }
 
-    @Test("so does an iteration that stands still", arguments: Spoken.allCases)
+    @Test("a blocked iteration slows the server", arguments: Spoken.allCases)
     func sequence(over spoken: Spoken) async throws {
         try await withPipeline(.narrow, over: spoken) { stage async throws in
             let request = stage.socket()
@@ -79,8 +80,8 @@ struct WebSocketBackPressureTests {
             while await messages.next() != nil {
                 count += 1
                 if count == 1 {
-                    let besides = await sentBesides(stage)
-                    #expect(besides < Self.count * Self.size / 4 * 3)
+                    let otherBytes = await otherBytesSent(stage)
+                    #expect(otherBytes < Self.count * Self.size / 4 * 3)
                 }
                 if count == Self.count { break }
             }
@@ -91,20 +92,20 @@ struct WebSocketBackPressureTests {
     }
 
     @Test(
-        "messages that were held back come before the word that the connection is closed, in order",
+        "messages that waited for a slow handler precede the closing, in order",
         arguments: Spoken.allCases)
     func order(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage async throws in
-            let begun = ValueLog<Bool>()
-            let go = DispatchSemaphore(value: 0)
+            let blocked = ValueLog<Bool>()
+            let unblock = DispatchSemaphore(value: 0)
             let log = stage.socket("count=5000&close=1000").log { event in
-                guard event.message != nil, begun.all.isEmpty else { return }
-                begun.add(true)
-                go.wait()
+                guard event.message != nil, blocked.all.isEmpty else { return }
+                blocked.add(true)
+                unblock.wait()
             }
-            await begun.wait(for: 1)
+            await blocked.wait(for: 1)
             await stage.settle()
-            go.signal()
+            unblock.signal()
             let expected =
                 ["connected -"] + (0..<5000).map { "message \($0)" } + [
                     "disconnected 1000 -", "completed nil",
@@ -114,21 +115,21 @@ struct WebSocketBackPressureTests {
         }
     }
 
-    @Test("a request that is held by its handler can be cancelled", arguments: Spoken.allCases)
+    @Test("a request whose handler is blocked can be cancelled", arguments: Spoken.allCases)
     func cancelled(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage async throws in
             let request = stage.socket()
-            let begun = ValueLog<Bool>()
-            let go = DispatchSemaphore(value: 0)
+            let blocked = ValueLog<Bool>()
+            let unblock = DispatchSemaphore(value: 0)
             let log = request.log { event in
-                guard event.message != nil, begun.all.isEmpty else { return }
-                begun.add(true)
-                go.wait()
+                guard event.message != nil, blocked.all.isEmpty else { return }
+                blocked.add(true)
+                unblock.wait()
             }
             sendAll(request)
-            await begun.wait(for: 1)
+            await blocked.wait(for: 1)
             request.cancel()
-            go.signal()
+            unblock.signal()
             #expect(await log.all.last == "completed explicit")
         }
     }

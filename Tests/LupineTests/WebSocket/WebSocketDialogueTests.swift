@@ -16,7 +16,7 @@ struct WebSocketDialogueTests {
     // MARK: the task
 
     @Test(
-        "[W-1] addresses may be those of web sockets or of the web", arguments: ["ws", "http", "WS", "Http"],
+        "[W-1] the URL may have the scheme ws or http, in any case", arguments: ["ws", "http", "WS", "Http"],
         Spoken.allCases)
     func schemes(_ scheme: String, over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
@@ -28,7 +28,7 @@ struct WebSocketDialogueTests {
         }
     }
 
-    @Test("[W-1] the same over TLS", arguments: ["wss", "https"], Spoken.allCases)
+    @Test("[W-1] the URL may have the scheme wss or https", arguments: ["wss", "https"], Spoken.allCases)
     func secureSchemes(_ scheme: String, over spoken: Spoken) async throws {
         try await withPipeline(PipelineSetUp(leaf: "good"), over: spoken) { stage in
             let url = "\(scheme)://good.test:\(stage.origin.port)/websocket?count=1&close=1000"
@@ -36,7 +36,9 @@ struct WebSocketDialogueTests {
         }
     }
 
-    @Test("[W-1] the configuration reaches the task, and the task alone", arguments: Spoken.allCases)
+    @Test(
+        "[W-1] the configuration applies to the task, not to the request's own headers",
+        arguments: Spoken.allCases)
     func configuration(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
             let offered = stage.socket("protocols=chat&close=1000", configuration: .protocol("chat"))
@@ -51,7 +53,7 @@ struct WebSocketDialogueTests {
         }
     }
 
-    @Test("[W-1] each setting is made for itself")
+    @Test("[W-1] each factory of the configuration changes one setting")
     func settings() {
         typealias Configuration = WebSocketRequest.Configuration
         func text(_ configuration: Configuration) -> String {
@@ -67,7 +69,7 @@ struct WebSocketDialogueTests {
     // MARK: the pipeline
 
     @Test(
-        "[W-2, W-17] it goes through the pipeline like any request, without parse events",
+        "[W-2, W-17] a WebSocket request has the events of any request, but no parse events",
         arguments: Spoken.allCases)
     func pipeline(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
@@ -83,7 +85,9 @@ struct WebSocketDialogueTests {
         }
     }
 
-    @Test("[W-2] without automatic resumption it waits to be resumed", arguments: Spoken.allCases)
+    @Test(
+        "[W-2] without automatic resumption the request starts when it is resumed", arguments: Spoken.allCases
+    )
     func waits(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
             let request = stage.socket("close=1000", resumes: false)
@@ -95,7 +99,8 @@ struct WebSocketDialogueTests {
         }
     }
 
-    @Test("[W-2] the factories: parameters, fields, a modifier, a request", arguments: Spoken.allCases)
+    @Test(
+        "[W-2] the factories accept parameters, headers, a modifier or a request", arguments: Spoken.allCases)
     func factories(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
             let made = stage.session.webSocketRequest(
@@ -118,7 +123,7 @@ struct WebSocketDialogueTests {
         }
     }
 
-    @Test("[W-2] an address that is none completes, with nothing else", arguments: Spoken.allCases)
+    @Test("[W-2] an invalid URL causes only the completion event", arguments: Spoken.allCases)
     func noAddress(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
             #expect(await stage.session.webSocketRequest(to: "").log().all == ["completed invalidURL"])
@@ -130,7 +135,7 @@ struct WebSocketDialogueTests {
     // MARK: what is heard
 
     @Test(
-        "[W-3, W-4] every message comes, in order, between the beginning and the end",
+        "[W-3, W-4] handlers receive every message in order, between opening and closing",
         arguments: Spoken.allCases)
     func order(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
@@ -141,12 +146,12 @@ struct WebSocketDialogueTests {
     }
 
     @Test(
-        "[W-3] a connection that is lost ends the receiving without a word: the end says why",
+        "[W-3] a lost connection causes no closing event; the completion has the error",
         arguments: Spoken.allCases)
     func lost(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
             let request = stage.socket("drop=1")
-            let log = request.log { if case .connected = $0.kind { request.sends("x", ValueLog()) } }
+            let log = request.log { if case .connected = $0.kind { request.sendText("x", ValueLog()) } }
             let all = await log.all
             #expect(all.first == "connected -" && all.last == "completed task lost")
             #expect(!all.contains { $0.hasPrefix("disconnected") })
@@ -170,7 +175,7 @@ struct WebSocketDialogueTests {
             }
             stage.socket("count=500&close=1000").streamSerializer(serializer, on: queue) { event in
                 if DispatchQueue.getSpecific(key: other) != true { misplaced.write { $0 += 1 } }
-                log.note(event)
+                log.record(event)
             }
             let all = await log.all
             #expect(misplaced.read { $0 } == 0)
@@ -179,7 +184,7 @@ struct WebSocketDialogueTests {
     }
 
     @Test(
-        "[W-5] the typical dialogue; any code that ends it is no error", arguments: [1000, 1001, 1008, 1011],
+        "[W-5] the server may close with any code without an error", arguments: [1000, 1001, 1008, 1011],
         Spoken.allCases)
     func typical(code: Int, over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
@@ -188,7 +193,7 @@ struct WebSocketDialogueTests {
         }
     }
 
-    @Test("[W-6] a reason is told, an empty one is none", arguments: Spoken.allCases)
+    @Test("[W-6] the closing event has the reason; an empty one is nil", arguments: Spoken.allCases)
     func reason(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
             let bye = await stage.socket("close=1000&reason=bye").log().all
@@ -203,7 +208,7 @@ struct WebSocketDialogueTests {
         }
     }
 
-    @Test("[W-7] a message that cannot be decoded fails alone", arguments: Spoken.allCases)
+    @Test("[W-7] a message that cannot be decoded does not affect the others", arguments: Spoken.allCases)
     func undecodable(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
             let request = stage.socket(resumes: false)
@@ -212,11 +217,11 @@ struct WebSocketDialogueTests {
             request.streamDecodable(Int.self, on: queue) { values.add($0) }
             request.streamMessages(on: queue) { messages.add($0.brief) }
             request.streamDecodableEvents(Int.self, on: queue) { event in
-                log.note(event)
+                log.record(event)
                 if event.message == 2 { event.close(sending: .normalClosure) }
             }
             request.resume()
-            for text in ["1", "one", "2"] { request.sends(text, ValueLog()) }
+            for text in ["1", "one", "2"] { request.sendText(text, ValueLog()) }
             #expect(
                 await log.all == [
                     "connected -", "message 1", "failed", "message 2", "disconnected 1000 -", "completed nil",
@@ -225,7 +230,9 @@ struct WebSocketDialogueTests {
         }
     }
 
-    @Test("[W-8] the completion says what came of it all", arguments: Spoken.allCases)
+    @Test(
+        "[W-8] the completion has the request, the response, the metrics and the error",
+        arguments: Spoken.allCases)
     func completion(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
             let (request, completions) = (stage.socket("close=1000"), ValueLog<WebSocketRequest.Completion>())
@@ -251,7 +258,7 @@ struct WebSocketDialogueTests {
     }
 
     @Test(
-        "[W-15] another status fails the attempt; handlers hear of the next one only",
+        "[W-15] a refused upgrade fails the attempt; handlers receive only the retry's events",
         arguments: Spoken.allCases)
     func refusedUpgrade(over spoken: Spoken) async throws {
         let attempts = Protected(0)
@@ -283,7 +290,7 @@ struct WebSocketDialogueTests {
     }
 
     @Test(
-        "[W-15] without a retry another status is an error, and the response says which",
+        "[W-15] without a retry a refused upgrade is an error, and the response has the status",
         arguments: Spoken.allCases)
     func refusedForGood(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
@@ -294,7 +301,7 @@ struct WebSocketDialogueTests {
     }
 
     @Test(
-        "[W-16] each handler hears everything; one that comes late hears of the end",
+        "[W-16] each handler receives all events; one added late receives the completion",
         arguments: Spoken.allCases)
     func handlers(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in

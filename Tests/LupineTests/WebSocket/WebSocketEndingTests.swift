@@ -11,7 +11,7 @@ import Testing
 
 /// The closing and cancelling of WebSocket requests.
 struct WebSocketEndingTests {
-    @Test("[W-9] closing tells the server, and is no error", arguments: Spoken.allCases)
+    @Test("[W-9] close sends the code and the reason, and is not an error", arguments: Spoken.allCases)
     func closed(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
             let request = stage.socket()
@@ -28,17 +28,17 @@ struct WebSocketEndingTests {
     }
 
     @Test(
-        "[W-9] what was sent before goes out, and what comes before the end is heard",
+        "[W-9] messages sent before close are sent, and later ones fail",
         arguments: Spoken.allCases)
     func closedBehindMessages(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
             let (request, outcomes) = (stage.socket(), ValueLog<String>())
             let log = request.log { event in
                 guard case .connected = event.kind else { return }
-                request.sends("a", outcomes)
-                request.sends("b", outcomes)
+                request.sendText("a", outcomes)
+                request.sendText("b", outcomes)
                 request.close(sending: .normalClosure)
-                request.sends("c", outcomes)
+                request.sendText("c", outcomes)
             }
             let all = await log.all
             #expect(await Set(outcomes.wait(for: 3)) == ["a sent", "b sent", "c explicit"])
@@ -46,7 +46,9 @@ struct WebSocketEndingTests {
         }
     }
 
-    @Test("[W-9] a request without a task ends at once, without an error", arguments: Spoken.allCases)
+    @Test(
+        "[W-9] closing a request without a task completes it at once, without an error",
+        arguments: Spoken.allCases)
     func closedBeforeTask(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
             let request = stage.socket(resumes: false)
@@ -63,7 +65,7 @@ struct WebSocketEndingTests {
         }
     }
 
-    @Test("[W-9] a request that is held is closed", arguments: Spoken.allCases)
+    @Test("[W-9] a suspended request can be closed", arguments: Spoken.allCases)
     func closedWhileHeld(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
             let request = stage.socket()
@@ -78,7 +80,7 @@ struct WebSocketEndingTests {
     }
 
     @Test(
-        "[W-9] an error that only says that a task was cancelled is forgotten; another one stays",
+        "[W-9] close removes the error of a cancelled task and keeps any other",
         arguments: [true, false], Spoken.allCases)
     func closedAfterFailure(wasCancelled: Bool, over spoken: Spoken) async throws {
         let interceptor = ScriptedInterceptor(retry: { _ in })
@@ -99,7 +101,7 @@ struct WebSocketEndingTests {
     }
 
     @Test(
-        "[W-9] a connection that is not made yet cannot be closed: its task is cancelled",
+        "[W-9] close cancels the task while it is connecting",
         arguments: Spoken.allCases)
     func closedWhileConnecting(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
@@ -113,7 +115,7 @@ struct WebSocketEndingTests {
         }
     }
 
-    @Test("[W-9] a request that has finished is not closed", arguments: Spoken.allCases)
+    @Test("[W-9] close has no effect on a finished request", arguments: Spoken.allCases)
     func closedAfterEnd(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
             let request = stage.socket("close=1000")
@@ -124,7 +126,9 @@ struct WebSocketEndingTests {
         }
     }
 
-    @Test("[W-10] cancelling is an error, and ends what is heard", arguments: Spoken.allCases)
+    @Test(
+        "[W-10] a cancelled request has an error, and its handlers receive no more messages",
+        arguments: Spoken.allCases)
     func cancelled(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
             let request = stage.socket("count=100")
@@ -139,7 +143,7 @@ struct WebSocketEndingTests {
         }
     }
 
-    @Test("[W-10] the events of a cancellation are those of any request", arguments: Spoken.allCases)
+    @Test("[W-10] a cancellation has the same events as that of any request", arguments: Spoken.allCases)
     func cancelledEvents(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
             let request = stage.socket()
@@ -155,7 +159,7 @@ struct WebSocketEndingTests {
     }
 
     @Test(
-        "[W-10] a cancelled socket is not closed on top of that, nor a closed one cancelled",
+        "[W-10] of close and cancel, only the first call has an effect",
         arguments: [true, false], Spoken.allCases)
     func both(cancelsFirst: Bool, over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
@@ -171,7 +175,7 @@ struct WebSocketEndingTests {
     }
 
     @Test(
-        "a handler that is not called any more lets go of the request", .timeLimit(.minutes(10)),
+        "a handler no longer retains the request after the completion", .timeLimit(.minutes(10)),
         arguments: Spoken.allCases)
     func released(over spoken: Spoken) async throws {
         weak var gone: WebSocketRequest?

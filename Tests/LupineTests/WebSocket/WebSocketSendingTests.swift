@@ -11,17 +11,17 @@ import Testing
 
 /// Messages and pings that are sent to the server.
 struct WebSocketSendingTests {
-    @Test("[W-11] what is sent before there is a task goes out first, in order", arguments: Spoken.allCases)
+    @Test("[W-11] messages sent before there is a task are sent first, in order", arguments: Spoken.allCases)
     func queued(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
             let (request, outcomes, texts) = (
                 stage.socket(resumes: false), ValueLog<String>(), (0..<20).map { "text \($0)" }
             )
             let log = request.log()
-            for text in texts.prefix(10) { request.sends(text, outcomes) }
+            for text in texts.prefix(10) { request.sendText(text, outcomes) }
             #expect(outcomes.all.isEmpty)
             request.resume()
-            for text in texts.suffix(10) { request.sends(text, outcomes) }
+            for text in texts.suffix(10) { request.sendText(text, outcomes) }
             #expect(
                 await log.events.wait(for: 21) == ["connected -"] + texts.map { "message \($0)" })
             #expect(await Set(outcomes.wait(for: 20)) == Set(texts.map { "\($0) sent" }))
@@ -29,7 +29,7 @@ struct WebSocketSendingTests {
         }
     }
 
-    @Test("[W-11] the handler is called on its queue", arguments: Spoken.allCases)
+    @Test("[W-11] the completion handler of send is called on its queue", arguments: Spoken.allCases)
     func queue(over spoken: Spoken) async throws {
         let key = DispatchSpecificKey<Bool>()
         let queue = DispatchQueue(label: "sent")
@@ -48,7 +48,8 @@ struct WebSocketSendingTests {
     }
 
     @Test(
-        "[W-11] what could not be sent hears so", arguments: ["cancel", "close", "fail", "dropped"],
+        "[W-11] messages that were not sent complete with an error",
+        arguments: ["cancel", "close", "fail", "dropped"],
         Spoken.allCases)
     func unsent(ending: String, over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
@@ -57,8 +58,8 @@ struct WebSocketSendingTests {
                 let request =
                     ending == "fail"
                     ? stage.session.webSocketRequest(to: "") : stage.socket(resumes: false)
-                request.sends("a", outcomes)
-                request.sends("b", outcomes)
+                request.sendText("a", outcomes)
+                request.sendText("b", outcomes)
                 switch ending {
                 case "cancel": request.cancel()
                 case "close": request.close(sending: .normalClosure)
@@ -71,13 +72,13 @@ struct WebSocketSendingTests {
         }
     }
 
-    @Test("[W-11] on a URLSession that is invalid already nothing can be sent", arguments: Spoken.allCases)
+    @Test("[W-11] on an invalidated URLSession messages complete with an error", arguments: Spoken.allCases)
     func invalidated(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
             stage.session.session.invalidateAndCancel()
             await stage.recorder.heard.wait(untilRecorded: "s1")
             let (request, outcomes) = (stage.socket(resumes: false), ValueLog<String>())
-            request.sends("a", outcomes)
+            request.sendText("a", outcomes)
             let log = request.log()
             request.resume()
             #expect(await log.all == ["completed invalidated"])
@@ -85,18 +86,18 @@ struct WebSocketSendingTests {
         }
     }
 
-    @Test("[W-11] a task that fails says so of each message", arguments: Spoken.allCases)
+    @Test("[W-11] messages of a task that fails complete with its error", arguments: Spoken.allCases)
     func failed(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
             let (request, outcomes) = (stage.socket(path: "/status/500"), ValueLog<String>())
-            request.sends("a", outcomes)
+            request.sendText("a", outcomes)
             let log = request.log()
             #expect(await outcomes.wait(for: 1) == ["a url -1011"])
             #expect(await log.all == ["completed task url -1011"])
         }
     }
 
-    @Test("[W-11] what is sent between two attempts goes to the next one", arguments: Spoken.allCases)
+    @Test("[W-11] a message sent between two attempts is sent by the next one", arguments: Spoken.allCases)
     func betweenAttempts(over spoken: Spoken) async throws {
         let (attempts, interceptor) = (Protected(0), Protected<ScriptedInterceptor?>(nil))
         try await withPipeline(over: spoken) { stage in
@@ -115,7 +116,7 @@ struct WebSocketSendingTests {
             let (request, outcomes) = (stage.socket(interceptor: scripted), ValueLog<String>())
             let log = request.log()
             let question = await scripted.questions.wait(for: 1)[0]
-            request.sends("late", outcomes)
+            request.sendText("late", outcomes)
             question.answer(.retry)
             #expect(await log.events.wait(for: 2) == ["connected -", "message late"])
             #expect(await outcomes.wait(for: 1) == ["late sent"])
@@ -134,14 +135,16 @@ struct WebSocketSendingTests {
             if isCancelled { request.cancel() }
             _ = await log.all
             await stage.settle()
-            request.sends("late", outcomes)
+            request.sendText("late", outcomes)
             #expect(await outcomes.wait(for: 1) == ["late explicit"])
         }
     }
 
     // MARK: pings
 
-    @Test("[W-12] a ping that cannot be sent says so, later", arguments: Spoken.allCases)
+    @Test(
+        "[W-12] a ping that cannot be sent responds asynchronously that it is unsent",
+        arguments: Spoken.allCases)
     func unsentPing(over spoken: Spoken) async throws {
         let interceptor = ScriptedInterceptor(adapt: { _ in })
         defer { interceptor.releaseRecords() }
@@ -155,15 +158,15 @@ struct WebSocketSendingTests {
             #expect(await heard.wait(for: 1) == ["unsent"])
             request.resume()
             await interceptor.adaptations.wait(for: 1)
-            #expect(await request.pinged().brief == "unsent")
+            #expect(await request.pingAndWait().brief == "unsent")
             request.suspend()
-            #expect(await request.pinged().brief == "unsent")
+            #expect(await request.pingAndWait().brief == "unsent")
             request.cancel()
-            #expect(await request.pinged().brief == "unsent")
+            #expect(await request.pingAndWait().brief == "unsent")
         }
     }
 
-    @Test("[W-12] each of many pings has an answer of its own, with its times", arguments: Spoken.allCases)
+    @Test("[W-12] each of many pings has its own pong, with its times", arguments: Spoken.allCases)
     func pings(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
             let request = stage.socket()
@@ -187,7 +190,7 @@ struct WebSocketSendingTests {
     }
 
     @Test(
-        "[W-12] an event pings too, and a connection that is over answers with an error",
+        "[W-12] an event can send pings, and pings on a lost connection fail",
         arguments: Spoken.allCases)
     func pingErrors(over spoken: Spoken) async throws {
         let interceptor = ScriptedInterceptor(retry: { _ in })
@@ -199,10 +202,10 @@ struct WebSocketSendingTests {
                 event.sendPing(respondingOn: DispatchQueue(label: "pong")) { heard.add($0.brief) }
             }
             #expect(await heard.wait(for: 1) == ["pong"])
-            request.sends("last", ValueLog())
+            request.sendText("last", ValueLog())
             await interceptor.questions.wait(for: 1)
             #expect(request.isResumed)
-            #expect(await request.pinged().brief == "error lost")
+            #expect(await request.pingAndWait().brief == "error lost")
             request.cancel()
             #expect(await log.all.last == "completed task lost")
         }

@@ -19,7 +19,7 @@ struct WebSocketStreamsTests {
         await stream.reduce(into: []) { $0.append($1.brief) }
     }
 
-    @Test("[W-30] the four events of the typical dialogue, then the end", arguments: Spoken.allCases)
+    @Test("[W-30] an event sequence delivers the four events and ends", arguments: Spoken.allCases)
     func messageEvents(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
             let task = stage.socket(Self.typical).webSocketTask()
@@ -30,7 +30,7 @@ struct WebSocketStreamsTests {
         }
     }
 
-    @Test("[W-30] its one message, plain and decoded", arguments: Spoken.allCases)
+    @Test("[W-30] message sequences deliver plain or decoded messages", arguments: Spoken.allCases)
     func messages(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
             var texts: [String] = []
@@ -45,7 +45,7 @@ struct WebSocketStreamsTests {
         }
     }
 
-    @Test("[W-30] decoded events, those that cannot be among them", arguments: Spoken.allCases)
+    @Test("[W-30] a decoded event sequence includes failures to decode", arguments: Spoken.allCases)
     func decodedEvents(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
             let task = stage.socket("count=1&size=3&close=1000").webSocketTask()
@@ -56,7 +56,9 @@ struct WebSocketStreamsTests {
         }
     }
 
-    @Test("[W-30] leaving early cancels the request, or not", arguments: [true, false], Spoken.allCases)
+    @Test(
+        "[W-30] ending an iteration early cancels the request only if automatic cancellation is on",
+        arguments: [true, false], Spoken.allCases)
     func leftEarly(cancels: Bool, over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
             let request = stage.socket("count=1")
@@ -76,7 +78,8 @@ struct WebSocketStreamsTests {
         }
     }
 
-    @Test("[W-30] one that is cancelled ends with an event that says so", arguments: Spoken.allCases)
+    @Test(
+        "[W-30] the sequence of a cancelled task ends with the completion event", arguments: Spoken.allCases)
     func cancelled(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
             let task = stage.socket("count=1").webSocketTask()
@@ -89,7 +92,7 @@ struct WebSocketStreamsTests {
         }
     }
 
-    @Test("[W-30] it is held and goes on as the task says", arguments: Spoken.allCases)
+    @Test("[W-30] suspend and resume of the task apply to the request", arguments: Spoken.allCases)
     func held(over spoken: Spoken) async throws {
         try await withPipeline(PipelineSetUp(startsImmediately: false), over: spoken) { stage in
             let request = stage.socket(Self.typical)
@@ -104,7 +107,7 @@ struct WebSocketStreamsTests {
         }
     }
 
-    @Test("[W-31] sending returns once, when the message has gone out", arguments: Spoken.allCases)
+    @Test("[W-31] send returns when the message has been written", arguments: Spoken.allCases)
     func sends(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
             let task = stage.socket().webSocketTask()
@@ -118,7 +121,7 @@ struct WebSocketStreamsTests {
     }
 
     @Test(
-        "[W-31] sending throws once, when it cannot", arguments: ["cancelled", "finished", "failed"],
+        "[W-31] send throws if the message cannot be sent", arguments: ["cancelled", "finished", "failed"],
         Spoken.allCases)
     func throwing(ending: String, over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in

@@ -2,10 +2,10 @@
 
 import Foundation
 
-/// The classification of a value of any type for `URLEncoding`.
+/// A parameter's value, classified by its type for `URLEncoding`.
 ///
-/// Apple's Foundation bridges every number to `NSNumber`, whose text has no `.0`; on Linux numbers are recognized by their
-/// Swift types, and the `.0` is removed here.
+/// Whole numbers are written without `.0`, as on Apple's systems: there, Foundation bridges every number to `NSNumber`, whose
+/// text has no `.0`. On Linux, numbers are recognized by their Swift types, and the `.0` is removed here.
 enum QueryValue {
     case object([String: Any])
     case array([Any])

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 extension URLEncodedFormEncoder {
-    /// How a key is changed. Applied to the whole composed key, including brackets and indices, before it is escaped.
+    /// Defines how a key is changed. Applied to the whole composed key, including brackets and indices, before it is escaped.
     public enum KeyEncoding {
         /// Leaves the key unchanged.
         case useDefaultKeys
@@ -38,8 +38,8 @@ extension URLEncodedFormEncoder {
             guard !characters.isEmpty else { return [] }
             var words: [ArraySlice<Character>] = []
             var start = 0
-            var searched = 1
-            while let capital = characters[searched...].firstIndex(where: \.isUppercase) {
+            var searchStart = 1
+            while let capital = characters[searchStart...].firstIndex(where: \.isUppercase) {
                 words.append(characters[start..<capital])
                 guard let small = characters[capital...].firstIndex(where: \.isLowercase) else {
                     start = capital
@@ -47,7 +47,7 @@ extension URLEncodedFormEncoder {
                 }
                 start = small - 1
                 if capital < start { words.append(characters[capital..<start]) }
-                searched = small + 1
+                searchStart = small + 1
             }
             words.append(characters[start...])
             return words.map { String($0).lowercased() }

@@ -3,7 +3,7 @@
 public import Foundation
 
 extension URLEncodedFormEncoder {
-    /// How the key of an array's element is formed.
+    /// Defines how the key of an array's element is formed.
     public enum ArrayEncoding {
         /// `key[]`
         case brackets
@@ -24,7 +24,7 @@ extension URLEncodedFormEncoder {
         }
     }
 
-    /// How a Boolean is written.
+    /// Defines how a Boolean is written.
     public enum BoolEncoding {
         /// `1` or `0`
         case numeric
@@ -39,7 +39,7 @@ extension URLEncodedFormEncoder {
         }
     }
 
-    /// How `Data` is written.
+    /// Defines how `Data` is written.
     public enum DataEncoding {
         /// As `Data` encodes itself: an array of numbers.
         case deferredToData
@@ -58,7 +58,7 @@ extension URLEncodedFormEncoder {
         }
     }
 
-    /// How a date is written.
+    /// Defines how a date is written.
     public enum DateEncoding {
         /// As `Date` encodes itself: seconds since 2001.
         case deferredToDate
@@ -86,7 +86,7 @@ extension URLEncodedFormEncoder {
         }
     }
 
-    /// How the key of a nested value is formed from its own key and that of the enclosing value.
+    /// Defines how the key of a nested value is formed from its own key and that of the enclosing value.
     public struct KeyPathEncoding: Sendable {
         /// `key[sub]`
         public static let brackets = KeyPathEncoding { "[\($0)]" }
@@ -101,7 +101,7 @@ extension URLEncodedFormEncoder {
         func encode(_ subkey: String) -> String { encoding(subkey) }
     }
 
-    /// How nil is written.
+    /// Defines how nil is written.
     public struct NilEncoding: Sendable {
         /// Omits the key.
         public static let dropKey = NilEncoding { nil }
@@ -118,7 +118,7 @@ extension URLEncodedFormEncoder {
         func encodeNil() -> String? { encoding() }
     }
 
-    /// How a space is written, unless it is an allowed character.
+    /// Defines how a space is written, unless it is an allowed character.
     public enum SpaceEncoding {
         /// `%20`
         case percentEscaped

@@ -11,21 +11,21 @@ public final class URLEncodedFormEncoder {
     /// Whether the pairs are sorted, at every level. Dictionaries are unordered, so without sorting the same value may be
     /// written in several ways. Elements of an array are also sorted by their text.
     public let alphabetizeKeyValuePairs: Bool
-    /// How keys of an array's elements are formed.
+    /// Defines how keys of an array's elements are formed.
     public let arrayEncoding: ArrayEncoding
-    /// How Booleans are written.
+    /// Defines how Booleans are written.
     public let boolEncoding: BoolEncoding
-    /// How `Data` is written.
+    /// Defines how `Data` is written.
     public let dataEncoding: DataEncoding
-    /// How dates are written.
+    /// Defines how dates are written.
     public let dateEncoding: DateEncoding
-    /// How a composed key is changed.
+    /// Defines how a composed key is changed.
     public let keyEncoding: KeyEncoding
-    /// How the keys of nested values are composed.
+    /// Defines how the keys of nested values are composed.
     public let keyPathEncoding: KeyPathEncoding
-    /// How nil is written.
+    /// Defines how nil is written.
     public let nilEncoding: NilEncoding
-    /// How a space is written.
+    /// Defines how a space is written.
     public let spaceEncoding: SpaceEncoding
     /// The characters that are not percent-encoded. Non-ASCII characters in the set are ignored.
     public var allowedCharacters: CharacterSet {

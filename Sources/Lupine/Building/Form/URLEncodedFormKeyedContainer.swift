@@ -61,7 +61,7 @@ struct URLEncodedFormKeyedContainer<Key: CodingKey>: KeyedEncodingContainerProto
     func superEncoder(forKey key: Key) -> any Encoder { encoder.nested(key) }
 
     private func write(_ value: (some Encodable)?, _ key: Key) throws {
-        let place = encoder.nested(key)
-        if let value { try place.write(value) } else { place.writeNil() }
+        let nestedEncoder = encoder.nested(key)
+        if let value { try nestedEncoder.write(value) } else { nestedEncoder.writeNil() }
     }
 }

@@ -7,12 +7,12 @@ enum URLEncodedFormNode {
     case array([URLEncodedFormNode])
     case object(Entries)
 
-    /// The entries of an object. Found by linear search up to `few` entries, by hash beyond that.
+    /// The entries of an object. An entry is found by linear search among up to `linearSearchLimit` entries, by hash among more.
     struct Entries {
         private(set) var keys: [String] = []
         private(set) var nodes: [URLEncodedFormNode] = []
         private var positions: [String: Int] = [:]
-        private static let few = 16
+        private static let linearSearchLimit = 16
 
         var isEmpty: Bool { keys.isEmpty }
 
@@ -26,7 +26,7 @@ enum URLEncodedFormNode {
             change(&node)
             keys.append(key)
             nodes.append(node)
-            if keys.count > Self.few {
+            if keys.count > Self.linearSearchLimit {
                 if positions.isEmpty {
                     positions = Dictionary(uniqueKeysWithValues: zip(keys, keys.indices))
                 } else {
@@ -36,40 +36,39 @@ enum URLEncodedFormNode {
         }
 
         private func position(of key: String) -> Int? {
-            keys.count > Self.few ? positions[key] : keys.firstIndex(of: key)
+            keys.count > Self.linearSearchLimit ? positions[key] : keys.firstIndex(of: key)
         }
     }
 
     /// The initial value of every node.
     static var empty: URLEncodedFormNode { .object(Entries()) }
 
-    /// Sets the node at `path` to `value`. On the way, a key with an integer value turns the node into an array and any
-    /// other key turns it into an object; a previous value of another kind is lost. Arrays have no gaps: an index out of
-    /// bounds appends.
+    /// Sets the node at `path` to `value`. Each node on the path becomes an array if the next key has an integer value, otherwise
+    /// an object; a previous value of another kind is lost. Arrays have no gaps: an index out of bounds appends.
     mutating func set(_ value: URLEncodedFormNode, at path: ArraySlice<any CodingKey>) {
         guard let key = path.first else {
             self = value
             return
         }
-        let rest = path.dropFirst()
+        let remainingPath = path.dropFirst()
         if let index = key.intValue {
             var elements: [URLEncodedFormNode] = []
-            if case .array(let present) = self { elements = present }
+            if case .array(let existing) = self { elements = existing }
             // Releases the second reference to the elements, so that changing one of them does not copy the array.
             self = .string("")
             if elements.indices.contains(index) {
-                elements[index].set(value, at: rest)
+                elements[index].set(value, at: remainingPath)
             } else {
                 var element = URLEncodedFormNode.empty
-                element.set(value, at: rest)
+                element.set(value, at: remainingPath)
                 elements.append(element)
             }
             self = .array(elements)
         } else {
             var entries = Entries()
-            if case .object(let present) = self { entries = present }
+            if case .object(let existing) = self { entries = existing }
             self = .string("")
-            entries.update(key.stringValue) { $0.set(value, at: rest) }
+            entries.update(key.stringValue) { $0.set(value, at: remainingPath) }
             self = .object(entries)
         }
     }

@@ -3,14 +3,14 @@
 /// Writes one value to its position in the tree; writing a second one throws.
 struct URLEncodedFormSingleValueContainer: SingleValueEncodingContainer {
     private let encoder: URLEncodedFormTreeEncoder
-    private var isWritten = false
+    private var hasValue = false
 
     init(encoder: URLEncodedFormTreeEncoder) { self.encoder = encoder }
 
     var codingPath: [any CodingKey] { encoder.codingPath }
 
     mutating func encodeNil() throws {
-        try take(Int?.none as Any)
+        try markWritten(Int?.none as Any)
         encoder.writeNil()
     }
 
@@ -33,21 +33,22 @@ struct URLEncodedFormSingleValueContainer: SingleValueEncodingContainer {
     mutating func encode<T: Encodable>(_ value: T) throws { try write(value) }
 
     private mutating func write(_ value: some Encodable) throws {
-        try take(value)
+        try markWritten(value)
         try encoder.write(value)
     }
 
     private mutating func write(_ value: some Encodable, text: String) throws {
-        try take(value)
+        try markWritten(value)
         encoder.write(text)
     }
 
-    private mutating func take(_ value: Any) throws {
-        guard !isWritten else {
+    /// Throws if a value has been written already.
+    private mutating func markWritten(_ value: Any) throws {
+        guard !hasValue else {
             let context = EncodingError.Context(
                 codingPath: codingPath, debugDescription: "a single-value container takes one value")
             throw EncodingError.invalidValue(value, context)
         }
-        isWritten = true
+        hasValue = true
     }
 }

@@ -47,20 +47,21 @@ struct URLEncodedFormTreeEncoder: Encoder {
             if let text = try options.dateEncoding.encode(date) {
                 write(text)
             } else {
-                try deferred(to: date)
+                try delegateEncoding(to: date)
             }
         case let data as Data:
             if let text = try options.dataEncoding.encode(data) {
                 write(text)
             } else {
-                try deferred(to: data)
+                try delegateEncoding(to: data)
             }
         case let decimal as Decimal: write(decimal.description)
         case let optional as any OptionalValue where optional.content == nil: return writeNil()
-        case _: try deferred(to: value)
+        case _: try delegateEncoding(to: value)
         }
         return true
     }
 
-    private func deferred(to value: some Encodable) throws { try value.encode(to: self) }
+    /// Lets the value encode itself.
+    private func delegateEncoding(to value: some Encodable) throws { try value.encode(to: self) }
 }

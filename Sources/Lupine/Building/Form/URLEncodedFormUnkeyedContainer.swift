@@ -29,10 +29,12 @@ struct URLEncodedFormUnkeyedContainer: UnkeyedEncodingContainer {
     mutating func nestedContainer<NestedKey: CodingKey>(
         keyedBy keyType: NestedKey.Type
     ) -> KeyedEncodingContainer<NestedKey> {
-        next().container(keyedBy: keyType)
+        nextElementEncoder().container(keyedBy: keyType)
     }
 
-    mutating func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer { next().unkeyedContainer() }
+    mutating func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer {
+        nextElementEncoder().unkeyedContainer()
+    }
 
     /// Returns the array's own encoder: a superclass writes to the array's position, and counts as one element.
     mutating func superEncoder() -> any Encoder {
@@ -40,7 +42,7 @@ struct URLEncodedFormUnkeyedContainer: UnkeyedEncodingContainer {
         return encoder
     }
 
-    private mutating func next() -> URLEncodedFormTreeEncoder {
+    private mutating func nextElementEncoder() -> URLEncodedFormTreeEncoder {
         defer { count += 1 }
         return encoder.nested(Index(count))
     }

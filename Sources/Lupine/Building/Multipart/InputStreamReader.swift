@@ -2,14 +2,14 @@
 
 import Foundation
 
-/// Reads an `InputStream` in chunks; no other code of the module reads one. Blocks the calling thread for as long as the
+/// Reads an `InputStream` in chunks. It is the only type of the module that does. Blocks the calling thread for as long as the
 /// stream blocks.
 final class InputStreamReader {
     /// Thrown when the stream fails without an error.
     struct Unreadable: Error {}
 
     /// The maximum size of a chunk in bytes.
-    static let pieceLimit = 256 << 10
+    static let maximumChunkSize = 256 << 10
 
     private let stream: InputStream
 
@@ -19,21 +19,22 @@ final class InputStreamReader {
         if stream.streamStatus == .notOpen { stream.open() }
     }
 
-    /// Returns the next chunk; empty at the end and for a closed stream. On Linux, Foundation's streams trap in
-    /// `streamError` when there is no error, so it is read only after a failure.
+    /// Returns the next chunk; empty at the end and for a closed stream.
+    ///
+    /// `streamError` is read only after a failure: on Linux, it traps when there is no error.
     func next(atMost limit: Int) throws -> Data {
         switch stream.streamStatus {
         case .closed: return Data()
         case .error: throw stream.streamError ?? Unreadable()
         case _: break
         }
-        var piece = Data(count: min(limit, Self.pieceLimit))
-        let count = unsafe piece.withUnsafeMutableBytes { bytes in
+        var chunk = Data(count: min(limit, Self.maximumChunkSize))
+        let count = unsafe chunk.withUnsafeMutableBytes { bytes in
             guard let start = unsafe bytes.bindMemory(to: UInt8.self).baseAddress else { return 0 }
             return unsafe stream.read(start, maxLength: bytes.count)
         }
         guard count >= 0 else { throw stream.streamError ?? Unreadable() }
-        return piece.prefix(count)
+        return chunk.prefix(count)
     }
 
     func close() { stream.close() }

@@ -44,7 +44,7 @@ open class MultipartFormData {
 
     // MARK: appending
 
-    /// Appends data as a part, as a file if it has a file name.
+    /// Appends data as a part. With a file name, the part is a file.
     public func append(
         _ data: Data, withName name: String, fileName: String? = nil, mimeType: String? = nil
     ) {
@@ -61,30 +61,30 @@ open class MultipartFormData {
         let fileName = fileURL.lastPathComponent
         let fileExtension = fileURL.pathExtension
         guard !fileName.isEmpty, !fileExtension.isEmpty else {
-            return fail(.bodyPartFilenameInvalid(in: fileURL))
+            return storeFailure(.bodyPartFilenameInvalid(in: fileURL))
         }
         let mimeType = MIMETypeTable.type(forExtension: fileExtension)
         append(fileURL, withName: name, fileName: fileName, mimeType: mimeType)
     }
 
-    /// Appends a file as a part. It is opened when the form is encoded, and must then have the same size as now.
+    /// Appends a file as a part. The encoding opens the file, which must then have the same size as now.
     ///
     /// The encoding throws `multipartEncodingFailed` when the URL is not that of a reachable file.
     public func append(_ fileURL: URL, withName name: String, fileName: String, mimeType: String) {
         do {
             let length = try MultipartPartFile(url: fileURL, fileManager: fileManager).length()
             guard let stream = InputStream(url: fileURL) else {
-                return fail(.bodyPartInputStreamCreationFailed(for: fileURL))
+                return storeFailure(.bodyPartInputStreamCreationFailed(for: fileURL))
             }
             let headers = MultipartPartHeaders(name: name, fileName: fileName, mimeType: mimeType)
             parts.append(
                 MultipartPart(headers: headers, content: .file(fileURL, stream), length: length))
         } catch {
-            fail(error.reason)
+            storeFailure(error.reason)
         }
     }
 
-    /// Appends a stream of `length` bytes as a part, as a file. It is opened, read and closed when the form is encoded.
+    /// Appends a stream of `length` bytes as a part that is a file. The encoding opens, reads and closes the stream.
     public func append(
         _ stream: InputStream, withLength length: UInt64, name: String, fileName: String, mimeType: String
     ) {
@@ -106,18 +106,20 @@ open class MultipartFormData {
     /// for a part whose size differs from the announced one.
     public func encode() throws -> Data {
         if let failure { throw failure }
-        markEnds()
+        markFirstAndLastPart()
         var encoded = Data()
         for part in parts {
-            encoded.append(opening(of: part))
-            let read = try part.read(upTo: .max, stopBehind: part.length) { encoded.append(contentsOf: $0) }
-            guard read == part.length else {
+            encoded.append(delimiterAndHeaders(of: part))
+            let readCount = try part.read(upTo: .max, stoppingAfter: part.length) {
+                encoded.append(contentsOf: $0)
+            }
+            guard readCount == part.length else {
                 throw AFError.multipartEncodingFailed(
                     reason: .inputStreamReadFailed(
                         error: AFError.UnexpectedInputStreamLength(
-                            bytesExpected: part.length, bytesRead: read)))
+                            bytesExpected: part.length, bytesRead: readCount)))
             }
-            encoded.append(closing(of: part))
+            encoded.append(closeDelimiter(after: part))
         }
         return encoded
     }
@@ -129,7 +131,7 @@ open class MultipartFormData {
     /// it is not a file URL, and when a stream cannot be read or the file cannot be written.
     public func writeEncodedData(to fileURL: URL) throws { try write(to: fileURL, isPrivate: false) }
 
-    /// Writes the form as `writeEncodedData(to:)` does, into a file that only its owner can read.
+    /// Writes the form like `writeEncodedData(to:)`, into a file that only its owner can read.
     func writePrivately(to fileURL: URL) throws { try write(to: fileURL, isPrivate: true) }
 
     private func write(to fileURL: URL, isPrivate: Bool) throws {
@@ -140,13 +142,13 @@ open class MultipartFormData {
         guard fileURL.isFileURL else {
             throw AFError.multipartEncodingFailed(reason: .outputStreamURLInvalid(url: fileURL))
         }
-        markEnds()
+        markFirstAndLastPart()
         let file = try MultipartFile(creating: fileURL, isPrivate: isPrivate)
         do {
             for part in parts {
-                try file.write(opening(of: part))
+                try file.write(delimiterAndHeaders(of: part))
                 _ = try part.read(upTo: part.length) { try file.write($0) }
-                try file.write(closing(of: part))
+                try file.write(closeDelimiter(after: part))
             }
             try file.close()
         } catch {
@@ -165,21 +167,24 @@ open class MultipartFormData {
         }
     }
 
-    private func fail(_ reason: AFError.MultipartEncodingFailureReason) {
+    /// Stores the first failure, which the encoding throws.
+    private func storeFailure(_ reason: AFError.MultipartEncodingFailureReason) {
         if failure == nil { failure = .multipartEncodingFailed(reason: reason) }
     }
 
     /// Marks the first and the last part. The marks are never removed: a form is encoded once.
-    private func markEnds() {
+    private func markFirstAndLastPart() {
         parts.first?.isFirst = true
         parts.last?.isLast = true
     }
 
-    private func opening(of part: MultipartPart) -> Data {
+    /// Returns the delimiter before a part (RFC 2046 §5.1.1) and the part's headers.
+    private func delimiterAndHeaders(of part: MultipartPart) -> Data {
         Data("\(part.isFirst ? "" : "\r\n")--\(boundary)\r\n\(part.headers.text)\r\n".utf8)
     }
 
-    private func closing(of part: MultipartPart) -> Data {
+    /// Returns the close delimiter after the last part (RFC 2046 §5.1.1); empty after any other part.
+    private func closeDelimiter(after part: MultipartPart) -> Data {
         part.isLast ? Data("\r\n--\(boundary)--\r\n".utf8) : Data()
     }
 

@@ -19,7 +19,7 @@ final class MultipartPart {
     var isFirst = false
     var isLast = false
     private var content: Content
-    private var isRead = false
+    private var hasBeenRead = false
 
     init(headers: MultipartPartHeaders, content: Content, length: UInt64) {
         self.headers = headers
@@ -27,27 +27,27 @@ final class MultipartPart {
         self.length = length
     }
 
-    /// Reads the content in chunks, at most `limit` bytes, and passes them to `take`. Returns the number of bytes read.
+    /// Reads the content in chunks, at most `limit` bytes, and calls `body` with each chunk. Returns the number of bytes read.
     ///
-    /// Chunks that start at or after `end` are counted but not passed to `take`. Reading stops once a full chunk or more
-    /// lies beyond `end`, so that an endless stream does not block the encoding forever.
+    /// Chunks that start at or after `end` are counted, but not passed to `body`. Reading stops after a full chunk or more beyond
+    /// `end`, so that an endless stream does not block the encoding forever.
     func read(
-        upTo limit: UInt64, stopBehind end: UInt64 = .max, _ take: (Data) throws -> Void
+        upTo limit: UInt64, stoppingAfter end: UInt64 = .max, _ body: (Data) throws -> Void
     ) throws -> UInt64 {
-        if isRead { return 0 }
-        isRead = true
+        if hasBeenRead { return 0 }
+        hasBeenRead = true
         switch content {
         case .data(let data):
-            try take(data)
+            try body(data)
             return UInt64(data.count)
         case .file(_, let stream), .stream(let stream):
-            return try read(InputStreamReader(stream), upTo: limit, stopBehind: end, take)
+            return try read(InputStreamReader(stream), upTo: limit, stoppingAfter: end, body)
         }
     }
 
     /// Makes the next reading start at the beginning. Returns false for a stream that has been read.
     func rewind() -> Bool {
-        guard isRead else { return true }
+        guard hasBeenRead else { return true }
         switch content {
         case .data: break
         case .file(let url, _):
@@ -55,26 +55,27 @@ final class MultipartPart {
             content = .file(url, stream)
         case .stream: return false
         }
-        isRead = false
+        hasBeenRead = false
         return true
     }
 
     private func read(
-        _ reader: InputStreamReader, upTo limit: UInt64, stopBehind end: UInt64, _ take: (Data) throws -> Void
+        _ reader: InputStreamReader, upTo limit: UInt64, stoppingAfter end: UInt64,
+        _ body: (Data) throws -> Void
     ) throws -> UInt64 {
         defer { reader.close() }
         var total: UInt64 = 0
         while total < limit {
-            let piece: Data
+            let chunk: Data
             do {
-                piece = try reader.next(atMost: Int(clamping: limit - total))
+                chunk = try reader.next(atMost: Int(clamping: limit - total))
             } catch {
                 throw AFError.multipartEncodingFailed(reason: .inputStreamReadFailed(error: error))
             }
-            if piece.isEmpty { break }
-            if total < end { try take(piece) }
-            total += UInt64(piece.count)
-            if total > end, total - end >= UInt64(InputStreamReader.pieceLimit) { break }
+            if chunk.isEmpty { break }
+            if total < end { try body(chunk) }
+            total += UInt64(chunk.count)
+            if total > end, total - end >= UInt64(InputStreamReader.maximumChunkSize) { break }
         }
         return total
     }

@@ -16,7 +16,7 @@ struct MultipartPartFile {
     func length() throws(Failure) -> UInt64 {
         guard url.isFileURL else { throw Failure(reason: .bodyPartURLInvalid(url: url)) }
         try checkReachable()
-        try checkIsNoFolder()
+        try checkIsNotDirectory()
         let attributes: [FileAttributeKey: Any]
         do {
             attributes = try fileManager.attributesOfItem(atPath: url.resolvingSymlinksInPath().path)
@@ -39,9 +39,10 @@ struct MultipartPartFile {
         guard isReachable else { throw Failure(reason: .bodyPartFileNotReachable(at: url)) }
     }
 
-    private func checkIsNoFolder() throws(Failure) {
-        var isFolder: ObjCBool = false
-        guard unsafe fileManager.fileExists(atPath: url.path, isDirectory: &isFolder), !isFolder.boolValue
+    private func checkIsNotDirectory() throws(Failure) {
+        var isDirectory: ObjCBool = false
+        guard unsafe fileManager.fileExists(atPath: url.path, isDirectory: &isDirectory),
+            !isDirectory.boolValue
         else { throw Failure(reason: .bodyPartFileIsDirectory(at: url)) }
     }
 }

@@ -4,17 +4,16 @@
 ///
 /// Names of fields and files come from users. They are written as browsers write them (WHATWG HTML, "multipart/form-data
 /// encoding algorithm"): as raw UTF-8, with a quotation mark, a carriage return and a line feed as `%22`, `%0D` and `%0A`,
-/// so that no name can leave its quotes or its line and inject headers or a body. This deviates from rule E-7.2.2, which has
-/// these three characters raw. In other values and in header names, the characters that end a line become spaces (RFC 9110
-/// §5.5).
+/// so that no name can leave its quotes or its line and inject headers or a body. This deviates from rule E-7.2.2, which leaves
+/// these three characters unescaped. In other values and in header names, CR, LF and NUL become spaces (RFC 9110 §5.5).
 struct MultipartPartHeaders {
     /// The lines, each with its line ending.
     let text: String
 
     /// Creates the headers of a field, or of a file if there is a file name.
     init(name: String, fileName: String?, mimeType: String?) {
-        var disposition = "form-data; name=\"\(Self.quotable(name))\""
-        if let fileName { disposition += "; filename=\"\(Self.quotable(fileName))\"" }
+        var disposition = "form-data; name=\"\(Self.escapedForQuotes(name))\""
+        if let fileName { disposition += "; filename=\"\(Self.escapedForQuotes(fileName))\"" }
         text =
             Self.line("Content-Disposition", disposition)
             + (mimeType.map { Self.line("Content-Type", $0) } ?? "")
@@ -26,10 +25,10 @@ struct MultipartPartHeaders {
     }
 
     private static func line(_ name: String, _ value: String) -> String {
-        "\(inLine(name)): \(inLine(value))\r\n"
+        "\(onOneLine(name)): \(onOneLine(value))\r\n"
     }
 
-    private static func quotable(_ name: String) -> String {
+    private static func escapedForQuotes(_ name: String) -> String {
         var result = String.UnicodeScalarView()
         for scalar in name.unicodeScalars {
             switch scalar {
@@ -42,7 +41,7 @@ struct MultipartPartHeaders {
         return String(result)
     }
 
-    private static func inLine(_ text: String) -> String {
+    private static func onOneLine(_ text: String) -> String {
         var result = String.UnicodeScalarView()
         for scalar in text.unicodeScalars {
             result.append(scalar == "\r" || scalar == "\n" || scalar == "\0" ? " " : scalar)

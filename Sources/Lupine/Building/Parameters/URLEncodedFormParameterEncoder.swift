@@ -9,7 +9,7 @@ public import LupineLoading
 /// Can be used on any thread. `@unchecked Sendable` because it can be subclassed; it stores constants, and the encoder must
 /// not be changed once it is used here.
 open class URLEncodedFormParameterEncoder: @unchecked Sendable, ParameterEncoder {
-    /// Where the form goes.
+    /// The part of a request that the form is written into.
     public enum Destination: Sendable {
         /// Into the query for GET, HEAD and DELETE, into the body for all other methods.
         case methodDependent
@@ -32,7 +32,7 @@ open class URLEncodedFormParameterEncoder: @unchecked Sendable, ParameterEncoder
 
     /// The underlying encoder.
     public let encoder: URLEncodedFormEncoder
-    /// Where the form goes.
+    /// The part of a request that the form is written into.
     public let destination: Destination
 
     /// Creates a parameter encoder that uses `encoder`.
@@ -49,22 +49,26 @@ open class URLEncodedFormParameterEncoder: @unchecked Sendable, ParameterEncoder
         _ parameters: Parameters?, into request: URLRequest
     ) throws -> URLRequest {
         guard let parameters else { return request }
-        guard let url = request.url else { throw Self.missing(.url) }
-        guard let method = request.httpMethod else { throw Self.missing(.httpMethod(rawValue: "nil")) }
+        guard let url = request.url else { throw Self.missingComponent(.url) }
+        guard let method = request.httpMethod else {
+            throw Self.missingComponent(.httpMethod(rawValue: "nil"))
+        }
         let components =
             destination.encodesInQuery(method)
             ? URLComponents(url: url, resolvingAgainstBaseURL: true) : nil
-        return try place(written(parameters), in: components, of: request)
+        return try insert(encodedForm(of: parameters), into: components, of: request)
     }
 
     /// Returns `request` with the form in the query of `components`, or in the body when they are nil.
-    func place(_ form: String, in components: URLComponents?, of request: URLRequest) throws -> URLRequest {
+    func insert(
+        _ form: String, into components: URLComponents?, of request: URLRequest
+    ) throws -> URLRequest {
         var request = request
         if var components {
             let existing = components.percentEncodedQuery.map { $0 + "&" } ?? ""
             let query = existing + form
             components.setEncodedQuery(query.isEmpty ? nil : query)
-            guard let url = components.url else { throw Self.missing(.url) }
+            guard let url = components.url else { throw Self.missingComponent(.url) }
             request.url = url
         } else {
             if request.value(forHTTPHeaderField: "Content-Type") == nil {
@@ -76,7 +80,7 @@ open class URLEncodedFormParameterEncoder: @unchecked Sendable, ParameterEncoder
         return request
     }
 
-    private func written(_ parameters: some Encodable) throws -> String {
+    private func encodedForm(of parameters: some Encodable) throws -> String {
         do {
             return try encoder.encode(parameters)
         } catch {
@@ -84,9 +88,9 @@ open class URLEncodedFormParameterEncoder: @unchecked Sendable, ParameterEncoder
         }
     }
 
-    private static func missing(_ component: AFError.ParameterEncoderFailureReason.RequiredComponent)
-        -> AFError
-    {
+    private static func missingComponent(
+        _ component: AFError.ParameterEncoderFailureReason.RequiredComponent
+    ) -> AFError {
         .parameterEncoderFailed(reason: .missingRequiredComponent(component))
     }
 }

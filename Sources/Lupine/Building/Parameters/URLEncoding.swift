@@ -6,10 +6,10 @@ public import LupineLoading
 /// Writes parameters as `key=value` pairs: into the query of a GET, HEAD or DELETE request, as a form
 /// (`application/x-www-form-urlencoded`) into the body of every other one.
 ///
-/// Keys are sorted, nested dictionaries give `key[sub]`, arrays `key[]`. Not for `Encodable` values, see
+/// Keys are sorted, nested dictionaries give `key[sub]`, arrays `key[]`. For `Encodable` values see
 /// `URLEncodedFormParameterEncoder`, which writes some values differently. A value type; can be used on any thread.
 public struct URLEncoding: ParameterEncoding {
-    /// Where the pairs go.
+    /// The part of a request that the pairs are written into.
     public enum Destination: Sendable {
         /// Into the query for GET, HEAD and DELETE, into the body for all other methods.
         case methodDependent
@@ -28,7 +28,7 @@ public struct URLEncoding: ParameterEncoding {
         }
     }
 
-    /// How the key of an array's element is formed.
+    /// Defines how the key of an array's element is formed.
     public enum ArrayEncoding: Sendable {
         /// `key[]`
         case brackets
@@ -49,7 +49,7 @@ public struct URLEncoding: ParameterEncoding {
         }
     }
 
-    /// How a Boolean is written.
+    /// Defines how a Boolean is written.
     public enum BoolEncoding: Sendable {
         /// `1` or `0`
         case numeric
@@ -71,11 +71,11 @@ public struct URLEncoding: ParameterEncoding {
     /// The encoding into the body.
     public static var httpBody: URLEncoding { URLEncoding(destination: .httpBody) }
 
-    /// Where the pairs go.
+    /// The part of a request that the pairs are written into.
     public let destination: Destination
-    /// How keys of arrays are formed.
+    /// Defines how keys of arrays are formed.
     public let arrayEncoding: ArrayEncoding
-    /// How Booleans are written.
+    /// Defines how Booleans are written.
     public let boolEncoding: BoolEncoding
 
     /// Creates an encoding with these options.

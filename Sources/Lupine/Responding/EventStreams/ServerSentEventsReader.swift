@@ -15,10 +15,11 @@ package struct ServerSentEventsReader: DataStreamReader {
     /// The `data` lines, each followed by a line feed.
     private var data = Data()
     private var type = ""
-    /// The `id` of the current event, if it has one.
-    private var named: String?
+    /// The value of the current event's `id` field, if it has one.
+    private var eventID: String?
     private var lastEventID: String
     private var reconnectionTime: TimeInterval?
+    /// Whether the rest of the current event is ignored.
     private var isSkipping = false
 
     /// Creates a reader for one attempt, which continues from `position` and updates it.
@@ -26,56 +27,58 @@ package struct ServerSentEventsReader: DataStreamReader {
         self.lineLimit = lineLimit
         self.eventLimit = eventLimit
         self.position = position
-        lines = LineSplitter(ending: .feedOrReturn, limit: lineLimit)
+        lines = LineSplitter(ending: .lineFeedOrReturn, limit: lineLimit)
         lastEventID = position?.lastEventID ?? ""
         reconnectionTime = position?.reconnectionTime
     }
 
     package mutating func read(_ data: Data) -> [Result<ServerSentEvent, any Error>] {
-        var found: [LineSplitter.Piece] = []
-        lines.split(data) { found.append($0) }
-        return found.compactMap { take($0) }
+        var completed: [LineSplitter.Line] = []
+        lines.split(data) { completed.append($0) }
+        return completed.compactMap { handle($0) }
     }
 
-    /// Returns nothing: an event without an empty line at its end is discarded.
+    /// Returns no events: an event without an empty line at its end is discarded.
     package mutating func finish() -> [Result<ServerSentEvent, any Error>] { [] }
 
-    private mutating func take(_ piece: LineSplitter.Piece) -> Result<ServerSentEvent, any Error>? {
-        switch piece {
-        case .tooLong: return isSkipping ? nil : skip(.lineTooLong(limit: lineLimit))
-        case .line(let line) where line.isEmpty: return endEvent()
-        case .line where isSkipping: return nil
-        case .line(let line):
+    /// Returns the event that a line completes, or the failure that it causes.
+    private mutating func handle(_ line: LineSplitter.Line) -> Result<ServerSentEvent, any Error>? {
+        switch line {
+        case .tooLong: return isSkipping ? nil : skipEvent(.lineTooLong(limit: lineLimit))
+        case .complete(let line) where line.isEmpty: return dispatchEvent()
+        case .complete where isSkipping: return nil
+        case .complete(let line):
             let colon = line.firstIndex(of: 0x3A)
             if colon == line.startIndex { return nil }
             var value = colon.map { line[($0 + 1)...] } ?? Data()
             if value.first == 0x20 { value = value.dropFirst() }
-            return take(field: line[..<(colon ?? line.endIndex)], value: value)
+            return handleField(line[..<(colon ?? line.endIndex)], value: value)
         }
     }
 
-    private mutating func take(field: Data, value: Data) -> Result<ServerSentEvent, any Error>? {
-        // No known field name is longer, and comparing a long one of the peer would be expensive.
-        guard field.count <= 5 else { return nil }
-        switch String(decoding: field, as: UTF8.self) {
+    /// Stores the value of a field. Returns a failure if the event becomes too large.
+    private mutating func handleField(_ name: Data, value: Data) -> Result<ServerSentEvent, any Error>? {
+        // No known field name is longer, and comparing a long name from the server would be expensive.
+        guard name.count <= 5 else { return nil }
+        switch String(decoding: name, as: UTF8.self) {
         case "data":
             // The line feed after the last line does not count as data.
             guard data.count + value.count <= eventLimit else {
-                return skip(.eventTooLarge(limit: eventLimit))
+                return skipEvent(.eventTooLarge(limit: eventLimit))
             }
             data.append(value)
             data.append(0x0A)
-        case "event": type = Self.name(value) ?? type
-        case "id": if !value.contains(0) { named = Self.name(value) ?? named }
+        case "event": type = Self.shortText(value) ?? type
+        case "id": if !value.contains(0) { eventID = Self.shortText(value) ?? eventID }
         case "retry": setReconnectionTime(value)
         default: break
         }
         return nil
     }
 
-    /// Returns an event type or an identifier. Both are compared, and an identifier is sent in a header field: one that is
-    /// too long for that, or has a long run of combining characters, is ignored.
-    private static func name(_ value: Data) -> String? {
+    /// Returns the text of an event type or an identifier; nil if it is too long or has a long run of combining characters. Such
+    /// a value is ignored, because types and identifiers are compared, and an identifier is sent in a header field.
+    private static func shortText(_ value: Data) -> String? {
         guard value.count <= PeerText.longestKept else { return nil }
         let text = String(decoding: value, as: UTF8.self)
         return PeerText(text).canBeKept ? text : nil
@@ -87,27 +90,28 @@ package struct ServerSentEventsReader: DataStreamReader {
         else { return }
         let seconds = TimeInterval(milliseconds) / 1000
         reconnectionTime = seconds
-        position?.wait(seconds)
+        position?.setReconnectionTime(seconds)
     }
 
-    private mutating func skip(_ error: StreamLimitError) -> Result<ServerSentEvent, any Error> {
+    /// Ignores the rest of the current event, and returns the failure that reports it.
+    private mutating func skipEvent(_ error: StreamLimitError) -> Result<ServerSentEvent, any Error> {
         isSkipping = true
         return .failure(error)
     }
 
-    /// Handles the empty line: dispatches the event, if there is one.
-    private mutating func endEvent() -> Result<ServerSentEvent, any Error>? {
+    /// Handles the empty line: returns the event, if there is one, and starts the next.
+    private mutating func dispatchEvent() -> Result<ServerSentEvent, any Error>? {
         defer {
             data.removeAll(keepingCapacity: data.count <= 1 << 16)
             type = ""
             isSkipping = false
         }
-        let name = named.take()
+        let identifier = eventID.take()
         if isSkipping { return nil }
         // Compared only when the event had an `id`: an identifier may be long, and empty lines are cheap to send.
-        if let name, !lastEventID.utf8.elementsEqual(name.utf8) {
-            lastEventID = name
-            position?.reach(name)
+        if let identifier, !lastEventID.utf8.elementsEqual(identifier.utf8) {
+            lastEventID = identifier
+            position?.setLastEventID(identifier)
         }
         if data.isEmpty { return nil }
         return .success(

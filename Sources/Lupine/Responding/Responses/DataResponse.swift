@@ -21,7 +21,7 @@ public struct DataResponse<Success: Sendable, Failure: Error & Sendable>: Sendab
     /// The value or the error.
     public let result: Result<Success, Failure>
 
-    // The same as in `DownloadResponse`: Alamofire declares both types, each with all of its members.
+    // The members are the same as in `DownloadResponse`: Alamofire declares both types.
 
     /// The value of a success.
     public var value: Success? {

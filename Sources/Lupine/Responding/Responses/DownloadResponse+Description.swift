@@ -24,7 +24,7 @@ extension DownloadResponse: CustomDebugStringConvertible {
             text.add("Response", nil)
         }
         text.add("File URL", fileURL?.path)
-        text.add("Resume Data", resumeData.map(ResponseDescription.count))
+        text.add("Resume Data", resumeData.map(ResponseDescription.sizeText(of:)))
         text.addDurations(metrics: metrics, serialization: serializationDuration)
         text.add("Result", "\(result)")
         return text.text

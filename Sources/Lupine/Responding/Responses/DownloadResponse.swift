@@ -23,7 +23,7 @@ public struct DownloadResponse<Success: Sendable, Failure: Error & Sendable>: Se
     /// The value or the error.
     public let result: Result<Success, Failure>
 
-    // The same as in `DataResponse`: Alamofire declares both types, each with all of its members.
+    // The members are the same as in `DataResponse`: Alamofire declares both types.
 
     /// The value of a success.
     public var value: Success? {

@@ -5,12 +5,12 @@ internal import LupineLoading
 
 /// Describes a response as text for a developer: blocks with a title in brackets, followed by indented lines.
 ///
-/// Shows all header fields, with the values of credentials redacted, and short text bodies. For a debugger, not for a log
-/// that others read: bodies and other fields may be secret too.
+/// Shows all header fields, with the values of credentials redacted, and short text bodies. Meant for debuggers. Not meant for
+/// logs, because bodies and other fields may be secret too.
 struct ResponseDescription {
-    /// The maximum size of a body that is shown.
-    static let longestBody = 100_000
-    private static let step = "    "
+    /// The maximum size in bytes of a body that is shown.
+    static let maximumBodySize = 100_000
+    private static let indentationUnit = "    "
     /// Substrings of the media types of bodies that are shown.
     private static let textualTypes = ["json", "xml", "text"]
 
@@ -39,11 +39,11 @@ struct ResponseDescription {
         add(response.headers)
     }
 
-    /// Adds a body, whose format is determined by the declared media type.
+    /// Adds a body: as text if its media type `type` is textual and it is short enough, otherwise only its size.
     mutating func add(body: Data?, type: String?) {
         guard let body, !body.isEmpty else { return add("Body", nil, depth: 1) }
-        guard body.count <= Self.longestBody, let type, Self.textualTypes.contains(where: type.contains)
-        else { return add("Body", Self.count(of: body), depth: 1) }
+        guard body.count <= Self.maximumBodySize, let type, Self.textualTypes.contains(where: type.contains)
+        else { return add("Body", Self.sizeText(of: body), depth: 1) }
         addTitle("Body", depth: 1)
         let text = String(decoding: body, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
         // Split by octets, because a single character of a body may be very long.
@@ -59,14 +59,14 @@ struct ResponseDescription {
     }
 
     /// Returns the size of data as text.
-    static func count(of data: Data) -> String { "\(data.count) bytes" }
+    static func sizeText(of data: Data) -> String { "\(data.count) bytes" }
 
     private mutating func add(_ headers: HTTPHeaders) {
         if headers.isEmpty { return add("Headers", nil, depth: 1) }
         addTitle("Headers", depth: 1)
         for header in headers.sorted() {
-            let value =
-                LogRedaction.fields.contains(header.name.lowercased()) ? LogRedaction.mark : header.value
+            let isSecret = LogRedaction.fields.contains(header.name.lowercased())
+            let value = isSecret ? LogRedaction.mark : header.value
             lines.append(Self.indentation(2) + "\(header.name): \(value)")
         }
     }
@@ -75,5 +75,7 @@ struct ResponseDescription {
         lines.append(Self.indentation(depth) + "[\(name)]:")
     }
 
-    private static func indentation(_ depth: Int) -> String { String(repeating: step, count: depth) }
+    private static func indentation(_ depth: Int) -> String {
+        String(repeating: indentationUnit, count: depth)
+    }
 }

@@ -5,8 +5,8 @@ public import LupineLoading
 
 /// Converts a response's content to text.
 ///
-/// The encoding is the requested one, else the one that the response declares, else ISO Latin-1, in which any bytes are
-/// valid text.
+/// The encoding is `encoding`; if that is nil, the one that the response declares; otherwise ISO Latin-1, in which any bytes
+/// are valid text.
 public final class StringResponseSerializer: ResponseSerializer {
     /// Processes the content first.
     public let dataPreprocessor: any DataPreprocessor
@@ -38,15 +38,16 @@ public final class StringResponseSerializer: ResponseSerializer {
         guard let content = try content(of: data, request: request, response: response, error: error) else {
             return ""
         }
-        let named = response?.textEncodingName.flatMap { String.Encoding(ianaCharsetName: $0) }
-        let encoding = encoding ?? named ?? .isoLatin1
+        let declaredEncoding = response?.textEncodingName.flatMap { String.Encoding(ianaCharsetName: $0) }
+        let encoding = encoding ?? declaredEncoding ?? .isoLatin1
         guard let text = Self.text(of: content, in: encoding) else {
             throw AFError.responseSerializationFailed(reason: .stringSerializationFailed(encoding: encoding))
         }
         return text
     }
 
-    /// Returns the text. Pure ASCII is valid UTF-8 in both encodings, which allows a faster conversion.
+    /// Returns the text; nil when the content is not text in the encoding. ASCII content, which is the same in ISO Latin-1 and in
+    /// UTF-8, is converted on a faster path.
     private static func text(of content: Data, in encoding: String.Encoding) -> String? {
         if encoding == .isoLatin1 || encoding == .utf8, content.allSatisfy({ $0 < 0x80 }) {
             return String(decoding: content, as: UTF8.self)

@@ -10,104 +10,110 @@ struct LineSplitter: Sendable {
     /// The characters that end a line.
     enum Ending: Sendable {
         /// A line feed.
-        case feed
+        case lineFeed
         /// A line feed, a carriage return, or a carriage return followed by a line feed.
-        case feedOrReturn
+        case lineFeedOrReturn
     }
 
-    /// A parsed line.
-    enum Piece: Equatable, Sendable {
-        /// A line without its ending.
-        case line(Data)
+    /// A line of the stream.
+    enum Line: Equatable, Sendable {
+        /// The bytes of a line, without its ending.
+        case complete(Data)
         /// A line that is longer than the limit.
         case tooLong
     }
 
-    private static let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
-    private static let feed: UInt8 = 0x0A
+    private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
+    private static let lineFeed: UInt8 = 0x0A
     private static let carriageReturn: UInt8 = 0x0D
 
     private let ending: Ending
     private let limit: Int
     /// The beginning of the line whose ending has not been received.
-    private var begun = Data()
+    private var unfinishedLine = Data()
     private var isFirstLine = true
+    /// Whether the rest of a line that is too long is being skipped.
     private var isSkipping = false
-    /// Whether the last line ended with a carriage return; a following line feed then belongs to it.
-    private var followsReturn = false
+    /// Whether the stream so far ends with a carriage return that has ended a line. A line feed that follows belongs to it.
+    private var endedWithReturn = false
 
     init(ending: Ending, limit: Int) {
         self.ending = ending
         self.limit = limit
     }
 
-    /// Passes the lines that `data` completes to `take`, in order.
-    mutating func split(_ data: Data, _ take: (Piece) -> Void) {
+    /// Calls `body` with each line that `data` completes, in order.
+    mutating func split(_ data: Data, _ body: (Line) -> Void) {
         var start = data.startIndex
-        if followsReturn, let first = data.first {
-            followsReturn = false
-            if first == Self.feed { start += 1 }
+        if endedWithReturn, let first = data.first {
+            endedWithReturn = false
+            if first == Self.lineFeed { start += 1 }
         }
         while start < data.endIndex {
-            guard let end = firstEnd(in: data, from: start) else { return hold(data[start...], take) }
-            hold(data[start..<end], take)
-            endLine(take)
+            guard let end = firstLineEnd(in: data, from: start) else { return append(data[start...], body) }
+            append(data[start..<end], body)
+            endLine(body)
             start = end + 1
-            if ending == .feedOrReturn, data[end] == Self.carriageReturn {
+            if ending == .lineFeedOrReturn, data[end] == Self.carriageReturn {
                 if start == data.endIndex {
-                    followsReturn = true
-                } else if data[start] == Self.feed {
+                    endedWithReturn = true
+                } else if data[start] == Self.lineFeed {
                     start += 1
                 }
             }
         }
     }
 
-    /// Passes the last line to `take`, which is ended by the end of the stream.
-    mutating func finish(_ take: (Piece) -> Void) {
-        if !begun.isEmpty { endLine(take) }
+    /// Calls `body` with the last line, if the stream has ended without an ending for it.
+    mutating func finish(_ body: (Line) -> Void) {
+        if !unfinishedLine.isEmpty { endLine(body) }
         isSkipping = false
     }
 
-    private func firstEnd(in data: Data, from start: Int) -> Int? {
+    /// Returns the index of the first byte that ends a line.
+    private func firstLineEnd(in data: Data, from start: Int) -> Int? {
         let bytes = data.span
         let offset = data.startIndex
-        let takesReturn = ending == .feedOrReturn
+        let returnEndsLine = ending == .lineFeedOrReturn
         for index in (start - offset)..<bytes.count {
             let byte = bytes[index]
-            if byte == Self.feed || (takesReturn && byte == Self.carriageReturn) { return index + offset }
+            if byte == Self.lineFeed || (returnEndsLine && byte == Self.carriageReturn) {
+                return index + offset
+            }
         }
         return nil
     }
 
-    /// Appends to the unfinished line, unless it exceeds the limit.
-    private mutating func hold(_ part: Data, _ take: (Piece) -> Void) {
-        if isSkipping || part.isEmpty { return }
-        let (length, overflows) = begun.count.addingReportingOverflow(part.count)
-        let allowance = isFirstLine ? markLength(begun, part) : 0
-        guard !overflows, length - allowance <= limit else {
+    /// Appends `bytes` to the unfinished line. If the line becomes too long, calls `body` with `.tooLong` and skips the line.
+    private mutating func append(_ bytes: Data, _ body: (Line) -> Void) {
+        if isSkipping || bytes.isEmpty { return }
+        let (length, overflows) = unfinishedLine.count.addingReportingOverflow(bytes.count)
+        let markLength = isFirstLine ? byteOrderMarkLength(unfinishedLine, bytes) : 0
+        guard !overflows, length - markLength <= limit else {
             isSkipping = true
-            begun = Data()
-            return take(.tooLong)
+            unfinishedLine = Data()
+            return body(.tooLong)
         }
-        begun.append(part)
+        unfinishedLine.append(bytes)
     }
 
-    private mutating func endLine(_ take: (Piece) -> Void) {
+    private mutating func endLine(_ body: (Line) -> Void) {
         defer {
             isFirstLine = false
             isSkipping = false
-            begun.removeAll(keepingCapacity: true)
+            unfinishedLine.removeAll(keepingCapacity: true)
         }
         if isSkipping { return }
-        let line =
-            isFirstLine && begun.starts(with: Self.mark) ? Data(begun.dropFirst(Self.mark.count)) : begun
-        take(.line(line))
+        var line = unfinishedLine
+        if isFirstLine, line.starts(with: Self.byteOrderMark) {
+            line = Data(line.dropFirst(Self.byteOrderMark.count))
+        }
+        body(.complete(line))
     }
 
     /// Returns the number of bytes at the beginning of the line that belong to a byte order mark, complete or partial.
-    private func markLength(_ begun: Data, _ part: Data) -> Int {
-        let start = Array((begun.prefix(3) + part.prefix(3)).prefix(3))
-        return Self.mark.starts(with: start) ? start.count : 0
+    private func byteOrderMarkLength(_ unfinishedLine: Data, _ bytes: Data) -> Int {
+        let start = Array((unfinishedLine.prefix(3) + bytes.prefix(3)).prefix(3))
+        return Self.byteOrderMark.starts(with: start) ? start.count : 0
     }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// The limit of the serializer that a stream exceeded. The value that was too large is lost; the following ones are read
-/// again.
+/// The limit of the serializer that a value of a stream exceeded. The reader skips that value and continues with the next one.
 public enum StreamLimitError: Error, Hashable, Sendable {
     /// A line has more bytes than `limit`.
     case lineTooLong(limit: Int)

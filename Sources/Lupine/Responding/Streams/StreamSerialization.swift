@@ -5,64 +5,64 @@ internal import LupineLoading
 
 /// Runs the serializer of one stream handler on each chunk, with the reader of the attempt.
 ///
-/// Called for one chunk after the other, on a serial queue. The first chunk of a later attempt creates a new reader; the
-/// unfinished state of the earlier attempt is discarded with the old one.
+/// Called for one chunk after the other, on a serial queue. The first chunk of a later attempt creates a new reader. The old
+/// reader is discarded, and with it the beginning of a value that the earlier attempt did not complete.
 final class StreamSerialization<Value: Sendable>: Sendable {
-    private struct Progress: Sendable {
+    private struct AttemptReader: Sendable {
         var attempt: Int
         var reader: any DataStreamReader<Value>
     }
 
     private enum Mode: Sendable {
         /// Each chunk is a value.
-        case piecewise(@Sendable (Data) throws -> Value)
-        /// Values may span chunks.
-        case spanning(any SpanningStreamSerializer<Value>, Protected<Progress?>)
+        case chunkwise(@Sendable (Data) throws -> Value)
+        /// Values may span chunks. The reader is nil before the first chunk and while a thread uses it.
+        case spanning(any SpanningStreamSerializer<Value>, Protected<AttemptReader?>)
     }
 
-    private let manner: Mode
+    private let mode: Mode
 
     init<Serializer: DataStreamSerializer>(_ serializer: Serializer)
     where Serializer.SerializedObject == Value {
         if let spanning = serializer as? any SpanningStreamSerializer<Value> {
-            manner = .spanning(spanning, Protected(nil))
+            mode = .spanning(spanning, Protected(nil))
         } else {
-            manner = .piecewise { try serializer.serialize($0) }
+            mode = .chunkwise { try serializer.serialize($0) }
         }
     }
 
     /// Returns the results for `data`, which was received in that attempt.
     func results(of data: Data, attempt: Int) -> [Result<Value, AFError>] {
-        switch manner {
-        case .piecewise(let serialize): [Result { try serialize(data) }.mapError(Self.asAFError)]
-        case .spanning: advance(attempt) { $0.read(data) }
+        switch mode {
+        case .chunkwise(let serialize): [Result { try serialize(data) }.mapError(Self.asAFError)]
+        case .spanning: withReader(of: attempt) { $0.read(data) }
         }
     }
 
     /// Returns the remaining results after the stream of that attempt has ended regularly.
     func lastResults(attempt: Int) -> [Result<Value, AFError>] {
-        switch manner {
-        case .piecewise: []
-        case .spanning: advance(attempt) { $0.finish() }
+        switch mode {
+        case .chunkwise: []
+        case .spanning: withReader(of: attempt) { $0.finish() }
         }
     }
 
-    /// Advances the reader outside the lock, because it calls the program's decoder.
-    private func advance(
-        _ attempt: Int, by step: (inout any DataStreamReader<Value>) -> [Result<Value, any Error>]
+    /// Calls `body` with the attempt's reader, outside the lock, because the reader calls the program's decoder.
+    private func withReader(
+        of attempt: Int, _ body: (inout any DataStreamReader<Value>) -> [Result<Value, any Error>]
     ) -> [Result<Value, AFError>] {
-        guard case .spanning(let serializer, let state) = manner else { return [] }
-        let stored: Progress? = state.write { progress in
-            defer { progress = nil }
-            return progress
+        guard case .spanning(let serializer, let storage) = mode else { return [] }
+        let stored: AttemptReader? = storage.write { reader in
+            defer { reader = nil }
+            return reader
         }
-        var progress = stored ?? Progress(attempt: attempt, reader: serializer.makeReader())
-        if progress.attempt != attempt {
-            progress = Progress(attempt: attempt, reader: serializer.makeReader())
+        var current = stored ?? AttemptReader(attempt: attempt, reader: serializer.makeReader())
+        if current.attempt != attempt {
+            current = AttemptReader(attempt: attempt, reader: serializer.makeReader())
         }
         assertNoLockIsHeld()
-        let results = step(&progress.reader)
-        state.write(progress)
+        let results = body(&current.reader)
+        storage.write(current)
         return results.map { $0.mapError(Self.asAFError) }
     }
 

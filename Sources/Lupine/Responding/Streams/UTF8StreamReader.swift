@@ -6,26 +6,26 @@ import Foundation
 /// stream decoded at once (RFC 3629).
 struct UTF8StreamReader: DataStreamReader {
     /// The beginning of an incomplete character: at most three bytes.
-    private var begun = Data()
+    private var incompleteCharacter = Data()
 
     mutating func read(_ data: Data) -> [Result<String, any Error>] {
-        let whole = begun.isEmpty ? data : begun + data
-        let kept = Self.unfinished(in: whole)
-        begun = Data(whole.suffix(kept))
-        return Self.text(of: whole.dropLast(kept))
+        let bytes = incompleteCharacter.isEmpty ? data : incompleteCharacter + data
+        let incompleteCount = Self.incompleteByteCount(of: bytes)
+        incompleteCharacter = Data(bytes.suffix(incompleteCount))
+        return Self.results(of: bytes.dropLast(incompleteCount))
     }
 
     mutating func finish() -> [Result<String, any Error>] {
-        defer { begun = Data() }
-        return Self.text(of: begun)
+        defer { incompleteCharacter = Data() }
+        return Self.results(of: incompleteCharacter)
     }
 
-    private static func text(of data: Data) -> [Result<String, any Error>] {
+    private static func results(of data: Data) -> [Result<String, any Error>] {
         data.isEmpty ? [] : [.success(String(decoding: data, as: UTF8.self))]
     }
 
     /// Returns the number of bytes at the end that belong to an incomplete character.
-    private static func unfinished(in data: Data) -> Int {
+    private static func incompleteByteCount(of data: Data) -> Int {
         let tail = Array(data.suffix(3))
         for count in 1...3 where count <= tail.count {
             let lead = tail[tail.count - count]

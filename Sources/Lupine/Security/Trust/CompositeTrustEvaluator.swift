@@ -3,7 +3,7 @@
 public import LupineLoading
 
 /// Trusts a server that all of its evaluators trust. They run in order on the same trust object, which keeps the policies and
-/// anchors that the last of them has set.
+/// anchors that an evaluator sets, until a later one sets others.
 public final class CompositeTrustEvaluator: ServerTrustEvaluating {
     private let evaluators: [any ServerTrustEvaluating]
 

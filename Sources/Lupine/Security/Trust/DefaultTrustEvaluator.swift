@@ -3,7 +3,7 @@
 public import LupineLoading
 
 /// Trusts a server whose chain is valid, ends at an anchor and, unless that check is disabled, names the host, as the loading
-/// system does by default. For hosts that must have an evaluator, but need no further checks.
+/// system does by default. Use it for hosts that must have an evaluator, but need no further checks.
 public final class DefaultTrustEvaluator: ServerTrustEvaluating {
     private let validateHost: Bool
 

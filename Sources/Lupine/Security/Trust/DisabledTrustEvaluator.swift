@@ -2,8 +2,8 @@
 
 public import LupineLoading
 
-/// Trusts every server: an attacker who can redirect the connection can read and change all traffic. Never for a program that
-/// leaves the developer's machine.
+/// Trusts every server: an attacker who can redirect the connection can read and change all traffic. Never use it in a program
+/// that others run.
 public final class DisabledTrustEvaluator: ServerTrustEvaluating {
     /// Creates an evaluator that trusts every server.
     public init() {}

@@ -4,10 +4,10 @@ public import LupineLoading
 
 /// Trusts a server whose certificates are valid and have not been revoked.
 ///
-/// A stapled response is used first. Unless the options disable network access, other responses are fetched, and this blocks the
-/// session's root queue, and with it all requests of the session.
+/// The evaluator uses a stapled OCSP response first. Unless the options disable network access, it fetches other responses; this
+/// blocks the session's root queue, and with it all requests of the session.
 public final class RevocationTrustEvaluator: ServerTrustEvaluating {
-    /// How revocation is checked.
+    /// Defines how revocation is checked.
     public struct Options: OptionSet, Sendable {
         /// Checks with OCSP.
         public static let ocsp = Options(rawValue: kSecRevocationOCSPMethod)

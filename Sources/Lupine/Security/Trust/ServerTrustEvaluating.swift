@@ -4,7 +4,7 @@ public import LupineLoading
 
 /// Evaluates whether a server is to be trusted.
 public protocol ServerTrustEvaluating: Sendable {
-    /// Returns if the host is trusted, otherwise throws: an `AFError` fails the request as it is, another error as
+    /// Returns if the host is trusted, otherwise throws. An `AFError` fails the request as it is; any other error fails it as
     /// `serverTrustEvaluationFailed(.customEvaluationFailed)`. Called on the session's root queue, before a byte of the request
     /// is sent.
     func evaluate(_ trust: SecTrust, forHost host: String) throws

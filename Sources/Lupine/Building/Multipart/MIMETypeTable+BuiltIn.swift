@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 
 extension MIMETypeTable {
-    /// The built-in types: the registered ones, and unregistered ones in common use. When Apple's systems and the registry
-    /// differ on a common type, Apple's is used.
-    static let houseLines = """
+    /// The built-in table: the registered types, and unregistered ones in common use. If Apple's systems and the IANA registry
+    /// have different types for a common extension, the table has Apple's.
+    static let builtInLines = """
         application/atom+xml atom
         application/calendar+json jcs
         application/cbor cbor

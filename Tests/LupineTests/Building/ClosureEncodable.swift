@@ -3,7 +3,7 @@
 import Foundation
 
 /// A value that a closure encodes.
-struct Written: Encodable {
+struct ClosureEncodable: Encodable {
     let write: (any Encoder) throws -> Void
 
     init(_ write: @escaping (any Encoder) throws -> Void) { self.write = write }
