@@ -17,6 +17,8 @@ public class DataRequest: Request, @unchecked Sendable {
 
     /// The value that each attempt converts to a `URLRequest`.
     public let convertible: any URLRequestConvertible
+    /// Whether the request is made without code of the program's.
+    private let isMadeByLibrary: Bool
     private let dataState = Protected(DataState())
 
     init(
@@ -26,6 +28,7 @@ public class DataRequest: Request, @unchecked Sendable {
         delegate: any RequestDelegate
     ) {
         self.convertible = convertible
+        isMadeByLibrary = Session.isOwn(convertible)
         super.init(
             underlyingQueue: underlyingQueue, serializationQueue: serializationQueue,
             eventMonitor: eventMonitor, interceptor: interceptor,
@@ -50,7 +53,7 @@ public class DataRequest: Request, @unchecked Sendable {
 
     // An upload removes a file at its end, which no event loop may wait for.
     override var takesContentAnywhere: Bool {
-        type(of: self) == DataRequest.self && Session.isOwn(convertible)
+        isMadeByLibrary && type(of: self) == DataRequest.self
     }
 
     override func mayStartAnywhere(in session: Session) -> Bool {
