@@ -17,8 +17,6 @@ public class DataRequest: Request, @unchecked Sendable {
 
     /// The value that each attempt converts to a `URLRequest`.
     public let convertible: any URLRequestConvertible
-    /// Whether the request is made without code of the program's.
-    private let isMadeByLibrary: Bool
     private let dataState = Protected(DataState())
 
     init(
@@ -28,7 +26,6 @@ public class DataRequest: Request, @unchecked Sendable {
         delegate: any RequestDelegate
     ) {
         self.convertible = convertible
-        isMadeByLibrary = Session.isOwn(convertible)
         super.init(
             underlyingQueue: underlyingQueue, serializationQueue: serializationQueue,
             eventMonitor: eventMonitor, interceptor: interceptor,
@@ -53,7 +50,7 @@ public class DataRequest: Request, @unchecked Sendable {
 
     // An upload removes a file at its end, which no event loop may wait for.
     override var takesContentAnywhere: Bool {
-        isMadeByLibrary && type(of: self) == DataRequest.self
+        type(of: self) == DataRequest.self && Session.isOwn(convertible)
     }
 
     override func mayStartAnywhere(in session: Session) -> Bool {

@@ -84,14 +84,9 @@ public class Request: @unchecked Sendable {
 
         /// Whether the program has added code to the request.
         var hasProgramCode: Bool {
-            // Patterns, because `!= nil` copies what it looks at.
-            if case .some = interceptor { return true }
-            if case .some = redirectHandler { return true }
-            if case .some = cachedResponseHandler { return true }
-            if case .some = urlRequestHandler { return true }
-            if case .some = urlSessionTaskHandler { return true }
-            if case .some = cURLHandler { return true }
-            return !validators.isEmpty || hasGate || hasMonitors || upload.object != nil || download.object != nil
+            interceptor != nil || !validators.isEmpty || hasGate || hasMonitors || upload.object != nil
+                || download.object != nil || urlRequestHandler != nil || urlSessionTaskHandler != nil
+                || cURLHandler != nil || redirectHandler != nil || cachedResponseHandler != nil
         }
     }
 

@@ -37,6 +37,8 @@ extension CacheStore {
         var schedule = Schedule.none
         /// The earliest time at which the next batch begins, unless much waits.
         var nextBatch = Instant(nanoseconds: 0)
+        /// Whether the cache has been released: nothing is put off any more.
+        var isReleased = false
         /// The keys used since uses were last logged in the folder.
         var used: [CacheKey] = []
         /// The places of evicted entries, until they are logged in the folder.
@@ -250,10 +252,11 @@ extension CacheStore.State {
     /// Returns when a batch has to begin; nil if there is nothing to do, or a batch is scheduled already.
     mutating func beginTurn() -> CacheStore.Beginning? {
         if queue.isEmpty && !mustClear && used.count < Self.mostUses { return nil }
+        let mayWait = pendingSize < Self.muchSize && !isReleased
         switch schedule {
         case .queued: return nil
-        case .later where pendingSize < Self.muchSize: return nil
-        case .none where pendingSize < Self.muchSize && MonotonicClock().now() < nextBatch:
+        case .later where mayWait: return nil
+        case .none where mayWait && MonotonicClock().now() < nextBatch:
             schedule = .later
             return .at(nextBatch)
         case .none, .later:

@@ -41,17 +41,22 @@ extension CacheStore {
         case .now: StorageQueue.run { self.takeTurn() }
         case .at(let moment):
             // Not retained by the alarm: `finish()` writes what waits when the cache is released.
-            _ = LoadAlarms.shared.set(at: moment) { [weak self] in self?.beginQueued() }
+            _ = LoadAlarms.shared.set(at: moment) { [weak self] in
+                guard let self, state.withLock({ $0.alarmRang() }) else { return }
+                begin(.now)
+            }
         case nil: break
         }
     }
 
-    private func beginQueued() {
-        if state.withLock({ $0.alarmRang() }) { begin(.now) }
+    /// Writes what waits at once, because the cache is being released. Any thread.
+    func finish() {
+        begin(
+            state.withLock { state in
+                state.isReleased = true
+                return state.beginTurn()
+            })
     }
-
-    /// Begins the batch that is scheduled, because the cache is being released. Any thread.
-    func finish() { beginQueued() }
 
     /// Performs one batch, and schedules another if more is pending.
     func takeTurn() {
