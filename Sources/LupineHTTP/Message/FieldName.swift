@@ -79,12 +79,25 @@ public struct FieldName: Sendable, Hashable, CustomStringConvertible {
             value = UInt16(truncatingIfNeeded: length & 0xFF) << 8 | UInt16(letters)
         }
 
+        /// The tag's mark; a few tags share each.
+        @inline(__always)
+        var mark: Marks { Marks(rawValue: 1 << UInt64((value ^ (value >> 8)) & 63)) }
+
         // The letters as ASCII, such as c and h for the first.
         static let contentLength = Tag(length: 14, first: 0x63, last: 0x68)
         static let transferEncoding = Tag(length: 17, first: 0x74, last: 0x67)
         static let connection = Tag(length: 10, first: 0x63, last: 0x6E)
         static let host = Tag(length: 4, first: 0x68, last: 0x74)
         static let upgrade = Tag(length: 7, first: 0x75, last: 0x65)
+    }
+
+    /// A set of tags, which may contain more than were inserted.
+    struct Marks: OptionSet, Sendable {
+        let rawValue: UInt64
+
+        static let connectionFields: Marks = [
+            Tag.contentLength.mark, Tag.transferEncoding.mark, Tag.connection.mark, Tag.host.mark, Tag.upgrade.mark,
+        ]
     }
 
     public static func == (left: FieldName, right: FieldName) -> Bool {

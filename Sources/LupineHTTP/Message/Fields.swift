@@ -51,17 +51,23 @@ public struct Fields: Sendable {
     private(set) var entries: [Entry]
     /// Whether `octets` is exactly the lines `name: value CRLF` of `entries`, in order.
     private var isWireForm: Bool
+    /// The marks of all tags in `entries`: a name whose mark is missing is not searched for.
+    private var marks: FieldName.Marks
 
     /// No fields.
     public init() {
         octets = []
         entries = []
         isWireForm = true
+        marks = []
     }
 
     /// The fields that a parser found in the octets of a head.
     init(parsed octets: consuming [UInt8], entries: consuming [Entry]) {
         self.octets = octets
+        marks = []
+        let table = entries.span
+        for index in table.indices { marks.insert(table[index].tag.mark) }
         self.entries = entries
         isWireForm = false
     }
@@ -73,6 +79,7 @@ public struct Fields: Sendable {
         entries = []
         entries.reserveCapacity(count)
         isWireForm = false
+        marks = []
     }
 
     /// Adds the field whose name and value are at these ranges of the octets. The caller has validated them (`FieldName.isName`,
@@ -80,6 +87,7 @@ public struct Fields: Sendable {
     package mutating func adopt(name: Range<Int>, value: Range<Int>) {
         let tag = FieldName.Tag(octets.span, name.lowerBound, name.upperBound)
         entries.append(Entry(name: name, value: value, tag: tag))
+        marks.insert(tag.mark)
     }
 
     /// The number of fields, including duplicates.
@@ -141,6 +149,7 @@ public struct Fields: Sendable {
 
     /// Returns the position of the first field of that name at or after `start`.
     package func firstIndex(of name: FieldName, from start: Int = 0) -> Int? {
+        guard marks.contains(name.tag.mark) else { return nil }
         let table = entries.span
         let bytes = octets.span
         let count = name.octets.count
@@ -158,6 +167,7 @@ public struct Fields: Sendable {
     /// False if no field frames a message, names its host or concerns its connection; true if one may do so. It is false for
     /// nearly every list that is sent, and one pass over the tags then saves a search for each name.
     package var mayHoldConnectionFields: Bool {
+        if marks.isDisjoint(with: .connectionFields) { return false }
         let table = entries.span
         for index in table.indices {
             switch table[index].tag {
@@ -292,6 +302,7 @@ public struct Fields: Sendable {
         octets.append(Octet.carriageReturn)
         octets.append(Octet.lineFeed)
         entries.append(Entry(name: start..<(start + name.count), value: valueStart..<valueEnd, tag: tag))
+        marks.insert(tag.mark)
     }
 }
 

@@ -78,8 +78,12 @@ struct OctetWriter: Sendable {
 
     /// Overwrites a number of the same size that was written before.
     mutating func replace(at place: Int, with number: some FixedWidthInteger) {
-        for index in 0..<(number.bitWidth / 8) {
-            room[place + index] = UInt8(truncatingIfNeeded: number >> (8 * index))
+        let size = number.bitWidth / 8
+        var octets = room.mutableSpan
+        // Checked once for all octets of the number.
+        var places = octets._mutatingExtracting(place..<(place + size))
+        for index in 0..<min(size, places.count) {
+            places[index] = UInt8(truncatingIfNeeded: number >> (8 * index))
         }
     }
 

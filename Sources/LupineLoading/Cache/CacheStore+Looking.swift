@@ -102,18 +102,18 @@ extension CacheStore {
         var item = item
         while true {
             let found = folder.read(item.place, key: key)
-            let (moved, isDue) = state.withLock { state -> (CacheIndex.Item?, Bool) in
-                guard let now = state.index[key] else { return (nil, false) }
+            let (moved, next) = state.withLock { state -> (CacheIndex.Item?, Beginning?) in
+                guard let now = state.index[key] else { return (nil, nil) }
                 if case .entry = found {
                     state.noteUse(key)
                     return (nil, state.beginTurn())
                 }
                 // The folder's writer may just have moved it.
-                if now.place != item.place { return (now, false) }
+                if now.place != item.place { return (now, nil) }
                 state.lose([key])
                 return (nil, state.beginTurn())
             }
-            if isDue { StorageQueue.run { self.takeTurn() } }
+            begin(next)
             if case .entry(let entry) = found { return entry }
             guard let moved else { return nil }
             item = moved

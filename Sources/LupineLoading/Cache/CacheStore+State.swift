@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 internal import Foundation
+internal import LupineTransport
 
 /// The state of a store, under its only lock: the entries in memory, the index of the folder, and the pending changes.
 ///
@@ -32,14 +33,35 @@ extension CacheStore {
         var withdrawals: PendingRemovals? = PendingRemovals()
         /// The number of changes requested so far.
         var number: UInt64 = 0
-        /// Whether a batch is scheduled on the storage queue.
-        var hasTurn = false
+        /// Whether and when a batch follows.
+        var schedule = Schedule.none
+        /// The earliest time at which the next batch begins, unless much waits.
+        var nextBatch = Instant(nanoseconds: 0)
+        /// Whether the cache has been released: nothing is put off any more.
+        var isReleased = false
         /// The keys used since uses were last logged in the folder.
         var used: [CacheKey] = []
         /// The places of evicted entries, until they are logged in the folder.
         var evicted: [EntryLocation.Start] = []
         /// How many entries were not written because too many bytes were already waiting.
         var droppedCount = 0
+    }
+
+    /// Whether and when a batch follows.
+    enum Schedule: Hashable, Sendable {
+        case none
+        /// An alarm is set for `nextBatch`.
+        case later
+        /// The batch is on the storage queue.
+        case queued
+    }
+
+    /// The beginning of a batch, which the caller of `beginTurn()` has to arrange.
+    enum Beginning: Hashable, Sendable {
+        /// On the storage queue.
+        case now
+        /// On the storage queue, after this time.
+        case at(Instant)
     }
 
     /// The result of a look-up that does not read a segment.
@@ -69,6 +91,11 @@ extension CacheStore {
 extension CacheStore.State {
     /// The largest number of uses that are logged; when as many have gathered, a batch is scheduled.
     private static let mostUses = 512
+    /// The time between the beginnings of two batches. A program that stores one response after the other does not wake the
+    /// storage queue for each.
+    private static let batchInterval = Interval.milliseconds(50)
+    /// The number of waiting bytes from which a batch begins at once.
+    private static let muchSize = 512 << 10
 
     // MARK: looking up
 
@@ -222,11 +249,34 @@ extension CacheStore.State {
         queue.isEmpty && !mustClear && used.isEmpty && evicted.isEmpty && withdrawals?.isEmpty ?? true
     }
 
-    /// Returns whether a batch must be scheduled now.
-    mutating func beginTurn() -> Bool {
-        if hasTurn || queue.isEmpty && !mustClear && used.count < Self.mostUses { return false }
-        hasTurn = true
+    /// Returns when a batch has to begin; nil if there is nothing to do, or a batch is scheduled already.
+    mutating func beginTurn() -> CacheStore.Beginning? {
+        if queue.isEmpty && !mustClear && used.count < Self.mostUses { return nil }
+        let mayWait = pendingSize < Self.muchSize && !isReleased
+        switch schedule {
+        case .queued: return nil
+        case .later where mayWait: return nil
+        case .none where mayWait && MonotonicClock().now() < nextBatch:
+            schedule = .later
+            return .at(nextBatch)
+        case .none, .later:
+            schedule = .queued
+            return .now
+        }
+    }
+
+    /// The alarm of a batch has gone off. Returns whether the batch has to be queued: it may have been queued before.
+    mutating func alarmRang() -> Bool {
+        guard schedule == .later else { return false }
+        schedule = .queued
         return true
+    }
+
+    /// A batch has been written. Returns when the next one has to begin.
+    mutating func endTurn() -> CacheStore.Beginning? {
+        schedule = .none
+        nextBatch = MonotonicClock().now() + Self.batchInterval
+        return beginTurn()
     }
 
     /// Returns the next changes, up to this total size, without void ones.

@@ -15,13 +15,13 @@ extension CacheStore {
         // Several threads may get here; all find the same index, and the first one's is used.
         let found = folder.open(capacity: capacity, isMade: false)
         let isWriter = folder.access == .writer
-        let isDue = state.withLock { state in
+        let next = state.withLock { state in
             if let found { state.learn(found, isWriter: isWriter) }
             state.evictFiles()
             return state.beginTurn()
         }
         folder.forgetFound()
-        if isDue { StorageQueue.run { self.takeTurn() } }
+        begin(next)
     }
 
     /// The hash that conceals secrets in the folder; the first access reads its key.
@@ -35,14 +35,33 @@ extension CacheStore {
     /// Returns the keyed hash of a secret for the folder.
     func conceal(_ secret: String) -> String { folderHash.text(for: secret) }
 
+    /// Arranges for a batch. Any thread.
+    func begin(_ beginning: Beginning?) {
+        switch beginning {
+        case .now: StorageQueue.run { self.takeTurn() }
+        case .at(let moment):
+            // Not retained by the alarm: `finish()` writes what waits when the cache is released.
+            _ = LoadAlarms.shared.set(at: moment) { [weak self] in
+                guard let self, state.withLock({ $0.alarmRang() }) else { return }
+                begin(.now)
+            }
+        case nil: break
+        }
+    }
+
+    /// Writes what waits at once, because the cache is being released. Any thread.
+    func finish() {
+        begin(
+            state.withLock { state in
+                state.isReleased = true
+                return state.beginTurn()
+            })
+    }
+
     /// Performs one batch, and schedules another if more is pending.
     func takeTurn() {
         writeBatch(isLast: false)
-        let isDue = state.withLock { state in
-            state.hasTurn = false
-            return state.beginTurn()
-        }
-        if isDue { StorageQueue.run { self.takeTurn() } }
+        begin(state.withLock { $0.endTurn() })
     }
 
     /// Performs all changes up to this number.

@@ -131,60 +131,60 @@ final class CacheStore: Sendable {
             policy == .allowed && entry.provenance.mayBeWritten
             && !CacheRule.forbidsStoring(entry.httpResponse, for: request)
         let head = isForDisk ? request.head : request
-        let (isDue, _) = state.withLock { state in
+        let (next, _) = state.withLock { state -> (Beginning?, RemovedObjects) in
             var gone = RemovedObjects()
             state.keep(entry, for: key, admission, &gone)
-            guard state.diskCapacity > 0 else { return (false, gone) }
+            guard state.diskCapacity > 0 else { return (nil, gone) }
             let isTaken = isForDisk && state.takes(entry.size, admission)
             state.change(key, isTaken ? .write(entry, head, admission) : .remove, &gone)
             return (state.beginTurn(), gone)
         }
-        if isDue { StorageQueue.run { self.takeTurn() } }
+        begin(next)
     }
 
     /// Removes all entries of an address, for all users.
     func remove(_ address: String) {
-        let (isDue, _) = state.withLock { state in
+        let (next, _) = state.withLock { state in
             var gone: [RemovedObjects] = []
             for key in state.keys(of: address) { gone.append(state.remove(key)) }
             state.hideUnknown(address)
             return (state.beginTurn(), gone)
         }
-        if isDue { StorageQueue.run { self.takeTurn() } }
+        begin(next)
     }
 
     /// Removes the entry of an address in one partition.
     func remove(_ address: String, party: CacheParty?) {
-        let (isDue, _) = state.withLock { state in
+        let (next, _) = state.withLock { state in
             let gone = state.remove(CacheKey(address: address, party: party))
             return (state.beginTurn(), gone)
         }
-        if isDue { StorageQueue.run { self.takeTurn() } }
+        begin(next)
     }
 
     /// Removes all entries.
     func removeAll() {
-        let (isDue, _, _) = state.withLock { state in
+        let (next, _, _) = state.withLock { state in
             let gone = (state.memory, state.pending)
             state.memory.removeAll()
             state.forgetPending()
             if state.diskCapacity > 0 { state.clearFolder() }
             return (state.beginTurn(), gone.0, gone.1)
         }
-        if isDue { StorageQueue.run { self.takeTurn() } }
+        begin(next)
     }
 
     /// Removes the entries stored at this time or later. The first call may wait for the disk.
     func remove(since date: Date) {
         if diskCapacity > 0 { learnFolder() }
-        let (isDue, _) = state.withLock { state in
+        let (next, _) = state.withLock { state in
             var gone: [RemovedObjects] = []
             for key in state.keys(storedSince: date) { gone.append(state.remove(key)) }
             // Entries that another cache has stored in the folder since then are not known here.
             if state.diskCapacity > 0 { state.withdrawals?.insertAll() }
             return (state.beginTurn(), gone)
         }
-        if isDue { StorageQueue.run { self.takeTurn() } }
+        begin(next)
     }
 
     /// Calls `done` on the storage queue when all changes requested before are on disk.

@@ -92,6 +92,8 @@ open class URLCache: NSObject, @unchecked Sendable {
             folder: CacheFolder(directory, keyFile: keyFile))
     }
 
+    deinit { store.finish() }
+
     // MARK: what is stored
 
     /// Returns the response stored for a request's address, however old it is; nil for a request that is not a GET. May read the

@@ -301,19 +301,11 @@ extension TaskDriver {
     private func load(_ hop: Prepared, _ plan: Plan, _ cache: CacheUse) {
         var sent = hop.sent
         order.dress?(&sent)
-        var request = HopRequest(
-            request: sent, body: plan.body, isUpgrade: order.kind == .webSocket,
-            mayDecode: context.settings.lupine.decodesContent && order.mayDecode,
-            wholeTimeout: plan.deadline.map { $0 - context.clock.now() }, priority: plan.priority,
-            usesClientIdentity: context.settings.mayIdentify(to: sent.url, after: plan.move))
-        request.loop = plan.loop
-        let (authorization, proxyAuthorization) = (hop.fields.authorization, hop.fields.proxyAuthorization)
-        let tunnelAuthorizer = hop.fields.tunnelAuthorizer
-        let hasAnswered = authorization != nil || proxyAuthorization != nil || tunnelAuthorizer != nil
-        request.proxyAuthorization = proxyAuthorization
-        request.tunnelAuthorizer = tunnelAuthorizer
-        request.taskTrust = trust(for: sent)
-        if context.engine.reporter != nil { request.transfer = newTransfer }
+        let transfer = context.engine.reporter == nil ? nil : newTransfer
+        let authorization = hop.fields.authorization
+        let request = hopRequest(sent, hop.fields, plan, transfer)
+        let hasAnswered =
+            authorization != nil || request.proxyAuthorization != nil || request.tunnelAuthorizer != nil
         guard let made = context.loads.make(request, context, client, self) else {
             let scheme = sent.url?.scheme ?? ""
             return fail(
@@ -327,7 +319,7 @@ extension TaskDriver {
             if case .stream(let stream) = sent.contents.value.body { ObjectIdentifier(stream.value) } else {
                 nil
             }
-        if let transfer = request.transfer, made.load is NetworkLoad { noteTransfer(transfer) }
+        if let transfer, made.load is NetworkLoad { noteTransfer(transfer) }
         if plan.isSuspended { made.load.setSuspended(true) }
         let wantsAlarm = !made.isTransaction
         let now = context.clock.date()
@@ -356,6 +348,18 @@ extension TaskDriver {
         passSuspension(to: made.load, told: plan.isSuspended)
         if priority != plan.priority { made.load.setPriority(priority) }
         if wantsAlarm { setAlarm() }
+    }
+
+    private func hopRequest(
+        _ sent: URLRequest, _ fields: AuthenticationFields, _ plan: Plan, _ transfer: TransferIdentity?
+    ) -> HopRequest {
+        HopRequest(
+            request: sent, body: plan.body, isUpgrade: order.kind == .webSocket,
+            mayDecode: context.settings.lupine.decodesContent && order.mayDecode,
+            wholeTimeout: plan.deadline.map { $0 - context.clock.now() }, priority: plan.priority,
+            loop: plan.loop, usesClientIdentity: context.settings.mayIdentify(to: sent.url, after: plan.move),
+            proxyAuthorization: fields.proxyAuthorization, tunnelAuthorizer: fields.tunnelAuthorizer,
+            taskTrust: trust(for: sent), transfer: transfer)
     }
 
     /// What transfer observers are told of the transaction, if it uses the network.

@@ -20,10 +20,12 @@ enum BodySource: Sendable {
     init(_ body: TaskOrder.Body, of request: URLRequest) throws(URLError) {
         switch body {
         case .request:
-            switch request.body {
-            case .none: self = .none
-            case .data(let data): self = data.isEmpty ? .none : .data(data)
-            case .stream(let stream): self = .stream(stream)
+            if let data = request.httpBody {
+                self = data.isEmpty ? .none : .data(data)
+            } else if let stream = request.httpBodyStream {
+                self = .stream(BodyStream(stream))
+            } else {
+                self = .none
             }
         case .data(let data): self = data.isEmpty ? .none : .data(data)
         case .file(let url): self = try Self.file(url, for: request.url)

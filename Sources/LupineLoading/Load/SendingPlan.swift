@@ -14,7 +14,7 @@ struct SendingPlan: Sendable {
     let length: Int64?
 
     /// - Throws: The reason why the request cannot be sent.
-    init(_ hop: borrowing HopRequest, _ settings: SessionSettings, _ engine: SessionEngine) throws(URLError) {
+    init(_ hop: HopRequest, _ settings: SessionSettings, _ engine: SessionEngine) throws(URLError) {
         let request = hop.request
         guard let url = request.url else {
             throw .loading(.unsupportedURL, url: nil, reason: "the request has no URL")
@@ -33,7 +33,7 @@ struct SendingPlan: Sendable {
         let route: SessionEngine.Route
         do throws(TransportError) {
             route = try engine.route(
-                for: url, isWebSocket: hop.isUpgrade, proxyCredentials: hop.proxyCredentials,
+                for: url, isWebSocket: hop.isUpgrade,
                 tunnelAuthorizer: hop.tunnelAuthorizer, taskTrust: hop.taskTrust,
                 mayIdentify: hop.usesClientIdentity
             ) { SentFields.ownFields(to: $0, settings) }

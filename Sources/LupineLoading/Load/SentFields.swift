@@ -16,7 +16,7 @@ struct SentFields {
     let proxyAuthorization: String?
 
     /// The fields of a transaction.
-    init(_ hop: borrowing HopRequest, hasBody: Bool, isPost: Bool) {
+    init(_ hop: HopRequest, hasBody: Bool, isPost: Bool) {
         given = hop.request.headerList
         isUpgrade = hop.isUpgrade
         mayDecode = hop.mayDecode

@@ -18,16 +18,11 @@ public struct URLRequest: Sendable {
 
     /// The contents of a request.
     struct Contents: Sendable {
-        var url: URL? {
-            didSet {
-                scheme = LoadingScheme(of: url)
-                isRelative = url?.baseURL != nil
-            }
-        }
+        fileprivate(set) var url: URL?
         /// The URL's scheme, cached because several steps of a load need it.
-        private(set) var scheme: LoadingScheme
+        fileprivate(set) var scheme: LoadingScheme
         /// Whether the URL has a base. Only a URL that was set may have one: the initializer makes it absolute.
-        private(set) var isRelative: Bool
+        fileprivate(set) var isRelative: Bool
         var cachePolicy: CachePolicy
         /// The timeout as set; nil leaves it to the session's configuration (U-14.1).
         var timeout: TimeInterval?
@@ -46,12 +41,10 @@ public struct URLRequest: Sendable {
         var httpShouldUsePipelining = false
         var protocolProperties: [String: UncheckedSendable<Any>] = [:]
 
-        init(url: URL?, cachePolicy: CachePolicy, timeout: TimeInterval?) {
+        mutating func setURL(_ url: URL?) {
             self.url = url
             scheme = LoadingScheme(of: url)
             isRelative = url?.baseURL != nil
-            self.cachePolicy = cachePolicy
-            self.timeout = timeout
         }
     }
 
@@ -91,7 +84,7 @@ public struct URLRequest: Sendable {
     /// the absolute URL is loaded.
     public var url: URL? {
         get { contents.value.url }
-        set { contents.value.url = newValue }
+        set { contents.value.setURL(newValue) }
     }
 
     /// Makes the URL absolute, as it is for loading.
@@ -330,5 +323,13 @@ extension URLRequest: CustomReflectable {
             ("httpShouldUsePipelining", httpShouldUsePipelining),
         ]
         return Mirror(self, children: members, displayStyle: .struct)
+    }
+}
+
+extension URLRequest.Contents {
+    init(url: URL?, cachePolicy: URLRequest.CachePolicy, timeout: TimeInterval?) {
+        self.init(
+            url: url, scheme: LoadingScheme(of: url), isRelative: url?.baseURL != nil,
+            cachePolicy: cachePolicy, timeout: timeout)
     }
 }

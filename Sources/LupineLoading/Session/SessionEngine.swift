@@ -215,7 +215,6 @@ final class SessionEngine: Sendable {
     ///
     /// - Parameters:
     ///   - isWebSocket: Whether the URL has a web socket's scheme, and the connection will leave HTTP.
-    ///   - proxyCredentials: Credentials for the proxy that replace those of the configuration.
     ///   - tunnelAuthorizer: Answers the proxy's challenges when it is asked for a tunnel.
     ///   - taskTrust: Takes the challenges of a connection to the task's delegate, if it wants them; the exchange has to have
     ///     it as its `asker`, too.
@@ -225,7 +224,7 @@ final class SessionEngine: Sendable {
     /// - Throws: `TransportError.url` for a URL that cannot be sent to; otherwise the error that kept the engine from being
     ///   made.
     func route(
-        for url: URL, isWebSocket: Bool, proxyCredentials: ProxyServer.Credentials? = nil,
+        for url: URL, isWebSocket: Bool,
         tunnelAuthorizer: TunnelAuthorizer? = nil, taskTrust: TaskTrust? = nil, mayIdentify: Bool = true,
         ownFields: (_ host: String) -> Fields? = { _ in nil }
     ) throws(TransportError) -> Route {
@@ -243,7 +242,6 @@ final class SessionEngine: Sendable {
                 isTunnelled: false, ownFields: known?.ownFields)
         }
         var proxy = Self.proxy(for: server, parts)
-        if let proxyCredentials { proxy?.credentials = proxyCredentials }
         if let tunnelAuthorizer { proxy?.tunnelAuthorizer = tunnelAuthorizer }
         let profile =
             server.scheme == .https

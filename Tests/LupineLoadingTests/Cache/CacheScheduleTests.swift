@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import LupineTransport
+import Testing
+
+@testable import LupineLoading
+
+/// When the store's next batch begins.
+struct CacheScheduleTests {
+    typealias State = CacheStore.State
+
+    /// A state with a change that is to be written.
+    func state(waiting size: Int = 0, next: Instant = .distantFuture) -> State {
+        var state = State(memoryCapacity: 0, diskCapacity: 1 << 30)
+        state.clearFolder()
+        state.mustClear = false
+        state.queue = [(CacheKey(address: "http://h/", party: nil), 1)]
+        state.pendingSize = size
+        state.nextBatch = next
+        return state
+    }
+
+    @Test("[U-12.3] a batch begins at once if none was written lately, or if much waits")
+    func beginnings() {
+        let half = 512 << 10
+        let rows: [(size: Int, next: Instant, expected: CacheStore.Beginning?)] = [
+            (0, Instant(nanoseconds: 0), .now), (0, .distantFuture, .at(.distantFuture)),
+            (half - 1, .distantFuture, .at(.distantFuture)), (half, .distantFuture, .now),
+        ]
+        for (size, next, expected) in rows {
+            var state = state(waiting: size, next: next)
+            #expect(state.beginTurn() == expected, "\(size)")
+            // It is arranged only once.
+            #expect(state.beginTurn() == nil, "\(size)")
+        }
+        var idle = State(memoryCapacity: 0, diskCapacity: 1 << 30)
+        #expect(idle.beginTurn() == nil)
+    }
+
+    @Test("[U-12.3] a batch that was to begin later begins at once when much waits, and only once")
+    func muchComesLater() {
+        var state = state()
+        #expect(state.beginTurn() == .at(.distantFuture))
+        state.pendingSize = 512 << 10
+        #expect(state.beginTurn() == .now)
+        #expect(state.beginTurn() == nil)
+        #expect(!state.alarmRang())
+    }
+
+    @Test("[U-12.3] an alarm queues the batch once; after a batch the next one begins later")
+    func alarms() {
+        var state = state()
+        #expect(!state.alarmRang())
+        #expect(state.beginTurn() == .at(.distantFuture))
+        #expect(state.alarmRang())
+        #expect(!state.alarmRang() && state.beginTurn() == nil)
+        let before = MonotonicClock().now()
+        guard case .at(let moment) = state.endTurn() else {
+            Issue.record("another change waits, and no batch follows")
+            return
+        }
+        #expect(moment > before && moment == state.nextBatch)
+        #expect(state.alarmRang())
+        state.queue = []
+        #expect(state.endTurn() == nil && !state.alarmRang())
+    }
+
+    @Test("[U-12.3] what waits when its cache is released is written then")
+    func releasedCaches() async throws {
+        let stage = CacheStage()
+        let addresses = (0..<20).map { "http://h/\($0)" }
+        func storeAll() throws {
+            let cache = stage.cache()
+            for address in addresses {
+                cache.storeCachedResponse(
+                    try CacheStage.loaded("a", url: address), for: try CacheStage.request(address))
+            }
+        }
+        try storeAll()
+        // The batch that is being written may be followed by the last one.
+        for _ in 0..<2 { await withCheckedContinuation { idle in StorageQueue.run { idle.resume() } } }
+        #expect(stage.entries.count == addresses.count)
+    }
+}
