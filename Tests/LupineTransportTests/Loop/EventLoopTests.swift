@@ -282,7 +282,7 @@ import Testing
                             #expect(core.deregister(registrations[1 - index], closing: false))
                             let reused = try? core.register(idle.descriptor.rawValue, late)
                             #expect(reused?.slot == registrations[1 - index].slot)
-                            #expect(reused?.use != registrations[1 - index].use)
+                            #expect(reused?.generation != registrations[1 - index].generation)
                             #expect(!core.deregister(registrations[1 - index], closing: false))
                         }
                     }
