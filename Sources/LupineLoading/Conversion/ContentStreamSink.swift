@@ -54,7 +54,7 @@ final class ContentStreamSink: TaskSink, StreamOwner {
     func post(_ job: @escaping @Sendable () -> Void) { stream?.post(job) }
 
     /// Nothing to do: the load has counted the bytes.
-    func streamMoved(received: Int, sent: Int) {}
+    func streamTransferred(received: Int, sent: Int) {}
 
     func streamClosed(_ half: StreamMachine.Half) {
         task?.call { context in

@@ -75,7 +75,7 @@ final class StreamLoad: TaskLoad, StreamOwner {
     }
 
     func resumeReading() {}
-    func setSuspended(_ isSuspended: Bool) { onLoop { $0.setHeld(isSuspended) } }
+    func setSuspended(_ isSuspended: Bool) { onLoop { $0.setSuspended(isSuspended) } }
     func setPriority(_ priority: Float) {}
 
     /// Runs a job on the conversation, if there is one.
@@ -89,7 +89,7 @@ final class StreamLoad: TaskLoad, StreamOwner {
 
     func post(_ job: @escaping @Sendable () -> Void) { stream.post(job) }
 
-    func streamMoved(received: Int, sent: Int) {
+    func streamTransferred(received: Int, sent: Int) {
         client.state.withLock { state in
             state.counts.received += Int64(received)
             state.counts.sent += Int64(sent)
