@@ -20,7 +20,8 @@ protocol StreamWire: AnyObject {
     func closeWriting()
     /// Starts TLS and tells the handler the result.
     func startTLS()
-    /// Closes the wire once both halves have ended, so that the peer receives all bytes. The handler is not called any more.
+    /// Closes the wire after both halves have ended, with a lingering close, so that the peer receives all bytes. The handler is
+    /// not called any more.
     func closeGently()
     /// Closes the wire immediately. The handler is not called any more.
     func close()
