@@ -64,7 +64,7 @@ final class ContentStreamSink: TaskSink, StreamOwner {
     }
 
     func streamCaptured(_ streams: CapturedStreams) {
-        if let task { streams.tell(task) }
+        if let task { streams.passToDelegate(of: task) }
         stream?.end(StreamFault.closed.error)
     }
 

@@ -298,7 +298,7 @@ extension TaskDriver {
 
     private func load(_ hop: Prepared, _ plan: Plan, _ cache: CacheUse) {
         var sent = hop.sent
-        order.dress?(&sent)
+        order.addHandshakeFields?(&sent)
         var request = HopRequest(
             request: sent, body: plan.body, isUpgrade: order.kind == .webSocket,
             mayDecode: context.settings.lupine.decodesContent && order.mayDecode,

@@ -11,9 +11,9 @@ extension URLSession {
             WebSocketLoad(
                 socket, task,
                 offersCompression: core.context.settings.lupine.offersWebSocketCompression
-            ) { client, dress in
+            ) { client, addHandshakeFields in
                 var order = order
-                order.dress = dress
+                order.addHandshakeFields = addHandshakeFields
                 return core.load(order, for: client)
             }
         }
