@@ -71,7 +71,7 @@ package enum CacheEntryFile {
     /// written, and for a response whose class only the program can recreate.
     package static func octets(of entry: CacheEntry, digest: SHA256Digest) -> [UInt8]? {
         guard let terms = CacheTerms(entry) else { return nil }
-        var writer = OctetWriter(room: entry.size + usualHeadCount)
+        var writer = OctetWriter(capacity: entry.size + usualHeadCount)
         return write(entry, on: terms, digest: digest, to: &writer) ? writer.octets : nil
     }
 
@@ -86,7 +86,7 @@ package enum CacheEntryFile {
             writer.write(entry.requestTime.timeIntervalSinceReferenceDate)
             writer.write(entry.responseTime.timeIntervalSinceReferenceDate)
             guard write(entry.response.response, to: &writer) else { return false }
-            writer.write(raw: terms.octets)
+            writer.write(octets: terms.octets)
             writer.write(entry.writtenInfo != nil)
             entry.writtenInfo?.write(to: &writer)
             return true
@@ -133,12 +133,12 @@ package enum CacheEntryFile {
             case .nobody: writer.write(octet: IdentityKind.nobody.rawValue)
             case .certificate(let digest):
                 writer.write(octet: IdentityKind.certificate.rawValue)
-                writer.write(raw: digest.bytes)
+                writer.write(octets: digest.bytes)
             }
             writer.write(connection.roots)
             let keys = connection.keys.sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) }
             writer.write(octet: UInt8(truncatingIfNeeded: keys.count))
-            for key in keys { writer.write(raw: key.bytes) }
+            for key in keys { writer.write(octets: key.bytes) }
         }
         return true
     }
@@ -169,8 +169,8 @@ package enum CacheEntryFile {
             writer.write(response.expectedContentLength < 0)
             writer.write(UInt32(truncatingIfNeeded: fields.count))
             for index in 0..<fields.count {
-                fields.withName(at: index) { writer.write(run: $0) }
-                fields.withValue(at: index) { writer.write(run: $0) }
+                fields.withName(at: index) { writer.write(lengthPrefixed: $0) }
+                fields.withValue(at: index) { writer.write(lengthPrefixed: $0) }
             }
             return true
         }
@@ -186,9 +186,9 @@ package enum CacheEntryFile {
     package static func sealed(
         metadata: [UInt8], content: [UInt8], digest: [UInt8], storedTime: Date
     ) -> [UInt8] {
-        var writer = OctetWriter(room: headCount + metadata.count + content.count)
+        var writer = OctetWriter(capacity: headCount + metadata.count + content.count)
         _ = write(content: content.span, digest: digest, storedTime: storedTime, to: &writer) { writer in
-            writer.write(raw: metadata)
+            writer.write(octets: metadata)
             return true
         }
         return writer.octets
@@ -207,9 +207,9 @@ package enum CacheEntryFile {
         metadata writeMetadata: (inout OctetWriter) -> Bool
     ) -> Bool {
         let start = writer.count
-        writer.write(raw: magic)
+        writer.write(octets: magic)
         writer.write(version)
-        writer.write(raw: digest)
+        writer.write(octets: digest)
         writer.write(storedTime.timeIntervalSinceReferenceDate)
         let countPlace = writer.count
         writer.write(UInt64(0))
@@ -222,7 +222,7 @@ package enum CacheEntryFile {
             return false
         }
         writer.replace(at: countPlace, with: UInt64(writer.count - metadataPlace))
-        writer.write(raw: content)
+        writer.write(octets: content)
         writer.replace(at: sumPlace, with: writer.withOctets(from: start) { sum(of: $0) })
         return true
     }
@@ -242,8 +242,8 @@ package enum CacheEntryFile {
         _ octets: [UInt8], digest: SHA256Digest
     ) throws(OctetReader.Damage) -> Head {
         var reader = OctetReader(octets, in: 0..<headCount)
-        guard try reader.raw(magic.count).elementsEqual(magic), try reader.number() == version,
-            try reader.raw(digestCount).elementsEqual(digest.bytes)
+        guard try reader.octets(magic.count).elementsEqual(magic), try reader.number() == version,
+            try reader.octets(digestCount).elementsEqual(digest.bytes)
         else { throw OctetReader.Damage() }
         let storedTime = Date(timeIntervalSinceReferenceDate: try reader.double())
         guard let metadataCount = Int(exactly: try reader.longNumber()),
@@ -345,7 +345,7 @@ package enum CacheEntryFile {
     }
 
     private static func readDigest(_ reader: inout OctetReader) throws(OctetReader.Damage) -> SHA256Digest {
-        guard let digest = SHA256Digest(bytes: Array(try reader.raw(digestCount))) else {
+        guard let digest = SHA256Digest(bytes: Array(try reader.octets(digestCount))) else {
             throw OctetReader.Damage()
         }
         return digest
@@ -378,7 +378,7 @@ package enum CacheEntryFile {
             var fields = Fields()
             for _ in 0..<(try reader.number()) {
                 let name = try reader.text()
-                let value = Array(try reader.run())
+                let value = Array(try reader.lengthPrefixedOctets())
                 do { try fields.append(FieldName(name), value.span) } catch { throw OctetReader.Damage() }
             }
             let head = ResponseHead(status: Status(status), fields: fields)

@@ -51,7 +51,7 @@ package enum CacheLog {
     /// The first octets of every index.
     package static let head: [UInt8] = {
         var writer = OctetWriter()
-        writer.write(raw: magic)
+        writer.write(octets: magic)
         writer.write(version)
         return writer.octets
     }()
@@ -60,7 +60,7 @@ package enum CacheLog {
 
     /// Returns a batch of changes for this offset in the file.
     package static func batch(_ changes: [Change], at place: Int) -> [UInt8] {
-        var writer = OctetWriter(room: batchHeadCount + changes.count * 256)
+        var writer = OctetWriter(capacity: batchHeadCount + changes.count * 256)
         seal(at: place, in: &writer) { writer in
             for change in changes { write(change, to: &writer) }
         }
@@ -69,8 +69,8 @@ package enum CacheLog {
 
     /// Returns a batch with this content, without checking it.
     package static func sealed(_ octets: [UInt8], at place: Int) -> [UInt8] {
-        var writer = OctetWriter(room: batchHeadCount + octets.count)
-        seal(at: place, in: &writer) { $0.write(raw: octets) }
+        var writer = OctetWriter(capacity: batchHeadCount + octets.count)
+        seal(at: place, in: &writer) { $0.write(octets: octets) }
         return writer.octets
     }
 
@@ -88,7 +88,7 @@ package enum CacheLog {
 
     /// Returns the checksum of a batch at its offset.
     private static func sum(of octets: Span<UInt8>, at place: Int) -> UInt32 {
-        var writer = OctetWriter(room: 8)
+        var writer = OctetWriter(capacity: 8)
         writer.write(Int64(place))
         var sum = CRC32()
         writer.withOctets(from: 0) { sum.update($0) }
@@ -104,7 +104,7 @@ package enum CacheLog {
             writer.write(item.storedTime.timeIntervalSinceReferenceDate)
             writer.write(key.address)
             write(key.party, to: &writer)
-            writer.write(run: item.terms.octets)
+            writer.write(lengthPrefixed: item.terms.octets)
         case .moved(let start, let place):
             writer.write(octet: ChangeKind.moved.rawValue)
             write(start, to: &writer)
@@ -134,7 +134,7 @@ package enum CacheLog {
         let isProven = party.standing == .proven
         writer.write(octet: (isProven ? PartyKind.proven : .unproven).rawValue)
         writer.write(party.client != nil)
-        if let client = party.client { writer.write(raw: client.bytes) }
+        if let client = party.client { writer.write(octets: client.bytes) }
     }
 
     // MARK: reading
@@ -158,7 +158,7 @@ package enum CacheLog {
         var reader = OctetReader(octets, in: place..<octets.count)
         guard let count = Int(exactly: try reader.longNumber()) else { throw OctetReader.Damage() }
         let sum = try reader.number()
-        let content = try reader.raw(count)
+        let content = try reader.octets(count)
         guard sum == Self.sum(of: content.span, at: place) else { throw OctetReader.Damage() }
         var contents = Contents()
         reader = OctetReader(octets, in: content.indices)
@@ -178,7 +178,7 @@ package enum CacheLog {
             let place = try place(&reader)
             let storedTime = Date(timeIntervalSinceReferenceDate: try reader.double())
             let key = CacheKey(address: try reader.text(), party: try party(&reader))
-            let terms = try terms.terms(Array(try reader.run()))
+            let terms = try terms.terms(Array(try reader.lengthPrefixedOctets()))
             guard let place, terms.provenance.party == key.party else { return nil }
             return .stored(key, CacheIndex.Item(place: place, storedTime: storedTime, terms: terms))
         case .moved?:
@@ -212,7 +212,7 @@ package enum CacheLog {
         case nil: throw OctetReader.Damage()
         }
         let client =
-            try reader.flag() ? SHA256Digest(bytes: Array(try reader.raw(SHA256Digest.byteCount))) : nil
+            try reader.flag() ? SHA256Digest(bytes: Array(try reader.octets(SHA256Digest.byteCount))) : nil
         return CacheParty(client: client, standing: standing)
     }
 }

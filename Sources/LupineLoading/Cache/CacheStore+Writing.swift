@@ -107,7 +107,7 @@ extension CacheStore {
         if work.writes == 0 { return stored }
         var drafts: [(change: Int, terms: CacheTerms, storedTime: Date)] = []
         var lengths: [Int] = []
-        var writer = OctetWriter(room: work.size + work.writes * CacheEntryFile.usualHeadCount)
+        var writer = OctetWriter(capacity: work.size + work.writes * CacheEntryFile.usualHeadCount)
         for (change, (key, pending)) in work.changes.enumerated() {
             guard case .write(let entry, let request, let admission) = pending.change else { continue }
             let concealed = entry.concealed(by: conceal, for: request, identifying: entry.identifying)

@@ -117,8 +117,8 @@ final class DownloadSink: TaskSink {
 
     // MARK: the end
 
-    /// Cancels the task for `cancel(byProducingResumeData:)`. `handler` is called once, before the task completes, with resume data
-    /// or nil.
+    /// Cancels the task for `cancel(byProducingResumeData:)`. `handler` is called once, before the task completes, with resume
+    /// data or nil.
     func askForResumeData(_ task: TaskCore, _ handler: @escaping @Sendable (Data?) -> Void) {
         let hasEnded = state.withLock { state in
             if !state.hasEnded { state.resumeDataHandlers.append(handler) }
@@ -140,8 +140,8 @@ final class DownloadSink: TaskSink {
             return finish(task)
         }
         let loading = error as? URLError
-        // Unless resume data was requested, the part is removed if the task was cancelled, if the part could not be written, or if
-        // the error cannot carry resume data, because the program could not refer to the part then.
+        // Unless resume data was requested, the part is removed if the task was cancelled, if the part could not be written, or
+        // if the error cannot carry resume data, because the program could not refer to the part then.
         let removesPart = loading.map { [.cancelled, .cannotWriteToFile].contains($0.code) } ?? true
         let data = store.stop(keepsPart: !removesPart || !resumeDataHandlers.isEmpty)
         for handler in resumeDataHandlers { handler(data) }

@@ -10,7 +10,8 @@ internal import LupineTransport
 final class DownloadStore: Sendable {
     /// What the task does with a response's content.
     enum Plan: Sendable {
-        /// Write the content to the target. `resumed` tells where an existing part is continued; its total is -1 if it is unknown.
+        /// Write the content to the target. `resumed` tells where an existing part is continued; its total is -1 if it is
+        /// unknown.
         case store(FileTarget, resumed: (offset: Int64, total: Int64)?)
         /// The existing file is complete and has this many bytes.
         case complete(Int64)

@@ -40,7 +40,7 @@ package enum RequestArchive {
             writer.write(field.value)
         }
         writer.write(request.httpBody != nil)
-        if let body = request.httpBody { writer.write(run: body.span) }
+        if let body = request.httpBody { writer.write(lengthPrefixed: body.span) }
         properties(contents).write(to: &writer)
         return writer.octets
     }
@@ -85,7 +85,7 @@ package enum RequestArchive {
             fields.append(HeaderList.Field(name: try reader.text(), value: try reader.text()))
         }
         contents.headers = HeaderList(fields)
-        if try reader.flag() { contents.body = .data(Data(try reader.run())) }
+        if try reader.flag() { contents.body = .data(Data(try reader.lengthPrefixedOctets())) }
         guard case .dictionary(let properties) = try StorableValue(from: &reader) else {
             throw OctetReader.Damage()
         }

@@ -118,7 +118,7 @@ struct CacheLogTests {
             writer.write(1.0)
             writer.write("http://h/hostile")
             writer.write(octet: 0)
-            writer.write(run: try Self.terms().octets)
+            writer.write(lengthPrefixed: try Self.terms().octets)
             // Removed, used, moved.
             for kind: UInt8 in [2, 3, 4] {
                 writer.write(octet: kind)
@@ -143,7 +143,7 @@ struct CacheLogTests {
         for length in lengths {
             var batch = OctetWriter()
             batch.write(length)
-            batch.write(raw: [UInt8](repeating: 0, count: 100))
+            batch.write(octets: [UInt8](repeating: 0, count: 100))
             #expect(CacheLog.contents(of: CacheLog.head + batch.octets).end == CacheLog.head.count)
             var text = OctetWriter()
             text.write(octet: 1)
