@@ -148,7 +148,7 @@ package enum CacheEntryFile {
         // A program's class is not called on the storage queue, which serves the whole process.
         guard response.isOfTheLibrary else { return false }
         // The URL of a response that the program made may contain user information.
-        guard let url = response.url?.partedFromUserInfo.address else { return false }
+        guard let url = response.url?.splitAtUserInfo.address else { return false }
         if let response = response as? HTTPURLResponse {
             guard HTTPURLResponse.isPossible(response.statusCode) else { return false }
             guard let fields = response.fields else {
@@ -362,7 +362,7 @@ package enum CacheEntryFile {
         guard let kind = Kind(rawValue: try reader.octet()) else { throw OctetReader.Damage() }
         let text = try reader.text()
         // As it was written: without user information.
-        guard let url = URL(string: text), url.partedFromUserInfo.address == text else {
+        guard let url = URL(string: text), url.splitAtUserInfo.address == text else {
             throw OctetReader.Damage()
         }
         switch kind {

@@ -8,7 +8,7 @@ enum CacheRule {
     /// Returns the key of an address: the address without fragment and user information (U-12.2). Keys are written to disk, so
     /// they contain no secrets; `VaryKey` tells users apart.
     static func key(of url: URL) -> String {
-        let text = url.partedFromUserInfo.address
+        let text = url.splitAtUserInfo.address
         guard let fragment = text.position(of: UInt8(ascii: "#")) else { return text }
         return String(Substring(text.utf8.prefix(fragment)))
     }

@@ -140,7 +140,7 @@ package struct VaryKey: Hashable, Sendable {
     private static func text(of name: String, in request: URLRequest) -> String? {
         if name == "host" { return request.namedServer }
         if let value = request.value(forHTTPHeaderField: name) { return normalised(value) }
-        return name == "authorization" ? request.url?.partedFromUserInfo.userInfo.map { "user \($0)" } : nil
+        return name == "authorization" ? request.url?.splitAtUserInfo.userInfo.map { "user \($0)" } : nil
     }
 
     /// Removes insignificant whitespace: around commas, at both ends, and repeated blanks.
