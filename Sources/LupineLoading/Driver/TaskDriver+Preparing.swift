@@ -216,7 +216,7 @@ extension TaskDriver {
     /// requests have only the session's own fields.
     private func hasNothingToDoWithCaches(_ request: URLRequest) -> Bool {
         let settings = context.settings
-        guard settings.cache == nil, !settings.additionalHeadersConcernCaches,
+        guard settings.cache == nil, !settings.additionalHeadersAffectCaching,
             request.headerList.fields == settings.additionalHeaders.fields
         else { return false }
         switch settings.cachePolicy(for: request) {

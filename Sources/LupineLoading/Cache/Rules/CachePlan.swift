@@ -37,7 +37,7 @@ enum CachePlan: Hashable, Sendable {
     ]
 
     /// Whether any of the fields affects the plan of a request.
-    static func isConcerned(_ headers: HeaderList) -> Bool {
+    static func isAffected(by headers: HeaderList) -> Bool {
         (callerConditions + ["Cache-Control", "Pragma"]).contains { headers[$0] != nil }
     }
 
