@@ -104,7 +104,8 @@ package enum LogRedaction {
             result += name
             result += "=\(mark)".unicodeScalars
             // A `;` does not end the value: it may be part of it.
-            remaining = remaining[name.endIndex...].dropFirst().drop { $0 != "&" && $0 != "#" && !endsURL($0) }
+            remaining = remaining[name.endIndex...].dropFirst()
+                .drop { $0 != "&" && $0 != "#" && !endsURL($0) }
         }
         return String(String.UnicodeScalarView(result + remaining))
     }
