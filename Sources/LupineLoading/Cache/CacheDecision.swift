@@ -17,7 +17,7 @@ enum CacheDecision: Sendable {
     case fail
 
     /// The fields that tell the caches on the way not to answer from their stores.
-    static let pastCaches = [
+    static let noCacheFields = [
         HeaderList.Field(name: "Cache-Control", value: "no-cache"),
         HeaderList.Field(name: "Pragma", value: "no-cache"),
     ]
@@ -37,7 +37,7 @@ enum CacheDecision: Sendable {
         case (.revalidate, let entry?):
             self = .revalidate(entry, adding: entry.httpResponse.map(CacheRule.conditions) ?? [])
         case (.load, _), (.useStored, nil), (.revalidate, nil): self = .load(setting: [])
-        case (.loadPastCaches, _): self = .load(setting: Self.pastCaches)
+        case (.loadFromOrigin, _): self = .load(setting: Self.noCacheFields)
         case (.bypass, _): self = .bypass
         case (.fail, _): self = .fail
         }
@@ -49,7 +49,7 @@ enum CacheDecision: Sendable {
         let policy = CachePlan.policy(of: request, configuration: configuration)
         switch CachePlan.plan(for: request, policy: policy, stored: .fresh(hasValidator: true)) {
         case .useStored, .revalidate: return true
-        case .load, .loadPastCaches, .bypass, .fail: return false
+        case .load, .loadFromOrigin, .bypass, .fail: return false
         }
     }
 

@@ -37,10 +37,10 @@ final class CacheTerms: Sendable {
     ///
     /// - Parameter hash: The hash that concealed the secrets; nil while its key has not been read. Then terms with secrets are
     ///   assumed to match.
-    func mayAnswer(_ request: URLRequest, of reader: CacheRequester, hash: KeyedHash?) -> Bool {
-        guard CacheAdmission.admits(reader, to: provenance) else { return false }
+    func mayAnswer(_ request: URLRequest, of requester: CacheRequester, hash: KeyedHash?) -> Bool {
+        guard CacheAdmission.admits(requester, to: provenance) else { return false }
         if hash == nil, vary.holdsSecrets { return true }
-        return vary.matches(request, identifying: reader.identifyingFields) {
+        return vary.matches(request, identifying: requester.identifyingFields) {
             hash?.text(for: $0) ?? ""
         }
     }

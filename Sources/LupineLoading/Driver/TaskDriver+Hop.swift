@@ -252,8 +252,8 @@ extension TaskDriver: HopLoadClient {
     ) -> CacheProvenance {
         guard situation.isTransaction else { return .program }
         guard let evidence = hop.evidence else {
-            let way = reader?.way.map { context.engine.wayTaken($0, to: situation.announced.url) }
-            return way.map { CacheProvenance(.plain(way: $0)) } ?? .plain
+            let way = reader?.route.map { context.engine.wayTaken($0, to: situation.announced.url) }
+            return way.map { CacheProvenance(.plain(route: $0)) } ?? .plain
         }
         let facts = evidence.chainFacts(at: .now)
         return CacheProvenance(

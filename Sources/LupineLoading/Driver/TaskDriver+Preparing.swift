@@ -185,7 +185,7 @@ extension TaskDriver {
             let user = plan.authenticator?.value.proxyCredential
             guard let way = context.engine.way(to: url, as: user) else { return shared }
             return CacheRequester(
-                policy: shared.policy, client: shared.client, way: way, identifyingFields: fields)
+                policy: shared.policy, client: shared.client, route: way, identifyingFields: fields)
         }
         let judge = plan.judge ?? judge
         let mayIdentify = context.settings.mayIdentify(to: url, after: plan.move)

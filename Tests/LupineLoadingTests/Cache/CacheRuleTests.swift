@@ -85,7 +85,7 @@ struct CacheRuleTests {
         (.reloadIgnoringLocalCacheData, [.load, .load, .load, .load, .load]),
         (
             .reloadIgnoringLocalAndRemoteCacheData,
-            [.loadPastCaches, .loadPastCaches, .loadPastCaches, .loadPastCaches, .loadPastCaches]
+            [.loadFromOrigin, .loadFromOrigin, .loadFromOrigin, .loadFromOrigin, .loadFromOrigin]
         ),
         (.returnCacheDataElseLoad, [.useStored, .useStored, .useStored, .useStored, .load]),
         (.returnCacheDataDontLoad, [.useStored, .useStored, .useStored, .useStored, .fail]),

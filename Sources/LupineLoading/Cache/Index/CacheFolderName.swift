@@ -6,7 +6,7 @@ internal import Foundation
 enum CacheFolderName: Hashable, Sendable {
     /// The holder of this file's lock is the folder's only writer.
     case lock
-    /// The places of the entries: a `CacheLog`.
+    /// The locations of the entries: a `CacheLog`.
     case index
     /// A new index that has not replaced the old one yet, or a leftover of a failed replacement.
     case indexDraft

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// The place of an entry in a cache's folder: a range of octets in a segment file.
+/// The location of an entry in a cache's folder: a range of octets in a segment file.
 ///
 /// The numbers may come from a file that anybody has changed. Numbers that no cache writes are rejected, so that sums of them
 /// never overflow.

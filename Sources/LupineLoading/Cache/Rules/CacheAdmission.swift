@@ -9,26 +9,26 @@ enum CacheAdmission {
     ///
     /// It may if a connection of its own could have brought the same response: to a server that it trusts, with the client
     /// certificate that it would have shown, over the same route.
-    static func admits(_ reader: CacheRequester, to provenance: CacheProvenance) -> Bool {
+    static func admits(_ requester: CacheRequester, to provenance: CacheProvenance) -> Bool {
         switch provenance.source {
         case .program: true
-        case .plain(let way): way == reader.way
+        case .plain(let route): route == requester.route
         case .secure(let connection):
-            isSame(connection.identity, reader.client) && trusts(reader.policy, connection)
+            isSame(connection.identity, requester.client) && trusts(requester.policy, connection)
         }
     }
 
     /// Returns the partitions that can hold an entry for a reader, the most likely first.
-    static func parties(of reader: CacheRequester) -> [CacheParty?] {
-        if case .standard = reader.policy, reader.client == nil { return plain }
+    static func parties(of requester: CacheRequester) -> [CacheParty?] {
+        if case .standard = requester.policy, requester.client == nil { return plain }
         let standings: [CacheParty.Standing] =
-            switch reader.policy {
+            switch requester.policy {
             case .standard, .pins(_, roots: .some): [.proven]
             case .pins(_, roots: nil): [.proven, .unproven]
             case .judge(let judge): [.judged(judge), .proven]
             }
         let nobody = standings.map { CacheParty(client: nil, standing: $0) }
-        guard let client = reader.client else { return nobody }
+        guard let client = requester.client else { return nobody }
         return standings.map { CacheParty(client: client, standing: $0) } + nobody
     }
 

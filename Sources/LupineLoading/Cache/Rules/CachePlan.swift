@@ -7,7 +7,7 @@ enum CachePlan: Hashable, Sendable {
     /// Load, and store the response.
     case load
     /// Load with `Cache-Control: no-cache` and `Pragma: no-cache`, so that no cache on the way answers.
-    case loadPastCaches
+    case loadFromOrigin
     /// Load without reading or storing: the caller does its own caching.
     case bypass
     /// Deliver the stored response.
@@ -58,7 +58,7 @@ enum CachePlan: Hashable, Sendable {
         let plan = plan(policy, stored)
         switch plan {
         case .useStored, .fail, .bypass: return plan
-        case .load, .loadPastCaches, .revalidate:
+        case .load, .loadFromOrigin, .revalidate:
             return control(of: request).onlyIfCached ? .fail : plan
         }
     }
@@ -73,7 +73,7 @@ enum CachePlan: Hashable, Sendable {
     private static func plan(_ policy: URLRequest.CachePolicy, _ stored: Stored) -> CachePlan {
         switch (policy, stored) {
         case (.reloadIgnoringLocalCacheData, _): .load
-        case (.reloadIgnoringLocalAndRemoteCacheData, _): .loadPastCaches
+        case (.reloadIgnoringLocalAndRemoteCacheData, _): .loadFromOrigin
         case (.returnCacheDataDontLoad, .nothing): .fail
         case (.useProtocolCachePolicy, .nothing), (.returnCacheDataElseLoad, .nothing),
             (.reloadRevalidatingCacheData, .nothing):

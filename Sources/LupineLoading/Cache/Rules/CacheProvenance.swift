@@ -9,7 +9,7 @@ final class CacheProvenance: Hashable, Sendable {
         /// The program: it stored the response, or a `URLProtocol` of its own produced it.
         case program
         /// A connection without TLS. The route is nil for a direct one.
-        case plain(way: CacheRoute?)
+        case plain(route: CacheRoute?)
         case secure(Connection)
     }
 
@@ -32,7 +32,7 @@ final class CacheProvenance: Hashable, Sendable {
     init(_ source: Source) { self.source = source }
 
     static let program = CacheProvenance(.program)
-    static let plain = CacheProvenance(.plain(way: nil))
+    static let plain = CacheProvenance(.plain(route: nil))
 
     static func == (left: CacheProvenance, right: CacheProvenance) -> Bool {
         left === right || left.source == right.source
@@ -52,7 +52,7 @@ final class CacheProvenance: Hashable, Sendable {
     var mayBeWritten: Bool {
         switch source {
         case .program: return true
-        case .plain(let way): return way?.user == nil
+        case .plain(let route): return route?.user == nil
         case .secure(let connection):
             return connection.wasChecked && (connection.roots != nil || connection.judge == nil)
         }
@@ -64,7 +64,7 @@ final class CacheProvenance: Hashable, Sendable {
         switch (source, update.source) {
         case (.program, _): return update
         case (.plain, .program): return self
-        case (.plain(let way), .plain(let other)): return way == other ? self : nil
+        case (.plain(let route), .plain(let other)): return route == other ? self : nil
         case (.secure(let own), .secure(let other)): return own.joined(by: other).map { Self(.secure($0)) }
         case (.plain, .secure), (.secure, .plain), (.secure, .program): return nil
         }

@@ -19,17 +19,17 @@ final class CacheRequester: Hashable, Sendable {
     /// The digest of the client certificate that the reader would show, if it is known before connecting.
     let client: SHA256Digest?
     /// The route of a request without TLS; nil for a direct one.
-    let way: CacheRoute?
+    let route: CacheRoute?
     /// The fields that tell the reader's users apart.
     let identifyingFields: IdentifyingFields
 
     init(
-        policy: Policy, client: SHA256Digest? = nil, way: CacheRoute? = nil,
+        policy: Policy, client: SHA256Digest? = nil, route: CacheRoute? = nil,
         identifyingFields: IdentifyingFields = .usual
     ) {
         self.policy = policy
         self.client = client
-        self.way = way
+        self.route = route
         self.identifyingFields = identifyingFields
     }
 
@@ -50,13 +50,13 @@ final class CacheRequester: Hashable, Sendable {
     }
 
     static func == (left: CacheRequester, right: CacheRequester) -> Bool {
-        left.policy == right.policy && left.client == right.client && left.way == right.way
+        left.policy == right.policy && left.client == right.client && left.route == right.route
             && left.identifyingFields.name == right.identifyingFields.name
     }
 
     func hash(into hasher: inout Hasher) {
         hasher.combine(policy)
         hasher.combine(client)
-        hasher.combine(way)
+        hasher.combine(route)
     }
 }

@@ -31,7 +31,7 @@ enum CacheRule {
     }
 
     /// Whether the server declares the response the same for all users. If it says both `public` and `private`, `private` counts.
-    static func isForEverybody(_ response: HTTPURLResponse) -> Bool {
+    static func isDeclaredPublic(_ response: HTTPURLResponse) -> Bool {
         let control = CacheControl(field: response.value(of: .cacheControl), pragma: nil)
         return control.isPublic && !control.isPrivate
     }
