@@ -67,7 +67,7 @@ package struct CacheIndex: Sendable {
     subscript(key: CacheKey) -> Item? { items[key] }
 
     /// Returns the keys of the entries for an address outside of the default partition.
-    func others(of address: String) -> Set<CacheKey> { items.others(of: address) }
+    func partitionedKeys(of address: String) -> Set<CacheKey> { items.partitionedKeys(of: address) }
 
     /// All keys, the least recently used first.
     var keysFromLeastRecent: [CacheKey] { items.keysFromLeastRecent }

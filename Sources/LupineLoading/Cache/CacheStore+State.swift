@@ -180,10 +180,10 @@ extension CacheStore.State {
 
     /// Returns the keys of an address for which an entry may exist.
     func keys(of address: String) -> [CacheKey] {
-        let plain = CacheKey(address: address, party: nil)
-        let others = memory.others(of: address).union(index.others(of: address))
-        return [plain]
-            + others.union(pending.keys.filter { !$0.isPlain && $0.address == address })
+        let defaultKey = CacheKey(address: address, party: nil)
+        let others = memory.partitionedKeys(of: address).union(index.partitionedKeys(of: address))
+        return [defaultKey]
+            + others.union(pending.keys.filter { !$0.isInDefaultPartition && $0.address == address })
     }
 
     /// Returns the keys of the entries stored at this time or later.
@@ -210,7 +210,7 @@ extension CacheStore.State {
         index = found
         if isWriter { removalsAsReader = nil }
         for address in hiddenAddresses {
-            for key in index.others(of: address) where pending[key] == nil {
+            for key in index.partitionedKeys(of: address) where pending[key] == nil {
                 var removed = CacheStore.RemovedObjects()
                 change(key, .remove, &removed)
             }

@@ -208,7 +208,9 @@ extension TaskDriver: HopLoadClient {
         _ response: HTTPURLResponse, of hop: any HopLoad, _ situation: Situation,
         _ policy: URLCache.StoragePolicy, _ cache: URLCache, _ verdict: inout Verdict
     ) {
-        for url in CacheRule.voided(by: situation.request, response: response) { cache.invalidate(url) }
+        for url in CacheRule.invalidatedURLs(by: situation.request, response: response) {
+            cache.invalidate(url)
+        }
         guard case .deliver = verdict.judgement else { return }
         var use = situation.cache
         if let entry = use.takeRevalidated() {

@@ -6,13 +6,13 @@ internal import Foundation
 enum CacheFolderName: Hashable, Sendable {
     /// The holder of this file's lock is the folder's only writer.
     case lock
-    /// The locations of the entries: a `CacheLog`.
+    /// The index of the entries: a `CacheLog`.
     case index
     /// A new index that has not replaced the old one yet, or a leftover of a failed replacement.
     case indexDraft
     /// Entries, one after the other.
     case segment(UInt64)
-    /// A file with one entry, or a draft of one, as written by earlier versions of the library.
+    /// A file with one entry, or a draft of such a file, as earlier versions of the library have written it.
     case former
 
     private static let segmentPrefix = "segment-"
@@ -35,7 +35,7 @@ enum CacheFolderName: Hashable, Sendable {
         }
     }
 
-    /// The file name; that of `former` is never used.
+    /// The file name; for `former` only the common suffix, which is never used as a name.
     var text: String {
         switch self {
         case .lock: "lock"
@@ -55,7 +55,8 @@ enum CacheFolderName: Hashable, Sendable {
         return number
     }
 
-    /// `DIGEST.entry` or `DIGEST-DIGEST.entry`; for a draft, `.` and either of them, followed by `.draft-` and any suffix.
+    /// Whether the name is `DIGEST.entry` or `DIGEST-DIGEST.entry`, or that of a draft: `.`, one of these, `.draft-` and any
+    /// suffix.
     private static func isFormer(_ name: String) -> Bool {
         if !name.hasPrefix(".") {
             return name.hasSuffix(formerSuffix) && isEntry(name.dropLast(formerSuffix.count))
@@ -64,6 +65,7 @@ enum CacheFolderName: Hashable, Sendable {
         return isEntry(name[name.index(after: name.startIndex)..<end.lowerBound])
     }
 
+    /// Whether the text consists of one digest, or of two separated by a dash.
     private static func isEntry(_ text: Substring) -> Bool {
         let parts = text.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
         return parts.allSatisfy { part in

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT
 
-/// Values by key, in order of last use, each with a cost: a size-bounded cache evicts from the front. Every operation but
-/// `keysFromLeastRecent` takes constant time.
+/// Values by key, in order of last use, each with a cost. All operations except `keysFromLeastRecent` take constant time.
 ///
-/// A value type without a lock, a limit or a clock; the owner decides when to evict.
+/// A value type without a lock, a limit or a clock: the owner decides when to remove the least recently used value.
 struct RecencyList<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-    /// The cost of a slot and its neighbours in the order of use.
+    /// The cost of a slot's value, and the neighbours of the slot in the order of use.
     private struct Link: Sendable {
         var cost = 0
-        /// The slot whose value was used before this one.
+        /// The slot whose value was last used before this one.
         var older: Int?
-        /// The slot whose value was used after this one.
+        /// The slot whose value was last used after this one.
         var newer: Int?
     }
 
-    /// By slot; nil while the slot is free. Separate from `links`, so that using one value does not touch others.
+    /// The keys and values by slot; nil while the slot is free. Separate from `links`, so that relinking a slot does not load the
+    /// values of its neighbours.
     private var keys: [Key?] = []
     private var values: [Value?] = []
     private var links: [Link] = []
@@ -23,7 +23,7 @@ struct RecencyList<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private var oldest: Int?
     private var newest: Int?
 
-    /// The total cost of all values, wide enough for any sum: a cost may be the length of a file that anybody has made.
+    /// The total cost of all values. The type is wide enough for any sum, because costs may come from a forged file.
     private var sum: Int128 = 0
     /// The total cost of all values, clamped to the range of `Int`.
     var cost: Int { Int(clamping: sum) }
@@ -51,14 +51,14 @@ struct RecencyList<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     @discardableResult
     mutating func insert(_ value: Value, for key: Key, cost: Int) -> Value? {
         let slot = allocateSlot()
-        // One look-up both stores the new slot and returns a former one.
-        let former = slots.updateValue(slot, forKey: key)
+        // One look-up both stores the new slot and returns the previous one.
+        let previous = slots.updateValue(slot, forKey: key)
         keys[slot] = key
         values[slot] = value
         links[slot].cost = cost
         sum += Int128(cost)
         link(slot)
-        return former.flatMap { freeSlot($0) }
+        return previous.flatMap { freeSlot($0) }
     }
 
     /// Replaces the value under a key without changing its recency. Does nothing if there is none.
@@ -93,6 +93,7 @@ struct RecencyList<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         return sorted
     }
 
+    /// Returns a free slot, or a new one.
     private mutating func allocateSlot() -> Int {
         if let free = freeSlots.popLast() { return free }
         keys.append(nil)
@@ -101,7 +102,7 @@ struct RecencyList<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         return links.count - 1
     }
 
-    /// Frees a slot that no key refers to any more, and returns its value.
+    /// Frees a slot that was removed from `slots`, and returns its value.
     private mutating func freeSlot(_ slot: Int) -> Value? {
         unlink(slot)
         sum -= Int128(links[slot].cost)
@@ -110,6 +111,7 @@ struct RecencyList<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         return values[slot].take()
     }
 
+    /// Makes a slot the most recently used one.
     private mutating func link(_ slot: Int) {
         links[slot].older = newest
         links[slot].newer = nil
@@ -117,6 +119,7 @@ struct RecencyList<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         newest = slot
     }
 
+    /// Removes a slot from the order of use.
     private mutating func unlink(_ slot: Int) {
         let (older, newer) = (links[slot].older, links[slot].newer)
         if let older { links[older].newer = newer } else { oldest = newer }
