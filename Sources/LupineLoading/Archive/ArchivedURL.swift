@@ -7,10 +7,10 @@ internal import Foundation
 extension OctetWriter {
     /// Writes a URL or nil. Writes the absolute URL if the reader would reject the two parts.
     mutating func write(_ url: URL?) {
-        let whole: String? = url?.absoluteString
+        let absolute: String? = url?.absoluteString
         let parts: (text: String?, base: String?) = (url?.relativeString, url?.baseURL?.absoluteString)
         let isReadable = parts.text.map { URL(archived: $0, base: parts.base) != nil } ?? true
-        write(isReadable ? parts.text : whole)
+        write(isReadable ? parts.text : absolute)
         if url != nil { write(isReadable ? parts.base : nil) }
     }
 }

@@ -69,7 +69,7 @@ package final class CacheEntry: Sendable {
         provenance: CacheProvenance, identifying: IdentifyingFields?, writtenInfo: StorableValue?,
         at now: Date = Date()
     ) {
-        let http = (response.response as? HTTPURLResponse)?.plain
+        let http = (response.response as? HTTPURLResponse)?.withoutSubclass
         let isPublic = http.map(CacheRule.isDeclaredPublic) ?? false
         let identifying = isPublic ? nil : identifying
         let vary = VaryKey(

@@ -66,7 +66,7 @@ package enum CacheEntryFile {
         case dictionary = 2
     }
 
-    /// Returns the digest that stands for a key in a file.
+    /// Returns the digest of a key, which entries contain instead of the key.
     package static func digest(of key: String) -> SHA256Digest { SHA256Digest.of(Array(key.utf8)) }
 
     // MARK: writing

@@ -126,7 +126,7 @@ extension CacheFolder {
     private static func isObsolete(_ name: String, _ index: CacheIndex) -> Bool {
         switch CacheFolderName(name) {
         case .segment(let number)?: index.live[number] == nil
-        case .indexDraft?, .former?: true
+        case .indexDraft?, .legacyEntry?: true
         case .lock?, .index?, nil: false
         }
     }

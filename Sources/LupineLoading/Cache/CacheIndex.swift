@@ -37,14 +37,16 @@ package struct CacheIndex: Sendable {
             case .stored(let key, let item):
                 remove(key)
                 // Of two entries at the same location only the later one exists.
-                if let other = keys[item.location.start] { remove(other, at: item.location.start) }
+                if let replaced = keys[item.location.start] { remove(replaced, at: item.location.start) }
                 insert(item, for: key)
                 keys[item.location.start] = key
             case .moved(let start, let location):
                 guard let key = keys[start], let item = items[key], item.location.start == start else {
                     continue
                 }
-                if let other = keys[location.start], other != key { remove(other, at: location.start) }
+                if let replaced = keys[location.start], replaced != key {
+                    remove(replaced, at: location.start)
+                }
                 _ = move(key, from: item.location, to: location)
                 keys[location.start] = key
             case .removed(let start): if let key = keys[start] { remove(key, at: start) }
@@ -89,12 +91,12 @@ package struct CacheIndex: Sendable {
 
     /// Records the new location of an entry, whose recency does not change. Returns false if the entry is no longer at the old
     /// location.
-    mutating func move(_ key: CacheKey, from location: EntryLocation, to other: EntryLocation) -> Bool {
+    mutating func move(_ key: CacheKey, from location: EntryLocation, to newLocation: EntryLocation) -> Bool {
         guard let item = items[key], item.location == location else { return false }
         forget(location)
-        let moved = Item(location: other, storedTime: item.storedTime, terms: item.terms)
-        items.replace(moved, for: key, cost: other.length)
-        countBytes(of: key, at: other)
+        let moved = Item(location: newLocation, storedTime: item.storedTime, terms: item.terms)
+        items.replace(moved, for: key, cost: newLocation.length)
+        countBytes(of: key, at: newLocation)
         return true
     }
 

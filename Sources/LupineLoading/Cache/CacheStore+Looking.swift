@@ -87,11 +87,11 @@ extension CacheStore {
         _ item: CacheIndex.Item, _ key: CacheKey, _ request: URLRequest, for requester: CacheRequester
     ) -> CacheEntry? {
         let hash = item.terms.vary.holdsSecrets ? folderHash : nil
-        guard item.terms.mayAnswer(request, of: requester, hash: hash), let found = read(item, key) else {
+        guard item.terms.mayAnswer(request, of: requester, hash: hash), let stored = read(item, key) else {
             return nil
         }
-        guard found.answers(request, of: requester, conceal: conceal) else { return nil }
-        let entry = found.concealed(
+        guard stored.answers(request, of: requester, conceal: conceal) else { return nil }
+        let entry = stored.concealed(
             by: CacheEntry.conceal, for: request, identifying: requester.identifyingFields)
         promote(entry, key, item)
         return entry
@@ -111,7 +111,7 @@ extension CacheStore {
         var item = item
         while true {
             let result = folder.read(item.location, key: key)
-            let (moved, isBatchDue) = state.withLock { state -> (CacheIndex.Item?, Bool) in
+            let (movedItem, isBatchDue) = state.withLock { state -> (CacheIndex.Item?, Bool) in
                 guard let current = state.index[key] else { return (nil, false) }
                 if case .entry = result {
                     state.recordUse(key)
@@ -124,8 +124,8 @@ extension CacheStore {
             }
             if isBatchDue { StorageQueue.run { self.runBatch() } }
             if case .entry(let entry) = result { return entry }
-            guard let moved else { return nil }
-            item = moved
+            guard let movedItem else { return nil }
+            item = movedItem
         }
     }
 }

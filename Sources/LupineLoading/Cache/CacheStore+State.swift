@@ -204,10 +204,10 @@ extension CacheStore.State {
 
     /// Adopts the index that the folder had when it was first read, by its writer or by a reader. Records the removal of hidden
     /// entries.
-    mutating func adopt(_ found: CacheIndex, isWriter: Bool) {
+    mutating func adopt(_ newIndex: CacheIndex, isWriter: Bool) {
         if hasReadFolder { return }
         hasReadFolder = true
-        index = found
+        index = newIndex
         if isWriter { removalsAsReader = nil }
         for address in hiddenAddresses {
             for key in index.partitionedKeys(of: address) where pending[key] == nil {
@@ -306,11 +306,11 @@ extension CacheStore.State {
 
     /// Replaces the index by one that was read after another process has written to the folder. Entries that this cache has
     /// replaced or removed before that stay removed, and their removal is logged.
-    mutating func takeOver(_ found: CacheIndex, isWriter: Bool) {
-        let former = index
-        index = found
-        for key in found.keysFromLeastRecent where removalsAsReader?.contains(key.address) ?? false {
-            if let location = found[key]?.location, former[key]?.location != location {
+    mutating func takeOver(_ newIndex: CacheIndex, isWriter: Bool) {
+        let previousIndex = index
+        index = newIndex
+        for key in newIndex.keysFromLeastRecent where removalsAsReader?.contains(key.address) ?? false {
+            if let location = newIndex[key]?.location, previousIndex[key]?.location != location {
                 removeUnreadable([key])
             }
         }

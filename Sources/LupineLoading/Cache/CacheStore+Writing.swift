@@ -13,10 +13,10 @@ extension CacheStore {
         let (hasReadFolder, capacity) = state.withLock { ($0.hasReadFolder, $0.diskCapacity) }
         if hasReadFolder { return }
         // Several threads may read the same index at a time; the state adopts that of the first.
-        let found = folder.open(capacity: capacity, createsFolder: false)
+        let index = folder.open(capacity: capacity, createsFolder: false)
         let isWriter = folder.access == .writer
         let isBatchDue = state.withLock { state in
-            if let found { state.adopt(found, isWriter: isWriter) }
+            if let index { state.adopt(index, isWriter: isWriter) }
             state.evictFromFolder()
             return state.claimBatch()
         }
@@ -82,9 +82,9 @@ extension CacheStore {
     /// Becomes the folder's writer, if there is anything to write and the folder has no writer.
     private func becomeWriter() {
         guard folder.access == .reader, !state.withLock({ $0.hasNothingToWrite }),
-            let found = folder.becomeWriter(capacity: diskCapacity)
+            let index = folder.becomeWriter(capacity: diskCapacity)
         else { return }
-        state.withLock { $0.takeOver(found, isWriter: true) }
+        state.withLock { $0.takeOver(index, isWriter: true) }
     }
 
     // MARK: writing a batch
@@ -144,9 +144,9 @@ extension CacheStore {
 
     /// Opens the folder and creates it if it is missing.
     private func openForWriting(_ capacity: Int) {
-        if let found = folder.open(capacity: capacity, createsFolder: true) {
+        if let index = folder.open(capacity: capacity, createsFolder: true) {
             let isWriter = folder.access == .writer
-            state.withLock { $0.takeOver(found, isWriter: isWriter) }
+            state.withLock { $0.takeOver(index, isWriter: isWriter) }
         }
         folder.releaseInitialIndex()
     }

@@ -92,8 +92,8 @@ final class SessionSettings: Sendable {
     /// Returns how long a request may make no progress: its own time-out if it has one, otherwise the configuration's; nil for no
     /// limit.
     func idleTimeout(for request: URLRequest) -> Interval? {
-        guard let own = request.explicitTimeoutInterval else { return idleTimeout }
-        return Self.interval(own, default: URLRequest.defaultTimeout)
+        guard let timeout = request.explicitTimeoutInterval else { return idleTimeout }
+        return Self.interval(timeout, default: URLRequest.defaultTimeout)
     }
 
     /// Returns the cache policy that applies to a request.

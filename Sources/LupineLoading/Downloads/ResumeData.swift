@@ -42,7 +42,7 @@ package struct ResumeData: Hashable, Sendable, Codable {
 
     private static let magic = Array("lupine-download-1\n".utf8)
     /// The largest size of encoded data; the longest request head that can be sent is shorter.
-    private static let longest = 1 << 20
+    private static let maxLength = 1 << 20
 
     /// Creates resume data.
     ///
@@ -73,7 +73,7 @@ package struct ResumeData: Hashable, Sendable, Codable {
 
     /// Decodes resume data; returns nil if `data` was not encoded by this type.
     package init?(_ data: Data) {
-        guard data.count <= Self.longest, data.starts(with: Self.magic),
+        guard data.count <= Self.maxLength, data.starts(with: Self.magic),
             let read = try? JSONDecoder().decode(Self.self, from: data.dropFirst(Self.magic.count)),
             read.isValid
         else { return nil }
@@ -84,7 +84,7 @@ package struct ResumeData: Hashable, Sendable, Codable {
     package var data: Data? {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        guard let body = try? encoder.encode(self), body.count + Self.magic.count <= Self.longest else {
+        guard let body = try? encoder.encode(self), body.count + Self.magic.count <= Self.maxLength else {
             return nil
         }
         return Data(Self.magic) + body

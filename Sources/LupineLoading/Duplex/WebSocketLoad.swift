@@ -45,8 +45,8 @@ final class WebSocketLoad: TaskLoad, TaskDriverClient {
         client = task
         url = task.originalRequest?.url
         socket.attach(onEnd: { [weak self] ending in self?.ended(ending) })
-        let made = makeDriver(self) { [weak self] request in self?.addHandshakeFields(to: &request) }
-        driver.withLock { $0 = made }
+        let taskDriver = makeDriver(self) { [weak self] request in self?.addHandshakeFields(to: &request) }
+        driver.withLock { $0 = taskDriver }
     }
 
     // MARK: called by the task

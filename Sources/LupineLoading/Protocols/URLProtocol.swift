@@ -75,7 +75,7 @@ open class URLProtocol: NSObject {
     open class func canInit(with request: URLRequest) -> Bool { false }
 
     /// Whether the class can load a task, whose current request already has the session's fields and cookies. The default
-    /// implementation asks `canInit(with:)` about that request.
+    /// implementation calls `canInit(with:)` with that request.
     open class func canInit(with task: URLSessionTask) -> Bool {
         task.currentRequest.map { canInit(with: $0) } ?? false
     }
@@ -101,7 +101,8 @@ open class URLProtocol: NSObject {
 
     // MARK: registering classes
 
-    /// Registers a class with the shared session and with configurations created later. The latest class is asked first.
+    /// Registers a class with the shared session and with configurations created later. The `canInit(with:)` of the latest class
+    /// is called first.
     ///
     /// - Returns: Whether the class is a subclass of `URLProtocol`.
     open class func registerClass(_ protocolClass: AnyClass) -> Bool {

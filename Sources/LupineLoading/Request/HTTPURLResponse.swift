@@ -72,7 +72,7 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
     }
 
     /// The response itself; for a program's subclass, an `HTTPURLResponse` with the values that its accessors return now.
-    var plain: HTTPURLResponse {
+    var withoutSubclass: HTTPURLResponse {
         type(of: self) == HTTPURLResponse.self ? self : HTTPURLResponse(copying: self)
     }
 
@@ -293,13 +293,13 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
 
     private static func contents(url: URL, type: String?, length: Int64) -> Contents {
         let type = type ?? ""
-        let whole = 0..<type.utf8.count
-        let principal = ListSyntax.principal(of: whole, in: type.utf8.span)
+        let fullRange = 0..<type.utf8.count
+        let principal = ListSyntax.principal(of: fullRange, in: type.utf8.span)
         let mimeType =
-            principal == whole ? type : String(decoding: Array(type.utf8)[principal], as: UTF8.self)
+            principal == fullRange ? type : String(decoding: Array(type.utf8)[principal], as: UTF8.self)
         let charset =
-            principal.upperBound == whole.upperBound
-            ? nil : ListSyntax.parameter("charset", of: whole, in: type.utf8.span)
+            principal.upperBound == fullRange.upperBound
+            ? nil : ListSyntax.parameter("charset", of: fullRange, in: type.utf8.span)
         return Contents(
             url: url, mimeType: mimeType.isEmpty ? nil : lowercased(mimeType), expectedContentLength: length,
             textEncodingName: charset == "" ? nil : charset.map(lowercased))

@@ -67,10 +67,10 @@ package enum HostName {
 
     /// Whether a canonical host domain-matches a domain: is equal to it or a subdomain of it (RFC 6265 §5.1.3).
     static func isSame(_ host: String, orBelow domain: String) -> Bool {
-        let (whole, end) = (host.utf8, domain.utf8)
-        if whole.count <= end.count { return host == domain }
-        let start = whole.index(whole.endIndex, offsetBy: -end.count)
-        return !end.isEmpty && whole[whole.index(before: start)] == 0x2E
-            && whole[start...].elementsEqual(end) && !isAddress(host)
+        let (hostOctets, domainOctets) = (host.utf8, domain.utf8)
+        if hostOctets.count <= domainOctets.count { return host == domain }
+        let start = hostOctets.index(hostOctets.endIndex, offsetBy: -domainOctets.count)
+        return !domainOctets.isEmpty && hostOctets[hostOctets.index(before: start)] == 0x2E
+            && hostOctets[start...].elementsEqual(domainOctets) && !isAddress(host)
     }
 }

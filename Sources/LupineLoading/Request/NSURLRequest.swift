@@ -13,7 +13,7 @@ public class NSURLRequest: NSObject, NSSecureCoding, NSCopying, NSMutableCopying
         case useProtocolCachePolicy = 0
         /// Load, regardless of what is stored.
         case reloadIgnoringLocalCacheData = 1
-        /// Load, and tell the caches on the way to load, too.
+        /// Load, and make intermediaries not answer from their caches.
         case reloadIgnoringLocalAndRemoteCacheData = 4
         /// Use a stored response of any age; otherwise load.
         case returnCacheDataElseLoad = 2

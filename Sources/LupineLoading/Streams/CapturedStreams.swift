@@ -142,10 +142,10 @@ private final class CapturedOutputStream: OutputStream {
         pipe.waitForRoom()
         let count = min(len, pipe.room)
         let bytes = unsafe Array(UnsafeBufferPointer(start: buffer, count: count))
-        let taken = pipe.put(bytes[...])
-        if taken == 0 { return -1 }
+        let acceptedCount = pipe.put(bytes[...])
+        if acceptedCount == 0 { return -1 }
         wake()
-        return taken
+        return acceptedCount
     }
 
     override var hasSpaceAvailable: Bool { status.isOpen && pipe.room > 0 }

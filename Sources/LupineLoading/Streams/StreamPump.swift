@@ -14,7 +14,7 @@ final class StreamPump: RawConnectionHandler {
     /// An object that keeps the loop and the connection alive.
     private let retained: (any Sendable)?
     /// Bytes taken out of `output`, and how many of them the wire has accepted.
-    private var taken: [UInt8] = []
+    private var outgoing: [UInt8] = []
     private var sent = 0
     private var hasClosedWriting = false
     private var isClosed = false
@@ -54,12 +54,13 @@ final class StreamPump: RawConnectionHandler {
             while true {
                 steps += 1
                 if steps > Self.maxStepsPerTurn { return continueInNextTurn() }
-                if sent == taken.count {
-                    taken = output.take(64 * 1024).bytes
+                if sent == outgoing.count {
+                    outgoing = output.take(64 * 1024).bytes
                     sent = 0
-                    if taken.isEmpty { break }
+                    if outgoing.isEmpty { break }
                 }
-                guard case .bytes(let count) = try wire.send(taken.span.extracting(sent...)) else { return }
+                guard case .bytes(let count) = try wire.send(outgoing.span.extracting(sent...))
+                else { return }
                 sent += count
                 cancelCloseTimer()
             }
@@ -68,7 +69,7 @@ final class StreamPump: RawConnectionHandler {
             wire.closeWriting()
         } catch {
             // The peer's data can still be read.
-            (taken, sent) = ([], 0)
+            (outgoing, sent) = ([], 0)
             hasClosedWriting = true
             output.end(.failed(error.error))
         }
@@ -105,7 +106,7 @@ final class StreamPump: RawConnectionHandler {
     private func fail(_ fault: StreamFault) {
         input.end(.failed(fault.error))
         output.end(.failed(fault.error))
-        (taken, sent) = ([], 0)
+        (outgoing, sent) = ([], 0)
         hasClosedWriting = true
         closeIfFinished()
     }
@@ -113,7 +114,7 @@ final class StreamPump: RawConnectionHandler {
     /// Closes the wire once reading has ended and all output is sent; starts the timer if output remains.
     private func closeIfFinished() {
         guard !isClosed, input.ending != nil else { return }
-        if hasClosedWriting, sent == taken.count {
+        if hasClosedWriting, sent == outgoing.count {
             isClosed = true
             cancelCloseTimer()
             wire.closeGently()
