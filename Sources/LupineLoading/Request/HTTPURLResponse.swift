@@ -147,7 +147,7 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
             Dictionary(uniqueKeysWithValues: dictionary.map { (AnyHashable($0.key), $0.value as Any) }))
     }
 
-    /// The header fields as received; nil for a response that a program made.
+    /// The header fields as received; nil for a response that a program has made.
     package var fields: Fields? {
         if case .lines(let fields) = header { return fields }
         return nil

@@ -13,7 +13,7 @@ struct CacheParty: Hashable, Sendable {
         case proven
         /// Another evaluator has accepted the server.
         case unproven
-        /// Delegates, or an evaluator with code of the program, have accepted the server. They exist only in this process.
+        /// Delegates or an evaluator, which exist only in this process, have accepted the server.
         case judged(TrustJudge)
     }
 
