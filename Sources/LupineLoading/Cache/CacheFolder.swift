@@ -20,6 +20,7 @@ final class CacheFolder: Sendable {
     enum Access: Hashable, Sendable {
         /// The folder is not open, or does not exist.
         case none
+        /// This process is the writer.
         case writer
         /// Another process is the writer.
         case reader

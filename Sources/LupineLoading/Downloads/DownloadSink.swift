@@ -70,6 +70,7 @@ final class DownloadSink: TaskSink {
         }
     }
 
+    /// Whether the session decodes the content of the response.
     private func isDecoded(_ response: URLResponse) -> Bool {
         guard decodes, store.mayDecode, let response = response as? HTTPURLResponse,
             let coding = response.value(forHTTPHeaderField: "Content-Encoding")
@@ -105,6 +106,7 @@ final class DownloadSink: TaskSink {
     /// Reports all bytes written since the last report to the delegate, on the delegate queue (U-7.10).
     private func reportWritten(_ task: TaskCore) { call(task) { self.callDidWriteData(of: $0, $1, $2) } }
 
+    /// Runs on the delegate queue.
     private func callDidWriteData(
         of delegate: any URLSessionDownloadDelegate, _ session: URLSession, _ task: URLSessionDownloadTask
     ) {
@@ -155,6 +157,7 @@ final class DownloadSink: TaskSink {
     /// Removes the written part, for which resume data can no longer be requested.
     func discard() { _ = store.stop(keepsPart: false) }
 
+    /// Completes the file and passes it to the delegate. Returns an error if the file cannot be completed.
     private func finish(_ task: TaskCore) -> (any Error)? {
         switch store.finish() {
         case .failure(let failure):

@@ -170,6 +170,7 @@ final class HopEventQueue: Sendable {
         pump()
     }
 
+    /// Suspends or resumes the delivery.
     func setSuspended(_ isSuspended: Bool) {
         state.withLock { $0.isSuspended = isSuspended }
         if !isSuspended { pump() }
@@ -185,6 +186,7 @@ final class HopEventQueue: Sendable {
         requestMore()
     }
 
+    /// Returns the next event if it may be delivered now, with the load and the client to call.
     private func next() -> (Event, any HopLoad, any HopLoadClient)? {
         state.withLock { state in
             guard let hop = state.hop, let client = state.client, let event = state.next() else { return nil }
@@ -265,6 +267,7 @@ final class HopEventQueue: Sendable {
         }
     }
 
+    /// Ends the load: calls the source's `ended`, then the client's `hopEnded` with the metrics.
     private func end(_ error: (any Error)?, _ hop: any HopLoad, _ client: any HopLoadClient) {
         let (metrics, source, _) = state.withLock { state in
             let metrics = HopMetrics(

@@ -39,7 +39,9 @@ final class StreamDriver: RawConnectionHandler {
     private var machine: StreamMachine
     private var dial: RawDial?
     private var wire: (any StreamWire)?
+    /// The handlers of unfinished reads, with the bytes received so far, by the id of the operation.
     private var readers: [Int: (handler: Reader, bytes: [UInt8])] = [:]
+    /// The handlers of unfinished writes, with their bytes, by the id of the operation.
     private var writers: [Int: (handler: Writer, bytes: [UInt8])] = [:]
     private var timers: [StreamMachine.Half: EventLoop.TimerToken] = [:]
     private var lastID = 0
@@ -63,7 +65,7 @@ final class StreamDriver: RawConnectionHandler {
         machine = StreamMachine(writeFault: writeFault)
     }
 
-    // MARK: beginning
+    // MARK: connecting
 
     /// Starts a dial, and opens the wire that `secure` makes of its connection.
     func dial(_ dial: RawDial, _ secure: @escaping (RawConnection) -> ConnectionWire) {
@@ -143,6 +145,7 @@ final class StreamDriver: RawConnectionHandler {
         isTransferring = false
     }
 
+    /// Performs the active writes until the wire blocks.
     private func sendBytes() {
         while let (id, start) = machine.activeWrite, let wire, let writer = writers[id] {
             writes += 1
@@ -166,6 +169,7 @@ final class StreamDriver: RawConnectionHandler {
         do throws(StreamFault) { _ = try wire?.flush() } catch { failWriting(error) }
     }
 
+    /// Ends this pass of `transfer`, and calls it again after the loop's other connections.
     private func continueInNextTurn() {
         hasProgressed = false
         nextTurn.schedule { self.transfer() }
@@ -176,6 +180,7 @@ final class StreamDriver: RawConnectionHandler {
         if case .lost(.connectionLost) = fault { handle(.writeFailed(fault)) } else { fail(fault) }
     }
 
+    /// Performs the active reads until the wire blocks.
     private func receiveBytes() {
         guard machine.activeRead != nil else { return }
         var buffer = loop.borrowReadBuffer()

@@ -48,6 +48,7 @@ final class StreamPump: RawConnectionHandler {
         closeIfFinished()
     }
 
+    /// Sends bytes of `output` until the wire blocks.
     private func sendBytes() {
         do throws(StreamFault) {
             var steps = 0
@@ -75,6 +76,7 @@ final class StreamPump: RawConnectionHandler {
         }
     }
 
+    /// Receives bytes into `input` until the wire blocks or `input` is full.
     private func receiveBytes() {
         guard input.room > 0 else { return }
         var buffer = loop.borrowReadBuffer()
@@ -101,6 +103,7 @@ final class StreamPump: RawConnectionHandler {
         } catch { fail(error) }
     }
 
+    /// Calls `transfer` again after the loop's other connections.
     private func continueInNextTurn() { nextTurn.schedule { self.transfer() } }
 
     private func fail(_ fault: StreamFault) {
