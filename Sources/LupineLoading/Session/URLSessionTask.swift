@@ -139,6 +139,7 @@ open class URLSessionTask: NSObject, NSCopying, @unchecked Sendable {
     /// - Parameters:
     ///   - consumer: Takes the content, up to `limit`, and the end in place of the delegate; retained until the task has ended.
     ///     Nil for none.
+    ///   - limit: The greatest length of the content; longer content fails the task.
     package final func collectContent(
         for consumer: (any TaskConsumer)? = nil, upTo limit: CollectedBodyLimit = .standard
     ) {

@@ -12,7 +12,10 @@ package protocol TaskConsumer: AnyObject, Sendable {
     var isOnlyListener: Bool { get }
     /// Takes a piece of the content. Any thread, in order; must not block.
     ///
-    /// - Parameter total: The length of the content as the response states it; -1 if it does not.
+    /// - Parameters:
+    ///   - data: Never empty.
+    ///   - total: The length of the content as the response states it; -1 if it does not.
+    ///   - limit: The greatest length that the session collects.
     /// - Returns: False if the content is longer than `limit`: the task then fails.
     func receive(_ data: Data, of total: Int64, upTo limit: CollectedBodyLimit) -> Bool
     /// The task has ended. Any thread; must not block. No call follows.
