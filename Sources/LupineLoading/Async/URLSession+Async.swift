@@ -42,9 +42,9 @@ extension URLSession {
         let taskDelegate = delegate.map { DelegateSet($0) }
         let task: URLSessionTask
         if order.kind == .upload {
-            task = upload(order, sink, delegate: taskDelegate)
+            task = makeUploadTask(order, sink, delegate: taskDelegate)
         } else {
-            task = data(order, sink, delegate: taskDelegate)
+            task = makeDataTask(order, sink, delegate: taskDelegate)
         }
         return try await awaiter.value(of: task)
     }
@@ -53,7 +53,7 @@ extension URLSession {
     public func download(
         for request: URLRequest, delegate: (any URLSessionTaskDelegate)? = nil
     ) async throws -> (URL, URLResponse) {
-        try await file(delegate) { download(request, handler: $0, delegate: $1) }
+        try await file(delegate) { makeDownloadTask(request, handler: $0, delegate: $1) }
     }
 
     /// Loads content into a file, which the caller has to remove.
@@ -67,7 +67,7 @@ extension URLSession {
     public func download(
         resumeFrom resumeData: Data, delegate: (any URLSessionTaskDelegate)? = nil
     ) async throws -> (URL, URLResponse) {
-        try await file(delegate) { download(resuming: resumeData, handler: $0, delegate: $1) }
+        try await file(delegate) { makeDownloadTask(resuming: resumeData, handler: $0, delegate: $1) }
     }
 
     /// Makes a download task with `make`, and returns its file and response.
@@ -107,7 +107,7 @@ extension URLSession {
     ) async throws -> (AsyncBytes, URLResponse) {
         let awaiter = TaskAwaiter<URLResponse>()
         let sink = ByteSink(awaiter)
-        let task = data(
+        let task = makeDataTask(
             TaskOrder(kind: .data, request: request, body: .request), sink,
             delegate: delegate.map { DelegateSet($0) })
         let response = try await awaiter.value(of: task)

@@ -103,7 +103,7 @@ extension URLSession {
         savingInto open: @escaping @Sendable (URLResponse) -> FileHandle? = { _ in nil }
     ) -> URLSessionDataTask {
         let body = file.map { TaskOrder.Body.file($0) } ?? .request
-        return data(
+        return makeDataTask(
             TaskOrder(kind: file == nil ? .data : .upload, request: request, body: body), SavingSink(open))
     }
 }

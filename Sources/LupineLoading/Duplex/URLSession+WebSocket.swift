@@ -4,7 +4,8 @@ import Foundation
 
 /// Creates WebSocket tasks.
 extension URLSession {
-    func webSocket(_ request: URLRequest) -> URLSessionWebSocketTask {
+    /// Creates a WebSocket task for a request.
+    func makeWebSocketTask(_ request: URLRequest) -> URLSessionWebSocketTask {
         let socket = WebSocketCore()
         let order = TaskOrder(kind: .webSocket, request: request, body: .request)
         let task = core.makeTask(originalRequest: request, sink: WebSocketSink(socket)) { [core] task in
