@@ -62,7 +62,7 @@ struct HostileInputTests {
             var request = URLRequest(url: url)
             request.httpMethod = "POST"
             request.allHTTPHeaderFields = ["Accept": text]
-            _ = CacheRule.voided(by: request, response: response)
+            _ = CacheRule.invalidatedURLs(by: request, response: response)
             let key = VaryKey(vary: text, request: request) { $0 }
             #expect(key.matches(request) { $0 } == (key.values["*"] == nil))
         }

@@ -88,7 +88,7 @@ struct HostileTextTests {
         var request = URLRequest(url: url)
         request.httpMethod = "POST"
         let fields = ["Location": "http://x\(long)/b", "Content-Location": "/c"]
-        #expect(CacheRule.voided(by: request, response: try response(fields)) == [url])
+        #expect(CacheRule.invalidatedURLs(by: request, response: try response(fields)) == [url])
         #expect(URL(string: "http://xn--bcher-kva.test/")?.hostName == "xn--bcher-kva.test")
     }
 

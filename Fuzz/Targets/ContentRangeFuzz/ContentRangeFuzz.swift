@@ -31,9 +31,11 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         switch ResumeRule.step(after: answer, part: part) {
         case .append(let rest):
             require(status == 206 && rest.offset == received, "put elsewhere: \(rest)")
-            require(rest.whole.lowerBound >= received, "shorter than before: \(rest)")
-            require(rest.total == -1 || rest.whole == rest.total...rest.total, "another total: \(rest)")
-            require(part.version.total.map { rest.whole == $0...$0 } ?? true, "another length: \(rest)")
+            require(rest.completeSizes.lowerBound >= received, "shorter than before: \(rest)")
+            require(
+                rest.total == -1 || rest.completeSizes == rest.total...rest.total, "another total: \(rest)")
+            require(
+                part.version.total.map { rest.completeSizes == $0...$0 } ?? true, "another length: \(rest)")
         case .complete:
             require(status == 416 && part.version.total ?? received == received, "not complete")
         case .store, .startOver: break

@@ -2,15 +2,15 @@
 
 internal import Foundation
 
-/// How archives of requests and responses store a URL: as its text and that of its base. Foundation's own archive of a URL traps
-/// when the text is not a URL.
+/// Archives a URL as its relative text and the text of its base. `NSCoder` is not used for URLs, because Foundation traps when it
+/// decodes a text that is not a URL.
 extension OctetWriter {
-    /// Writes a URL or nil; the absolute URL if the parts could not be read again.
+    /// Writes a URL or nil. Writes the absolute URL if the reader would reject the two parts.
     mutating func write(_ url: URL?) {
-        let whole: String? = url?.absoluteString
+        let absolute: String? = url?.absoluteString
         let parts: (text: String?, base: String?) = (url?.relativeString, url?.baseURL?.absoluteString)
         let isReadable = parts.text.map { URL(archived: $0, base: parts.base) != nil } ?? true
-        write(isReadable ? parts.text : whole)
+        write(isReadable ? parts.text : absolute)
         if url != nil { write(isReadable ? parts.base : nil) }
     }
 }
@@ -25,7 +25,7 @@ extension OctetReader {
 }
 
 extension URL {
-    /// The URL with these texts; fails unless it would be archived as the same texts.
+    /// Creates the URL with these texts; returns nil unless it would be archived as the same texts.
     fileprivate init?(archived text: String, base: String?) {
         let baseURL = base.flatMap { URL(string: $0) }
         guard baseURL?.absoluteString == base, let url = URL(string: text, relativeTo: baseURL),

@@ -1,34 +1,35 @@
 // SPDX-License-Identifier: MIT
 
-/// Decodes what an `OctetWriter` wrote, from octets that are not trusted: throws on missing or invalid values, and never reads
-/// past the end, whatever a length says.
+/// Decodes octets that an `OctetWriter` is said to have written. The octets are not trusted: missing and invalid values throw,
+/// and no length makes the reader read past the end.
 struct OctetReader: Sendable {
-    /// Thrown when the octets cannot be what was written.
+    /// Thrown if the octets were not written by an `OctetWriter`, or have changed since.
     struct Damage: Error {}
 
-    private let octets: [UInt8]
-    private var place: Int
+    private let source: [UInt8]
+    /// The index of the next octet in `source`.
+    private var position: Int
     private let end: Int
 
-    /// Creates a reader of a part of the octets.
+    /// Creates a reader of the octets in a range.
     init(_ octets: [UInt8], in range: Range<Int>) {
-        self.octets = octets
+        source = octets
         let range = range.clamped(to: 0..<octets.count)
-        place = range.lowerBound
+        position = range.lowerBound
         end = range.upperBound
     }
 
     /// Whether everything has been read.
-    var isAtEnd: Bool { place == end }
+    var isAtEnd: Bool { position == end }
 
-    /// The number of octets left.
-    var rest: Int { end - place }
+    /// The number of octets that were not read yet.
+    private var remainingCount: Int { end - position }
 
     /// Reads one octet.
     mutating func octet() throws(Damage) -> UInt8 {
-        guard place < end else { throw Damage() }
-        defer { place += 1 }
-        return octets[place]
+        guard position < end else { throw Damage() }
+        defer { position += 1 }
+        return source[position]
     }
 
     /// Reads a Boolean value.
@@ -59,21 +60,23 @@ struct OctetReader: Sendable {
     }
 
     /// Reads this many octets.
-    mutating func raw(_ count: Int) throws(Damage) -> ArraySlice<UInt8> {
-        guard count >= 0, count <= rest else { throw Damage() }
-        defer { place += count }
-        return octets[place..<(place + count)]
+    mutating func octets(_ count: Int) throws(Damage) -> ArraySlice<UInt8> {
+        guard count >= 0, count <= remainingCount else { throw Damage() }
+        defer { position += count }
+        return source[position..<(position + count)]
     }
 
     /// Reads octets preceded by their length.
-    mutating func run() throws(Damage) -> ArraySlice<UInt8> {
+    mutating func lengthPrefixedOctets() throws(Damage) -> ArraySlice<UInt8> {
         guard let count = Int(exactly: try longNumber()) else { throw Damage() }
-        return try raw(count)
+        return try octets(count)
     }
 
     /// Reads a text.
     mutating func text() throws(Damage) -> String {
-        guard let text = String(validating: try run(), as: UTF8.self) else { throw Damage() }
+        guard let text = String(validating: try lengthPrefixedOctets(), as: UTF8.self) else {
+            throw Damage()
+        }
         return text
     }
 
@@ -82,7 +85,7 @@ struct OctetReader: Sendable {
 
     private mutating func number(octets count: Int) throws(Damage) -> UInt64 {
         var number: UInt64 = 0
-        for (index, octet) in try raw(count).enumerated() { number |= UInt64(octet) << (8 * index) }
+        for (index, octet) in try octets(count).enumerated() { number |= UInt64(octet) << (8 * index) }
         return number
     }
 }

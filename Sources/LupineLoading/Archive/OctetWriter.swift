@@ -4,25 +4,25 @@
 ///
 /// The buffer is filled with zeros in advance: most values are short, and are copied into it without a call.
 struct OctetWriter: Sendable {
-    private var room: [UInt8]
+    private var buffer: [UInt8]
     /// How many octets were written.
     private(set) var count = 0
 
     /// Creates a writer with capacity for about this many octets.
-    init(room count: Int = 256) { room = [UInt8](repeating: 0, count: max(64, count)) }
+    init(capacity: Int = 256) { buffer = [UInt8](repeating: 0, count: max(64, capacity)) }
 
     /// The written octets.
-    var octets: [UInt8] { Array(room[..<count]) }
+    var octets: [UInt8] { Array(buffer[..<count]) }
 
-    /// Calls `body` with the octets written since `start`.
+    /// Calls `body` with the octets from index `start` on.
     func withOctets<Result>(from start: Int, _ body: (Span<UInt8>) -> Result) -> Result {
-        body(room.span.extracting(start..<count))
+        body(buffer.span.extracting(start..<count))
     }
 
     /// Writes one octet.
     mutating func write(octet: UInt8) {
-        makeRoom(for: 1)
-        room[count] = octet
+        reserve(1)
+        buffer[count] = octet
         count += 1
     }
 
@@ -42,32 +42,32 @@ struct OctetWriter: Sendable {
     mutating func write(_ number: Double) { write(number: number.bitPattern) }
 
     /// Writes octets without their length.
-    mutating func write(raw run: [UInt8]) { write(raw: run.span) }
+    mutating func write(octets: [UInt8]) { write(octets: octets.span) }
 
     /// Writes octets without their length.
-    mutating func write(raw run: Span<UInt8>) {
-        makeRoom(for: run.count)
-        let places = count..<(count + run.count)
-        var octets = room.mutableSpan
-        var free = octets._mutatingExtracting(places)
-        // Two spans of equal length, which lets the compiler vectorize the loop.
-        for index in 0..<min(free.count, run.count) { free[index] = run[index] }
-        count = places.upperBound
+    mutating func write(octets: Span<UInt8>) {
+        reserve(octets.count)
+        let range = count..<(count + octets.count)
+        var whole = buffer.mutableSpan
+        var target = whole._mutatingExtracting(range)
+        // Indexing two spans of equal length lets the compiler vectorize the loop.
+        for index in 0..<min(target.count, octets.count) { target[index] = octets[index] }
+        count = range.upperBound
     }
 
     /// Writes octets preceded by their length.
-    mutating func write(run: [UInt8]) { write(run: run.span) }
+    mutating func write(lengthPrefixed octets: [UInt8]) { write(lengthPrefixed: octets.span) }
 
     /// Writes octets preceded by their length.
-    mutating func write(run: Span<UInt8>) {
-        write(UInt64(run.count))
-        write(raw: run)
+    mutating func write(lengthPrefixed octets: Span<UInt8>) {
+        write(UInt64(octets.count))
+        write(octets: octets)
     }
 
     /// Writes a text.
     mutating func write(_ text: String) {
-        let run = text.utf8.span
-        write(run: run)
+        let octets = text.utf8.span
+        write(lengthPrefixed: octets)
     }
 
     /// Writes an optional text.
@@ -77,31 +77,32 @@ struct OctetWriter: Sendable {
     }
 
     /// Overwrites a number of the same size that was written before.
-    mutating func replace(at place: Int, with number: some FixedWidthInteger) {
+    mutating func replace(at position: Int, with number: some FixedWidthInteger) {
         let size = number.bitWidth / 8
-        var octets = room.mutableSpan
-        // Checked once for all octets of the number.
-        var places = octets._mutatingExtracting(place..<(place + size))
-        for index in 0..<min(size, places.count) {
-            places[index] = UInt8(truncatingIfNeeded: number >> (8 * index))
+        var octets = buffer.mutableSpan
+        // Its bounds are checked once for all octets of the number.
+        var destination = octets._mutatingExtracting(position..<(position + size))
+        for index in 0..<min(size, destination.count) {
+            destination[index] = UInt8(truncatingIfNeeded: number >> (8 * index))
         }
     }
 
-    /// Drops everything written since `place`.
-    mutating func remove(from place: Int) { count = place }
+    /// Removes the octets written since the count was `start`.
+    mutating func remove(from start: Int) { count = start }
 
     private mutating func write(number: some FixedWidthInteger) {
         let size = number.bitWidth / 8
-        makeRoom(for: size)
+        reserve(size)
         count += size
         replace(at: count - size, with: number)
     }
 
-    /// The buffer doubles, but grows by no more than this beyond what is needed.
-    private static let longestStep = 1 << 20
+    /// The buffer doubles when it is full, but grows by no more than this, unless a longer value is written.
+    private static let maxGrowth = 1 << 20
 
-    private mutating func makeRoom(for added: Int) {
-        if room.count - count >= added { return }
-        room.append(contentsOf: repeatElement(0, count: max(added, min(room.count, Self.longestStep))))
+    /// Makes the buffer large enough for this many more octets.
+    private mutating func reserve(_ added: Int) {
+        if buffer.count - count >= added { return }
+        buffer.append(contentsOf: repeatElement(0, count: max(added, min(buffer.count, Self.maxGrowth))))
     }
 }

@@ -2,10 +2,9 @@
 
 internal import Foundation
 
-/// A property-list value that can be written with a stored response and read again: the part of a `userInfo` that outlives the
-/// process (U-12.3).
+/// A property-list value in a form that archives and cache files can hold (U-12.3).
 ///
-/// The format is the cache's own, so that a damaged file reaches no other parser.
+/// Has its own format, so that damaged or forged data is passed to no other parser.
 indirect enum StorableValue: Hashable, Sendable {
     case text(String)
     case data(Data)
@@ -16,14 +15,14 @@ indirect enum StorableValue: Hashable, Sendable {
     case array([StorableValue])
     case dictionary([String: StorableValue])
 
-    /// The deepest nesting that is stored.
-    private static let deepest = 32
+    /// The deepest nesting of arrays and dictionaries.
+    private static let maxDepth = 32
 
-    /// Converts a value; returns nil if a property list cannot hold it.
+    /// Converts a value of the program; returns nil if a property list cannot hold it.
     init?(_ value: Any) { self.init(value, depth: 0) }
 
     private init?(_ value: Any, depth: Int) {
-        guard depth < Self.deepest else { return nil }
+        guard depth < Self.maxDepth else { return nil }
         // A Foundation number also casts to `Bool`, so the exact type is checked first.
         if type(of: value) == Bool.self, let value = value as? Bool {
             self = .flag(value)
@@ -92,7 +91,7 @@ indirect enum StorableValue: Hashable, Sendable {
             writer.write(text)
         case .data(let data):
             writer.write(octet: 1)
-            writer.write(run: data.span)
+            writer.write(lengthPrefixed: data.span)
         case .date(let date):
             writer.write(octet: 2)
             writer.write(date.timeIntervalSinceReferenceDate)
@@ -123,10 +122,10 @@ indirect enum StorableValue: Hashable, Sendable {
     init(from reader: inout OctetReader) throws(OctetReader.Damage) { try self.init(from: &reader, depth: 0) }
 
     private init(from reader: inout OctetReader, depth: Int) throws(OctetReader.Damage) {
-        guard depth < Self.deepest else { throw OctetReader.Damage() }
+        guard depth < Self.maxDepth else { throw OctetReader.Damage() }
         switch try reader.octet() {
         case 0: self = .text(try reader.text())
-        case 1: self = .data(Data(try reader.run()))
+        case 1: self = .data(Data(try reader.lengthPrefixedOctets()))
         case 2: self = .date(Date(timeIntervalSinceReferenceDate: try reader.double()))
         case 3: self = .flag(try reader.flag())
         case 4: self = .integer(try reader.signedNumber())

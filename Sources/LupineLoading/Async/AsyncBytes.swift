@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 
 extension URLSession {
-    /// The bytes of a response as they arrive, made by `URLSession.bytes(for:)`.
+    /// The bytes of a response as they arrive, returned by `URLSession.bytes(for:)`.
     ///
-    /// Reading stops while bytes wait to be taken. The transfer is cancelled when neither the sequence nor an iterator of it is
-    /// held any more. It is meant to be iterated over once: all iterators take from the same bytes.
+    /// The transfer pauses while many bytes are buffered, and is cancelled when the sequence and all of its iterators are
+    /// deallocated. Iterate over the sequence once: all iterators consume the same bytes.
     public struct AsyncBytes: AsyncSequence, Sendable {
         public typealias Element = UInt8
         public typealias Failure = any Error
@@ -16,10 +16,10 @@ extension URLSession {
         /// The task whose content this is.
         public var task: URLSessionDataTask { source.task }
 
-        /// An iterator over the bytes that have not been taken yet.
+        /// Returns an iterator over the bytes that were not consumed yet.
         @inlinable public func makeAsyncIterator() -> Iterator { Iterator(source) }
 
-        /// Takes the bytes one by one from the piece that arrived last.
+        /// Returns the bytes one by one.
         public struct Iterator: AsyncIteratorProtocol {
             /// A byte.
             public typealias Element = UInt8
@@ -32,7 +32,7 @@ extension URLSession {
             @inlinable
             init(_ source: ByteSource) { self.source = source }
 
-            /// The next byte; nil at the end.
+            /// Returns the next byte; nil at the end.
             ///
             /// - Throws: The error that the task completed with.
             @inlinable @inline(__always)
@@ -57,11 +57,11 @@ extension URLSession {
     }
 }
 
-/// The state that a sequence of bytes and its iterators share. The transfer ends when it is released.
+/// The source that a sequence of bytes and its iterators share. Cancels the transfer when it is deallocated.
 @usableFromInline
 final class ByteSource: Sendable {
     let task: URLSessionDataTask
-    /// The maximum length of a line.
+    /// The maximum length of a line in `AsyncBytes.lines`.
     let lines: CollectedBodyLimit
     private let sink: ByteSink
 
@@ -73,6 +73,6 @@ final class ByteSource: Sendable {
 
     deinit { task.cancel() }
 
-    /// The next bytes; nil at the end.
+    /// Returns the next bytes; nil at the end.
     func next() async throws -> [UInt8]? { try await sink.next(task) }
 }

@@ -4,9 +4,9 @@ private import Foundation
 
 /// The lines of text in a sequence of bytes, read as UTF-8.
 ///
-/// A line ends with LF, CR, CR LF, VT, FF, NEL, LS or PS, which are not part of it. Empty lines are left out, as in Apple's
-/// sequence of this name. A line is collected in memory: one that is longer than the session's `collectedBodyLimit` (1 GiB for
-/// bytes of another origin) ends the sequence with `URLError.dataLengthExceedsMaximum`.
+/// A line ends with LF, CR, CR LF, VT, FF, NEL, LS or PS, which are not part of it. The sequence omits empty lines, as Apple's
+/// sequence of this name does. It collects a line in memory, and throws `URLError.dataLengthExceedsMaximum` for a line that is
+/// longer than the session's `collectedBodyLimit`, or than 1 GiB if the bytes are not those of a session.
 public struct AsyncLineSequence<Base: AsyncSequence>: AsyncSequence where Base.Element == UInt8 {
     public typealias Element = String
 
@@ -14,7 +14,7 @@ public struct AsyncLineSequence<Base: AsyncSequence>: AsyncSequence where Base.E
 
     init(_ base: Base) { self.base = base }
 
-    /// An iterator over the lines.
+    /// Returns an iterator over the lines.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(base) }
 
     /// Collects bytes up to the end of a line.
@@ -26,7 +26,7 @@ public struct AsyncLineSequence<Base: AsyncSequence>: AsyncSequence where Base.E
         private var line: [UInt8] = []
         private let limit: CollectedBodyLimit
         private let task: URLSessionDataTask?
-        private var isOver = false
+        private var hasEnded = false
 
         init(_ base: Base) {
             bytes = base.makeAsyncIterator()
@@ -35,44 +35,46 @@ public struct AsyncLineSequence<Base: AsyncSequence>: AsyncSequence where Base.E
             task = source?.task
         }
 
-        /// The next line; nil at the end.
+        /// Returns the next line; nil at the end.
         ///
         /// - Throws: The errors of the bytes, and `URLError.dataLengthExceedsMaximum` for a line that is too long, after which
         ///   the sequence has ended.
         public mutating func next() async throws -> String? {
-            while !isOver, let byte = try await bytes.next() {
+            while !hasEnded, let byte = try await bytes.next() {
                 line.append(byte)
-                guard let end = Self.lengthOfEnd(line) else {
-                    if line.count - limit.bytes >= Self.longestEnd { try checkLength() }
+                guard let end = Self.lineEndLength(line) else {
+                    if line.count - limit.bytes >= Self.maxLineEndLength { try checkLength() }
                     continue
                 }
                 line.removeLast(end)
                 try checkLength()
-                if let text = take() { return text }
+                if let text = takeLine() { return text }
             }
             try checkLength()
-            return take()
+            return takeLine()
         }
 
-        /// The maximum length of a line end. Its bytes do not count against the limit, and the last of them may not have
-        /// arrived yet.
-        private static var longestEnd: Int { 3 }
+        /// The maximum length of a line end. Its bytes do not count against the limit, so a line may exceed the limit by that
+        /// many bytes before its end is recognized.
+        private static var maxLineEndLength: Int { 3 }
 
+        /// Throws and ends the sequence if the collected line is too long.
         private mutating func checkLength() throws {
             guard line.count > limit.bytes else { return }
-            (isOver, line) = (true, [])
+            (hasEnded, line) = (true, [])
             throw limit.error(of: task?.currentRequest?.url)
         }
 
-        private mutating func take() -> String? {
+        /// Returns the collected line and begins the next one; nil if the line is empty.
+        private mutating func takeLine() -> String? {
             if line.isEmpty { return nil }
             defer { line.removeAll(keepingCapacity: true) }
             return String(decoding: line, as: UTF8.self)
         }
 
-        /// The length of the line end at the end of `line`; nil if there is none. CR LF is taken as two line ends, of which the
-        /// second ends an empty line.
-        private static func lengthOfEnd(_ line: [UInt8]) -> Int? {
+        /// Returns the length of the line end at the end of `line`; nil if there is none. CR LF counts as two line ends, of which
+        /// the second ends an empty line.
+        private static func lineEndLength(_ line: [UInt8]) -> Int? {
             switch line.last {
             case 0x0A?, 0x0B?, 0x0C?, 0x0D?: return 1
             case 0x85? where line.count >= 2 && line[line.count - 2] == 0xC2: return 2

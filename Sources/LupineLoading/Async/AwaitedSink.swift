@@ -3,13 +3,15 @@
 import Foundation
 import LupineTransport
 
-/// Collects content in memory for an `async` call (U-4.7). If no delegate has to be called first, the caller is resumed from
-/// the thread on which the load ended, without going through the delegate queue.
+/// The sink of an `async` call: collects the content in memory (U-4.7). If no delegate has to be called first, the caller is
+/// resumed on the thread on which the load has ended, not on the delegate queue.
 final class AwaitedSink: TaskSink {
     private let content: CollectedContent
     private let awaiter: TaskAwaiter<(Data, URLResponse)>
 
-    /// - Parameter limit: A longer body fails the task.
+    /// - Parameters:
+    ///   - limit: The maximum length of the content; a longer content fails the task.
+    ///   - awaiter: Completed with the content and the response.
     init(limit: CollectedBodyLimit, _ awaiter: TaskAwaiter<(Data, URLResponse)>) {
         content = CollectedContent(limit: limit)
         self.awaiter = awaiter
@@ -25,11 +27,11 @@ final class AwaitedSink: TaskSink {
     func received(_ task: TaskCore, _ data: Data) -> Demand { content.add(data, task) }
 
     func completed(_ context: CallbackContext, _ error: (any Error)?) {
-        if let error { return awaiter.give(.failure(error)) }
+        if let error { return awaiter.complete(.failure(error)) }
         // A program's `URLProtocol` may end without a response (U-17.5), but the call has to return one.
         guard let response = context.task.response else {
-            return awaiter.give(.failure(URLError.noResponse(context.task.currentRequest?.url)))
+            return awaiter.complete(.failure(URLError.noResponse(context.task.currentRequest?.url)))
         }
-        awaiter.give(.success((content.take(), response)))
+        awaiter.complete(.success((content.take(), response)))
     }
 }

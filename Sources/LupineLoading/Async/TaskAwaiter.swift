@@ -3,46 +3,49 @@
 import Foundation
 import LupineTransport
 
-/// Passes one value or error to one caller that waits for it. The value and the wait may come in either order.
+/// Passes the result of a task to one asynchronous caller, which may start waiting before or after the task completes.
 final class TaskAwaiter<Value: Sendable>: Sendable {
     private enum State {
-        case empty
+        case pending
         case waiting(CheckedContinuation<Value, any Error>)
-        case there(Result<Value, any Error>)
-        case over
+        /// The result has arrived before the caller waits for it.
+        case completed(Result<Value, any Error>)
+        /// The caller has the result.
+        case consumed
     }
 
-    private let state = Lock(State.empty)
+    private let state = Lock(State.pending)
 
-    /// Provides the result. Later results are dropped.
-    func give(_ result: Result<Value, any Error>) {
+    /// Passes the result to the caller. Only the first call has an effect.
+    func complete(_ result: Result<Value, any Error>) {
         let waiting = state.withLock { state -> CheckedContinuation<Value, any Error>? in
             switch state {
-            case .empty:
-                state = .there(result)
+            case .pending:
+                state = .completed(result)
                 return nil
             case .waiting(let continuation):
-                state = .over
+                state = .consumed
                 return continuation
-            case .there, .over: return nil
+            case .completed, .consumed: return nil
             }
         }
         waiting?.resume(with: result)
     }
 
-    /// Resumes the task and waits for the result. Cancels the task when the caller is cancelled. Must be called only once.
+    /// Resumes the task and waits for the result. Cancels the task if the calling Swift task is cancelled. May be called only
+    /// once.
     func value(of task: URLSessionTask) async throws -> Value {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 let result = state.withLock { state -> Result<Value, any Error>? in
                     switch state {
-                    case .there(let result):
-                        state = .over
+                    case .completed(let result):
+                        state = .consumed
                         return result
-                    case .empty:
+                    case .pending:
                         state = .waiting(continuation)
                         return nil
-                    case .waiting, .over: return .failure(URLError(.unknown))
+                    case .waiting, .consumed: return .failure(URLError(.unknown))
                     }
                 }
                 if let result { return continuation.resume(with: result) }

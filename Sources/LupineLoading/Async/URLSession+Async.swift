@@ -2,8 +2,8 @@
 
 public import Foundation
 
-/// The asynchronous methods. When the calling Swift task is cancelled, the transfer is cancelled and `URLError.cancelled` is
-/// thrown (U-4.7). The delegate of a call is treated as a task's own delegate.
+/// The asynchronous methods. When the calling Swift task is cancelled, they cancel the transfer and throw `URLError.cancelled`
+/// (U-4.7). The delegate that is passed to a method acts as its task's own delegate.
 extension URLSession {
     /// Loads all content into memory.
     public func data(
@@ -33,15 +33,19 @@ extension URLSession {
         try await content(TaskOrder(kind: .upload, request: request, body: .file(fileURL)), delegate)
     }
 
+    /// Runs a data or upload task, and returns its content and response.
     private func content(
         _ order: TaskOrder, _ delegate: (any URLSessionTaskDelegate)?
     ) async throws -> (Data, URLResponse) {
         let awaiter = TaskAwaiter<(Data, URLResponse)>()
         let sink = AwaitedSink(limit: collectedBodyLimit, awaiter)
-        let own = delegate.map { DelegateSet($0) }
-        let task =
-            order.kind == .upload
-            ? upload(order, sink, delegate: own) as URLSessionTask : data(order, sink, delegate: own)
+        let taskDelegate = delegate.map { DelegateSet($0) }
+        let task: URLSessionTask
+        if order.kind == .upload {
+            task = makeUploadTask(order, sink, delegate: taskDelegate)
+        } else {
+            task = makeDataTask(order, sink, delegate: taskDelegate)
+        }
         return try await awaiter.value(of: task)
     }
 
@@ -49,7 +53,7 @@ extension URLSession {
     public func download(
         for request: URLRequest, delegate: (any URLSessionTaskDelegate)? = nil
     ) async throws -> (URL, URLResponse) {
-        try await file(delegate) { download(request, handler: $0, delegate: $1) }
+        try await file(delegate) { makeDownloadTask(request, handler: $0, delegate: $1) }
     }
 
     /// Loads content into a file, which the caller has to remove.
@@ -63,21 +67,22 @@ extension URLSession {
     public func download(
         resumeFrom resumeData: Data, delegate: (any URLSessionTaskDelegate)? = nil
     ) async throws -> (URL, URLResponse) {
-        try await file(delegate) { download(resuming: resumeData, handler: $0, delegate: $1) }
+        try await file(delegate) { makeDownloadTask(resuming: resumeData, handler: $0, delegate: $1) }
     }
 
+    /// Makes a download task with `make`, and returns its file and response.
     private func file(
         _ delegate: (any URLSessionTaskDelegate)?,
         _ make: (@escaping @Sendable (URL?, URLResponse?, (any Error)?) -> Void, DelegateSet?) ->
             URLSessionDownloadTask
     ) async throws -> (URL, URLResponse) {
         let awaiter = TaskAwaiter<(URL, URLResponse)>()
-        let task = make({ awaiter.give(Self.kept($0, $1, $2)) }, delegate.map { DelegateSet($0) })
+        let task = make({ awaiter.complete(Self.movedFile($0, $1, $2)) }, delegate.map { DelegateSet($0) })
         return try await awaiter.value(of: task)
     }
 
-    /// Moves the file away, since it is removed when the handler returns.
-    private static func kept(
+    /// Moves the downloaded file to a new name, because the task removes it when the handler returns.
+    private static func movedFile(
         _ file: URL?, _ response: URLResponse?, _ error: (any Error)?
     ) -> Result<(URL, URLResponse), any Error> {
         if let error { return .failure(error) }
@@ -85,30 +90,32 @@ extension URLSession {
             return .failure(
                 URLError.noResponse(response?.url))
         }
-        let place = file.deletingLastPathComponent()
+        let destination = file.deletingLastPathComponent()
             .appendingPathComponent("lupine-\(UUID().uuidString).download")
         do {
-            try FileManager.default.moveItem(at: file, to: place)
+            try FileManager.default.moveItem(at: file, to: destination)
         } catch {
             return .failure(URLError.loading(.cannotMoveFile, url: response.url, underlying: error))
         }
-        return .success((place, response))
+        return .success((destination, response))
     }
 
-    /// Loads content byte by byte. Returns when the response has arrived; reading stops while bytes wait to be taken.
+    /// Loads content as a sequence of bytes, and returns when the response has arrived. The transfer pauses while many bytes are
+    /// buffered.
     public func bytes(
         for request: URLRequest, delegate: (any URLSessionTaskDelegate)? = nil
     ) async throws -> (AsyncBytes, URLResponse) {
         let awaiter = TaskAwaiter<URLResponse>()
         let sink = ByteSink(awaiter)
-        let task = data(
+        let task = makeDataTask(
             TaskOrder(kind: .data, request: request, body: .request), sink,
             delegate: delegate.map { DelegateSet($0) })
         let response = try await awaiter.value(of: task)
         return (AsyncBytes(ByteSource(sink, task, lines: collectedBodyLimit)), response)
     }
 
-    /// Loads content byte by byte. Returns when the response has arrived; reading stops while bytes wait to be taken.
+    /// Loads content as a sequence of bytes, and returns when the response has arrived. The transfer pauses while many bytes are
+    /// buffered.
     public func bytes(
         from url: URL, delegate: (any URLSessionTaskDelegate)? = nil
     ) async throws -> (AsyncBytes, URLResponse) {

@@ -2,8 +2,8 @@
 
 internal import Foundation
 
-/// What to do with a request, given what is stored for it: combines `CachePlan` and `Freshness` (U-12.9 to U-12.14). Pure; the
-/// time is an argument.
+/// What a task does with a request, given the entry that is stored for it. Combines `CachePlan` and `Freshness` (U-12.9 to
+/// U-12.14). Pure; the time is an argument.
 enum CacheDecision: Sendable {
     /// Deliver the stored response.
     case use(CacheEntry)
@@ -11,21 +11,23 @@ enum CacheDecision: Sendable {
     case revalidate(CacheEntry, adding: [HeaderList.Field])
     /// Send the request with these fields set, and store the response if that is allowed.
     case load(setting: [HeaderList.Field])
-    /// Send the request unchanged, do not store the response and pass a 304 on: the caller does its own caching.
+    /// Send the request unchanged, do not store the response, and deliver a 304, because the program does its own caching.
     case bypass
     /// Do not send the request; fail with `URLError.resourceUnavailable`.
     case fail
 
-    /// The fields that tell the caches on the way not to answer from their stores.
-    static let pastCaches = [
+    /// The fields that make intermediaries not answer from their caches (RFC 9111 §5.2.1.4).
+    static let noCacheFields = [
         HeaderList.Field(name: "Cache-Control", value: "no-cache"),
         HeaderList.Field(name: "Pragma", value: "no-cache"),
     ]
 
+    /// Decides what to do with a request.
+    ///
     /// - Parameters:
     ///   - request: The request with all its fields merged.
-    ///   - configuration: The policy of the session, for a request that has none of its own (U-12.12).
-    ///   - entry: The result of the look-up; nil also if there is no cache.
+    ///   - configuration: The policy of the session, for a request without a policy (U-12.12).
+    ///   - entry: The result of the look-up; nil if there is no entry or no cache.
     ///   - now: The current time.
     init(
         for request: URLRequest, configuration: URLRequest.CachePolicy, entry: CacheEntry?, at now: Date
@@ -37,19 +39,19 @@ enum CacheDecision: Sendable {
         case (.revalidate, let entry?):
             self = .revalidate(entry, adding: entry.httpResponse.map(CacheRule.conditions) ?? [])
         case (.load, _), (.useStored, nil), (.revalidate, nil): self = .load(setting: [])
-        case (.loadPastCaches, _): self = .load(setting: Self.pastCaches)
+        case (.loadFromOrigin, _): self = .load(setting: Self.noCacheFields)
         case (.bypass, _): self = .bypass
         case (.fail, _): self = .fail
         }
     }
 
-    /// Whether the decision depends on the stored entry; if not, no look-up is needed.
+    /// Whether the decision depends on the stored entry, so that a look-up is needed.
     static func needsEntry(for request: URLRequest, configuration: URLRequest.CachePolicy) -> Bool {
         guard CacheRule.hasKey(request) else { return false }
         let policy = CachePlan.policy(of: request, configuration: configuration)
         switch CachePlan.plan(for: request, policy: policy, stored: .fresh(hasValidator: true)) {
         case .useStored, .revalidate: return true
-        case .load, .loadPastCaches, .bypass, .fail: return false
+        case .load, .loadFromOrigin, .bypass, .fail: return false
         }
     }
 

@@ -13,7 +13,7 @@ extension CacheEntry {
     ///   - requestTime: When that request was sent.
     ///   - responseTime: When the head of the 304 arrived.
     ///   - provenance: The joined provenance of the entry and of the 304.
-    ///   - identifying: The fields that tell users apart.
+    ///   - identifying: The fields that identify users.
     func refreshed(
         by answer: HTTPURLResponse, for request: URLRequest, requestTime: Date, responseTime: Date,
         provenance: CacheProvenance, identifying: IdentifyingFields?
@@ -33,7 +33,7 @@ extension CacheEntry {
             identifying: identifying, writtenInfo: writtenInfo, at: responseTime)
     }
 
-    /// The fields as received; for a response that the program made, those of its fields that are valid in HTTP.
+    /// Returns the fields as received; for a response that the program has made, its fields that are valid in HTTP.
     private static func fields(of response: HTTPURLResponse) -> Fields {
         if let fields = response.fields { return fields }
         var fields = Fields()

@@ -10,8 +10,8 @@ internal import LupineHTTP
 package final class CacheEntry: Sendable {
     /// The response with its content.
     package let response: CachedURLResponse
-    /// The response as the library's own class, if it is HTTP; taken once, so that no override of a program's subclass runs where
-    /// requests are decided.
+    /// The response as an `HTTPURLResponse`, if it is HTTP. Copied once from a program's subclass, so that its overrides are not
+    /// called again.
     package let httpResponse: HTTPURLResponse?
     /// When the request was sent.
     package let requestTime: Date
@@ -19,27 +19,27 @@ package final class CacheEntry: Sendable {
     package let responseTime: Date
     /// When the entry was stored, or last updated.
     let storedTime: Date
-    /// The part of the request that the response depends on. Its secrets are concealed in memory by a hash of this process, on
-    /// disk by a hash with the user's key.
+    /// The part of the request that the response depends on. Secrets are concealed by a keyed hash: in memory with a key of this
+    /// process, on disk with the key of the folder.
     let vary: VaryKey
-    /// The fields by which users were told apart; nil for a response that is for everybody, and for an entry just read from disk.
+    /// The fields that identify users; nil for a response for all users, and for an entry just read from disk.
     let identifying: IdentifyingFields?
-    /// The provenance, which decides who may receive the entry.
+    /// The origin of the response, which decides who may receive the entry.
     let provenance: CacheProvenance
-    /// The part of the response's `userInfo` that can be written; taken at once, because the program may change its objects
-    /// later.
+    /// The part of the response's `userInfo` that can be written. Copied when the entry is created, because the program may
+    /// change its objects later.
     let writtenInfo: StorableValue?
-    /// The entry's cost in memory: its content and the text of its head. Computed once: the response may be of a program's
-    /// subclass, which must not be called under the store's lock and may return something else each time.
+    /// The entry's cost in memory: its content and the text of its head. Computed once, because the response may be of a
+    /// program's subclass, which must not be called under the store's lock and may return other values later.
     package let size: Int
 
     private static let hash = KeyedHash(key: SecretKeyFile.random())
 
-    /// Conceals secrets that are kept in memory; the key is random for each process.
+    /// Returns the hash that conceals a secret in memory. Each process has a random key.
     static let conceal: @Sendable (String) -> String = { hash.text(for: $0) }
 
-    /// Creates the entry of a response that a program stores. Everybody may receive it, because nothing is known about its users,
-    /// unless the request has one of the usual identifying fields. The identifying fields that a session adds are not known here.
+    /// Creates the entry of a response that the program stores. All users may receive it, unless the request has one of the
+    /// default identifying fields. The identifying fields that sessions configure are not known here.
     ///
     /// - Parameters:
     ///   - response: The response with its whole content.
@@ -49,10 +49,10 @@ package final class CacheEntry: Sendable {
     package convenience init(
         response: CachedURLResponse, for request: URLRequest, requestTime: Date, responseTime: Date
     ) {
-        let namesUser = IdentifyingFields.usual.text(of: request) != nil
+        let identifiesUser = IdentifyingFields.usual.text(of: request) != nil
         self.init(
             response: response, for: request, requestTime: requestTime, responseTime: responseTime,
-            provenance: .program, identifying: namesUser ? .usual : nil,
+            provenance: .program, identifying: identifiesUser ? .usual : nil,
             writtenInfo: response.userInfo.flatMap { StorableValue($0) })
     }
 
@@ -60,8 +60,8 @@ package final class CacheEntry: Sendable {
     ///
     /// - Parameters:
     ///   - provenance: The connection or protocol that the response came from.
-    ///   - identifying: The fields that tell users apart; nil if there are none. They are ignored for a response that the server
-    ///     declares public.
+    ///   - identifying: The fields that identify users; nil if there are none. Ignored for a response that the server declares
+    ///     public.
     ///   - writtenInfo: The part of the response's `userInfo` that can be written.
     ///   - now: When the entry is stored.
     convenience init(
@@ -69,8 +69,9 @@ package final class CacheEntry: Sendable {
         provenance: CacheProvenance, identifying: IdentifyingFields?, writtenInfo: StorableValue?,
         at now: Date = Date()
     ) {
-        let http = (response.response as? HTTPURLResponse)?.plain
-        let identifying = http.map(CacheRule.isForEverybody) ?? false ? nil : identifying
+        let http = (response.response as? HTTPURLResponse)?.withoutSubclass
+        let isPublic = http.map(CacheRule.isDeclaredPublic) ?? false
+        let identifying = isPublic ? nil : identifying
         let vary = VaryKey(
             vary: http?.value(of: .vary), identifying: identifying, request: request,
             conceal: Self.conceal)
@@ -84,12 +85,12 @@ package final class CacheEntry: Sendable {
     ///
     /// - Parameters:
     ///   - response: The response with its whole content.
-    ///   - http: The response as the library's own class, if it is HTTP.
+    ///   - http: The response as an `HTTPURLResponse`, if it is HTTP.
     ///   - requestTime: When the request was sent.
     ///   - responseTime: When the head of the response arrived.
     ///   - storedTime: When the entry was stored, or last updated.
     ///   - vary: The part of the request that the response depends on.
-    ///   - identifying: The fields by which users were told apart; nil if there were none.
+    ///   - identifying: The fields that identify users; nil if there are none.
     ///   - provenance: The connection or protocol that the response came from.
     ///   - writtenInfo: The part of the response's `userInfo` that can be written.
     init(
@@ -110,7 +111,7 @@ package final class CacheEntry: Sendable {
     }
 
     /// Returns the entry with its secrets concealed by another hash. The entry must answer `request`, and `identifying` must be
-    /// the fields by which its users were told apart.
+    /// the fields with which it was created.
     func concealed(
         by conceal: (String) -> String, for request: URLRequest, identifying: IdentifyingFields?
     ) -> CacheEntry {
@@ -126,15 +127,15 @@ package final class CacheEntry: Sendable {
 
     /// Whether the entry answers a request, according to its provenance and to the request's fields (U-12.2, U-12.5, U-12.11).
     func answers(
-        _ request: URLRequest, of reader: CacheRequester, conceal: (String) -> String = CacheEntry.conceal
+        _ request: URLRequest, of requester: CacheRequester, conceal: (String) -> String = CacheEntry.conceal
     ) -> Bool {
-        CacheAdmission.admits(reader, to: provenance)
-            && vary.matches(request, identifying: reader.identifyingFields, conceal: conceal)
+        CacheAdmission.admits(requester, to: provenance)
+            && vary.matches(request, identifying: requester.identifyingFields, conceal: conceal)
     }
 
-    /// Whether the response sets a cookie, and so identifies a user, although its request named none: the next anonymous request
-    /// may be another user's.
-    var namesItsReader: Bool {
+    /// Whether the response identifies a user by a cookie although the request did not. Such an entry must not be stored, because
+    /// the next request without identification may be that of another user.
+    var setsCookieForUnknownUser: Bool {
         guard let audience = vary.audience, audience.user == nil, vary.values["authorization"] == .absent
         else { return false }
         return httpResponse?.value(of: .setCookie) != nil
@@ -146,7 +147,7 @@ package final class CacheEntry: Sendable {
     }
 
     private static func size(of response: CachedURLResponse, _ http: HTTPURLResponse?) -> Int {
-        // A response that is neither HTTP nor of the library's class is not called here.
+        // Does not call a program's class.
         let url = http?.url ?? (response.response.isOfTheLibrary ? response.response.url : nil)
         return response.data.count + (url?.absoluteString.utf8.count ?? 0) + headSize(of: http)
     }

@@ -5,34 +5,35 @@ internal import LupineCoding
 internal import LupineHTTP
 package import LupineTLS
 
-/// The octets of one stored entry, as written to a segment file.
+/// The format of an entry in a segment file.
 ///
-/// An entry has a head of fixed length (magic number, version, digest of the key, stored time, lengths, and a checksum of
-/// everything else), metadata, and the content. Every octet is covered by the checksum or compared with its expected value:
-/// truncated, extended or changed octets are rejected (U-12.16), except with a probability of 2⁻³². The checksum is not a
-/// signature: it detects accidents, but anybody who can write to the cache's folder can forge responses.
+/// An entry consists of a head of fixed length (magic number, version, digest of the key, stored time, lengths, and a checksum of
+/// all other octets), metadata, and content. Entries whose octets were truncated, extended or changed are rejected (U-12.16),
+/// except with a probability of 2⁻³². The checksum is not a signature: it detects accidents, but who can write to the cache's
+/// folder can forge responses.
 package enum CacheEntryFile {
     /// The parsed head of an entry.
     private struct Head: Sendable {
         /// When the entry was stored.
         var storedTime: Date
-        var metadataCount: Int
-        var contentCount: Int
-        /// The checksum of everything else.
-        var sum: UInt32
+        var metadataLength: Int
+        var contentLength: Int
+        /// The checksum of all other octets of the entry.
+        var checksum: UInt32
     }
 
     private static let magic = Array("LupCache".utf8)
     private static let version: UInt32 = 3
-    /// The largest number of keys in a chain, and the longest text in a provenance.
-    private static let longestPath = 32
-    private static let longestText = 1_024
-    private static let digestCount = SHA256Digest.byteCount
-    private static let sumCount = 4
-    /// Magic number, version, digest of the key, time, two lengths, and the checksum of everything but itself.
-    static let headCount = 8 + 4 + digestCount + 8 + 8 + 8 + sumCount
-    /// The usual size of the parts that `CacheEntry.size` does not count: the head, and the times and lengths in the metadata.
-    static let usualHeadCount = 512
+    /// The largest number of keys of a certificate chain in a provenance.
+    private static let maxKeyCount = 32
+    /// The largest length of a text in a provenance.
+    private static let maxTextLength = 1_024
+    private static let digestLength = SHA256Digest.byteCount
+    private static let checksumLength = 4
+    /// The length of the head: magic number, version, digest of the key, stored time, two lengths, checksum.
+    static let headLength = 8 + 4 + digestLength + 8 + 8 + 8 + checksumLength
+    /// A typical number of octets that `CacheEntry.size` does not count: the head, and the times and lengths in the metadata.
+    static let usualOverhead = 512
 
     /// How a field's value is stored; the raw values are those in the files.
     private enum FieldKind: UInt8 {
@@ -55,29 +56,32 @@ package enum CacheEntryFile {
         case certificate = 2
     }
 
-    /// The kinds of response; the raw values are those in the files.
-    private enum Kind: UInt8 {
+    /// How a response is stored; the raw values are those in the files.
+    private enum ResponseKind: UInt8 {
+        /// A response that is not HTTP.
         case other = 0
-        case lines = 1
+        /// An HTTP response with its fields as received.
+        case receivedFields = 1
+        /// An HTTP response that the program has made, with its fields by name.
         case dictionary = 2
     }
 
-    /// Returns the digest that stands for a key in a file.
+    /// Returns the digest of a key, which entries contain instead of the key.
     package static func digest(of key: String) -> SHA256Digest { SHA256Digest.of(Array(key.utf8)) }
 
     // MARK: writing
 
-    /// Returns the octets of an entry, whose secrets must be concealed with the persistent key; nil for an entry that may not be
-    /// written, and for a response whose class only the program can recreate.
+    /// Returns the octets of an entry, whose secrets must be concealed with the key of the folder. Returns nil for an entry that
+    /// may not be written, and for a response of a program's class.
     package static func octets(of entry: CacheEntry, digest: SHA256Digest) -> [UInt8]? {
         guard let terms = CacheTerms(entry) else { return nil }
-        var writer = OctetWriter(room: entry.size + usualHeadCount)
-        return write(entry, on: terms, digest: digest, to: &writer) ? writer.octets : nil
+        var writer = OctetWriter(capacity: entry.size + usualOverhead)
+        return write(entry, terms: terms, digest: digest, to: &writer) ? writer.octets : nil
     }
 
     /// Appends the octets of an entry with these terms. Returns false, and writes nothing, if the entry cannot be written.
     static func write(
-        _ entry: CacheEntry, on terms: CacheTerms, digest: SHA256Digest, to writer: inout OctetWriter
+        _ entry: CacheEntry, terms: CacheTerms, digest: SHA256Digest, to writer: inout OctetWriter
     ) -> Bool {
         let data = entry.response.data
         return write(
@@ -86,7 +90,7 @@ package enum CacheEntryFile {
             writer.write(entry.requestTime.timeIntervalSinceReferenceDate)
             writer.write(entry.responseTime.timeIntervalSinceReferenceDate)
             guard write(entry.response.response, to: &writer) else { return false }
-            writer.write(raw: terms.octets)
+            writer.write(octets: terms.octets)
             writer.write(entry.writtenInfo != nil)
             entry.writtenInfo?.write(to: &writer)
             return true
@@ -115,17 +119,17 @@ package enum CacheEntryFile {
         }
     }
 
-    /// Returns false for a provenance that may not be written, or that could not be read again.
+    /// Writes a provenance. Returns false if it may not be written, or exceeds the limits of the reader.
     static func write(_ provenance: CacheProvenance, to writer: inout OctetWriter) -> Bool {
         guard provenance.mayBeWritten else { return false }
         switch provenance.source {
         case .program: writer.write(octet: SourceKind.program.rawValue)
-        case .plain(let way):
-            guard (way?.path.utf8.count ?? 0) <= longestText else { return false }
+        case .plain(let route):
+            guard (route?.path.utf8.count ?? 0) <= maxTextLength else { return false }
             writer.write(octet: SourceKind.plain.rawValue)
-            writer.write(way?.path)
+            writer.write(route?.path)
         case .secure(let connection):
-            guard connection.keys.count <= longestPath, (connection.roots?.utf8.count ?? 0) <= longestText
+            guard connection.keys.count <= maxKeyCount, (connection.roots?.utf8.count ?? 0) <= maxTextLength
             else { return false }
             writer.write(octet: SourceKind.secure.rawValue)
             switch connection.identity {
@@ -133,26 +137,26 @@ package enum CacheEntryFile {
             case .noCertificate: writer.write(octet: IdentityKind.nobody.rawValue)
             case .certificate(let digest):
                 writer.write(octet: IdentityKind.certificate.rawValue)
-                writer.write(raw: digest.bytes)
+                writer.write(octets: digest.bytes)
             }
             writer.write(connection.roots)
             let keys = connection.keys.sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) }
             writer.write(octet: UInt8(truncatingIfNeeded: keys.count))
-            for key in keys { writer.write(raw: key.bytes) }
+            for key in keys { writer.write(octets: key.bytes) }
         }
         return true
     }
 
-    /// Returns false for a response of a program's class or without a URL.
+    /// Writes a response without its content. Returns false for a response of a program's class or without a URL.
     private static func write(_ response: URLResponse, to writer: inout OctetWriter) -> Bool {
-        // A program's class is not called on the storage queue, which serves the whole process.
+        // The storage queue serves the whole process, so it must not call a program's class.
         guard response.isOfTheLibrary else { return false }
-        // The URL of a response that the program made may contain user information.
-        guard let url = response.url?.partedFromUserInfo.address else { return false }
+        // Removes user information, which the URL of a response that the program has made may contain.
+        guard let url = response.url?.splitAtUserInfo.address else { return false }
         if let response = response as? HTTPURLResponse {
             guard HTTPURLResponse.isPossible(response.statusCode) else { return false }
             guard let fields = response.fields else {
-                writer.write(octet: Kind.dictionary.rawValue)
+                writer.write(octet: ResponseKind.dictionary.rawValue)
                 writer.write(url)
                 writer.write(Int64(response.statusCode))
                 let named = (response.allHeaderFields as? [String: String] ?? [:]).sorted { $0.key < $1.key }
@@ -163,18 +167,18 @@ package enum CacheEntryFile {
                 }
                 return true
             }
-            writer.write(octet: Kind.lines.rawValue)
+            writer.write(octet: ResponseKind.receivedFields.rawValue)
             writer.write(url)
             writer.write(Int64(response.statusCode))
             writer.write(response.expectedContentLength < 0)
             writer.write(UInt32(truncatingIfNeeded: fields.count))
             for index in 0..<fields.count {
-                fields.withName(at: index) { writer.write(run: $0) }
-                fields.withValue(at: index) { writer.write(run: $0) }
+                fields.withName(at: index) { writer.write(lengthPrefixed: $0) }
+                fields.withValue(at: index) { writer.write(lengthPrefixed: $0) }
             }
             return true
         }
-        writer.write(octet: Kind.other.rawValue)
+        writer.write(octet: ResponseKind.other.rawValue)
         writer.write(url)
         writer.write(response.mimeType)
         writer.write(response.expectedContentLength)
@@ -182,19 +186,19 @@ package enum CacheEntryFile {
         return true
     }
 
-    /// Returns a whole entry made of these parts, without checking them.
+    /// Returns an entry made of these parts, without checking them.
     package static func sealed(
         metadata: [UInt8], content: [UInt8], digest: [UInt8], storedTime: Date
     ) -> [UInt8] {
-        var writer = OctetWriter(room: headCount + metadata.count + content.count)
+        var writer = OctetWriter(capacity: headLength + metadata.count + content.count)
         _ = write(content: content.span, digest: digest, storedTime: storedTime, to: &writer) { writer in
-            writer.write(raw: metadata)
+            writer.write(octets: metadata)
             return true
         }
         return writer.octets
     }
 
-    /// Appends an entry. The length of the metadata and the checksum in the head are filled in once the rest is written.
+    /// Appends an entry, and sets the length of the metadata and the checksum in its head at the end.
     ///
     /// - Parameters:
     ///   - content: The content of the response.
@@ -207,51 +211,51 @@ package enum CacheEntryFile {
         metadata writeMetadata: (inout OctetWriter) -> Bool
     ) -> Bool {
         let start = writer.count
-        writer.write(raw: magic)
+        writer.write(octets: magic)
         writer.write(version)
-        writer.write(raw: digest)
+        writer.write(octets: digest)
         writer.write(storedTime.timeIntervalSinceReferenceDate)
-        let countPlace = writer.count
+        let lengthPosition = writer.count
         writer.write(UInt64(0))
         writer.write(UInt64(content.count))
-        let sumPlace = writer.count
+        let checksumPosition = writer.count
         writer.write(UInt32(0))
-        let metadataPlace = writer.count
+        let metadataPosition = writer.count
         guard writeMetadata(&writer) else {
             writer.remove(from: start)
             return false
         }
-        writer.replace(at: countPlace, with: UInt64(writer.count - metadataPlace))
-        writer.write(raw: content)
-        writer.replace(at: sumPlace, with: writer.withOctets(from: start) { sum(of: $0) })
+        writer.replace(at: lengthPosition, with: UInt64(writer.count - metadataPosition))
+        writer.write(octets: content)
+        writer.replace(at: checksumPosition, with: writer.withOctets(from: start) { checksum(of: $0) })
         return true
     }
 
-    /// Returns the checksum of an entry, computed over everything but itself.
-    private static func sum(of octets: Span<UInt8>) -> UInt32 {
-        var sum = CRC32()
-        sum.update(octets.extracting(..<(headCount - sumCount)))
-        sum.update(octets.extracting(headCount...))
-        return sum.value
+    /// Returns the checksum of an entry, computed over all octets except those of the checksum.
+    private static func checksum(of octets: Span<UInt8>) -> UInt32 {
+        var checksum = CRC32()
+        checksum.update(octets.extracting(..<(headLength - checksumLength)))
+        checksum.update(octets.extracting(headLength...))
+        return checksum.value
     }
 
     // MARK: reading
 
-    /// Throws if the magic number, the version or the digest of the key is another one.
+    /// Reads the head of an entry. Throws if the magic number, the version or the digest of the key differs.
     private static func readHead(
         _ octets: [UInt8], digest: SHA256Digest
     ) throws(OctetReader.Damage) -> Head {
-        var reader = OctetReader(octets, in: 0..<headCount)
-        guard try reader.raw(magic.count).elementsEqual(magic), try reader.number() == version,
-            try reader.raw(digestCount).elementsEqual(digest.bytes)
+        var reader = OctetReader(octets, in: 0..<headLength)
+        guard try reader.octets(magic.count).elementsEqual(magic), try reader.number() == version,
+            try reader.octets(digestLength).elementsEqual(digest.bytes)
         else { throw OctetReader.Damage() }
         let storedTime = Date(timeIntervalSinceReferenceDate: try reader.double())
-        guard let metadataCount = Int(exactly: try reader.longNumber()),
-            let contentCount = Int(exactly: try reader.longNumber())
+        guard let metadataLength = Int(exactly: try reader.longNumber()),
+            let contentLength = Int(exactly: try reader.longNumber())
         else { throw OctetReader.Damage() }
         return Head(
-            storedTime: storedTime, metadataCount: metadataCount, contentCount: contentCount,
-            sum: try reader.number())
+            storedTime: storedTime, metadataLength: metadataLength, contentLength: contentLength,
+            checksum: try reader.number())
     }
 
     /// Returns the entry in these octets; nil if they are damaged or belong to another key.
@@ -263,14 +267,14 @@ package enum CacheEntryFile {
         _ octets: [UInt8], digest: SHA256Digest
     ) throws(OctetReader.Damage) -> CacheEntry {
         let head = try readHead(octets, digest: digest)
-        guard octets.count >= headCount else { throw OctetReader.Damage() }
-        let rest = octets.count - headCount
-        guard head.metadataCount <= rest, head.contentCount == rest - head.metadataCount else {
+        guard octets.count >= headLength else { throw OctetReader.Damage() }
+        let remaining = octets.count - headLength
+        guard head.metadataLength <= remaining, head.contentLength == remaining - head.metadataLength else {
             throw OctetReader.Damage()
         }
-        guard head.sum == sum(of: octets.span) else { throw OctetReader.Damage() }
-        let contentStart = headCount + head.metadataCount
-        var reader = OctetReader(octets, in: headCount..<contentStart)
+        guard head.checksum == checksum(of: octets.span) else { throw OctetReader.Damage() }
+        let contentStart = headLength + head.metadataLength
+        var reader = OctetReader(octets, in: headLength..<contentStart)
         let requestTime = Date(timeIntervalSinceReferenceDate: try reader.double())
         let responseTime = Date(timeIntervalSinceReferenceDate: try reader.double())
         let response = try readResponse(&reader)
@@ -315,7 +319,7 @@ package enum CacheEntryFile {
     ) throws(OctetReader.Damage) -> CacheProvenance {
         switch SourceKind(rawValue: try reader.octet()) {
         case .program?: return .program
-        case .plain?: return CacheProvenance(.plain(way: try readShortText(&reader).map { CacheRoute($0) }))
+        case .plain?: return CacheProvenance(.plain(route: try readShortText(&reader).map { CacheRoute($0) }))
         case .secure?:
             let identity: PeerEvidence.ClientIdentity
             switch IdentityKind(rawValue: try reader.octet()) {
@@ -326,7 +330,7 @@ package enum CacheEntryFile {
             }
             let roots = try readShortText(&reader)
             let count = Int(try reader.octet())
-            guard count <= longestPath else { throw OctetReader.Damage() }
+            guard count <= maxKeyCount else { throw OctetReader.Damage() }
             var keys: Set<SHA256Digest> = []
             for _ in 0..<count { keys.insert(try readDigest(&reader)) }
             // An unchecked provenance is never written, and a judge has no meaning in another process.
@@ -340,12 +344,12 @@ package enum CacheEntryFile {
 
     private static func readShortText(_ reader: inout OctetReader) throws(OctetReader.Damage) -> String? {
         let text = try reader.optionalText()
-        guard (text?.utf8.count ?? 0) <= longestText else { throw OctetReader.Damage() }
+        guard (text?.utf8.count ?? 0) <= maxTextLength else { throw OctetReader.Damage() }
         return text
     }
 
     private static func readDigest(_ reader: inout OctetReader) throws(OctetReader.Damage) -> SHA256Digest {
-        guard let digest = SHA256Digest(bytes: Array(try reader.raw(digestCount))) else {
+        guard let digest = SHA256Digest(bytes: Array(try reader.octets(digestLength))) else {
             throw OctetReader.Damage()
         }
         return digest
@@ -359,10 +363,10 @@ package enum CacheEntryFile {
     }
 
     private static func readResponse(_ reader: inout OctetReader) throws(OctetReader.Damage) -> URLResponse {
-        guard let kind = Kind(rawValue: try reader.octet()) else { throw OctetReader.Damage() }
+        guard let kind = ResponseKind(rawValue: try reader.octet()) else { throw OctetReader.Damage() }
         let text = try reader.text()
-        // As it was written: without user information.
-        guard let url = URL(string: text), url.partedFromUserInfo.address == text else {
+        // Rejects user information, which is never written.
+        guard let url = URL(string: text), url.splitAtUserInfo.address == text else {
             throw OctetReader.Damage()
         }
         switch kind {
@@ -372,13 +376,13 @@ package enum CacheEntryFile {
             return URLResponse(
                 url: url, mimeType: mimeType, expectedContentLength: length,
                 textEncodingName: try reader.optionalText())
-        case .lines:
+        case .receivedFields:
             let status = try readStatus(&reader)
             let isDecoded = try reader.flag()
             var fields = Fields()
             for _ in 0..<(try reader.number()) {
                 let name = try reader.text()
-                let value = Array(try reader.run())
+                let value = Array(try reader.lengthPrefixedOctets())
                 do { try fields.append(FieldName(name), value.span) } catch { throw OctetReader.Damage() }
             }
             let head = ResponseHead(status: Status(status), fields: fields)

@@ -5,20 +5,20 @@ internal import LupineTransport
 
 /// Opens and cleans up the folder.
 extension CacheFolder {
-    /// The longest index that is read, for any capacity.
-    private static let longestIndex = 1 << 30
+    /// The length of the longest index that is read, for any capacity.
+    private static let maxIndexLength = 1 << 30
 
-    /// Opens the folder, as its writer if it has none, and returns its index. Returns nil if the folder was opened before and
-    /// `forgetFound` was called.
+    /// Opens the folder and returns its index. Becomes the folder's writer if there is none. Returns nil if the folder was opened
+    /// before and `releaseInitialIndex` was called.
     ///
     /// - Parameters:
     ///   - capacity: How many bytes may be in the folder.
-    ///   - isMade: Whether to create a missing folder, because something is to be written. Otherwise a missing folder counts as
-    ///     empty, and this may be called again.
-    func open(capacity: Int, isMade: Bool) -> CacheIndex? {
+    ///   - createsFolder: Whether to create a missing folder. If not, a missing folder counts as empty and stays closed, so this
+    ///     may be called again.
+    func open(capacity: Int, createsFolder: Bool) -> CacheIndex? {
         files.withLock { files -> CacheIndex? in
-            guard files.access == .none else { return files.found }
-            if isMade {
+            guard files.access == .none else { return files.initialIndex }
+            if createsFolder {
                 try? FileManager.default.createDirectory(
                     atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
             }
@@ -26,14 +26,14 @@ extension CacheFolder {
             do throws(Errno) {
                 if let lock = try Descriptor.locking(path: path(.lock)) { files.lock = FolderLock(lock) }
             } catch {
-                // Descriptors may be available again at the next attempt.
+                // Stays closed, because a descriptor may be available at the next attempt.
                 if error == .tooManyDescriptors || error == .tooManyDescriptorsInSystem {
                     return CacheIndex()
                 }
             }
             files.access = files.lock == nil ? .reader : .writer
             let index = readIndex(capacity: capacity, &files)
-            files.found = index
+            files.initialIndex = index
             return index
         }
     }
@@ -54,13 +54,13 @@ extension CacheFolder {
     private func readIndex(capacity: Int, _ files: inout Files) -> CacheIndex {
         let names = self.names
         var lengths = self.lengths(of: names)
-        let limit = min(Self.longestIndex, (16 << 20) + min(capacity, Self.longestIndex) * 2)
+        let limit = min(Self.maxIndexLength, (16 << 20) + min(capacity, Self.maxIndexLength) * 2)
         let contents = CacheLog.contents(of: content(.index, upTo: limit) ?? [])
         var index = CacheIndex(contents.changes, lengths: lengths)
-        // No cache reaches such numbers; a forged index with them would leave no segment numbers for new entries.
+        // A forged index with segment numbers that no cache reaches would leave no numbers for new segments.
         if index.live.keys.contains(where: { $0 > EntryLocation.segmentLimit / 2 }) { index = CacheIndex() }
         if files.access == .writer {
-            for name in names where Self.isRest(name, index) { remove(name) }
+            for name in names where Self.isObsolete(name, index) { remove(name) }
             lengths = lengths.filter { index.live[$0.key] != nil }
             files.lengths = lengths
             files.nextSegment = (lengths.keys.max() ?? 0) + 1
@@ -70,11 +70,12 @@ extension CacheFolder {
         return index
     }
 
-    /// Drops the index that `open` returned, once the caller has taken it over.
-    func forgetFound() { files.withLock { $0.found = nil } }
+    /// Releases the index that `open` has returned. The caller must have stored it.
+    func releaseInitialIndex() { files.withLock { $0.initialIndex = nil } }
 
-    /// Closes a folder that was removed by somebody else, so that it can be opened anew; returns false if it still exists.
-    func closeIfGone() -> Bool {
+    /// Closes the folder if it was removed by another process or the user, so that it can be opened again; otherwise returns
+    /// false.
+    func closeIfRemoved() -> Bool {
         files.withLock { files in
             if files.access == .none || FileManager.default.fileExists(atPath: path(.lock)) { return false }
             files = Files()
@@ -82,19 +83,19 @@ extension CacheFolder {
         }
     }
 
-    /// Opens the index for appending at `end`, or replaces it if that is not possible.
-    private func openIndex(_ found: CacheIndex, at end: Int, _ files: inout Files) {
+    /// Opens the index file for appending at `end`, or replaces it if that is not possible.
+    private func openIndex(_ index: CacheIndex, at end: Int, _ files: inout Files) {
         files.index = nil
-        if end > 0, found.count > 0, let index = continuedIndex(at: end) {
-            files.index = index
+        if end > 0, index.count > 0, let file = openIndexForAppending(at: end) {
+            files.index = file
             files.indexLength = end
         } else {
-            _ = replaceIndex(found.changes, &files)
+            _ = replaceIndex(index.changes, &files)
         }
     }
 
-    /// Opens the index for appending at `end` and truncates what follows.
-    func continuedIndex(at end: Int) -> OpenFile? {
+    /// Opens the index file for appending at `end`, and truncates the octets after it.
+    func openIndexForAppending(at end: Int) -> OpenFile? {
         OpenFile { () throws(Errno) in
             try Descriptor.continuing(path: path(.index), at: Int64(end))
         }
@@ -106,11 +107,12 @@ extension CacheFolder {
             .filter { CacheFolderName($0) != nil }
     }
 
+    /// Returns the lengths of the segments among these files, by number.
     private func lengths(of names: [String]) -> [UInt64: Int] {
         var lengths: [UInt64: Int] = [:]
         for name in names {
             guard case .segment(let number)? = CacheFolderName(name) else { continue }
-            // Also counts names that are not our files: their numbers are taken.
+            // A file that cannot be read as a segment counts too, because its number cannot be used again.
             lengths[number] = 0
             guard let file = try? Descriptor.readingOwn(path: path(.segment(number))),
                 let length = try? file.fileSize()
@@ -121,10 +123,10 @@ extension CacheFolder {
     }
 
     /// Whether the file is obsolete.
-    private static func isRest(_ name: String, _ index: CacheIndex) -> Bool {
+    private static func isObsolete(_ name: String, _ index: CacheIndex) -> Bool {
         switch CacheFolderName(name) {
         case .segment(let number)?: index.live[number] == nil
-        case .indexDraft?, .former?: true
+        case .indexDraft?, .legacyEntry?: true
         case .lock?, .index?, nil: false
         }
     }
@@ -139,11 +141,11 @@ extension CacheFolder {
 
     /// Removes all files of the cache but the lock. Does nothing if another process is the writer.
     func clear(capacity: Int) {
-        _ = open(capacity: capacity, isMade: false)
-        forgetFound()
+        _ = open(capacity: capacity, createsFolder: false)
+        releaseInitialIndex()
         files.withLock { files in
             guard files.access == .writer else { return }
-            // The index first: an interruption then leaves only unreferenced segments.
+            // Replaces the index first, so that an interruption leaves only segments without references.
             _ = replaceIndex([], &files)
             files.segment = nil
             files.lengths = [:]

@@ -6,12 +6,12 @@ internal import LupineTransport
 
 /// The operations of the folder's writer. All run on the storage queue.
 extension CacheFolder {
-    /// The length at which a new segment is begun, for a folder of this capacity: short enough that one segment can be removed or
-    /// rewritten cheaply.
+    /// Returns the length at which a new segment is created, for a folder of this capacity. It is short, so that removing or
+    /// rewriting one segment is cheap.
     static func segmentLength(_ capacity: Int) -> Int { min(4 << 20, max(16 << 10, capacity / 16)) }
 
-    /// Appends entries to the segments and returns their places. Returns nil if writing failed or if this is not the folder's
-    /// writer; then nothing refers to the octets that were written.
+    /// Appends entries to the segments and returns their locations. Returns nil if writing has failed or if this is not the
+    /// folder's writer; the index then refers to none of the entries.
     ///
     /// - Parameters:
     ///   - octets: The entries, one after the other.
@@ -20,13 +20,13 @@ extension CacheFolder {
     func append(_ octets: Span<UInt8>, lengths: [Int], capacity: Int) -> [EntryLocation]? {
         files.withLock { files in
             guard files.access == .writer else { return nil }
-            var places: [EntryLocation] = []
-            places.reserveCapacity(lengths.count)
-            // How many octets are written, and how many have been assigned a place.
+            var locations: [EntryLocation] = []
+            locations.reserveCapacity(lengths.count)
+            // The number of octets that were written, and the number of those that have a location.
             var (written, placed) = (0, 0)
-            let longest = Self.segmentLength(capacity)
+            let maxLength = Self.segmentLength(capacity)
             for length in lengths {
-                if currentLength(files) + placed - written >= longest {
+                if currentLength(files) + placed - written >= maxLength {
                     guard write(octets.extracting(written..<placed), &files) else { return nil }
                     written = placed
                     files.segment = nil
@@ -34,27 +34,29 @@ extension CacheFolder {
                 if files.segment == nil, !beginSegment(&files) { return nil }
                 let offset = currentLength(files) + placed - written
                 guard
-                    let place = EntryLocation(
+                    let location = EntryLocation(
                         segment: files.nextSegment - 1, offset: UInt64(offset), length: UInt64(length))
                 else { return nil }
-                places.append(place)
+                locations.append(location)
                 placed += length
             }
-            return write(octets.extracting(written..<placed), &files) ? places : nil
+            return write(octets.extracting(written..<placed), &files) ? locations : nil
         }
     }
 
+    /// Returns the length of the current segment.
     private func currentLength(_ files: Files) -> Int {
         files.segment == nil ? 0 : files.lengths[files.nextSegment - 1] ?? 0
     }
 
+    /// Creates the next segment. Returns false if that fails.
     private func beginSegment(_ files: inout Files) -> Bool {
-        // Some numbers may be taken by files that are not ours.
+        // Skips numbers whose files exist already, because they are not segments of this cache.
         for _ in 0..<8 {
             let number = files.nextSegment
             guard number < EntryLocation.segmentLimit - 1 else { return false }
             files.nextSegment += 1
-            guard let segment = create(.segment(number)) else { continue }
+            guard let segment = createFile(.segment(number)) else { continue }
             files.segment = segment
             files.lengths[number] = 0
             return true
@@ -62,11 +64,11 @@ extension CacheFolder {
         return false
     }
 
-    private func create(_ name: CacheFolderName) -> OpenFile? {
+    private func createFile(_ name: CacheFolderName) -> OpenFile? {
         OpenFile { () throws(Errno) in try Descriptor.creating(path: path(name)) }
     }
 
-    /// Writes octets to the current segment. After a failure nothing more is appended to that segment.
+    /// Writes octets to the current segment. After a failure, later entries are written to a new segment.
     private func write(_ octets: Span<UInt8>, _ files: inout Files) -> Bool {
         if octets.isEmpty { return true }
         let number = files.nextSegment - 1
@@ -80,7 +82,7 @@ extension CacheFolder {
         return true
     }
 
-    /// Appends changes to the index; returns false if writing failed.
+    /// Appends changes to the index file; returns false if writing has failed.
     func log(_ changes: [CacheLog.Change]) -> Bool {
         if changes.isEmpty { return true }
         return files.withLock { files in
@@ -89,8 +91,8 @@ extension CacheFolder {
             do {
                 try files.index?.descriptor.writeAll(batch.span)
             } catch {
-                // An incomplete batch is invalid; the next batch overwrites it.
-                files.index = continuedIndex(at: files.indexLength)
+                // An incomplete batch is invalid, and is truncated here.
+                files.index = openIndexForAppending(at: files.indexLength)
                 return false
             }
             files.indexLength += batch.count
@@ -99,12 +101,14 @@ extension CacheFolder {
         }
     }
 
-    /// Whether the index contains so many obsolete changes that it is worth rewriting.
-    func isIndexLong(_ count: Int) -> Bool {
-        files.withLock { $0.access == .writer && $0.changeCount > count * 4 + 1_024 }
+    /// Whether the index file has so many obsolete changes that it is worth rewriting.
+    ///
+    /// - Parameter entryCount: The number of entries in the index.
+    func isIndexWorthRewriting(_ entryCount: Int) -> Bool {
+        files.withLock { $0.access == .writer && $0.changeCount > entryCount * 4 + 1_024 }
     }
 
-    /// Replaces the index atomically. Returns false if writing failed; the old index then remains.
+    /// Replaces the index file atomically. Returns false if writing has failed; the old file then remains.
     func replaceIndex(_ changes: [CacheLog.Change]) -> Bool {
         files.withLock { files in files.access == .writer && replaceIndex(changes, &files) }
     }
@@ -113,7 +117,7 @@ extension CacheFolder {
         let draft = path(.indexDraft)
         let octets = CacheLog.head + (changes.isEmpty ? [] : CacheLog.batch(changes, at: CacheLog.head.count))
         remove(CacheFolderName.indexDraft.text)
-        guard let file = create(.indexDraft) else { return false }
+        guard let file = createFile(.indexDraft) else { return false }
         do {
             try file.descriptor.writeAll(octets.span)
         } catch {
@@ -130,8 +134,8 @@ extension CacheFolder {
         return true
     }
 
-    /// Empties the folder when the index can no longer be written, because removed entries must not reappear.
-    func forgetAll() {
+    /// Empties the folder if the index cannot be written, because removed entries must not reappear.
+    func removeAllEntries() {
         files.withLock { files in
             guard files.access == .writer else { return }
             files.index = nil
@@ -143,8 +147,8 @@ extension CacheFolder {
         }
     }
 
-    /// Removes segments that no entry refers to.
-    func removeSegments(but live: [UInt64: Int]) {
+    /// Removes all segments except those with entries.
+    func removeSegments(except live: [UInt64: Int]) {
         files.withLock { files in
             let current = files.segment == nil ? nil : files.nextSegment - 1
             for (number, length) in files.lengths where live[number] == nil {
@@ -158,28 +162,30 @@ extension CacheFolder {
         }
     }
 
-    /// Returns the segment that is worth rewriting because little of it is still live; nil if there is none.
+    /// Returns a segment that is worth rewriting, because most of its entries were removed; nil if there is none.
     ///
     /// - Parameters:
     ///   - capacity: How many bytes may be in the folder.
-    ///   - live: The number of live bytes in each segment.
+    ///   - live: The number of bytes of existing entries in each segment.
     func sparseSegment(capacity: Int, live: [UInt64: Int]) -> UInt64? {
         files.withLock { files in
-            let live = { live[$0] ?? 0 }
+            let liveShare = { (segment: UInt64, length: Int) in Double(live[segment] ?? 0) / Double(length) }
             let current = files.segment == nil ? nil : files.nextSegment - 1
-            // Every start of a program begins a new segment, so short ones accumulate.
+            // Each start of a program creates a segment, so short segments accumulate.
             let sum = files.lengths.values.reduce(0) { $0.addingReportingOverflow($1).partialValue }
-            let isMany = files.lengths.count > 32 + 2 * (sum / Self.segmentLength(capacity))
-            if isMany,
+            let hasManySegments = files.lengths.count > 32 + 2 * (sum / Self.segmentLength(capacity))
+            if hasManySegments,
                 let shortest = files.lengths.filter({ $0.key != current }).min(by: { $0.value < $1.value })
             {
                 return shortest.key
             }
-            let isFull = sum > capacity + min(capacity / 2, Int.max - capacity)
+            let isTooLarge = sum > capacity + min(capacity / 2, Int.max - capacity)
             let sparsest = files.lengths.filter { $0.key != current && $0.value > 0 }
-                .min { Double(live($0.key)) / Double($0.value) < Double(live($1.key)) / Double($1.value) }
-            guard let sparsest, isFull || live(sparsest.key) < sparsest.value / 4 else { return nil }
-            return live(sparsest.key) < sparsest.value ? sparsest.key : nil
+                .min { liveShare($0.key, $0.value) < liveShare($1.key, $1.value) }
+            guard let sparsest else { return nil }
+            let count = live[sparsest.key] ?? 0
+            guard isTooLarge || count < sparsest.value / 4 else { return nil }
+            return count < sparsest.value ? sparsest.key : nil
         }
     }
 }

@@ -4,34 +4,35 @@ internal import Foundation
 internal import LupineTLS
 internal import LupineTransport
 
-/// The folder of a cache: an index, which is a log (`CacheLog`), and segment files that hold the entries (`CacheEntryFile`).
+/// The folder of a cache: an index, which is a log (`CacheLog`), and segment files with the entries (`CacheEntryFile`).
 ///
-/// A folder has one writer at a time: the process that holds the lock on its lock file, for as long as its cache lives. Other
-/// processes are readers, which see what was there when they opened the folder; a reader becomes the writer when it has something
-/// to write and the lock is free. An entry's octets are written before the index refers to them, and each entry carries its own
-/// checksum and the digest of its key. So a crash, a full disk or a foreign file can lose entries but never produces false ones.
-/// Files are read only if the user owns them and no other user can write to them, and are opened for writing without following a
-/// symbolic link. Numbers read from them are range-checked.
+/// A folder has one writer at a time: the process that holds the lock on its lock file, as long as its cache exists. Other
+/// processes are readers, which use the index that the folder had when they opened it; a reader becomes the writer when it has
+/// changes to write and the lock is free. An entry is written before the index refers to it, and contains a checksum and the
+/// digest of its key. So a crash, a full disk or a foreign file can lose entries but never produces false ones. Files are read
+/// only if the user owns them and no other user can write to them, and are opened for writing without following a symbolic link.
+/// Numbers read from files are range-checked.
 ///
-/// Blocks: call it on the storage queue, or from a program's call that may wait. Its lock is held during disk access, but
-/// `read(_:key:)` does not take the lock.
+/// The methods block, so they are called on the storage queue, or in a call of the program that may wait. The lock is held during
+/// disk access, except in `read(_:key:)`, which does not take it.
 final class CacheFolder: Sendable {
     /// How the folder is opened.
     enum Access: Hashable, Sendable {
-        /// Not opened yet, or there was no folder.
+        /// The folder is not open, or does not exist.
         case none
+        /// This process is the writer.
         case writer
         /// Another process is the writer.
         case reader
     }
 
     /// The result of reading an entry.
-    enum Found: Sendable {
+    enum ReadResult: Sendable {
         case entry(CacheEntry)
-        /// The segment no longer exists: the writer may have moved the entry.
-        case nothing
-        /// The octets are not the entry's.
-        case damage
+        /// The segment does not exist any more, because the writer may have moved the entry.
+        case missing
+        /// The octets are not those of the entry.
+        case damaged
     }
 
     /// A file that stays open as long as this object exists.
@@ -60,20 +61,20 @@ final class CacheFolder: Sendable {
     struct Files: Sendable {
         var access = Access.none
         var lock: FolderLock?
-        /// Open for appending.
+        /// The index file, open for appending.
         var index: OpenFile?
-        /// How long the index is.
+        /// The length of the index file.
         var indexLength = 0
-        /// How many changes are in it.
+        /// The number of changes in the index file.
         var changeCount = 0
-        /// Open for appending: the segment with the highest number; nil before one is begun and after a failure.
+        /// The segment with the highest number, open for appending; nil before it is created and after a failure.
         var segment: OpenFile?
-        /// The segments and their lengths.
+        /// The lengths of the segments, by number.
         var lengths: [UInt64: Int] = [:]
         /// The number of the next segment.
         var nextSegment: UInt64 = 0
-        /// The index found when the folder was opened, until it is taken over.
-        var found: CacheIndex?
+        /// The index that the folder had when it was opened, until `releaseInitialIndex` is called.
+        var initialIndex: CacheIndex?
     }
 
     let files = Lock(Files())
@@ -82,9 +83,9 @@ final class CacheFolder: Sendable {
     private let keyFile: SecretKeyFile
 
     /// - Parameters:
-    ///   - url: The folder, which is created when something is written.
-    ///   - keyFile: The file with the key of the hash that conceals secrets. It is outside of the folder, so that the folder
-    ///     alone does not allow guesses to be tested.
+    ///   - url: The folder, which is created when an entry is written.
+    ///   - keyFile: The file with the key of the hash that conceals secrets. It is outside of the folder, so that nobody can test
+    ///     guesses of a secret with a copy of the folder alone.
     init(_ url: URL, keyFile: URL) {
         path = url.path
         self.keyFile = SecretKeyFile(keyFile)
@@ -99,10 +100,10 @@ final class CacheFolder: Sendable {
 
     // MARK: reading
 
-    /// Reads the entry at a place.
-    func read(_ place: EntryLocation, key: CacheKey) -> Found {
-        guard let octets = octets(at: place) else { return .nothing }
-        return Self.entry(octets, key: key).map { .entry($0) } ?? .damage
+    /// Reads the entry at a location.
+    func read(_ location: EntryLocation, key: CacheKey) -> ReadResult {
+        guard let octets = octets(at: location) else { return .missing }
+        return Self.entry(octets, key: key).map { .entry($0) } ?? .damaged
     }
 
     /// Returns the entry in these octets, if it is undamaged and belongs to this key.
@@ -113,14 +114,13 @@ final class CacheFolder: Sendable {
         return entry
     }
 
-    /// Returns the octets at a place; nil if there is no such segment that the user owns. Too few octets if the segment is too
-    /// short.
-    func octets(at place: EntryLocation) -> [UInt8]? {
-        guard let file = try? Descriptor.readingOwn(path: path(.segment(place.segment))),
+    /// Returns the octets at a location; nil if the user owns no such segment. Returns fewer octets if the segment is too short.
+    func octets(at location: EntryLocation) -> [UInt8]? {
+        guard let file = try? Descriptor.readingOwn(path: path(.segment(location.segment))),
             let length = try? file.fileSize()
         else { return nil }
-        guard place.end <= length else { return [] }
-        return file.octets(at: place.offset, count: place.length)
+        guard location.end <= length else { return [] }
+        return file.octets(at: location.offset, count: location.length)
     }
 
     /// Returns the content of a file; nil if the user owns no such file, or if it is longer than the limit.
@@ -149,10 +149,10 @@ extension Descriptor {
 
     /// Writes all octets.
     borrowing func writeAll(_ octets: Span<UInt8>) throws(Errno) {
-        var done = 0
-        while done < octets.count {
-            switch try write(octets.extracting(done..<octets.count)) {
-            case .bytes(let count) where count > 0: done += count
+        var written = 0
+        while written < octets.count {
+            switch try write(octets.extracting(written..<octets.count)) {
+            case .bytes(let count) where count > 0: written += count
             case .bytes, .wouldBlock: throw .inputOutput
             }
         }

@@ -2,14 +2,14 @@
 
 internal import Foundation
 
-/// The contents of a cache's folder, in memory: the place and the terms of each entry, in order of last use.
+/// The contents of a cache's folder, in memory: the location and the terms of each entry, in order of last use.
 ///
-/// A value without a lock or a file. It counts the live bytes of each segment, which tell the writer which segments to rewrite or
-/// remove.
+/// A value type that accesses no file. It counts the live bytes of each segment, from which the writer decides which segments to
+/// rewrite or remove.
 package struct CacheIndex: Sendable {
     /// An entry in the folder.
     package struct Item: Sendable {
-        let place: EntryLocation
+        let location: EntryLocation
         /// When the entry was stored, or last updated.
         let storedTime: Date
         /// The conditions under which the entry answers a request.
@@ -17,9 +17,9 @@ package struct CacheIndex: Sendable {
     }
 
     private var items = PartyList<CacheKey, Item>()
-    /// The number of live bytes in each segment.
+    /// The number of live bytes in each segment: those of existing entries.
     package private(set) var live: [UInt64: Int] = [:]
-    /// The keys of the entries that were put into each segment; the entries may have been moved or removed since.
+    /// The keys of the entries that were written to each segment. Some may have been moved or removed since.
     private var members: [UInt64: [CacheKey]] = [:]
 
     /// Creates an empty index.
@@ -36,25 +36,27 @@ package struct CacheIndex: Sendable {
             switch change {
             case .stored(let key, let item):
                 remove(key)
-                // Of two entries at one place only the later exists.
-                if let other = keys[item.place.start] { remove(other, at: item.place.start) }
+                // Of two entries at the same location only the later one exists.
+                if let replaced = keys[item.location.start] { remove(replaced, at: item.location.start) }
                 insert(item, for: key)
-                keys[item.place.start] = key
-            case .moved(let start, let place):
-                guard let key = keys[start], let item = items[key], item.place.start == start else {
+                keys[item.location.start] = key
+            case .moved(let start, let location):
+                guard let key = keys[start], let item = items[key], item.location.start == start else {
                     continue
                 }
-                if let other = keys[place.start], other != key { remove(other, at: place.start) }
-                _ = move(key, from: item.place, to: place)
-                keys[place.start] = key
+                if let replaced = keys[location.start], replaced != key {
+                    remove(replaced, at: location.start)
+                }
+                _ = move(key, from: item.location, to: location)
+                keys[location.start] = key
             case .removed(let start): if let key = keys[start] { remove(key, at: start) }
             case .used(let start):
-                if let key = keys[start], items[key]?.place.start == start { _ = items.use(key) }
+                if let key = keys[start], items[key]?.location.start == start { _ = items.use(key) }
             }
         }
-        // Only now: an entry may have moved out of a segment that no longer exists.
+        // Checks the segments last, because an entry may have been moved from a segment that does not exist any more.
         for (key, item) in keysFromLeastRecent.compactMap({ key in items[key].map { (key, $0) } })
-        where item.place.end > lengths[item.place.segment] ?? 0 { remove(key) }
+        where item.location.end > lengths[item.location.segment] ?? 0 { remove(key) }
     }
 
     /// The number of bytes that all entries take in their segments.
@@ -66,8 +68,8 @@ package struct CacheIndex: Sendable {
     /// The entry under a key; does not count as a use.
     subscript(key: CacheKey) -> Item? { items[key] }
 
-    /// The keys under which entries for this URL are stored outside of the default partition.
-    func others(of address: String) -> Set<CacheKey> { items.others(of: address) }
+    /// Returns the keys of the entries for an address outside of the default partition.
+    func partitionedKeys(of address: String) -> Set<CacheKey> { items.partitionedKeys(of: address) }
 
     /// All keys, the least recently used first.
     var keysFromLeastRecent: [CacheKey] { items.keysFromLeastRecent }
@@ -77,24 +79,24 @@ package struct CacheIndex: Sendable {
 
     /// Inserts an entry under a key, replacing an existing one.
     mutating func insert(_ item: Item, for key: CacheKey) {
-        if let old = items.insert(item, for: key, cost: item.place.length) { forget(old.place) }
-        count(key, at: item.place)
+        if let old = items.insert(item, for: key, cost: item.location.length) { forget(old.location) }
+        countBytes(of: key, at: item.location)
     }
 
-    /// Counts an entry among the live bytes and the members of its segment.
-    private mutating func count(_ key: CacheKey, at place: EntryLocation) {
-        live[place.segment, default: 0] += place.length
-        members[place.segment, default: []].append(key)
+    /// Adds an entry to the live bytes and the members of its segment.
+    private mutating func countBytes(of key: CacheKey, at location: EntryLocation) {
+        live[location.segment, default: 0] += location.length
+        members[location.segment, default: []].append(key)
     }
 
-    /// Records the new place of an entry, whose recency does not change. Returns false if the entry is no longer at the old
-    /// place.
-    mutating func move(_ key: CacheKey, from place: EntryLocation, to other: EntryLocation) -> Bool {
-        guard let item = items[key], item.place == place else { return false }
-        forget(place)
-        items.replace(
-            Item(place: other, storedTime: item.storedTime, terms: item.terms), for: key, cost: other.length)
-        count(key, at: other)
+    /// Records the new location of an entry, whose recency does not change. Returns false if the entry is no longer at the old
+    /// location.
+    mutating func move(_ key: CacheKey, from location: EntryLocation, to newLocation: EntryLocation) -> Bool {
+        guard let item = items[key], item.location == location else { return false }
+        forget(location)
+        let moved = Item(location: newLocation, storedTime: item.storedTime, terms: item.terms)
+        items.replace(moved, for: key, cost: newLocation.length)
+        countBytes(of: key, at: newLocation)
         return true
     }
 
@@ -102,25 +104,26 @@ package struct CacheIndex: Sendable {
     @discardableResult
     mutating func remove(_ key: CacheKey) -> Item? {
         guard let item = items.remove(key) else { return nil }
-        forget(item.place)
+        forget(item.location)
         return item
     }
 
     private mutating func remove(_ key: CacheKey, at start: EntryLocation.Start) {
-        if items[key]?.place.start == start { remove(key) }
+        if items[key]?.location.start == start { remove(key) }
     }
 
     /// Removes and returns the least recently used entry.
     mutating func removeLeastRecent() -> Item? {
         guard let (_, item) = items.removeLeastRecent() else { return nil }
-        forget(item.place)
+        forget(item.location)
         return item
     }
 
-    private mutating func forget(_ place: EntryLocation) {
-        let left = (live[place.segment] ?? place.length) - place.length
-        live[place.segment] = left > 0 ? left : nil
-        if left <= 0 { members[place.segment] = nil }
+    /// Subtracts an entry from the live bytes of its segment.
+    private mutating func forget(_ location: EntryLocation) {
+        let remaining = (live[location.segment] ?? location.length) - location.length
+        live[location.segment] = remaining > 0 ? remaining : nil
+        if remaining <= 0 { members[location.segment] = nil }
     }
 
     // MARK: segments
@@ -129,14 +132,14 @@ package struct CacheIndex: Sendable {
     func entries(in segment: UInt64) -> [(key: CacheKey, item: Item)] {
         var seen: Set<CacheKey> = []
         return (members[segment] ?? []).compactMap { key in
-            guard let item = items[key], item.place.segment == segment, seen.insert(key).inserted else {
+            guard let item = items[key], item.location.segment == segment, seen.insert(key).inserted else {
                 return nil
             }
             return (key, item)
         }
     }
 
-    /// A log that recreates this index, in order of last use.
+    /// The changes from which this index can be created, in order of last use.
     package var changes: [CacheLog.Change] {
         items.keysFromLeastRecent.compactMap { key in items[key].map { .stored(key, $0) } }
     }

@@ -4,29 +4,29 @@ internal import Foundation
 internal import LupineCoding
 internal import LupineTLS
 
-/// The index of a cache's folder as octets: a head, followed by batches of changes, each preceded by its length and a checksum.
+/// The format of the index file of a cache's folder: a head, followed by batches of changes, each with its length and a checksum.
 ///
-/// The file is appended to a batch at a time, and replaced when most of it is obsolete. An interrupted write leaves an incomplete
-/// last batch, which is not read and which the next writer truncates. The checksum covers the batch's offset, so a batch is valid
-/// at that offset only. It detects accidents and is not a signature. Pure.
+/// The folder's writer appends batches to the file, and replaces the file when most changes in it are obsolete. An interrupted
+/// write leaves an incomplete last batch, which readers ignore and the next writer truncates. The checksum covers the offset of
+/// the batch too, so a batch is valid at that offset only. It detects accidents and is not a signature. Pure.
 package enum CacheLog {
     /// One change.
     package enum Change: Sendable {
-        /// The entry under a key was stored at a place, replacing any other.
+        /// An entry was stored under a key, and has replaced the previous one.
         case stored(CacheKey, CacheIndex.Item)
-        /// An entry was moved to another place; its recency did not change.
+        /// An entry was moved to another location; its recency did not change.
         case moved(EntryLocation.Start, EntryLocation)
-        /// The entry at this place was removed.
+        /// The entry at this location was removed.
         case removed(EntryLocation.Start)
-        /// The entry at this place was used.
+        /// The entry at this location was used.
         case used(EntryLocation.Start)
     }
 
-    /// The result of reading an index.
+    /// The result of reading an index file.
     package struct Contents: Sendable {
         /// The changes, the oldest first.
         package var changes: [Change] = []
-        /// The end of the last valid batch; nothing after it was read.
+        /// The offset of the end of the last valid batch.
         package var end = 0
     }
 
@@ -45,70 +45,70 @@ package enum CacheLog {
 
     private static let magic = Array("LupIndex".utf8)
     private static let version: UInt32 = 2
-    /// The length of the batch, and a checksum.
-    private static let batchHeadCount = 8 + 4
+    /// The length of a batch's head: the length of its content, and a checksum.
+    private static let batchHeadLength = 8 + 4
 
-    /// The first octets of every index.
+    /// The first octets of every index file.
     package static let head: [UInt8] = {
         var writer = OctetWriter()
-        writer.write(raw: magic)
+        writer.write(octets: magic)
         writer.write(version)
         return writer.octets
     }()
 
     // MARK: writing
 
-    /// Returns a batch of changes for this offset in the file.
-    package static func batch(_ changes: [Change], at place: Int) -> [UInt8] {
-        var writer = OctetWriter(room: batchHeadCount + changes.count * 256)
-        seal(at: place, in: &writer) { writer in
+    /// Returns a batch of changes, to be written at this offset in the file.
+    package static func batch(_ changes: [Change], at offset: Int) -> [UInt8] {
+        var writer = OctetWriter(capacity: batchHeadLength + changes.count * 256)
+        seal(at: offset, in: &writer) { writer in
             for change in changes { write(change, to: &writer) }
         }
         return writer.octets
     }
 
     /// Returns a batch with this content, without checking it.
-    package static func sealed(_ octets: [UInt8], at place: Int) -> [UInt8] {
-        var writer = OctetWriter(room: batchHeadCount + octets.count)
-        seal(at: place, in: &writer) { $0.write(raw: octets) }
+    package static func sealed(_ octets: [UInt8], at offset: Int) -> [UInt8] {
+        var writer = OctetWriter(capacity: batchHeadLength + octets.count)
+        seal(at: offset, in: &writer) { $0.write(octets: octets) }
         return writer.octets
     }
 
     /// Writes a batch. The length and the checksum in its head are filled in once the content is written.
     private static func seal(
-        at place: Int, in writer: inout OctetWriter, _ writeContent: (inout OctetWriter) -> Void
+        at offset: Int, in writer: inout OctetWriter, _ writeContent: (inout OctetWriter) -> Void
     ) {
         writer.write(UInt64(0))
         writer.write(UInt32(0))
         writeContent(&writer)
-        writer.replace(at: 0, with: UInt64(writer.count - batchHeadCount))
-        let sum = writer.withOctets(from: batchHeadCount) { Self.sum(of: $0, at: place) }
-        writer.replace(at: 8, with: sum)
+        writer.replace(at: 0, with: UInt64(writer.count - batchHeadLength))
+        let checksum = writer.withOctets(from: batchHeadLength) { Self.checksum(of: $0, at: offset) }
+        writer.replace(at: 8, with: checksum)
     }
 
     /// Returns the checksum of a batch at its offset.
-    private static func sum(of octets: Span<UInt8>, at place: Int) -> UInt32 {
-        var writer = OctetWriter(room: 8)
-        writer.write(Int64(place))
-        var sum = CRC32()
-        writer.withOctets(from: 0) { sum.update($0) }
-        sum.update(octets)
-        return sum.value
+    private static func checksum(of octets: Span<UInt8>, at offset: Int) -> UInt32 {
+        var writer = OctetWriter(capacity: 8)
+        writer.write(Int64(offset))
+        var checksum = CRC32()
+        writer.withOctets(from: 0) { checksum.update($0) }
+        checksum.update(octets)
+        return checksum.value
     }
 
     private static func write(_ change: Change, to writer: inout OctetWriter) {
         switch change {
         case .stored(let key, let item):
             writer.write(octet: ChangeKind.stored.rawValue)
-            write(item.place, to: &writer)
+            write(item.location, to: &writer)
             writer.write(item.storedTime.timeIntervalSinceReferenceDate)
             writer.write(key.address)
             write(key.party, to: &writer)
-            writer.write(run: item.terms.octets)
-        case .moved(let start, let place):
+            writer.write(lengthPrefixed: item.terms.octets)
+        case .moved(let start, let location):
             writer.write(octet: ChangeKind.moved.rawValue)
             write(start, to: &writer)
-            write(place, to: &writer)
+            write(location, to: &writer)
         case .removed(let start):
             writer.write(octet: ChangeKind.removed.rawValue)
             write(start, to: &writer)
@@ -118,9 +118,9 @@ package enum CacheLog {
         }
     }
 
-    private static func write(_ place: EntryLocation, to writer: inout OctetWriter) {
-        write(place.start, to: &writer)
-        writer.write(UInt64(place.length))
+    private static func write(_ location: EntryLocation, to writer: inout OctetWriter) {
+        write(location.start, to: &writer)
+        writer.write(UInt64(location.length))
     }
 
     private static func write(_ start: EntryLocation.Start, to writer: inout OctetWriter) {
@@ -128,18 +128,18 @@ package enum CacheLog {
         writer.write(UInt64(start.offset))
     }
 
-    /// A partition that may not be written has no entry in the folder; `CacheTerms` ensures that.
+    /// Writes a partition. `CacheTerms` ensures that the folder has no entry of a `judged` partition.
     private static func write(_ party: CacheParty?, to writer: inout OctetWriter) {
         guard let party else { return writer.write(octet: PartyKind.plain.rawValue) }
         let isProven = party.standing == .proven
         writer.write(octet: (isProven ? PartyKind.proven : .unproven).rawValue)
         writer.write(party.client != nil)
-        if let client = party.client { writer.write(raw: client.bytes) }
+        if let client = party.client { writer.write(octets: client.bytes) }
     }
 
     // MARK: reading
 
-    /// Reads an index up to the first invalid batch.
+    /// Reads an index file up to the first invalid batch.
     package static func contents(of octets: [UInt8]) -> Contents {
         var contents = Contents()
         var terms = CacheTermsPool()
@@ -153,13 +153,13 @@ package enum CacheLog {
     }
 
     private static func batch(
-        of octets: [UInt8], at place: Int, _ terms: inout CacheTermsPool
+        of octets: [UInt8], at offset: Int, _ terms: inout CacheTermsPool
     ) throws(OctetReader.Damage) -> Contents {
-        var reader = OctetReader(octets, in: place..<octets.count)
+        var reader = OctetReader(octets, in: offset..<octets.count)
         guard let count = Int(exactly: try reader.longNumber()) else { throw OctetReader.Damage() }
-        let sum = try reader.number()
-        let content = try reader.raw(count)
-        guard sum == Self.sum(of: content.span, at: place) else { throw OctetReader.Damage() }
+        let checksum = try reader.number()
+        let content = try reader.octets(count)
+        guard checksum == Self.checksum(of: content.span, at: offset) else { throw OctetReader.Damage() }
         var contents = Contents()
         reader = OctetReader(octets, in: content.indices)
         while !reader.isAtEnd {
@@ -169,29 +169,29 @@ package enum CacheLog {
         return contents
     }
 
-    /// Returns nil for a change to be ignored, such as one with a place that no cache writes.
+    /// Reads a change. Returns nil for one to be ignored, such as one with a location that no cache writes.
     private static func change(
         _ reader: inout OctetReader, _ terms: inout CacheTermsPool
     ) throws(OctetReader.Damage) -> Change? {
         switch ChangeKind(rawValue: try reader.octet()) {
         case .stored?:
-            let place = try place(&reader)
+            let location = try location(&reader)
             let storedTime = Date(timeIntervalSinceReferenceDate: try reader.double())
             let key = CacheKey(address: try reader.text(), party: try party(&reader))
-            let terms = try terms.terms(Array(try reader.run()))
-            guard let place, terms.provenance.party == key.party else { return nil }
-            return .stored(key, CacheIndex.Item(place: place, storedTime: storedTime, terms: terms))
+            let terms = try terms.terms(Array(try reader.lengthPrefixedOctets()))
+            guard let location, terms.provenance.party == key.party else { return nil }
+            return .stored(key, CacheIndex.Item(location: location, storedTime: storedTime, terms: terms))
         case .moved?:
-            let (start, place) = (try start(&reader), try place(&reader))
-            guard let start, let place else { return nil }
-            return .moved(start, place)
+            let (start, location) = (try start(&reader), try location(&reader))
+            guard let start, let location else { return nil }
+            return .moved(start, location)
         case .removed?: return try start(&reader).map { .removed($0) }
         case .used?: return try start(&reader).map { .used($0) }
         case nil: throw OctetReader.Damage()
         }
     }
 
-    private static func place(_ reader: inout OctetReader) throws(OctetReader.Damage) -> EntryLocation? {
+    private static func location(_ reader: inout OctetReader) throws(OctetReader.Damage) -> EntryLocation? {
         let (segment, offset) = (try reader.longNumber(), try reader.longNumber())
         return EntryLocation(segment: segment, offset: offset, length: try reader.longNumber())
     }
@@ -212,7 +212,7 @@ package enum CacheLog {
         case nil: throw OctetReader.Damage()
         }
         let client =
-            try reader.flag() ? SHA256Digest(bytes: Array(try reader.raw(SHA256Digest.byteCount))) : nil
+            try reader.flag() ? SHA256Digest(bytes: Array(try reader.octets(SHA256Digest.byteCount))) : nil
         return CacheParty(client: client, standing: standing)
     }
 }

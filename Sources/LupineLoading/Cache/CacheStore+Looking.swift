@@ -3,57 +3,59 @@
 internal import Foundation
 internal import LupineTransport
 
-/// Look-ups: answered at once from memory and from pending changes, or from the folder if the caller may wait for the disk.
+/// Look-ups, which are answered from memory and pending changes, or from the folder.
 extension CacheStore {
-    /// Returns the response of the default partition for an address, without checking its freshness (U-12.2). May wait for the
+    /// Returns the response for an address in the default partition, without checking its freshness (U-12.2). May wait for the
     /// disk.
     func response(for address: String) -> CachedURLResponse? {
         let key = CacheKey(address: address, party: nil)
-        if let entry = state.withLock({ $0.used(key) }) { return entry.response }
-        if case .unknown = state.withLock({ $0.known(key) }) { learnFolder() }
-        switch state.withLock({ $0.known(key) }) {
+        if let entry = state.withLock({ $0.useInMemory(key) }) { return entry.response }
+        if case .unknown = state.withLock({ $0.lookUp(key) }) { readFolderIndex() }
+        switch state.withLock({ $0.lookUp(key) }) {
         case .entry(let entry): return entry.response
         case .nothing, .unknown: return nil
         case .onDisk(let item):
             guard let entry = read(item, key) else { return nil }
-            // The request was not matched against the entry. With concealed secrets it could not be matched in memory later.
+            // An entry with secrets stays on disk: its hashes are those of the folder, which entries in memory do not have.
             if !entry.vary.holdsSecrets { promote(entry, key, item) }
             return entry.response
         }
     }
 
-    /// Passes the entry that answers a reader's request to `reply`: at once, on the caller's thread, if no disk access is needed;
-    /// otherwise on the storage queue.
+    /// Passes the entry that answers a request to `reply`: before this returns, if no disk access is needed; otherwise on the
+    /// storage queue.
     func lookUp(
-        _ address: String, _ request: URLRequest, for reader: CacheRequester,
+        _ address: String, _ request: URLRequest, for requester: CacheRequester,
         reply: @escaping @Sendable (CacheEntry?) -> Void
     ) {
-        switch lookUpInMemory(address, request, for: reader) {
+        switch lookUpInMemory(address, request, for: requester) {
         case .known(let entry): reply(entry)
-        case .onDisk: StorageQueue.run { reply(self.fetch(address, request, for: reader)) }
+        case .onDisk: StorageQueue.run { reply(self.fetch(address, request, for: requester)) }
         }
     }
 
     /// The result of a look-up without disk access.
     enum MemoryAnswer: Sendable {
+        /// The final result of the look-up; nil if no entry answers the request.
         case known(CacheEntry?)
         /// An entry in the folder may answer the request, or the folder has not been read yet.
         case onDisk
     }
 
     /// Performs the part of `lookUp` that needs no disk access.
-    func lookUpInMemory(_ address: String, _ request: URLRequest, for reader: CacheRequester) -> MemoryAnswer
-    {
-        for party in CacheAdmission.parties(of: reader) {
+    func lookUpInMemory(
+        _ address: String, _ request: URLRequest, for requester: CacheRequester
+    ) -> MemoryAnswer {
+        for party in CacheAdmission.parties(of: requester) {
             let key = CacheKey(address: address, party: party)
-            let (found, hash) = state.withLock { state in
-                (state.used(key).map { Known.entry($0) } ?? state.known(key), state.hash)
+            let (result, hash) = state.withLock { state in
+                (state.useInMemory(key).map { LookUpResult.entry($0) } ?? state.lookUp(key), state.hash)
             }
-            switch found {
-            case .entry(let entry): if entry.answers(request, of: reader) { return .known(entry) }
+            switch result {
+            case .entry(let entry): if entry.answers(request, of: requester) { return .known(entry) }
             case .nothing: break
             case .onDisk(let item):
-                if item.terms.mayAnswer(request, of: reader, hash: hash) { return .onDisk }
+                if item.terms.mayAnswer(request, of: requester, hash: hash) { return .onDisk }
             case .unknown: return .onDisk
             }
         }
@@ -61,62 +63,69 @@ extension CacheStore {
     }
 
     /// Returns the entry in the folder that answers a request, and keeps it in memory. Runs on the storage queue.
-    private func fetch(_ address: String, _ request: URLRequest, for reader: CacheRequester) -> CacheEntry? {
-        learnFolder()
-        for party in CacheAdmission.parties(of: reader) {
+    private func fetch(
+        _ address: String, _ request: URLRequest, for requester: CacheRequester
+    ) -> CacheEntry? {
+        readFolderIndex()
+        for party in CacheAdmission.parties(of: requester) {
             let key = CacheKey(address: address, party: party)
-            // The state may have changed since the look-up was queued.
-            switch state.withLock({ state in state.used(key).map { .entry($0) } ?? state.known(key) }) {
-            case .entry(let entry): if entry.answers(request, of: reader) { return entry }
+            // Looks up again, because the state may have changed since the look-up was queued.
+            let result = state.withLock { state in
+                state.useInMemory(key).map { LookUpResult.entry($0) } ?? state.lookUp(key)
+            }
+            switch result {
+            case .entry(let entry): if entry.answers(request, of: requester) { return entry }
             case .nothing, .unknown: break
-            case .onDisk(let item): if let entry = fetch(item, key, request, for: reader) { return entry }
+            case .onDisk(let item): if let entry = fetch(item, key, request, for: requester) { return entry }
             }
         }
         return nil
     }
 
+    /// Returns an entry of the folder if it answers the request, and keeps it in memory.
     private func fetch(
-        _ item: CacheIndex.Item, _ key: CacheKey, _ request: URLRequest, for reader: CacheRequester
+        _ item: CacheIndex.Item, _ key: CacheKey, _ request: URLRequest, for requester: CacheRequester
     ) -> CacheEntry? {
         let hash = item.terms.vary.holdsSecrets ? folderHash : nil
-        guard item.terms.mayAnswer(request, of: reader, hash: hash), let found = read(item, key) else {
+        guard item.terms.mayAnswer(request, of: requester, hash: hash), let stored = read(item, key) else {
             return nil
         }
-        guard found.answers(request, of: reader, conceal: conceal) else { return nil }
-        let entry = found.concealed(
-            by: CacheEntry.conceal, for: request, identifying: reader.identifyingFields)
+        guard stored.answers(request, of: requester, conceal: conceal) else { return nil }
+        let entry = stored.concealed(
+            by: CacheEntry.conceal, for: request, identifying: requester.identifyingFields)
         promote(entry, key, item)
         return entry
     }
 
+    /// Keeps an entry that was read from the folder in memory.
     private func promote(_ entry: CacheEntry, _ key: CacheKey, _ item: CacheIndex.Item) {
         _ = state.withLock { state in
-            var gone = RemovedObjects()
-            state.promote(entry, key: key, from: item.place, &gone)
-            return gone
+            var removed = RemovedObjects()
+            state.promote(entry, key: key, from: item.location, &removed)
+            return removed
         }
     }
 
-    /// Reads an entry, which counts as a use. An entry that is missing or damaged is removed from the index.
+    /// Reads an entry from its segment, which counts as a use. Removes an entry that is missing or damaged from the index.
     private func read(_ item: CacheIndex.Item, _ key: CacheKey) -> CacheEntry? {
         var item = item
         while true {
-            let found = folder.read(item.place, key: key)
-            let (moved, next) = state.withLock { state -> (CacheIndex.Item?, Beginning?) in
-                guard let now = state.index[key] else { return (nil, nil) }
-                if case .entry = found {
-                    state.noteUse(key)
-                    return (nil, state.beginTurn())
+            let result = folder.read(item.location, key: key)
+            let (movedItem, batchStart) = state.withLock { state -> (CacheIndex.Item?, BatchStart?) in
+                guard let current = state.index[key] else { return (nil, nil) }
+                if case .entry = result {
+                    state.recordUse(key)
+                    return (nil, state.claimBatch())
                 }
-                // The folder's writer may just have moved it.
-                if now.place != item.place { return (now, nil) }
-                state.lose([key])
-                return (nil, state.beginTurn())
+                // The storage queue may have moved the entry since the index was read.
+                if current.location != item.location { return (current, nil) }
+                state.removeUnreadable([key])
+                return (nil, state.claimBatch())
             }
-            begin(next)
-            if case .entry(let entry) = found { return entry }
-            guard let moved else { return nil }
-            item = moved
+            schedule(batchStart)
+            if case .entry(let entry) = result { return entry }
+            guard let movedItem else { return nil }
+            item = movedItem
         }
     }
 }

@@ -3,69 +3,69 @@
 internal import Foundation
 internal import LupineTransport
 
-/// The state of a store, under its only lock: the entries in memory, the index of the folder, and the pending changes.
+/// The state of a store, which its only lock protects: the entries in memory, the index of the folder, and the pending changes.
 ///
-/// A value that does no disk access. Removed objects are returned, so that they are released outside of the lock: they may
-/// contain a program's objects, whose `deinit` can do anything.
+/// A value type without disk access. Its functions return the objects that they remove, so that the caller releases them outside
+/// of the lock: they may contain a program's objects, whose `deinit` can do anything.
 extension CacheStore {
     struct State: Sendable {
         var memory = PartyList<CacheKey, CacheEntry>()
         var memoryCapacity: Int
         var diskCapacity: Int
-        /// The index of the folder; meaningless before `folderIsKnown`.
+        /// The index of the folder; empty until `hasReadFolder` is true.
         var index = CacheIndex()
-        var folderIsKnown = false
+        var hasReadFolder = false
         /// The hash that conceals secrets in the folder, once its key has been read.
         var hash: KeyedHash?
+        /// The changes that are not in the folder yet.
         var pending: [CacheKey: Pending] = [:]
-        /// The changes in the order of the calls. An element is void if `pending` has another number under its key.
+        /// The keys of the changes in the order of the calls. An element is obsolete if `pending` has another number for its key.
         var queue: [(key: CacheKey, number: UInt64)] = []
         /// The total size of the entries waiting to be written.
         var pendingSize = 0
-        /// Whether the folder is still to be emptied; until then its entries count as removed. All pending changes came later.
+        /// Whether the folder has to be emptied before the pending changes; its entries count as removed.
         var mustClear = false
-        /// How often the folder was to be emptied.
-        var clearings = 0
-        /// Addresses whose entries in the folder, which has not been read yet, are to be removed; until then they count as
-        /// removed.
-        var hidden: Set<String> = []
-        /// The addresses that this cache replaced or removed without being the folder's writer; nil when it is the writer.
-        var withdrawals: PendingRemovals? = PendingRemovals()
-        /// The number of changes requested so far.
+        /// How often `clearFolder` was called; a batch that began before the last call is dropped.
+        var clearCount = 0
+        /// The addresses whose entries were removed before the folder was read. Their entries in the folder count as removed, and
+        /// are removed when the folder is read.
+        var hiddenAddresses: Set<String> = []
+        /// The addresses whose entries this cache has replaced or removed while it was not the folder's writer; nil for the
+        /// writer.
+        var removalsAsReader: PendingRemovals? = PendingRemovals()
+        /// The number of the last requested change.
         var number: UInt64 = 0
-        /// Whether and when a batch follows.
-        var schedule = Schedule.none
-        /// The earliest time at which the next batch begins, unless much waits.
-        var nextBatch = Instant(nanoseconds: 0)
-        /// Whether the cache has been released: nothing is put off any more.
+        /// Whether a batch is scheduled, and where.
+        var batchSchedule = BatchSchedule.none
+        /// The earliest time at which the next batch starts, unless many bytes wait.
+        var nextBatchTime = Instant(nanoseconds: 0)
+        /// Whether the cache has been released: batches are not delayed any more.
         var isReleased = false
-        /// The keys used since uses were last logged in the folder.
-        var used: [CacheKey] = []
-        /// The places of evicted entries, until they are logged in the folder.
-        var evicted: [EntryLocation.Start] = []
-        /// How many entries were not written because too many bytes were already waiting.
+        /// The keys of entries that were used since uses were last logged in the folder.
+        var usedKeys: [CacheKey] = []
+        /// The locations of evicted entries, until they are logged in the folder.
+        var evictedStarts: [EntryLocation.Start] = []
+        /// How many entries were not written because too many bytes were waiting.
         var droppedCount = 0
     }
 
-    /// Whether and when a batch follows.
-    enum Schedule: Hashable, Sendable {
+    /// Whether a batch is scheduled, and where.
+    enum BatchSchedule: Hashable, Sendable {
         case none
-        /// An alarm is set for `nextBatch`.
-        case later
+        /// An alarm is set for `nextBatchTime`.
+        case alarm
         /// The batch is on the storage queue.
         case queued
     }
 
-    /// The beginning of a batch, which the caller of `beginTurn()` has to arrange.
-    enum Beginning: Hashable, Sendable {
-        /// On the storage queue.
+    /// When a batch has to start on the storage queue.
+    enum BatchStart: Hashable, Sendable {
         case now
-        /// On the storage queue, after this time.
         case at(Instant)
     }
 
-    /// The result of a look-up that does not read a segment.
-    enum Known: Sendable {
+    /// The result of a look-up without reading a segment.
+    enum LookUpResult: Sendable {
         case entry(CacheEntry)
         case nothing
         case onDisk(CacheIndex.Item)
@@ -73,7 +73,7 @@ extension CacheStore {
         case unknown
     }
 
-    /// The work of the next batch.
+    /// The changes that a batch writes.
     struct Work: Sendable {
         var mustClear = false
         var changes: [(key: CacheKey, pending: Pending)] = []
@@ -81,77 +81,78 @@ extension CacheStore {
         var size = 0
         /// The number of entries to be written.
         var writes = 0
-        var used: [CacheKey] = []
-        var evicted: [EntryLocation.Start] = []
+        var usedKeys: [CacheKey] = []
+        var evictedStarts: [EntryLocation.Start] = []
 
-        var isEmpty: Bool { !mustClear && changes.isEmpty && used.isEmpty && evicted.isEmpty }
+        var isEmpty: Bool { !mustClear && changes.isEmpty && usedKeys.isEmpty && evictedStarts.isEmpty }
     }
 }
 
 extension CacheStore.State {
-    /// The largest number of uses that are logged; when as many have gathered, a batch is scheduled.
-    private static let mostUses = 512
-    /// The time between the beginnings of two batches. A program that stores one response after the other does not wake the
-    /// storage queue for each.
+    /// The largest number of uses that a batch logs; a batch is scheduled when this many wait.
+    private static let maxLoggedUses = 512
+    /// The time from the end of a batch to the start of the next one. A program that stores one response after the other does not
+    /// wake the storage queue for each.
     private static let batchInterval = Interval.milliseconds(50)
-    /// The number of waiting bytes from which a batch begins at once.
-    private static let muchSize = 512 << 10
+    /// The number of waiting bytes from which a batch is not delayed.
+    private static let undelayedSize = 512 << 10
 
     // MARK: looking up
 
     /// Returns the entry in memory under a key, and makes it the most recently used.
-    mutating func used(_ key: CacheKey) -> CacheEntry? {
+    mutating func useInMemory(_ key: CacheKey) -> CacheEntry? {
         guard let entry = memory.use(key) else { return nil }
-        if folderIsKnown { noteUse(key) }
+        if hasReadFolder { recordUse(key) }
         return entry
     }
 
     /// Records the use of an entry in the folder.
-    mutating func noteUse(_ key: CacheKey) {
-        if index.use(key) != nil, used.count < Self.mostUses { used.append(key) }
+    mutating func recordUse(_ key: CacheKey) {
+        if index.use(key) != nil, usedKeys.count < Self.maxLoggedUses { usedKeys.append(key) }
     }
 
-    /// Returns what is known about a key without reading a segment.
-    func known(_ key: CacheKey) -> CacheStore.Known {
+    /// Looks up a key in the pending changes and in the folder's index.
+    func lookUp(_ key: CacheKey) -> CacheStore.LookUpResult {
         if let pending = pending[key] { return pending.entry.map { .entry($0) } ?? .nothing }
         if mustClear || diskCapacity == 0 { return .nothing }
-        if folderIsKnown { return index[key].map { .onDisk($0) } ?? .nothing }
-        return hidden.contains(key.address) ? .nothing : .unknown
+        if hasReadFolder { return index[key].map { .onDisk($0) } ?? .nothing }
+        return hiddenAddresses.contains(key.address) ? .nothing : .unknown
     }
 
     // MARK: changing
 
-    /// Puts an entry into memory, replacing an existing one, if it is not too large.
+    /// Puts an entry into memory if it is not too large; otherwise only removes the existing one.
     mutating func keep(
         _ entry: CacheEntry, for key: CacheKey, _ admission: CacheStore.Admission,
-        _ gone: inout CacheStore.RemovedObjects
+        _ removed: inout CacheStore.RemovedObjects
     ) {
-        let isTaken = entry.size <= admission.limit(memoryCapacity)
-        let old = isTaken ? memory.insert(entry, for: key, cost: entry.size) : memory.remove(key)
-        if let old { gone.entries.append(old) }
-        evict(&gone)
+        let fits = entry.size <= admission.limit(memoryCapacity)
+        let old = fits ? memory.insert(entry, for: key, cost: entry.size) : memory.remove(key)
+        if let old { removed.entries.append(old) }
+        evict(&removed)
     }
 
-    /// Puts an entry read from the folder into memory, unless a newer one is there or pending.
+    /// Puts an entry read from the folder into memory, unless there is a newer one.
     mutating func promote(
-        _ entry: CacheEntry, key: CacheKey, from place: EntryLocation, _ gone: inout CacheStore.RemovedObjects
+        _ entry: CacheEntry, key: CacheKey, from location: EntryLocation,
+        _ removed: inout CacheStore.RemovedObjects
     ) {
-        guard memory[key] == nil, pending[key] == nil, !mustClear, index[key]?.place == place,
+        guard memory[key] == nil, pending[key] == nil, !mustClear, index[key]?.location == location,
             entry.size <= CacheStore.Admission.loader.limit(memoryCapacity)
         else { return }
         memory.insert(entry, for: key, cost: entry.size)
-        evict(&gone)
+        evict(&removed)
     }
 
     /// Evicts entries from memory until it is within its capacity.
-    mutating func evict(_ gone: inout CacheStore.RemovedObjects) {
+    mutating func evict(_ removed: inout CacheStore.RemovedObjects) {
         while memory.cost > memoryCapacity, let (_, entry) = memory.removeLeastRecent() {
-            gone.entries.append(entry)
+            removed.entries.append(entry)
         }
     }
 
-    /// Whether an entry of this size is written. Counts an entry that is refused because too many bytes are already waiting.
-    mutating func takes(_ size: Int, _ admission: CacheStore.Admission) -> Bool {
+    /// Whether an entry of this size may be written to the folder. Counts an entry that may not because too many bytes wait.
+    mutating func mayWrite(_ size: Int, _ admission: CacheStore.Admission) -> Bool {
         guard size <= admission.limit(diskCapacity) else { return false }
         if size <= admission.waitingLimit(diskCapacity) - pendingSize { return true }
         droppedCount += 1
@@ -160,23 +161,23 @@ extension CacheStore.State {
 
     /// Removes the entry under a key from memory and disk.
     mutating func remove(_ key: CacheKey) -> CacheStore.RemovedObjects {
-        var gone = CacheStore.RemovedObjects()
-        if let old = memory.remove(key) { gone.entries.append(old) }
-        if diskCapacity > 0 { change(key, .remove, &gone) }
-        return gone
+        var removed = CacheStore.RemovedObjects()
+        if let old = memory.remove(key) { removed.entries.append(old) }
+        if diskCapacity > 0 { change(key, .remove, &removed) }
+        return removed
     }
 
     /// Records a change to an entry of the folder, replacing a pending one.
     mutating func change(
-        _ key: CacheKey, _ change: CacheStore.Pending.Change, _ gone: inout CacheStore.RemovedObjects
+        _ key: CacheKey, _ change: CacheStore.Pending.Change, _ removed: inout CacheStore.RemovedObjects
     ) {
         number += 1
-        withdrawals?.insert(key.address)
+        removalsAsReader?.insert(key.address)
         let new = CacheStore.Pending(change: change, number: number)
-        gone.pending = pending.updateValue(new, forKey: key)
-        pendingSize += (new.entry?.size ?? 0) - (gone.pending?.entry?.size ?? 0)
-        // Nothing needs removing if the index has no such entry, but a replaced change may already be on its way to the disk.
-        if case .remove = change, gone.pending == nil, mustClear || folderIsKnown && index[key] == nil {
+        removed.pending = pending.updateValue(new, forKey: key)
+        pendingSize += (new.entry?.size ?? 0) - (removed.pending?.entry?.size ?? 0)
+        // An entry that is not in the index need not be removed, unless a change that is replaced may be in a running batch.
+        if case .remove = change, removed.pending == nil, mustClear || hasReadFolder && index[key] == nil {
             pending[key] = nil
             return
         }
@@ -190,24 +191,24 @@ extension CacheStore.State {
         pendingSize = 0
     }
 
-    /// Schedules that the folder is emptied before all later changes.
+    /// Makes the next batch empty the folder before later changes.
     mutating func clearFolder() {
         number += 1
-        clearings += 1
-        withdrawals?.insertAll()
+        clearCount += 1
+        removalsAsReader?.insertAll()
         mustClear = true
-        folderIsKnown = true
+        hasReadFolder = true
         index = CacheIndex()
-        hidden = []
-        used = []
+        hiddenAddresses = []
+        usedKeys = []
     }
 
-    /// Returns all known keys of an address.
+    /// Returns the keys of an address for which an entry may exist.
     func keys(of address: String) -> [CacheKey] {
-        let plain = CacheKey(address: address, party: nil)
-        let others = memory.others(of: address).union(index.others(of: address))
-        return [plain]
-            + others.union(pending.keys.filter { !$0.isPlain && $0.address == address })
+        let defaultKey = CacheKey(address: address, party: nil)
+        let others = memory.partitionedKeys(of: address).union(index.partitionedKeys(of: address))
+        return [defaultKey]
+            + others.union(pending.keys.filter { !$0.isInDefaultPartition && $0.address == address })
     }
 
     /// Returns the keys of the entries stored at this time or later.
@@ -219,67 +220,69 @@ extension CacheStore.State {
         return keys
     }
 
-    /// Hides the entries of an address that the folder may have but that have not been read yet.
-    mutating func hideUnknown(_ address: String) {
+    /// Makes entries of an address count as removed if the folder has not been read yet.
+    mutating func hideUnread(_ address: String) {
         if diskCapacity == 0 { return }
-        withdrawals?.insert(address)
-        if !folderIsKnown { hidden.insert(address) }
+        removalsAsReader?.insert(address)
+        if !hasReadFolder { hiddenAddresses.insert(address) }
     }
 
-    /// Takes over the index that was found when the folder was first read, as its writer or as a reader. Hidden entries are
-    /// scheduled for removal.
-    mutating func learn(_ found: CacheIndex, isWriter: Bool) {
-        if folderIsKnown { return }
-        folderIsKnown = true
-        index = found
-        if isWriter { withdrawals = nil }
-        for address in hidden {
-            for key in index.others(of: address) where pending[key] == nil {
-                var gone = CacheStore.RemovedObjects()
-                change(key, .remove, &gone)
+    /// Adopts the index that the folder had when it was first read, by its writer or by a reader. Records the removal of hidden
+    /// entries.
+    mutating func adopt(_ newIndex: CacheIndex, isWriter: Bool) {
+        if hasReadFolder { return }
+        hasReadFolder = true
+        index = newIndex
+        if isWriter { removalsAsReader = nil }
+        for address in hiddenAddresses {
+            for key in index.partitionedKeys(of: address) where pending[key] == nil {
+                var removed = CacheStore.RemovedObjects()
+                change(key, .remove, &removed)
             }
         }
-        hidden = []
+        hiddenAddresses = []
     }
 
-    // MARK: turns
+    // MARK: batches
 
-    /// Whether nothing is to be done, not even by the folder's next writer.
-    var isIdle: Bool {
-        queue.isEmpty && !mustClear && used.isEmpty && evicted.isEmpty && withdrawals?.isEmpty ?? true
+    /// Whether there is nothing to write, even if this cache becomes the folder's writer.
+    var hasNothingToWrite: Bool {
+        queue.isEmpty && !mustClear && usedKeys.isEmpty && evictedStarts.isEmpty
+            && removalsAsReader?.isEmpty ?? true
     }
 
-    /// Returns when a batch has to begin; nil if there is nothing to do, or a batch is scheduled already.
-    mutating func beginTurn() -> CacheStore.Beginning? {
-        if queue.isEmpty && !mustClear && used.count < Self.mostUses { return nil }
-        let mayWait = pendingSize < Self.muchSize && !isReleased
-        switch schedule {
+    /// Returns when a batch has to start, and marks it as scheduled; the caller then has to schedule it. Returns nil if there is
+    /// nothing to do, or a batch is scheduled already.
+    mutating func claimBatch() -> CacheStore.BatchStart? {
+        if queue.isEmpty, !mustClear, usedKeys.count < Self.maxLoggedUses { return nil }
+        let mayWait = pendingSize < Self.undelayedSize && !isReleased
+        switch batchSchedule {
         case .queued: return nil
-        case .later where mayWait: return nil
-        case .none where mayWait && MonotonicClock().now() < nextBatch:
-            schedule = .later
-            return .at(nextBatch)
-        case .none, .later:
-            schedule = .queued
+        case .alarm where mayWait: return nil
+        case .none where mayWait && MonotonicClock().now() < nextBatchTime:
+            batchSchedule = .alarm
+            return .at(nextBatchTime)
+        case .none, .alarm:
+            batchSchedule = .queued
             return .now
         }
     }
 
-    /// The alarm of a batch has gone off. Returns whether the batch has to be queued: it may have been queued before.
-    mutating func alarmRang() -> Bool {
-        guard schedule == .later else { return false }
-        schedule = .queued
+    /// Handles the alarm of a batch. Returns whether the caller has to queue the batch: it may have been queued before.
+    mutating func alarmFired() -> Bool {
+        guard batchSchedule == .alarm else { return false }
+        batchSchedule = .queued
         return true
     }
 
-    /// A batch has been written. Returns when the next one has to begin.
-    mutating func endTurn() -> CacheStore.Beginning? {
-        schedule = .none
-        nextBatch = MonotonicClock().now() + Self.batchInterval
-        return beginTurn()
+    /// Handles the end of a batch. Returns when the next one has to start.
+    mutating func endBatch() -> CacheStore.BatchStart? {
+        batchSchedule = .none
+        nextBatchTime = MonotonicClock().now() + Self.batchInterval
+        return claimBatch()
     }
 
-    /// Returns the next changes, up to this total size, without void ones.
+    /// Returns the next changes, up to this total size, without obsolete ones.
     mutating func takeWork(upTo size: Int) -> CacheStore.Work {
         var work = CacheStore.Work(mustClear: mustClear)
         var count = 0
@@ -294,67 +297,71 @@ extension CacheStore.State {
             work.changes.append((key, pending))
         }
         queue.removeFirst(count)
-        swap(&work.used, &used)
-        swap(&work.evicted, &evicted)
+        swap(&work.usedKeys, &usedKeys)
+        swap(&work.evictedStarts, &evictedStarts)
         return work
     }
 
     /// Returns the log entries for completed work.
     ///
-    /// - Parameter stored: The items of the written entries, one for each change; nil for a change without one.
+    /// - Parameters:
+    ///   - work: The work of the batch.
+    ///   - stored: The item of the written entry of each change; nil for a removal and for an entry that was not written.
     func log(of work: CacheStore.Work, _ stored: [CacheIndex.Item?]) -> [CacheLog.Change] {
         var changes: [CacheLog.Change] = []
-        changes.reserveCapacity(work.evicted.count + work.used.count + work.changes.count)
-        for start in work.evicted { changes.append(.removed(start)) }
-        for key in work.used { if let item = index[key] { changes.append(.used(item.place.start)) } }
+        changes.reserveCapacity(work.evictedStarts.count + work.usedKeys.count + work.changes.count)
+        for start in work.evictedStarts { changes.append(.removed(start)) }
+        for key in work.usedKeys { if let item = index[key] { changes.append(.used(item.location.start)) } }
         for ((key, _), item) in zip(work.changes, stored) {
             if let item {
                 changes.append(.stored(key, item))
             } else if let old = index[key] {
-                changes.append(.removed(old.place.start))
+                changes.append(.removed(old.location.start))
             }
         }
         return changes
     }
 
-    /// Records completed work. Returns the changes that no longer wait, to be released outside of the lock: their requests and
-    /// responses may contain a program's objects.
+    /// Records completed work. Returns the changes that are no longer pending, for release outside of the lock: their requests
+    /// and responses may contain a program's objects.
     mutating func finish(_ work: CacheStore.Work, _ stored: [CacheIndex.Item?]) -> [CacheStore.Pending] {
-        var gone: [CacheStore.Pending] = []
-        gone.reserveCapacity(work.changes.count)
+        var removed: [CacheStore.Pending] = []
+        removed.reserveCapacity(work.changes.count)
         for ((key, done), item) in zip(work.changes, stored) {
-            if let place = pending.index(forKey: key), pending.values[place].number == done.number {
-                let taken = pending.remove(at: place).value
-                pendingSize -= taken.entry?.size ?? 0
-                gone.append(taken)
+            if let position = pending.index(forKey: key), pending.values[position].number == done.number {
+                let change = pending.remove(at: position).value
+                pendingSize -= change.entry?.size ?? 0
+                removed.append(change)
             }
             if let item { index.insert(item, for: key) } else { index.remove(key) }
         }
-        return gone
+        return removed
     }
 
     /// Evicts entries from the folder until it is within its capacity.
-    mutating func evictFiles() {
+    mutating func evictFromFolder() {
         while index.cost > diskCapacity, let item = index.removeLeastRecent() {
-            evicted.append(item.place.start)
+            evictedStarts.append(item.location.start)
         }
     }
 
-    /// Removes entries that can no longer be read.
-    mutating func lose(_ keys: [CacheKey]) {
+    /// Removes entries that could not be read.
+    mutating func removeUnreadable(_ keys: [CacheKey]) {
         for key in keys {
-            if let item = index.remove(key) { evicted.append(item.place.start) }
+            if let item = index.remove(key) { evictedStarts.append(item.location.start) }
         }
     }
 
-    /// Takes over the index that was found after another process had written to the folder. Entries that this cache replaced or
-    /// removed in the meantime stay removed: the writer logs their removal.
-    mutating func takeOver(_ found: CacheIndex, isWriter: Bool) {
-        let former = index
-        index = found
-        for key in found.keysFromLeastRecent where withdrawals?.contains(key.address) ?? false {
-            if let place = found[key]?.place, former[key]?.place != place { lose([key]) }
+    /// Replaces the index by one that was read after another process has written to the folder. Entries that this cache has
+    /// replaced or removed before that stay removed, and their removal is logged.
+    mutating func takeOver(_ newIndex: CacheIndex, isWriter: Bool) {
+        let previousIndex = index
+        index = newIndex
+        for key in newIndex.keysFromLeastRecent where removalsAsReader?.contains(key.address) ?? false {
+            if let location = newIndex[key]?.location, previousIndex[key]?.location != location {
+                removeUnreadable([key])
+            }
         }
-        if isWriter { withdrawals = nil }
+        if isWriter { removalsAsReader = nil }
     }
 }

@@ -3,25 +3,25 @@
 internal import Foundation
 internal import LupineTransport
 
-/// Writes a store's changes to its folder. Runs on the storage queue, except for `learnFolder()`.
+/// Writes a store's changes to its folder. Runs on the storage queue, except for `readFolderIndex()`.
 extension CacheStore {
-    /// How many bytes are written at a time; other users of the storage queue run in between.
+    /// How many bytes a batch writes. Other jobs of the storage queue run between two batches.
     private static let batchSize = 1 << 20
 
-    /// Reads the folder's index, once.
-    func learnFolder() {
-        let (isKnown, capacity) = state.withLock { ($0.folderIsKnown, $0.diskCapacity) }
-        if isKnown { return }
-        // Several threads may get here; all find the same index, and the first one's is used.
-        let found = folder.open(capacity: capacity, isMade: false)
+    /// Reads the folder's index, unless it was read before.
+    func readFolderIndex() {
+        let (hasReadFolder, capacity) = state.withLock { ($0.hasReadFolder, $0.diskCapacity) }
+        if hasReadFolder { return }
+        // Several threads may read the same index at a time; the state adopts that of the first.
+        let index = folder.open(capacity: capacity, createsFolder: false)
         let isWriter = folder.access == .writer
-        let next = state.withLock { state in
-            if let found { state.learn(found, isWriter: isWriter) }
-            state.evictFiles()
-            return state.beginTurn()
+        let batchStart = state.withLock { state in
+            if let index { state.adopt(index, isWriter: isWriter) }
+            state.evictFromFolder()
+            return state.claimBatch()
         }
-        folder.forgetFound()
-        begin(next)
+        folder.releaseInitialIndex()
+        schedule(batchStart)
     }
 
     /// The hash that conceals secrets in the folder; the first access reads its key.
@@ -35,105 +35,110 @@ extension CacheStore {
     /// Returns the keyed hash of a secret for the folder.
     func conceal(_ secret: String) -> String { folderHash.text(for: secret) }
 
-    /// Arranges for a batch. Any thread.
-    func begin(_ beginning: Beginning?) {
-        switch beginning {
-        case .now: StorageQueue.run { self.takeTurn() }
+    /// Schedules a batch. Any thread.
+    func schedule(_ start: BatchStart?) {
+        switch start {
+        case .now: StorageQueue.run { self.runBatch() }
         case .at(let moment):
-            // Not retained by the alarm: `finish()` writes what waits when the cache is released.
+            // The alarm does not retain the store: `finish()` writes pending changes when the cache is released.
             _ = LoadAlarms.shared.set(at: moment) { [weak self] in
-                guard let self, state.withLock({ $0.alarmRang() }) else { return }
-                begin(.now)
+                guard let self, state.withLock({ $0.alarmFired() }) else { return }
+                schedule(.now)
             }
         case nil: break
         }
     }
 
-    /// Writes what waits at once, because the cache is being released. Any thread.
+    /// Writes pending changes without delay, because the cache is being released. Any thread.
     func finish() {
-        begin(
+        schedule(
             state.withLock { state in
                 state.isReleased = true
-                return state.beginTurn()
+                return state.claimBatch()
             })
     }
 
-    /// Performs one batch, and schedules another if more is pending.
-    func takeTurn() {
+    /// Writes a batch, and schedules another one if changes are pending.
+    func runBatch() {
         writeBatch(isLast: false)
-        begin(state.withLock { $0.endTurn() })
+        schedule(state.withLock { $0.endBatch() })
     }
 
-    /// Performs all changes up to this number.
-    func writeOut(upTo number: UInt64) {
+    /// Writes all changes up to this number.
+    func writeChanges(upTo number: UInt64) {
         while state.withLock({ state in state.queue.first.map { $0.number <= number } ?? state.mustClear }) {
             writeBatch(isLast: false)
         }
-        // The uses and evictions, which the next process needs for its order of use.
+        // Logs the uses and evictions, from which the next process gets the order of use.
         writeBatch(isLast: true)
     }
 
+    /// Writes the next changes, up to the size of a batch.
+    ///
+    /// - Parameter isLast: Whether to write no further changes, but only to log uses and evictions.
     private func writeBatch(isLast: Bool) {
-        learnFolder()
+        readFolderIndex()
         becomeWriter()
-        let (work, capacity, clearings) = state.withLock { state in
-            (state.takeWork(upTo: isLast ? 0 : Self.batchSize), state.diskCapacity, state.clearings)
+        let (work, capacity, clearCount) = state.withLock { state in
+            (state.takeWork(upTo: isLast ? 0 : Self.batchSize), state.diskCapacity, state.clearCount)
         }
         if work.isEmpty { return }
         if work.mustClear {
             folder.clear(capacity: capacity)
             let access = folder.access
             state.withLock { state in
-                if state.clearings != clearings { return }
+                if state.clearCount != clearCount { return }
                 state.mustClear = false
                 // A reader cannot clear the folder before it becomes the writer.
-                if access != .reader { state.withdrawals = access == .writer ? nil : PendingRemovals() }
+                if access != .reader { state.removalsAsReader = access == .writer ? nil : PendingRemovals() }
             }
         }
-        perform(work, capacity, clearings)
-        state.withLock { $0.evictFiles() }
-        tidy(capacity, clearings)
+        perform(work, capacity, clearCount)
+        state.withLock { $0.evictFromFolder() }
+        tidy(capacity, clearCount)
     }
 
-    /// Becomes the folder's writer, if anything is to be written and the previous writer has ended.
+    /// Becomes the folder's writer, if there is anything to write and the folder has no writer.
     private func becomeWriter() {
-        guard folder.access == .reader, !state.withLock({ $0.isIdle }),
-            let found = folder.becomeWriter(capacity: diskCapacity)
+        guard folder.access == .reader, !state.withLock({ $0.hasNothingToWrite }),
+            let index = folder.becomeWriter(capacity: diskCapacity)
         else { return }
-        state.withLock { $0.takeOver(found, isWriter: true) }
+        state.withLock { $0.takeOver(index, isWriter: true) }
     }
 
-    // MARK: a batch
+    // MARK: writing a batch
 
-    private func perform(_ work: Work, _ capacity: Int, _ clearings: Int) {
-        if folder.lacksIndex { repair() }
+    /// Appends the entries of a batch, logs the changes and records them in the state.
+    private func perform(_ work: Work, _ capacity: Int, _ clearCount: Int) {
+        if folder.lacksIndex { repairIndex() }
         let stored = append(work, capacity)
         let changes = state.withLock { state in
-            state.clearings == clearings ? state.log(of: work, stored) : []
+            state.clearCount == clearCount ? state.log(of: work, stored) : []
         }
         let isLogged = folder.log(changes)
         _ = state.withLock { state in
-            // Entries that are about to be cleared are ignored.
-            if state.clearings != clearings { return [] }
+            // The folder is to be emptied, so the changes of this batch are obsolete.
+            if state.clearCount != clearCount { return [] }
             return state.finish(work, isLogged ? stored : .init(repeating: nil, count: stored.count))
         }
-        if !isLogged, folder.access == .writer { repair() }
+        if !isLogged, folder.access == .writer { repairIndex() }
     }
 
-    /// Appends the entries to be written. Returns their items, one for each change; nil for a change without one.
+    /// Appends the entries of a batch to the segments. Returns the item of each change; nil for a removal and for an entry that
+    /// was not written.
     private func append(_ work: Work, _ capacity: Int) -> [CacheIndex.Item?] {
         var stored = [CacheIndex.Item?](repeating: nil, count: work.changes.count)
         if work.writes == 0 { return stored }
         var drafts: [(change: Int, terms: CacheTerms, storedTime: Date)] = []
         var lengths: [Int] = []
-        var writer = OctetWriter(room: work.size + work.writes * CacheEntryFile.usualHeadCount)
+        var writer = OctetWriter(capacity: work.size + work.writes * CacheEntryFile.usualOverhead)
         for (change, (key, pending)) in work.changes.enumerated() {
             guard case .write(let entry, let request, let admission) = pending.change else { continue }
             let concealed = entry.concealed(by: conceal, for: request, identifying: entry.identifying)
             let start = writer.count
             guard let terms = terms.withLock({ $0.terms(of: concealed) }),
                 CacheEntryFile.write(
-                    concealed, on: terms, digest: CacheEntryFile.digest(of: key.address), to: &writer)
+                    concealed, terms: terms, digest: CacheEntryFile.digest(of: key.address), to: &writer)
             else { continue }
             guard writer.count - start <= admission.limit(capacity) else {
                 writer.remove(from: start)
@@ -144,42 +149,43 @@ extension CacheStore {
         }
         if lengths.isEmpty { return stored }
         if folder.access == .none { openForWriting(capacity) }
-        let places = writer.withOctets(from: 0) { folder.append($0, lengths: lengths, capacity: capacity) }
-        guard let places else {
-            forgetIfGone()
+        let locations = writer.withOctets(from: 0) { folder.append($0, lengths: lengths, capacity: capacity) }
+        guard let locations else {
+            resetIfRemoved()
             return stored
         }
-        for (draft, place) in zip(drafts, places) {
+        for (draft, location) in zip(drafts, locations) {
             stored[draft.change] = CacheIndex.Item(
-                place: place, storedTime: draft.storedTime, terms: draft.terms)
+                location: location, storedTime: draft.storedTime, terms: draft.terms)
         }
         return stored
     }
 
+    /// Opens the folder and creates it if it is missing.
     private func openForWriting(_ capacity: Int) {
-        if let found = folder.open(capacity: capacity, isMade: true) {
+        if let index = folder.open(capacity: capacity, createsFolder: true) {
             let isWriter = folder.access == .writer
-            state.withLock { $0.takeOver(found, isWriter: isWriter) }
+            state.withLock { $0.takeOver(index, isWriter: isWriter) }
         }
-        folder.forgetFound()
+        folder.releaseInitialIndex()
     }
 
-    /// Replaces the index after a failed write, because it must not refer to entries that were replaced or removed. Empties the
-    /// folder if even that fails.
-    private func repair() {
-        if forgetIfGone() { return }
+    /// Replaces the index file after a failed write, because it must not refer to entries that were replaced or removed. Empties
+    /// the folder if the index cannot be replaced either.
+    private func repairIndex() {
+        if resetIfRemoved() { return }
         if folder.replaceIndex(state.withLock { $0.index.changes }) { return }
-        folder.forgetAll()
+        folder.removeAllEntries()
         state.withLock { $0.index = CacheIndex() }
     }
 
-    /// Starts anew if the folder was removed by somebody else; returns false if it still exists.
+    /// Starts with an empty index if another process or the user has removed the folder; returns false if the folder exists.
     @discardableResult
-    private func forgetIfGone() -> Bool {
-        guard folder.closeIfGone() else { return false }
+    private func resetIfRemoved() -> Bool {
+        guard folder.closeIfRemoved() else { return false }
         state.withLock { state in
             state.index = CacheIndex()
-            state.withdrawals = PendingRemovals()
+            state.removalsAsReader = PendingRemovals()
         }
         return true
     }
@@ -187,50 +193,50 @@ extension CacheStore {
     // MARK: tidying up
 
     /// Evicts entries from the folder until it is within its capacity.
-    func evictFiles() {
-        learnFolder()
-        state.withLock { $0.evictFiles() }
+    func evictFromFolder() {
+        readFolderIndex()
+        state.withLock { $0.evictFromFolder() }
         writeBatch(isLast: true)
     }
 
     /// Removes unused segments, and rewrites at most one segment that is mostly unused.
-    private func tidy(_ capacity: Int, _ clearings: Int) {
+    private func tidy(_ capacity: Int, _ clearCount: Int) {
         guard folder.access == .writer else { return }
         let (live, count) = state.withLock { ($0.index.live, $0.index.count) }
-        folder.removeSegments(but: live)
+        folder.removeSegments(except: live)
         if let segment = folder.sparseSegment(capacity: capacity, live: live) {
-            rewrite(segment, capacity, clearings)
-            folder.removeSegments(but: state.withLock { $0.index.live })
+            rewrite(segment, capacity, clearCount)
+            folder.removeSegments(except: state.withLock { $0.index.live })
         }
-        // After a failure the old index remains, which means the same.
-        if folder.isIndexLong(count) {
+        // If this fails, the old index remains, which describes the same entries.
+        if folder.isIndexWorthRewriting(count) {
             _ = folder.replaceIndex(state.withLock { $0.index.changes })
         }
     }
 
     /// Moves the live entries of a segment to the current segment.
-    private func rewrite(_ segment: UInt64, _ capacity: Int, _ clearings: Int) {
+    private func rewrite(_ segment: UInt64, _ capacity: Int, _ clearCount: Int) {
         var moved: [(key: CacheKey, from: EntryLocation)] = []
         var octets: [UInt8] = []
         var lost: [CacheKey] = []
         for (key, item) in state.withLock({ $0.index.entries(in: segment) }) {
-            guard let run = folder.octets(at: item.place), run.count == item.place.length else {
+            guard let run = folder.octets(at: item.location), run.count == item.location.length else {
                 lost.append(key)
                 continue
             }
-            moved.append((key, item.place))
+            moved.append((key, item.location))
             octets += run
         }
-        state.withLock { $0.lose(lost) }
+        state.withLock { $0.removeUnreadable(lost) }
         guard
-            let places = folder.append(
+            let locations = folder.append(
                 octets.span, lengths: moved.map(\.from.length), capacity: capacity),
-            folder.log(zip(moved, places).map { .moved($0.from.start, $1) })
+            folder.log(zip(moved, locations).map { .moved($0.from.start, $1) })
         else { return }
         state.withLock { state in
-            if state.clearings != clearings { return }
-            for ((key, from), place) in zip(moved, places) {
-                _ = state.index.move(key, from: from, to: place)
+            if state.clearCount != clearCount { return }
+            for ((key, from), location) in zip(moved, locations) {
+                _ = state.index.move(key, from: from, to: location)
             }
         }
     }

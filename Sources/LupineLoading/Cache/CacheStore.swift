@@ -3,24 +3,25 @@
 internal import Foundation
 internal import LupineTransport
 
-/// The entries of a `URLCache`: in memory, and in a folder that outlives the process. Any thread may use it.
+/// The entries of a `URLCache`, in memory and in a folder that outlives the process. Any thread may use it.
 ///
-/// The entries in memory, the pending changes and the folder's index are protected by one lock; a call changes them and returns.
-/// The folder is written later, on the storage queue, in batches and in the order of the calls; until a change is on disk,
-/// look-ups return the state that it will leave. The waiting bytes are bounded: beyond the limit, responses stored by the loader
-/// stay in memory only. So the effect of a call is visible when it returns. Only the calls `response(for:)`, `remove(since:)` and
-/// `diskUsage`, and look-ups answered from disk, wait for the disk. The folder's index is read once, when it is first needed.
+/// A call changes the entries in memory, the pending changes and the folder's index, which one lock protects, and returns. The
+/// storage queue writes the changes to the folder later, in batches and in the order of the calls. Look-ups take pending changes
+/// into account, so the effect of a call is visible when it returns. The number of bytes that wait to be written is limited:
+/// beyond the limit, responses stored by the loader stay in memory only. Only `response(for:)`, `remove(since:)`, `diskUsage`,
+/// and look-ups that are answered from disk, wait for the disk. The folder's index is read once, when it is first needed.
 ///
-/// This type handles sizes and recency. `CacheRule` and `CacheDecision` decide what may be stored and used, `CacheAdmission` who
-/// may receive it.
+/// This type handles sizes and recency. `CacheRule` decides which responses may be stored, `CacheDecision` whether a stored one
+/// is used, and `CacheAdmission` who may receive it.
 final class CacheStore: Sendable {
-    /// How large an entry may be, and whether it may wait for a slow disk.
+    /// Who stores an entry, on which its size limits depend.
     enum Admission: Sendable {
-        /// A response stored by the loader: up to a twentieth of the capacity, so that one response does not evict all others.
+        /// The loader: an entry takes up to a twentieth of the capacity, so that one response does not evict all others.
         case loader
-        /// A response stored by the program: up to the whole capacity.
+        /// The program: an entry takes up to the whole capacity.
         case program
 
+        /// Returns the largest size of an entry in memory or a folder of this capacity.
         func limit(_ capacity: Int) -> Int {
             switch self {
             case .loader: capacity / 20
@@ -28,11 +29,11 @@ final class CacheStore: Sendable {
             }
         }
 
-        /// Returns how many bytes may wait to be written to a folder of this capacity. The limit keeps memory from filling up
-        /// when the disk is too slow.
+        /// Returns how many bytes may wait to be written to a folder of this capacity, which bounds the memory that they take
+        /// while the disk is slow.
         func waitingLimit(_ capacity: Int) -> Int {
             switch self {
-            case .loader: min(capacity, CacheStore.mostWaitingBytes)
+            case .loader: min(capacity, CacheStore.maxWaitingBytes)
             case .program: capacity
             }
         }
@@ -41,15 +42,16 @@ final class CacheStore: Sendable {
     /// A pending change to an entry of the folder.
     struct Pending: Sendable {
         enum Change: Sendable {
-            /// The request's head is needed to replace the secrets in it by their hashes with the persistent key; it is dropped
-            /// when the entry is written.
+            /// Write an entry. Writing replaces its secrets, which the request's head contains, by their hashes with the key of
+            /// the folder.
             case write(CacheEntry, URLRequest, Admission)
             case remove
         }
         var change: Change
-        /// The number of the call that requested the change; a later call for the same cache key supersedes it.
+        /// The number of the call that requested the change. A change with a higher number replaces it.
         var number: UInt64
 
+        /// The entry to write; nil for a removal.
         var entry: CacheEntry? {
             switch change {
             case .write(let entry, _, _): entry
@@ -58,15 +60,15 @@ final class CacheStore: Sendable {
         }
     }
 
-    /// Objects removed by a change. They are released after the lock is left, because they may contain a program's objects, whose
-    /// `deinit` can do anything.
+    /// Objects that a change of the state has removed. They are released outside of the lock, because they may contain a
+    /// program's objects, whose `deinit` can do anything.
     struct RemovedObjects: Sendable {
         var entries = SmallArray<CacheEntry>()
         var pending: Pending?
     }
 
     /// How many bytes of the loader's responses may wait to be written.
-    static let mostWaitingBytes = 4 << 20
+    static let maxWaitingBytes = 4 << 20
 
     let state: Lock<State>
     /// The terms of the entries in the folder, shared because most are equal.
@@ -87,15 +89,15 @@ final class CacheStore: Sendable {
         set {
             _ = state.withLock { state in
                 state.memoryCapacity = max(0, newValue)
-                var gone = RemovedObjects()
-                state.evict(&gone)
-                return gone
+                var removed = RemovedObjects()
+                state.evict(&removed)
+                return removed
             }
         }
     }
 
-    /// How many bytes may be in the folder; the excess is evicted soon. While it is zero, the folder is left as it is; lowering
-    /// it to zero evicts all entries.
+    /// How many bytes may be in the folder; the excess is evicted soon. Lowering it to zero evicts all entries; while it is zero,
+    /// the folder is not changed.
     var diskCapacity: Int {
         get { state.withLock { $0.diskCapacity } }
         set {
@@ -103,7 +105,7 @@ final class CacheStore: Sendable {
                 defer { state.diskCapacity = max(0, newValue) }
                 return newValue < state.diskCapacity
             }
-            if isLess { StorageQueue.run { self.evictFiles() } }
+            if isLess { StorageQueue.run { self.evictFromFolder() } }
         }
     }
 
@@ -113,11 +115,11 @@ final class CacheStore: Sendable {
     /// The number of bytes in the folder. The first call may wait for the disk.
     var diskUsage: Int {
         if diskCapacity == 0 { return 0 }
-        learnFolder()
+        readFolderIndex()
         return state.withLock { $0.index.cost }
     }
 
-    /// How many of the loader's entries were not written because too many bytes were already waiting.
+    /// How many of the loader's entries were not written because too many bytes were waiting.
     var droppedCount: Int { state.withLock { $0.droppedCount } }
 
     // MARK: storing
@@ -131,68 +133,68 @@ final class CacheStore: Sendable {
             policy == .allowed && entry.provenance.mayBeWritten
             && !CacheRule.forbidsStoring(entry.httpResponse, for: request)
         let head = isForDisk ? request.head : request
-        let (next, _) = state.withLock { state -> (Beginning?, RemovedObjects) in
-            var gone = RemovedObjects()
-            state.keep(entry, for: key, admission, &gone)
-            guard state.diskCapacity > 0 else { return (nil, gone) }
-            let isTaken = isForDisk && state.takes(entry.size, admission)
-            state.change(key, isTaken ? .write(entry, head, admission) : .remove, &gone)
-            return (state.beginTurn(), gone)
+        let (batchStart, _) = state.withLock { state -> (BatchStart?, RemovedObjects) in
+            var removed = RemovedObjects()
+            state.keep(entry, for: key, admission, &removed)
+            guard state.diskCapacity > 0 else { return (nil, removed) }
+            let isWritten = isForDisk && state.mayWrite(entry.size, admission)
+            state.change(key, isWritten ? .write(entry, head, admission) : .remove, &removed)
+            return (state.claimBatch(), removed)
         }
-        begin(next)
+        schedule(batchStart)
     }
 
-    /// Removes all entries of an address, for all users.
+    /// Removes the entries of an address in all partitions.
     func remove(_ address: String) {
-        let (next, _) = state.withLock { state in
-            var gone: [RemovedObjects] = []
-            for key in state.keys(of: address) { gone.append(state.remove(key)) }
-            state.hideUnknown(address)
-            return (state.beginTurn(), gone)
+        let (batchStart, _) = state.withLock { state in
+            var removed: [RemovedObjects] = []
+            for key in state.keys(of: address) { removed.append(state.remove(key)) }
+            state.hideUnread(address)
+            return (state.claimBatch(), removed)
         }
-        begin(next)
+        schedule(batchStart)
     }
 
     /// Removes the entry of an address in one partition.
     func remove(_ address: String, party: CacheParty?) {
-        let (next, _) = state.withLock { state in
-            let gone = state.remove(CacheKey(address: address, party: party))
-            return (state.beginTurn(), gone)
+        let (batchStart, _) = state.withLock { state in
+            let removed = state.remove(CacheKey(address: address, party: party))
+            return (state.claimBatch(), removed)
         }
-        begin(next)
+        schedule(batchStart)
     }
 
     /// Removes all entries.
     func removeAll() {
-        let (next, _, _) = state.withLock { state in
-            let gone = (state.memory, state.pending)
+        let (batchStart, _, _) = state.withLock { state in
+            let removed = (state.memory, state.pending)
             state.memory.removeAll()
             state.forgetPending()
             if state.diskCapacity > 0 { state.clearFolder() }
-            return (state.beginTurn(), gone.0, gone.1)
+            return (state.claimBatch(), removed.0, removed.1)
         }
-        begin(next)
+        schedule(batchStart)
     }
 
     /// Removes the entries stored at this time or later. The first call may wait for the disk.
     func remove(since date: Date) {
-        if diskCapacity > 0 { learnFolder() }
-        let (next, _) = state.withLock { state in
-            var gone: [RemovedObjects] = []
-            for key in state.keys(storedSince: date) { gone.append(state.remove(key)) }
-            // Entries that another cache has stored in the folder since then are not known here.
-            if state.diskCapacity > 0 { state.withdrawals?.insertAll() }
-            return (state.beginTurn(), gone)
+        if diskCapacity > 0 { readFolderIndex() }
+        let (batchStart, _) = state.withLock { state in
+            var removed: [RemovedObjects] = []
+            for key in state.keys(storedSince: date) { removed.append(state.remove(key)) }
+            // Another process may have stored entries in the folder that are not in this index.
+            if state.diskCapacity > 0 { state.removalsAsReader?.insertAll() }
+            return (state.claimBatch(), removed)
         }
-        begin(next)
+        schedule(batchStart)
     }
 
-    /// Calls `done` on the storage queue when all changes requested before are on disk.
-    func flush(_ done: @escaping @Sendable () -> Void) {
+    /// Calls `completion` on the storage queue when all changes that were requested before are on disk.
+    func flush(_ completion: @escaping @Sendable () -> Void) {
         let number = state.withLock { $0.number }
         StorageQueue.run {
-            self.writeOut(upTo: number)
-            done()
+            self.writeChanges(upTo: number)
+            completion()
         }
     }
 }

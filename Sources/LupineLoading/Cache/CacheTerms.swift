@@ -2,19 +2,18 @@
 
 internal import Foundation
 
-/// The conditions under which an entry in the folder answers a request: the part of the request that it depends on, and its
-/// provenance.
+/// The conditions under which an entry in the folder answers a request: its `VaryKey` and its provenance.
 ///
-/// The index contains the terms, so that no request waits for the disk because of an entry that does not answer it. Secrets in
-/// them are concealed by a hash with the user's key. Entries with equal terms, which is most of them, share an object.
+/// The index contains the terms, so that a look-up need not read entries that do not answer the request. Secrets in them are
+/// concealed by a hash with the key of the folder. Most entries have equal terms, which share an object.
 final class CacheTerms: Sendable {
     let vary: VaryKey
     let provenance: CacheProvenance
     /// The encoded terms.
     let octets: [UInt8]
 
-    /// Creates the terms of an entry whose secrets are concealed with the persistent key; nil for an entry that may not be
-    /// written.
+    /// Creates the terms of an entry, whose secrets must be concealed with the key of the folder. Returns nil for an entry that
+    /// may not be written.
     init?(_ entry: CacheEntry) {
         var writer = OctetWriter()
         CacheEntryFile.write(entry.vary, to: &writer)
@@ -33,45 +32,48 @@ final class CacheTerms: Sendable {
         self.octets = octets
     }
 
-    /// Whether the entry may answer a reader's request (U-12.2, U-12.5, U-12.11).
+    /// Whether the entry may answer a request (U-12.2, U-12.5, U-12.11).
     ///
-    /// - Parameter hash: The hash that concealed the secrets; nil while its key has not been read. Then terms with secrets are
-    ///   assumed to match.
-    func mayAnswer(_ request: URLRequest, of reader: CacheRequester, hash: KeyedHash?) -> Bool {
-        guard CacheAdmission.admits(reader, to: provenance) else { return false }
+    /// - Parameters:
+    ///   - request: The request with all its fields merged.
+    ///   - requester: The task that looks up the cache.
+    ///   - hash: The hash that has concealed the secrets; nil if its key was not read yet. Terms with secrets then count as
+    ///     matching.
+    func mayAnswer(_ request: URLRequest, of requester: CacheRequester, hash: KeyedHash?) -> Bool {
+        guard CacheAdmission.admits(requester, to: provenance) else { return false }
         if hash == nil, vary.holdsSecrets { return true }
-        return vary.matches(request, identifying: reader.identifyingFields) {
+        return vary.matches(request, identifying: requester.identifyingFields) {
             hash?.text(for: $0) ?? ""
         }
     }
 }
 
-/// Shares equal terms. Bounded: when it is full it is emptied.
+/// Shares the objects of equal terms. When the pool is full, it is emptied.
 struct CacheTermsPool: Sendable {
-    private static let most = 256
-    private var known: [[UInt8]: CacheTerms] = [:]
+    private static let maxCount = 256
+    private var shared: [[UInt8]: CacheTerms] = [:]
     /// The terms of the last entry.
     private var latest: CacheTerms?
 
-    /// Returns the terms encoded in these octets.
+    /// Returns the terms that these octets encode.
     mutating func terms(_ octets: [UInt8]) throws(OctetReader.Damage) -> CacheTerms {
-        if let terms = known[octets] { return terms }
+        if let terms = shared[octets] { return terms }
         let terms = try CacheTerms(octets)
-        note(terms)
+        insert(terms)
         return terms
     }
 
-    /// Returns the terms of an entry, which are mostly those of the previous one; nil for an entry that may not be written.
+    /// Returns the terms of an entry, which are often those of the previous entry; nil for an entry that may not be written.
     mutating func terms(of entry: CacheEntry) -> CacheTerms? {
         if let latest, latest.provenance == entry.provenance, latest.vary == entry.vary { return latest }
         guard let terms = CacheTerms(entry) else { return nil }
-        latest = known[terms.octets] ?? terms
-        if latest === terms { note(terms) }
+        latest = shared[terms.octets] ?? terms
+        if latest === terms { insert(terms) }
         return latest
     }
 
-    private mutating func note(_ terms: CacheTerms) {
-        if known.count >= Self.most { known = [:] }
-        known[terms.octets] = terms
+    private mutating func insert(_ terms: CacheTerms) {
+        if shared.count >= Self.maxCount { shared = [:] }
+        shared[terms.octets] = terms
     }
 }

@@ -19,7 +19,7 @@ public final class CachedURLResponse: NSObject, NSCopying, Sendable {
             data: Data(), info: UncheckedSendable(nil))
     }
 
-    /// Holds the contents until `empty()` takes them out; after that it does not matter which thread releases the box last.
+    /// A box that `empty()` clears, so that the thread that releases the box last does not release the program's objects.
     private final class Box: Sendable {
         private let lock: Lock<Contents>
 
@@ -28,17 +28,17 @@ public final class CachedURLResponse: NSObject, NSCopying, Sendable {
         var contents: Contents { lock.withLock { $0 } }
 
         func empty() {
-            var gone = Contents.nothing
-            lock.withLock { swap(&$0, &gone) }
+            var removed = Contents.nothing
+            lock.withLock { swap(&$0, &removed) }
         }
     }
 
     private let box: Box
     /// The response.
     public var response: URLResponse { box.contents.response }
-    /// Its content.
+    /// The content of the response.
     public var data: Data { box.contents.data }
-    /// Where it may be stored.
+    /// Where the response may be stored.
     public let storagePolicy: URLCache.StoragePolicy
 
     /// Creates a cached response that may be stored anywhere.

@@ -2,42 +2,42 @@
 
 package import Foundation
 
-/// The cache's interface to tasks. Any thread may use it; nothing here waits for a disk.
+/// The cache's interface for tasks. Any thread may use it. Nothing here waits for the disk.
 extension URLCache {
-    /// Passes the entry stored for a request, whose fields are all merged, to `reply`: nil if there is none that the reader may
-    /// receive (U-12.2), or only one for a request with other fields (U-12.5, U-12.11). `CacheDecision` decides whether the entry
+    /// Passes the entry stored for a request, whose fields are all merged, to `reply`; nil if there is none that the requester
+    /// may receive (U-12.2) and that was stored for the same fields (U-12.5, U-12.11). `CacheDecision` decides whether the entry
     /// may be used.
     ///
-    /// `reply` is called once: before this returns, unless the entry is only on disk or the folder has not been read yet. Then it
-    /// is called on the storage queue, and must return quickly.
+    /// Calls `reply` once: before this returns, or on the storage queue if the entry is only on disk or the folder was not read
+    /// yet. `reply` must return quickly.
     func lookUp(
-        _ request: URLRequest, for reader: CacheRequester, reply: @escaping @Sendable (CacheEntry?) -> Void
+        _ request: URLRequest, for requester: CacheRequester, reply: @escaping @Sendable (CacheEntry?) -> Void
     ) {
         guard let address = CacheRule.key(of: request) else { return reply(nil) }
-        store.lookUp(address, request, for: reader, reply: reply)
+        store.lookUp(address, request, for: requester, reply: reply)
     }
 
-    /// Returns what `lookUp` can tell before it returns, for callers that then need no callback.
-    func lookUpInMemory(_ request: URLRequest, for reader: CacheRequester) -> CacheStore.MemoryAnswer {
+    /// Returns the result of `lookUp` if no disk access is needed, so that the caller needs no callback.
+    func lookUpInMemory(_ request: URLRequest, for requester: CacheRequester) -> CacheStore.MemoryAnswer {
         guard let address = CacheRule.key(of: request) else { return .known(nil) }
-        return store.lookUpInMemory(address, request, for: reader)
+        return store.lookUpInMemory(address, request, for: requester)
     }
 
-    /// The largest size that `store(_:for:)` accepts, content and head; a task need not buffer more for it.
+    /// The largest size of an entry, content and head, that `store(_:for:)` accepts. A task need not buffer more.
     package var largestEntry: Int {
-        // Not through the properties, which a program's subclass may override: event loops call this.
+        // Reads the store, because event loops call this and a program's subclass may override the cache's properties.
         let limit = CacheStore.Admission.loader.limit
         return max(limit(store.memoryCapacity), limit(store.diskCapacity))
     }
 
-    /// The largest size for a response that may be kept in memory only.
+    /// The largest size of an entry whose policy allows memory only.
     package var largestEntryInMemory: Int { CacheStore.Admission.loader.limit(store.memoryCapacity) }
 
-    /// Stores a loaded response, if it is not larger than a twentieth of a tier and its policy allows it (U-12.3). The caller has
-    /// checked `CacheRule.isStorable`.
+    /// Stores a loaded response, if its storage policy allows it and it is not larger than a twentieth of the capacity (U-12.3).
+    /// The caller must have checked `CacheRule.isStorable`.
     package func store(_ entry: CacheEntry, for request: URLRequest) {
         guard let address = CacheRule.key(of: request) else { return }
-        if entry.namesItsReader { return store.remove(address, party: entry.provenance.party) }
+        if entry.setsCookieForUnknownUser { return store.remove(address, party: entry.provenance.party) }
         store.store(entry, address: address, request: request, admission: .loader)
     }
 
@@ -45,16 +45,16 @@ extension URLCache {
     package func update(_ entry: CacheEntry, for request: URLRequest) {
         guard let address = CacheRule.key(of: request) else { return }
         guard let response = entry.httpResponse, CacheRule.isStorable(response, for: request),
-            !entry.namesItsReader
+            !entry.setsCookieForUnknownUser
         else {
             return store.remove(address, party: entry.provenance.party)
         }
         store.store(entry, address: address, request: request, admission: .loader)
     }
 
-    /// Removes the responses stored for an address, after an unsafe request has been answered (U-12.8).
+    /// Removes the responses stored for a URL, because an unsafe request has succeeded (U-12.8).
     package func invalidate(_ url: URL) { store.remove(CacheRule.key(of: url)) }
 
-    /// Calls `done` on the storage queue when all earlier changes are on disk.
-    package func flush(_ done: @escaping @Sendable () -> Void) { store.flush(done) }
+    /// Calls `completion` on the storage queue when all earlier changes are on disk.
+    package func flush(_ completion: @escaping @Sendable () -> Void) { store.flush(completion) }
 }

@@ -5,15 +5,15 @@ internal import LupineTransport
 
 /// Stores responses for later requests, in memory and in a folder that outlives the process (RFC 9111, as a private cache).
 ///
-/// Any thread may use it, and several processes may share a folder. The methods of this class look up by address only: they check
+/// Any thread may use it, and several processes may share a folder. The methods of this class look up by URL only: they check
 /// neither freshness nor which user a response is for. Sessions check both, by the cache policy of the request and by the servers
-/// that the session trusts. An address can have several responses. The methods that read and store use the default one: stored by
-/// the program, received without TLS, or received without a client certificate from a server that passed the default evaluation.
-/// The methods that remove, remove all. A full cache evicts the least recently used entries first. If the disk fails, entries are
-/// lost, but no error is reported.
+/// that the session trusts. A URL can have several responses. The methods that read and store use the default one: stored by the
+/// program, received without TLS, or received without a client certificate from a server that has passed the default evaluation.
+/// The methods that remove a response remove all of them. A full cache evicts the least recently used entries first. If the disk
+/// fails, entries are lost, but no error is reported.
 ///
 /// The class is open, so the compiler cannot infer that it is `Sendable`; its only stored property is a constant of a `Sendable`
-/// type. Sessions use the `store` of a subclass, not the methods that it overrides.
+/// type. Sessions use the store of the cache directly, so they do not call methods that a subclass overrides.
 open class URLCache: NSObject, @unchecked Sendable {
     /// Where a response may be stored.
     public enum StoragePolicy: UInt, Sendable {
@@ -29,15 +29,14 @@ open class URLCache: NSObject, @unchecked Sendable {
 
     private static let sharedCache = Lock<URLCache?>(nil)
 
-    /// The cache of all sessions that have no other: 4 MiB in memory and 20 MiB in the user's cache folder, under the program's
-    /// name.
+    /// The cache that sessions use by default: 4 MiB in memory and 20 MiB in the user's cache folder, under the program's name.
     public class var shared: URLCache {
         get {
             sharedCache.withLock { shared in
                 if let shared { return shared }
-                let made = URLCache(memoryCapacity: 4 << 20, diskCapacity: 20 << 20)
-                shared = made
-                return made
+                let cache = URLCache(memoryCapacity: 4 << 20, diskCapacity: 20 << 20)
+                shared = cache
+                return cache
             }
         }
         set {
@@ -72,8 +71,8 @@ open class URLCache: NSObject, @unchecked Sendable {
     /// - Parameters:
     ///   - memoryCapacity: How many bytes may be kept in memory.
     ///   - diskCapacity: How many bytes may be kept on disk; with zero the folder is not touched.
-    ///   - directory: The folder, which is created when it is needed, accessible to its owner only; nil is the folder of the
-    ///     shared cache.
+    ///   - directory: The folder, which is created when the first entry is written, accessible to its owner only; nil is the
+    ///     folder of the shared cache.
     public init(memoryCapacity: Int, diskCapacity: Int, directory: URL? = nil) {
         store = Self.store(memoryCapacity, diskCapacity, directory ?? Self.folder(nil))
     }
@@ -94,15 +93,14 @@ open class URLCache: NSObject, @unchecked Sendable {
 
     deinit { store.finish() }
 
-    // MARK: what is stored
+    // MARK: responses
 
-    /// Returns the response stored for a request's address, however old it is; nil for a request that is not a GET. May read the
-    /// disk.
+    /// Returns the response stored for a request's URL, of any age; nil for a request that is not a GET. May read the disk.
     open func cachedResponse(for request: URLRequest) -> CachedURLResponse? {
         CacheRule.key(of: request).flatMap { store.response(for: $0) }
     }
 
-    /// Stores a response for a request's address in place of the default one, if it is not larger than the cache.
+    /// Stores a response for a request's URL, if it is not larger than the cache, and replaces the default one.
     ///
     /// The response's storage policy is respected, and a `no-store` response is never written to disk. Does nothing for a request
     /// that is not a GET.
@@ -113,7 +111,7 @@ open class URLCache: NSObject, @unchecked Sendable {
         store.store(entry, address: address, request: request, admission: .program)
     }
 
-    /// Removes all responses stored for a request's address, for all users.
+    /// Removes all responses stored for a request's URL, for all users.
     open func removeCachedResponse(for request: URLRequest) {
         guard let address = CacheRule.key(of: request) else { return }
         store.remove(address)

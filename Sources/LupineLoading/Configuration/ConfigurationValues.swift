@@ -7,7 +7,7 @@ internal import LupineTransport
 struct ConfigurationValues: Sendable {
     static let defaultRequestTimeout: TimeInterval = 60
     static let defaultResourceTimeout: TimeInterval = 604_800
-    /// The memory capacity of the process's shared cache.
+    /// The memory capacity of an ephemeral cache, equal to that of the shared cache.
     private static let ephemeralCacheBytes = 4 << 20
 
     var identifier: String?
@@ -35,13 +35,13 @@ struct ConfigurationValues: Sendable {
     var httpCookieStorage: HTTPCookieStorage?
     var urlCredentialStorage: URLCredentialStorage?
     var urlCache: URLCache?
-    /// The classes that are registered when the configuration is made (U-17.1).
+    /// By default the classes that are registered when the configuration is created (U-17.1).
     var protocolClasses: [AnyClass]? = ProtocolRegistry.defaultClasses
     var multipathServiceType = URLSessionConfiguration.MultipathServiceType.none
     var usesClassicLoadingMode = true
     var lupine = URLSessionConfiguration.LupineOptions()
 
-    /// The defaults, with the shared stores of the process.
+    /// Returns the defaults, with the shared stores of the process.
     static func standard() -> ConfigurationValues {
         var values = ConfigurationValues()
         values.httpCookieStorage = .shared
@@ -50,7 +50,7 @@ struct ConfigurationValues: Sendable {
         return values
     }
 
-    /// The defaults, with separate stores that are in memory only.
+    /// Returns the defaults, with new stores that keep everything in memory.
     static func ephemeral() -> ConfigurationValues {
         var values = ConfigurationValues()
         values.httpCookieStorage = HTTPCookieStorage(file: nil)
@@ -60,7 +60,7 @@ struct ConfigurationValues: Sendable {
     }
 }
 
-/// The values of a configuration behind a lock: the whole state of the class.
+/// The state of a `URLSessionConfiguration`: its values, protected by a lock.
 final class ConfigurationCore: Sendable {
     private let state: Lock<ConfigurationValues>
 
@@ -71,7 +71,7 @@ final class ConfigurationCore: Sendable {
     subscript<Value: Sendable>(path: WritableKeyPath<ConfigurationValues, Value>) -> Value {
         get { state.withLock { $0[keyPath: path] } }
         set {
-            // The old value is released outside of the lock: a cache or a closure of the program's may access this
+            // The old value is released outside of the lock, because the `deinit` of the program's objects may access this
             // configuration.
             var value = newValue
             state.withLock { swap(&$0[keyPath: path], &value) }

@@ -8,64 +8,64 @@ public import LupineTransport
 extension URLSessionConfiguration {
     /// The options of a session that Apple's configuration does not have: `configuration.lupine`.
     ///
-    /// A value type. The defaults change nothing: a session made with them behaves as Apple's documentation says.
+    /// A value type. With the defaults, a session behaves as Apple's documentation says.
     public struct LupineOptions: Sendable {
         /// A host and port as written in a URL; the host `*` stands for every host.
         public typealias HostAndPort = HTTPClient.HostAndPort
 
-        // MARK: where connections go
+        // MARK: addresses and proxies
 
-        /// Addresses to use instead of a look-up, with their ports; port 0 stands for that of the URL. The names in the URL, in
-        /// `Host` and in TLS stay as they are.
+        /// Addresses with ports to use instead of a look-up; port 0 stands for that of the URL. The names in the URL, in `Host`
+        /// and in TLS do not change.
         public var addressOverrides: [HostAndPort: [SocketAddress]] = [:]
-        /// The path of a Unix-domain socket that all connections go to, whatever host a URL names; no proxy is used.
+        /// The path of a Unix-domain socket for all connections, whatever host a URL names; then no proxy is used.
         public var unixSocketPath: String?
-        /// The local address or the network interface that connections are bound to.
+        /// The local address or the network interface to which connections are bound.
         public var localBinding: String?
 
-        /// Proxies in place of the configuration's dictionary, under the names of the environment variables: `http_proxy`,
-        /// `https_proxy`, `all_proxy`, `no_proxy`. Here `https://` can name a proxy too, and loopback addresses are not exempt.
-        /// Nil leaves it to the dictionary.
+        /// Proxies under the names of the environment variables: `http_proxy`, `https_proxy`, `all_proxy`, `no_proxy`. They
+        /// replace `connectionProxyDictionary`, which is used with nil. A proxy may have the scheme `https`, and requests to
+        /// loopback addresses use the proxies, too.
         public var proxies: [String: String]?
 
-        // MARK: where files go
+        // MARK: files
 
-        /// An existing folder for temporary files: downloads until they are moved, partial downloads that are resumed later,
-        /// forms that are too long for memory. Nil is the system's folder for temporary files.
+        /// An existing folder for temporary files: downloads before they are moved, partial downloads, and multipart forms that
+        /// are too long for memory. Nil is the system's folder for temporary files.
         public var temporaryDirectory: URL?
 
-        // MARK: what is spoken
+        // MARK: versions of HTTP
 
-        /// The versions of HTTP that are used. With both, the default, an https origin chooses; with `.http2` alone, http
-        /// origins are also contacted in HTTP/2, with prior knowledge. A web socket shares an existing HTTP/2 connection that
-        /// accepts it (RFC 8441), and is opened over HTTP/1.1 otherwise, unless HTTP/2 alone is used.
+        /// The versions of HTTP that are used. With both, the default, an https origin chooses by ALPN; with `.http2` alone, http
+        /// origins are also contacted in HTTP/2, with prior knowledge. A WebSocket uses an existing HTTP/2 connection that
+        /// supports RFC 8441; otherwise it is opened over HTTP/1.1, unless the option is `.http2` alone.
         public var httpVersions: HTTPVersions = [.http11, .http2]
         /// Whether only HTTP/1.1 is used.
         package var isHTTP11Alone: Bool { httpVersions == .http11 }
         /// Whether only HTTP/2 is used.
         package var isHTTP2Alone: Bool { httpVersions.haveHTTP2WithoutTLS }
 
-        /// Whether an HTTP/2 connection also carries requests to other hosts (RFC 9113 §9.1.1): hosts that have its address and
-        /// port, if its certificate covers their names as well, and if the default evaluation alone decides about the servers
-        /// of both: without evaluator, delegate and client identity. After a response with 421 the connection is not used for
-        /// that host again, and the request is sent over a connection of its own.
+        /// Whether an HTTP/2 connection also carries requests to other hosts (RFC 9113 §9.1.1). Such a host must have the same
+        /// address and port, the certificate must cover its name, and the default evaluation alone must have accepted the server:
+        /// no evaluator, delegate or client identity may take part. After a response with status 421, the request is sent again
+        /// over a new connection, and the old one is not used for that host any more.
         public var coalescesConnections = true
 
-        // MARK: how long, how many
+        // MARK: limits of connections
 
-        /// The time limit for look-up, connecting and a proxy's tunnel together, without TLS; nil leaves it to the time-outs of
-        /// the request and of the configuration.
+        /// The time limit for look-up, connecting and a proxy's tunnel together, without TLS; with nil only the time-outs of the
+        /// request and of the configuration apply.
         public var connectTimeout: Duration?
         /// The maximum number of connections to all hosts at the same time.
         public var totalConnections = 512
         /// How long an idle connection is kept.
         public var idleConnectionTimeout: Duration = .seconds(60)
-        /// The age from which on a connection carries no further request; nil for no limit.
+        /// The age at which a connection is not used for further requests; nil for no limit.
         public var maximumConnectionAge: Duration?
-        /// The number of event loops of the session's own, which end with the session; nil shares the loops of the process.
+        /// The number of event loops that only this session uses, and that end with it; nil for the shared loops of the process.
         public var ownEventLoops: Int?
 
-        // MARK: how fast
+        // MARK: rates
 
         /// The maximum number of bytes of response bodies per second and request; nil for no limit.
         public var receiveRate: Int?
@@ -74,7 +74,7 @@ extension URLSessionConfiguration {
 
         // MARK: TLS
 
-        /// How connections are secured.
+        /// The options of TLS.
         public var tls = TLS()
 
         // MARK: redirects
@@ -82,54 +82,50 @@ extension URLSessionConfiguration {
         /// Whether a redirect from https to http is followed. Otherwise it fails with
         /// `URLError.appTransportSecurityRequiresSecureConnection`.
         public var followsInsecureRedirects = true
-        /// Header fields that no redirect carries to another origin, besides credentials and cookies: by default `X-Api-Key`,
-        /// `X-Auth-Token`, `Api-Key` and others in which services take keys and tokens. Names are case-insensitive.
+        /// Header fields that are removed, in addition to credentials and cookies, when a redirect leads to another origin. By
+        /// default `X-Api-Key`, `X-Auth-Token`, `Api-Key` and other fields for keys and tokens. Names are case-insensitive.
         public var sensitiveFields = RedirectMove.sensitiveByDefault
 
         // MARK: protocols
 
-        /// A value that the session's `URLProtocol`s find as their `sessionValue`: a class in `protocolClasses` has no other
-        /// way to know for which session it loads.
+        /// The `sessionValue` of the session's `URLProtocol`s, which cannot know otherwise which session they load for.
         public var protocolValue: (any Sendable)?
 
         // MARK: messages
 
-        /// Header fields that are not sent unless the request sets them, among those that every request is given, such as
-        /// `User-Agent` and `Accept-Language`. Names are case-insensitive; `Host` and the fields that frame a message are
-        /// always sent.
+        /// The default header fields, such as `User-Agent` and `Accept-Language`, that are not added to requests. A request can
+        /// still set them. Names are case-insensitive; `Host` and the fields that frame a message are always sent.
         public var omittedFields: Set<String> = []
 
-        /// The header fields by which a server tells this program's users apart, besides `Authorization` and `Cookie`. A
-        /// response that was cached for one value of such a field is not used for a request with another value, unless the
-        /// server has marked it `public`. Names are case-insensitive; by default the same as `sensitiveFields`.
+        /// The header fields that identify the program's users to a server, in addition to `Authorization` and `Cookie`. A
+        /// cached response is not used for a request with another value of such a field, unless the server has marked the
+        /// response `public`. Names are case-insensitive. The default is the same as that of `sensitiveFields`.
         public var identifyingFields = RedirectMove.sensitiveByDefault
 
-        /// Whether content codings are decoded, and `Accept-Encoding` is sent to ask for them. If false, a body is delivered as
-        /// it was received.
+        /// Whether `Accept-Encoding` is sent, and content codings are decoded. If false, a body is delivered as it was received.
         public var decodesContent = true
-        /// How far a body may grow when its content codings are decoded.
+        /// The limit of the size of a decoded body.
         public var expansionLimit = ExpansionLimit.standard
         /// The maximum number of bytes of a body that are collected in memory; 1 GiB by default. A longer body fails with
         /// `URLError.dataLengthExceedsMaximum`.
         ///
         /// The limit applies to completion handlers, `data(for:)` and a line of `bytes.lines`; to data and upload requests of a
-        /// `Session`, downloads whose file is read into memory for a response, and events that are gathered before their
-        /// sequence is iterated over. Bodies that are streamed or saved have no such limit.
+        /// `Session`, to downloads whose file is read into memory for a response, and to events that wait until their sequence
+        /// is iterated over. It does not apply to bodies that are streamed or saved.
         public var collectedBodyLimit = 1 << 30
-        /// The body length from which on a request is sent with `Expect: 100-continue` and its body waits for the answer; nil
-        /// never does so. A body of unknown length is always long enough.
+        /// The length at which a request is sent with `Expect: 100-continue` (RFC 9110 §10.1.1): bodies of this length, longer
+        /// ones, and bodies of unknown length. With nil no request is.
         public var expectContinueThreshold: Int64?
-        /// How long such a body waits for an answer before it is sent anyhow.
+        /// How long a request waits for the answer to `Expect: 100-continue` before it sends its body.
         public var continueTimeout: Duration = .seconds(1)
         /// The limits for the head and framing of a response.
         public var parserLimits = ParserLimits()
-        /// Which syntax errors are tolerated in the head of a response.
+        /// The syntax errors that are tolerated in the head of a response.
         public var leniency = Leniency.client
 
         // MARK: observing
 
-        /// Observers, each of which is told of every transfer of the session; see `TransferObserver` for the events and the
-        /// thread.
+        /// The observers of the session's transfers; see `TransferObserver` for the events and the thread.
         public var transferObservers: [any TransferObserver] = []
 
         // MARK: time
@@ -137,9 +133,9 @@ extension URLSessionConfiguration {
         /// The clock for retries, time-outs and the ages of cached responses.
         package var clock = SessionClock.system
 
-        // MARK: web sockets
+        // MARK: WebSockets
 
-        /// Whether web sockets offer to compress messages (permessage-deflate, RFC 7692).
+        /// Whether WebSockets offer to compress messages (permessage-deflate, RFC 7692).
         public var offersWebSocketCompression = false
 
         /// The defaults.

@@ -6,31 +6,31 @@ package import LupineTransport
 /// The clocks of a session: the time for time-outs and delays, the date for the ages of stored responses, and the event loops
 /// of its connections.
 ///
-/// A value of the configuration, `configuration.lupine.clock`: the layers above the transport use it and no other clock. A
-/// class, so that reading it retains one object. Any thread.
+/// Part of the configuration: `configuration.lupine.clock`. The layers above the transport use no other clock. A class, so that
+/// reading it retains one object. Any thread may use it.
 package final class SessionClock: Sendable {
-    /// Called once, on any thread, when an alarm goes off.
+    /// Called once, on any thread, when an alarm is due.
     package typealias Ring = @Sendable () -> Void
-    /// Cancels an alarm. No effect after the alarm has gone off.
+    /// Cancels an alarm. Has no effect once the alarm is due.
     package typealias Cancel = @Sendable () -> Void
-    /// Event loops, and whether they are the session's own, which ends them.
+    /// Event loops. If `isOwn`, no other session uses them, and they end with the session.
     package typealias Loops = (group: EventLoopGroup, isOwn: Bool)
 
-    /// The present time; it never goes back.
+    /// Returns the current time, which is monotonic.
     package let now: @Sendable () -> Instant
-    /// The present date.
+    /// Returns the current date.
     package let date: @Sendable () -> Date
-    /// Sets an alarm for a point in time. It limits how long something else is waited for (U-14.4).
+    /// Sets an alarm for an instant. Used for time-outs, which limit how long an operation may take (U-14.4).
     package let alarm: @Sendable (Instant, @escaping Ring) -> Cancel
-    /// Sets an alarm for after a delay. It is used where nothing but the delay is waited for.
+    /// Sets an alarm after a duration. Used for delays, such as the one before a retry.
     package let delay: @Sendable (Duration, @escaping Ring) -> Cancel
     /// The clock of the event loops.
     package let transport: any TransportClock
-    /// Returns the event loops for a session. The argument is the number that its configuration asks for; nil leaves it to the
-    /// clock.
+    /// Returns the event loops for a session. The argument is the number of its own loops that the configuration asks for; nil
+    /// lets the clock choose.
     package let loops: @Sendable (Int?) throws(Errno) -> Loops
 
-    /// Creates a clock of these parts; those that are left out are the machine's.
+    /// Creates a clock of these parts. By default they are those of the system.
     package init(
         now: @escaping @Sendable () -> Instant = { MonotonicClock().now() },
         date: @escaping @Sendable () -> Date = { Date() },
@@ -38,11 +38,11 @@ package final class SessionClock: Sendable {
             LoadAlarms.shared.set(at: moment, ring)
         },
         delay: @escaping @Sendable (Duration, @escaping Ring) -> Cancel = { delay, ring in
-            LoadAlarms.ring(after: delay, ring)
+            LoadAlarms.run(after: delay, ring)
         },
         transport: any TransportClock = MonotonicClock(),
         loops: @escaping @Sendable (Int?) throws(Errno) -> Loops = { count throws(Errno) in
-            try SessionClock.machineLoops(count)
+            try SessionClock.systemLoops(count)
         }
     ) {
         self.now = now
@@ -53,17 +53,17 @@ package final class SessionClock: Sendable {
         self.loops = loops
     }
 
-    /// The machine's clocks, and the alarm clock that the whole process shares.
+    /// The clocks of the system, and the alarm clock that the process shares.
     package static let system = SessionClock()
 
-    /// The present time in seconds, from an arbitrary start.
+    /// The current time in seconds, from an arbitrary start.
     package var seconds: TimeInterval { TimeInterval(now().nanoseconds) / 1e9 }
 
-    private static func machineLoops(_ count: Int?) throws(Errno) -> Loops {
+    private static func systemLoops(_ count: Int?) throws(Errno) -> Loops {
         guard let count else { return (try EventLoopGroup.shared(), false) }
         return (try EventLoopGroup(count: max(1, count), name: loopName), true)
     }
 
-    /// The name of the threads of a session's own loops, before their number.
+    /// The prefix of the names of the threads of a session's own loops.
     package static let loopName = "lupine-session"
 }

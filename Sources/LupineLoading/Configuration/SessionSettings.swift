@@ -5,10 +5,10 @@ import LupineHTTP
 import LupineTLS
 import LupineTransport
 
-/// The configuration of a session as it was when the session was made, in the form that the loader needs.
+/// The configuration of a session when the session was created, in the form that the loader needs.
 ///
-/// It is immutable: every task reads it, without locks. The stores are shared by reference. Nothing fails here: a setting that
-/// cannot be applied is reported by the first task that needs it.
+/// Immutable, so that tasks read it without locks. The stores are shared by reference. A setting that cannot be applied is not
+/// reported here, but by the tasks that need it.
 final class SessionSettings: Sendable {
     /// The policy for requests that do not set one.
     let requestCachePolicy: URLRequest.CachePolicy
@@ -21,7 +21,7 @@ final class SessionSettings: Sendable {
     let allowsExpensiveNetworkAccess: Bool
     let allowsConstrainedNetworkAccess: Bool
     let waitsForConnectivity: Bool
-    /// Nil takes the proxies from the environment.
+    /// The proxies; nil for those of the environment.
     let proxyDictionary: UncheckedSendable<[AnyHashable: Any]>?
     /// The TLS configuration for origins.
     let tls: TLSConfiguration
@@ -30,31 +30,31 @@ final class SessionSettings: Sendable {
     let cookieStorage: HTTPCookieStorage?
     let credentialStorage: URLCredentialStorage?
     let cache: URLCache?
-    /// Fields for requests that lack them, sorted by name.
+    /// The fields that are added to requests without them, sorted by name.
     let additionalHeaders: HeaderList
     /// Whether all of the additional fields are valid.
-    let additionalHeadersAreSound: Bool
-    /// Whether one of the additional fields concerns caches.
-    let additionalHeadersConcernCaches: Bool
-    /// At least 1.
+    let additionalHeadersAreValid: Bool
+    /// Whether one of the additional fields affects the use of the cache.
+    let additionalHeadersAffectCaching: Bool
+    /// The maximum number of connections to one host; at least 1.
     let maximumConnectionsPerHost: Int
     /// The program's `URLProtocol` classes; nil for the built-in protocols only.
     let protocolClasses: [AnyClass]?
     let lupine: URLSessionConfiguration.LupineOptions
     /// The clock of the session.
     let clock: SessionClock
-    /// Default fields that are not sent unless a request sets them.
+    /// The default fields that are not added to requests.
     private let omittedFields: Set<FieldName>
-    /// The fields that tell users apart in requests.
+    /// The fields that identify the program's users.
     let identifyingFields: IdentifyingFields
 
     /// The folder for files that are moved or removed later.
     var temporaryDirectory: URL { lupine.temporaryDirectory ?? FileManager.default.temporaryDirectory }
 
-    /// Whether a field that requests are given by default is omitted.
+    /// Whether a default field is not added to requests.
     func omits(_ name: FieldName) -> Bool { !omittedFields.isEmpty && omittedFields.contains(name) }
 
-    /// Reads the present values of a configuration.
+    /// Reads the current values of a configuration.
     init(_ configuration: URLSessionConfiguration) {
         let values = configuration.values
         requestCachePolicy = values.requestCachePolicy
@@ -75,28 +75,28 @@ final class SessionSettings: Sendable {
         credentialStorage = values.urlCredentialStorage
         cache = values.urlCache
         additionalHeaders = Self.headers(values.httpAdditionalHeaders.value ?? [:])
-        additionalHeadersAreSound = (try? additionalHeaders.check()) != nil
-        additionalHeadersConcernCaches = CachePlan.isConcerned(additionalHeaders)
+        additionalHeadersAreValid = (try? additionalHeaders.check()) != nil
+        additionalHeadersAffectCaching = CachePlan.isAffected(by: additionalHeaders)
         maximumConnectionsPerHost = max(1, values.httpMaximumConnectionsPerHost)
         protocolClasses = values.protocolClasses
         lupine = values.lupine
         clock = values.lupine.clock
         omittedFields = Set(values.lupine.omittedFields.compactMap { try? FieldName($0) })
-        let named = values.lupine.identifyingFields
+        let identifyingNames = values.lupine.identifyingFields
         identifyingFields =
-            named == RedirectMove.sensitiveByDefault ? .usual : IdentifyingFields(named)
+            identifyingNames == RedirectMove.sensitiveByDefault ? .usual : IdentifyingFields(identifyingNames)
     }
 
     // MARK: for one request
 
-    /// How long a request may go without progress: its own time-out if it has one, otherwise the configuration's; nil for no
+    /// Returns how long a request may make no progress: its own time-out if it has one, otherwise the configuration's; nil for no
     /// limit.
     func idleTimeout(for request: URLRequest) -> Interval? {
-        guard let own = request.explicitTimeoutInterval else { return idleTimeout }
-        return Self.interval(own, default: URLRequest.defaultTimeout)
+        guard let timeout = request.explicitTimeoutInterval else { return idleTimeout }
+        return Self.interval(timeout, default: URLRequest.defaultTimeout)
     }
 
-    /// The policy that applies to a request.
+    /// Returns the cache policy that applies to a request.
     func cachePolicy(for request: URLRequest) -> URLRequest.CachePolicy {
         request.cachePolicy == .useProtocolCachePolicy ? requestCachePolicy : request.cachePolicy
     }
@@ -117,7 +117,9 @@ final class SessionSettings: Sendable {
 
     /// Whether the session's client certificate may be sent to a server that asks for one.
     ///
-    /// - Parameter move: How far redirects have led away from the origin of the task's request.
+    /// - Parameters:
+    ///   - url: The URL of the server.
+    ///   - move: How far redirects have led away from the origin of the task's request.
     func mayIdentify(to url: URL?, after move: RedirectMove) -> Bool {
         if lupine.tls.identityOrigins == nil { return move == .withinOrigin }
         guard let origin = WebOrigin(url), let port = UInt16(exactly: origin.port) else { return false }
@@ -136,9 +138,9 @@ final class SessionSettings: Sendable {
     }
 
     private static func headers(_ dictionary: [AnyHashable: Any]) -> HeaderList {
-        let given = dictionary.map { ("\($0.key.base)", "\($0.value)") }.sorted { $0.0 < $1.0 }
+        let named = dictionary.map { ("\($0.key.base)", "\($0.value)") }.sorted { $0.0 < $1.0 }
         var fields: [HeaderList.Field] = []
-        for (name, value) in given where !fields.contains(where: { HeaderList.isSame($0.name, name) }) {
+        for (name, value) in named where !fields.contains(where: { HeaderList.isSame($0.name, name) }) {
             fields.append(HeaderList.Field(name: name, value: value))
         }
         return HeaderList(fields)

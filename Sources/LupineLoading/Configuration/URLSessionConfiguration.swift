@@ -2,21 +2,21 @@
 
 public import Foundation
 
-/// How a session behaves: what it adds to requests, which stores it uses, how long things may take.
+/// The configuration of a session: defaults for requests, time-outs, stores, limits.
 ///
-/// A session copies its configuration when it is made (U-3.2): later changes have no effect on it. Options that Apple's type
-/// does not have are in `lupine`. Any thread may use a configuration; each property is read and written as a whole. Its state
-/// is in one locked core, since a class that can be subclassed cannot be checked for `Sendable`.
+/// A session copies its configuration when it is created (U-3.2), so later changes do not affect it. Options that Apple's type
+/// does not have are in `lupine`. Any thread may use a configuration; each property is read and written as a whole. The class is
+/// open, so the compiler cannot infer that it is `Sendable`; its only stored property is a locked core.
 open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
-    /// Which network paths a connection may use at the same time.
+    /// The network paths that a connection may use.
     public enum MultipathServiceType: Int, Sendable {
-        /// One.
+        /// One path.
         case none = 0
-        /// Another one when the first is lost.
+        /// Another path when the first is lost.
         case handover = 1
-        /// Whichever is faster.
+        /// The faster path.
         case interactive = 2
-        /// All of them together.
+        /// All paths together.
         case aggregate = 3
     }
 
@@ -28,25 +28,25 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
         super.init()
     }
 
-    /// A configuration with these values.
+    /// Creates a configuration with these values.
     init(_ values: ConfigurationValues) {
         core = ConfigurationCore(values)
         super.init()
     }
 
-    /// The present values.
+    /// The current values.
     var values: ConfigurationValues { core.values }
 
-    /// A new configuration with the defaults, which uses the stores of the process.
+    /// A new configuration with the defaults and the shared stores of the process.
     public class var `default`: URLSessionConfiguration { URLSessionConfiguration(.standard()) }
 
-    /// A new configuration with separate stores that are in memory only.
+    /// A new configuration with the defaults and new stores that keep everything in memory.
     public class var ephemeral: URLSessionConfiguration { URLSessionConfiguration(.ephemeral()) }
 
-    /// A configuration with the defaults and an identifier.
+    /// Returns a configuration with the defaults and an identifier.
     ///
-    /// No service continues transfers after the program has ended: sessions with this configuration behave like those of
-    /// `default`.
+    /// Sessions with this configuration behave like those of `default`: no service continues transfers when the program has
+    /// ended.
     public class func background(withIdentifier identifier: String) -> URLSessionConfiguration {
         var values = ConfigurationValues.standard()
         values.identifier = identifier
@@ -54,13 +54,13 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
         return URLSessionConfiguration(values)
     }
 
-    /// A configuration with the same values; the stores are shared.
+    /// Returns a configuration with the same values, which shares the stores.
     open override func copy() -> Any { copy(with: nil) }
 
-    /// A configuration with the same values; the stores are shared.
+    /// Returns a configuration with the same values, which shares the stores.
     open func copy(with zone: NSZone? = nil) -> Any { URLSessionConfiguration(values) }
 
-    // MARK: what requests are given
+    // MARK: defaults of requests
 
     /// The identifier that was passed to `background(withIdentifier:)`; nil for other configurations.
     open var identifier: String? { core[\.identifier] }
@@ -109,15 +109,15 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
         set { core[\.httpShouldUsePipelining] = newValue }
     }
 
-    // MARK: which ways may be taken
+    // MARK: networks
 
-    /// Whether requests may use a modem's interface; a request can only be more restrictive.
+    /// Whether requests may use a cellular interface; a request can only be more restrictive.
     open var allowsCellularAccess: Bool {
         get { core[\.allowsCellularAccess] }
         set { core[\.allowsCellularAccess] = newValue }
     }
 
-    /// Whether requests may use an interface that costs money; a request can only be more restrictive.
+    /// Whether requests may use an expensive interface; a request can only be more restrictive.
     open var allowsExpensiveNetworkAccess: Bool {
         get { core[\.allowsExpensiveNetworkAccess] }
         set { core[\.allowsExpensiveNetworkAccess] = newValue }
@@ -137,8 +137,8 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
 
     /// The proxies, under the keys of Apple's system configuration such as `HTTPEnable`, `HTTPProxy` and `HTTPPort`.
     ///
-    /// Nil takes them from the environment, once for each session; an empty dictionary means no proxy. Automatic
-    /// configuration is not supported: its keys are ignored.
+    /// With nil, a session reads them from the environment when it is created; an empty dictionary means no proxy. Keys for
+    /// automatic configuration are ignored.
     open var connectionProxyDictionary: [AnyHashable: Any]? {
         get { core[\.connectionProxyDictionary].value }
         set { core[\.connectionProxyDictionary] = UncheckedSendable(newValue) }
@@ -164,13 +164,13 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
         set { core[\.httpShouldSetCookies] = newValue }
     }
 
-    /// Which cookies of responses are stored; the storage's own policy is not applied.
+    /// The policy for storing the cookies of responses; the storage's own policy is not applied.
     open var httpCookieAcceptPolicy: HTTPCookie.AcceptPolicy {
         get { core[\.httpCookieAcceptPolicy] }
         set { core[\.httpCookieAcceptPolicy] = newValue }
     }
 
-    /// The storage of cookies; nil for no cookies.
+    /// The storage of cookies; with nil cookies are neither sent nor stored.
     open var httpCookieStorage: HTTPCookieStorage? {
         get { core[\.httpCookieStorage] }
         set { core[\.httpCookieStorage] = newValue }
@@ -188,21 +188,21 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
         set { core[\.urlCache] = newValue }
     }
 
-    /// The program's `URLProtocol` classes, which are asked in this order before the built-in protocols.
+    /// The program's `URLProtocol` classes. Their `canInit(with:)` is called in this order, before a built-in loader is used.
     open var protocolClasses: [AnyClass]? {
         get { core[\.protocolClasses] }
         set { core[\.protocolClasses] = newValue }
     }
 
-    // MARK: what Apple's configuration does not have
+    // MARK: additions to Apple's configuration
 
-    /// Everything beyond Apple's configuration: addresses, limits, TLS, decoding, web sockets.
+    /// The options that Apple's configuration does not have: addresses, limits, TLS, decoding, WebSockets.
     open var lupine: LupineOptions {
         get { core[\.lupine] }
         set { core[\.lupine] = newValue }
     }
 
-    // MARK: without a meaning on Linux
+    // MARK: properties without effect on Linux
 
     /// Stored; the system's resolver decides what it validates.
     open var requiresDNSSECValidation: Bool {

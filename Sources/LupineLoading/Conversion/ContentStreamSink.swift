@@ -53,8 +53,8 @@ final class ContentStreamSink: TaskSink, StreamOwner {
 
     func post(_ job: @escaping @Sendable () -> Void) { stream?.post(job) }
 
-    /// Does nothing: the load counts the bytes.
-    func streamMoved(received: Int, sent: Int) {}
+    /// Nothing to do: the load has counted the bytes.
+    func streamTransferred(received: Int, sent: Int) {}
 
     func streamClosed(_ half: StreamMachine.Half) {
         task?.call { context in
@@ -64,7 +64,7 @@ final class ContentStreamSink: TaskSink, StreamOwner {
     }
 
     func streamCaptured(_ streams: CapturedStreams) {
-        if let task { streams.tell(task) }
+        if let task { streams.passToDelegate(of: task) }
         stream?.end(StreamFault.closed.error)
     }
 

@@ -5,26 +5,27 @@ internal import Foundation
 internal import Glibc
 internal import LupineTransport
 
-/// Removes the files of downloads that nobody will resume: those of killed programs, and parts whose resume data was neither used
-/// nor discarded.
+/// Removes abandoned temporary files of downloads: those of killed programs, and parts whose resume data was neither used nor
+/// discarded.
 ///
-/// Each folder is searched once in a process, when its first download begins, on a queue of its own. A file is removed if it is a
-/// regular file of the user with the name of a download, and has not been written to for a week, the default limit of a load's
-/// duration.
+/// Each folder is searched once in a process, on a background queue, when the first download into it begins. A file is removed if
+/// it is a regular file of the user, has the name of a download's file, and has not been written to for a week, which is the
+/// default time limit of a load.
 enum AbandonedParts {
-    /// How long a part is kept.
+    /// How long after its last write a file is kept.
     static let age: TimeInterval = ConfigurationValues.defaultResourceTimeout
 
-    private static let seen = Lock<Set<String>>([])
+    /// The paths of the folders that were searched.
+    private static let searched = Lock<Set<String>>([])
     private static let queue = DispatchQueue(label: "lupine.parts", qos: .background)
 
-    /// Searches a folder, unless that was done before in this process.
+    /// Searches a folder, unless this process has searched it already.
     static func sweep(_ folder: URL) {
-        guard seen.withLock({ $0.insert(folder.path).inserted }) else { return }
+        guard searched.withLock({ $0.insert(folder.path).inserted }) else { return }
         queue.async { remove(in: folder, at: Date()) }
     }
 
-    /// Removes the files in a folder that are too old.
+    /// Removes the abandoned files in a folder.
     static func remove(in folder: URL, at now: Date) {
         let files = FileManager.default
         for name in (try? files.contentsOfDirectory(atPath: folder.path)) ?? []

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 
-/// A `Content-Range` in bytes (RFC 9110 §14.4), parsed with two tolerances: some servers state the position after the last byte,
-/// so the end may equal the total; and some state an empty range as one that ends before it starts.
+/// A `Content-Range` in bytes (RFC 9110 §14.4). The parser tolerates two errors of servers: an end that is the position after the
+/// last byte, and so may equal the total; and an empty range, which ends one byte before its start.
 package struct ContentRange: Hashable {
-    /// The first byte; nil in a response without a range.
+    /// The position of the first byte; nil for an unsatisfied range (`*`).
     package let start: Int64?
-    /// The last byte, or the one after it; nil in a response without a range.
+    /// The position of the last byte, or of the byte after it; nil for an unsatisfied range (`*`).
     package let end: Int64?
-    /// The total length; nil for an asterisk.
+    /// The total length; nil if it is unknown (`*`).
     package let total: Int64?
 
     /// Parses the field's value; returns nil if it is invalid.
@@ -35,7 +35,7 @@ package struct ContentRange: Hashable {
 
     private static func number(_ text: Substring) -> Int64? {
         guard !text.isEmpty, text.utf8.allSatisfy({ 0x30...0x39 ~= $0 }), let number = Int64(text),
-            // So that adding one does not overflow.
+            // Excludes the largest number, so that adding one does not overflow.
             number < .max
         else { return nil }
         return number

@@ -3,10 +3,10 @@
 internal import Foundation
 internal import LupineTransport
 
-/// The temporary file of a download. It is created when there is content to store, accessible to its owner only, and removed with
-/// the download unless it was taken over (U-7.9).
+/// The temporary file of a download: created when the response arrives, accessible to its owner only, and removed at the end of
+/// the download unless the program has moved it or may resume the download (U-7.9).
 ///
-/// Content is written to `target`, mostly by splicing in the kernel. Any thread may use it, one at a time.
+/// Content is written to `target`, mostly by splicing in the kernel. Any thread may use the file, one at a time.
 struct DownloadFile: Sendable {
     /// The path of the file.
     let path: String
@@ -28,7 +28,7 @@ struct DownloadFile: Sendable {
         return DownloadFile(path: path, target: FileTarget(try Descriptor.creating(path: path)))
     }
 
-    /// Opens a file to append after its first `offset` bytes; throws if it has fewer.
+    /// Opens a file to append after its first `offset` bytes; throws if the file is shorter.
     static func continuing(_ path: String, at offset: Int64) throws(Errno) -> DownloadFile {
         DownloadFile(path: path, target: FileTarget(try Descriptor.continuing(path: path, at: offset)))
     }

@@ -3,45 +3,44 @@
 import Foundation
 import LupineTransport
 
-/// Stores the content of a download task in a temporary file and passes the file to the delegate or the handler; afterwards the
-/// file is removed unless it was moved (U-7.9 to U-7.13).
+/// The sink of a download task: stores the content in a temporary file and passes the file to the delegate or the completion
+/// handler. Afterwards removes the file, unless the program has moved it (U-7.9 to U-7.13).
 final class DownloadSink: TaskSink {
     typealias Handler = @Sendable (URL?, URLResponse?, (any Error)?) -> Void
 
     private struct State: Sendable {
         /// The complete file, while this sink owns it.
         var file: DownloadFile?
-        /// The written bytes that the delegate has not been told of.
+        /// The written bytes that were not reported to the delegate yet.
         var unreported = WriteProgress()
-        /// The callers that wait for resume data.
+        /// The handlers to call with resume data when the task ends.
         var resumeDataHandlers: [@Sendable (Data?) -> Void] = []
         var hasEnded = false
-        /// Cleared when it is called, because the task may be released on another thread.
+        /// The completion handler; cleared when it is called, because the task may be released on another thread.
         var handler: Handler?
     }
 
     private let store: DownloadStore
     private let decodes: Bool
     /// Whether there is a completion handler.
-    private let isHandled: Bool
+    private let hasHandler: Bool
     private let clock = SessionClock.system
     private let state: Lock<State>
 
     /// - Parameters:
     ///   - store: Stores the content.
     ///   - decodes: Whether the session decodes content codings.
-    ///   - handler: Called at the end instead of the delegate.
+    ///   - handler: Called at the end instead of the delegate; nil if there is no completion handler.
     init(_ store: DownloadStore, decodes: Bool, _ handler: Handler?) {
         self.store = store
         self.decodes = decodes
-        isHandled = handler != nil
+        hasHandler = handler != nil
         state = Lock(State(handler: handler))
     }
 
-    /// Creates the sink of a data task that becomes a download; the content arrives through `received`, in order.
+    /// Creates the sink of a data task that becomes a download. The task passes all content to `received`.
     static func takingOver(_ task: TaskCore, _ response: URLResponse, in folder: URL) -> DownloadSink {
-        // The request as the program made it: any session may resume the download, and must not use this session's fields and
-        // cookies.
+        // The request without this session's fields and cookies, because any session may resume the download.
         let request = task.originalRequest ?? URLRequest(url: URL(fileURLWithPath: "/"))
         let sink = DownloadSink(DownloadStore(request, folder: folder), decodes: true, nil)
         _ = sink.responded(task, response)
@@ -53,10 +52,10 @@ final class DownloadSink: TaskSink {
     func responded(_ task: TaskCore, _ response: URLResponse) -> HopPlan {
         switch store.response(response, isDecoded: isDecoded(response)) {
         case .store(let target, let resumed):
-            if let resumed { tellResumed(task, at: resumed.offset, of: resumed.total) }
+            if let resumed { reportResumed(task, at: resumed.offset, of: resumed.total) }
             return .splice(into: target)
         case .complete(let count):
-            tellResumed(task, at: count, of: count)
+            reportResumed(task, at: count, of: count)
             return .skip
         case .fail(let code, let reason, let cause):
             fail(task, code, cause, reason)
@@ -64,13 +63,14 @@ final class DownloadSink: TaskSink {
         }
     }
 
-    private func tellResumed(_ task: TaskCore, at offset: Int64, of total: Int64) {
+    private func reportResumed(_ task: TaskCore, at offset: Int64, of total: Int64) {
         call(task) { delegate, session, downloadTask in
             delegate.urlSession(
                 session, downloadTask: downloadTask, didResumeAtOffset: offset, expectedTotalBytes: total)
         }
     }
 
+    /// Whether the session decodes the content of the response.
     private func isDecoded(_ response: URLResponse) -> Bool {
         guard decodes, store.mayDecode, let response = response as? HTTPURLResponse,
             let coding = response.value(forHTTPHeaderField: "Content-Encoding")
@@ -93,21 +93,22 @@ final class DownloadSink: TaskSink {
             fail(task, .badServerResponse, nil, fault)
             return .enough
         }
-        guard !isHandled, task.hasDelegate else { return .more }
+        guard !hasHandler, task.hasDelegate else { return .more }
         switch state.withLock({ $0.unreported.wrote(count, at: clock.now()) }) {
         case .wait: break
-        case .tellNow: tellWritten(task)
-        case .tell(let delay):
-            _ = clock.alarm(clock.now() + delay) { self.tellWritten(task) }
+        case .reportNow: reportWritten(task)
+        case .report(let delay):
+            _ = clock.alarm(clock.now() + delay) { self.reportWritten(task) }
         }
         return .more
     }
 
-    /// Reports all bytes written since the last call (U-7.10).
-    private func tellWritten(_ task: TaskCore) { call(task) { self.tellWritten($0, $1, $2) } }
+    /// Reports all bytes written since the last report to the delegate, on the delegate queue (U-7.10).
+    private func reportWritten(_ task: TaskCore) { call(task) { self.callDidWriteData(of: $0, $1, $2) } }
 
-    private func tellWritten(
-        _ delegate: any URLSessionDownloadDelegate, _ session: URLSession, _ task: URLSessionDownloadTask
+    /// Runs on the delegate queue.
+    private func callDidWriteData(
+        of delegate: any URLSessionDownloadDelegate, _ session: URLSession, _ task: URLSessionDownloadTask
     ) {
         guard let new = state.withLock({ $0.unreported.take(at: clock.now()) }) else { return }
         let count = store.count
@@ -118,13 +119,14 @@ final class DownloadSink: TaskSink {
 
     // MARK: the end
 
-    /// Cancels the task. `handler` is called once, before the task completes, with resume data or nil.
+    /// Cancels the task for `cancel(byProducingResumeData:)`. `handler` is called once, before the task completes, with resume
+    /// data or nil.
     func askForResumeData(_ task: TaskCore, _ handler: @escaping @Sendable (Data?) -> Void) {
-        let isLate = state.withLock { state in
+        let hasEnded = state.withLock { state in
             if !state.hasEnded { state.resumeDataHandlers.append(handler) }
             return state.hasEnded
         }
-        if isLate { return task.certainly { handler(nil) } }
+        if hasEnded { return task.certainly { handler(nil) } }
         task.cancel()
     }
 
@@ -134,27 +136,28 @@ final class DownloadSink: TaskSink {
             defer { state.resumeDataHandlers = [] }
             return (state.resumeDataHandlers, !state.unreported.isEmpty)
         }
-        if hasUnreported { tellWritten(task) }
+        if hasUnreported { reportWritten(task) }
         guard let error else {
             for handler in resumeDataHandlers { handler(nil) }
             return finish(task)
         }
-        // A download that was cancelled or could not be written leaves no part behind, unless resume data was requested.
         let loading = error as? URLError
-        // The same holds for an error that cannot carry resume data: the part would never be found.
-        let isLost = loading.map { [.cancelled, .cannotWriteToFile].contains($0.code) } ?? true
-        let data = store.stop(keepsPart: !isLost || !resumeDataHandlers.isEmpty)
+        // Unless resume data was requested, the part is removed if the task was cancelled, if the part could not be written, or
+        // if the error cannot carry resume data, because the program could not refer to the part then.
+        let removesPart = loading.map { [.cancelled, .cannotWriteToFile].contains($0.code) } ?? true
+        let data = store.stop(keepsPart: !removesPart || !resumeDataHandlers.isEmpty)
         for handler in resumeDataHandlers { handler(data) }
-        // The program's own errors are not changed (U-16.4).
+        // An error of the program is not changed (U-16.4).
         guard let data, let loading else { return error }
         return URLError(
             loading.code,
             userInfo: loading.errorUserInfo.merging([NSURLSessionDownloadTaskResumeData: data]) { $1 })
     }
 
-    /// Removes what was written, when no one will ask for it.
+    /// Removes the written part, for which resume data can no longer be requested.
     func discard() { _ = store.stop(keepsPart: false) }
 
+    /// Completes the file and passes it to the delegate. Returns an error if the file cannot be completed.
     private func finish(_ task: TaskCore) -> (any Error)? {
         switch store.finish() {
         case .failure(let failure):
@@ -165,7 +168,7 @@ final class DownloadSink: TaskSink {
                 underlying: failure.cause.map { NSError(domain: NSPOSIXErrorDomain, code: Int($0.rawValue)) })
         case .success(let file):
             state.withLock { $0.file = file }
-            if !isHandled {
+            if !hasHandler {
                 call(task) { delegate, session, downloadTask in
                     delegate.urlSession(session, downloadTask: downloadTask, didFinishDownloadingTo: file.url)
                     self.removeFile()
@@ -198,6 +201,7 @@ final class DownloadSink: TaskSink {
         file?.remove()
     }
 
+    /// Calls the download delegate on the delegate queue, if there is one.
     private func call(
         _ task: TaskCore,
         _ body:

@@ -3,18 +3,19 @@
 internal import Foundation
 internal import LupineTransport
 
-/// The storage of a download task: decides for each response what to do with the content, counts written bytes, and decides at
-/// the end whether a part can be resumed.
+/// The storage of a download task: decides for each response where to store the content, counts the written bytes, and decides at
+/// the end whether the part can be resumed.
 ///
-/// The task calls `response`, `wrote` and one of `finish` and `stop`, from any thread, but one at a time.
+/// The task calls `response`, `wrote`, and at the end either `finish` or `stop`, on any thread, but one at a time.
 final class DownloadStore: Sendable {
     /// What the task does with a response's content.
     enum Plan: Sendable {
-        /// Write the content to the target, after an existing part if there is an offset; the total is -1 if it is unknown.
+        /// Write the content to the target. `resumed` tells where an existing part is continued; its total is -1 if it is
+        /// unknown.
         case store(FileTarget, resumed: (offset: Int64, total: Int64)?)
         /// The existing file is complete and has this many bytes.
         case complete(Int64)
-        /// Fail: the content cannot be stored.
+        /// Fail with this code, because the content cannot be stored.
         case fail(URLError.Code, reason: String, Errno?)
     }
 
@@ -32,25 +33,26 @@ final class DownloadStore: Sendable {
         /// The version of the resource that is being stored.
         var version: DownloadVersion?
         var count = Count(written: 0, expected: -1)
-        /// The announced rest that is appended to the existing part; nil if the content is stored from the start.
-        var rest: ResumeRule.Rest?
-        /// Whether the whole is requested because the server did not send the rest of the existing part.
-        var startsOver = false
-        var isOver = false
+        /// The announced bytes that are appended to the existing part; nil for a new file.
+        var remainder: ResumeRule.Remainder?
+        /// Whether the whole resource was requested, because a response could not be appended to the existing part.
+        var hasStartedOver = false
+        var hasEnded = false
 
-        /// Describes how the written bytes contradict the announced rest; nil if they do not. Bytes may only be missing while
-        /// content is still arriving.
-        func fault(isOver: Bool) -> String? {
-            guard let rest,
-                count.written > rest.whole.upperBound || isOver && !rest.whole.contains(count.written)
-            else { return nil }
-            return "the server sent \(count.written - rest.offset) bytes for \(rest.name)"
+        /// Describes the fault if the number of written bytes contradicts `remainder`; nil if it does not. Bytes may be missing
+        /// only before the end.
+        func fault(hasEnded: Bool) -> String? {
+            guard let remainder else { return nil }
+            let sizes = remainder.completeSizes
+            let isTooShort = hasEnded && count.written < sizes.lowerBound
+            guard count.written > sizes.upperBound || isTooShort else { return nil }
+            return "the server sent \(count.written - remainder.offset) bytes for \(remainder.contentRange)"
         }
     }
 
     /// The request as the program made it.
     private let request: URLRequest
-    /// The data of the download to resume; nil for a download from the start, also if the partial file no longer exists.
+    /// The resume data; nil for a new download, and if the partial file no longer exists.
     private let resuming: ResumeData?
     private let folder: URL
     private let state = Lock(State())
@@ -62,9 +64,9 @@ final class DownloadStore: Sendable {
         self.folder = folder
     }
 
-    /// Resumes a download. If its partial file no longer exists, it starts over with the original request.
+    /// Creates the store of a resumed download, or of a new one with the original request if the partial file no longer exists.
     init(resuming data: ResumeData, folder: URL) {
-        request = data.requestForAll
+        request = data.originalRequest
         resuming = DownloadFile.holds(data.received, at: data.file) ? data : nil
         self.folder = folder
     }
@@ -72,18 +74,18 @@ final class DownloadStore: Sendable {
     /// The request to send.
     var requestToSend: URLRequest { resuming?.request ?? request }
 
-    /// Whether content codings may be decoded: not if content is appended to a part (U-9.11).
+    /// Whether content codings may be decoded; false if content is appended to a part (U-9.11).
     var mayDecode: Bool { resuming == nil }
 
-    /// Whether the whole must be requested because `response` is not the rest of the existing part; returns true only once. The
-    /// part is kept until it is replaced.
+    /// Returns true, the first time, if `response` cannot be appended to the existing part, so that the whole resource must be
+    /// requested. The part is kept until a new file replaces it.
     func mustStartOver(after response: HTTPURLResponse) -> Bool {
         guard let resuming, case .startOver = ResumeRule.step(after: response, part: resuming) else {
             return false
         }
         return state.withLock { state in
-            defer { state.startsOver = true }
-            return !state.startsOver
+            defer { state.hasStartedOver = true }
+            return !state.hasStartedOver
         }
     }
 
@@ -95,19 +97,19 @@ final class DownloadStore: Sendable {
     /// - Parameter isDecoded: Whether a content coding is decoded before the content is stored.
     func response(_ response: URLResponse, isDecoded: Bool) -> Plan {
         let http = response as? HTTPURLResponse
-        let resuming = state.withLock { $0.startsOver } ? nil : resuming
+        let resuming = state.withLock { $0.hasStartedOver } ? nil : resuming
         var step = ResumeRule.Step.store
         if let resuming, let http { step = ResumeRule.step(after: http, part: resuming) }
         do throws(Errno) {
             switch (step, resuming) {
-            case (.append(let rest), let resuming?):
-                let file = try DownloadFile.continuing(resuming.file, at: rest.offset)
-                begin(file, Count(written: rest.offset, expected: rest.total)) { state in
+            case (.append(let remainder), let resuming?):
+                let file = try DownloadFile.continuing(resuming.file, at: remainder.offset)
+                begin(file, Count(written: remainder.offset, expected: remainder.total)) { state in
                     state.validator = resuming.validator
                     state.version = resuming.version
-                    state.rest = rest
+                    state.remainder = remainder
                 }
-                return .store(file.target, resumed: (rest.offset, rest.total))
+                return .store(file.target, resumed: (remainder.offset, remainder.total))
             case (.complete, let resuming?):
                 let file = try DownloadFile.continuing(resuming.file, at: resuming.received)
                 begin(file, Count(written: resuming.received, expected: resuming.received))
@@ -135,16 +137,16 @@ final class DownloadStore: Sendable {
         }
     }
 
-    /// Counts bytes written to the file. Returns a description of the fault if they contradict the announced rest.
+    /// Counts bytes written to the file. Returns a description of the fault if there are more bytes than the server announced.
     @discardableResult
     func wrote(_ bytes: Int) -> String? {
         state.withLock { state in
             state.count.written += Int64(bytes)
-            return state.fault(isOver: false)
+            return state.fault(hasEnded: false)
         }
     }
 
-    /// Writes bytes to the file that were not spliced.
+    /// Writes bytes to the file, if they cannot be spliced.
     func write(_ data: Data) throws(TransportError) {
         guard let target = state.withLock({ $0.file?.target }) else { return }
         try target.write(Array(data).span)
@@ -152,22 +154,22 @@ final class DownloadStore: Sendable {
 
     /// Completes the download and returns its file, which the caller then owns.
     func finish() -> Result<DownloadFile, DownloadFailure> {
-        let (found, fault) = state.withLock { state in
-            state.isOver = true
-            return (state.file.take(), state.fault(isOver: true))
+        let (file, fault) = state.withLock { state in
+            state.hasEnded = true
+            return (state.file.take(), state.fault(hasEnded: true))
         }
-        guard let found else {
+        guard let file else {
             return .failure(DownloadFailure(code: .cannotOpenFile, cause: .noSuchFile))
         }
         if let fault {
-            found.remove()
+            file.remove()
             return .failure(DownloadFailure(code: .badServerResponse, reason: fault))
         }
-        do throws(Errno) { try found.target.confirmStored() } catch {
-            found.remove()
+        do throws(Errno) { try file.target.confirmStored() } catch {
+            file.remove()
             return .failure(DownloadFailure(code: .cannotCloseFile, cause: error))
         }
-        return .success(found)
+        return .success(file)
     }
 
     /// Ends the download before it is complete. Returns resume data and keeps the part, or removes the part and returns nil. Only
@@ -176,12 +178,12 @@ final class DownloadStore: Sendable {
     /// - Parameter keepsPart: Whether a part is to be kept, if that is possible.
     func stop(keepsPart: Bool) -> Data? {
         let (file, validator, version, count) = state.withLock { state in
-            defer { state.isOver = true }
+            defer { state.hasEnded = true }
             // Wrong bytes make the whole part useless.
-            let validator = state.fault(isOver: false) == nil ? state.validator : nil
+            let validator = state.fault(hasEnded: false) == nil ? state.validator : nil
             return (state.file.take(), validator, state.version, state.count)
         }
-        guard let file else { return keepsPart ? untouchedPart() : nil }
+        guard let file else { return keepsPart ? unchangedResumeData() : nil }
         guard keepsPart, let validator, count.written > 0, let url = request.url,
             (try? file.target.confirmStored()) != nil,
             let data = ResumeData(
@@ -195,27 +197,32 @@ final class DownloadStore: Sendable {
         return data
     }
 
-    /// Returns the resume data unchanged if the attempt to resume ended before a response.
-    private func untouchedPart() -> Data? {
+    /// Returns the resume data of the existing part if this attempt to resume has ended without a response.
+    private func unchangedResumeData() -> Data? {
         let hadResponse = state.withLock { $0.count.expected != -1 || $0.count.written > 0 }
         return hadResponse ? nil : resuming?.data
     }
 
-    /// - Parameter update: Sets other values together with the file. Runs under the lock, so it must not call a response, which
-    ///   may be the program's.
+    /// Sets the file that content is written to, or removes it if the download has ended already.
+    ///
+    /// - Parameters:
+    ///   - file: The file.
+    ///   - count: The progress at the start.
+    ///   - update: Sets other values of the state. Runs under the lock, so it must not call a response, whose class may be the
+    ///     program's.
     private func begin(_ file: DownloadFile, _ count: Count, _ update: (inout State) -> Void = { _ in }) {
-        let late = state.withLock { state -> Bool in
-            if state.isOver { return true }
+        let isLate = state.withLock { state -> Bool in
+            if state.hasEnded { return true }
             state.file = file
             state.count = count
             update(&state)
             return false
         }
-        if late { file.remove() }
+        if isLate { file.remove() }
     }
 
-    /// Removes the old part after a success or a 416: the server has another version, or a shorter one. After other statuses the
-    /// part may be requested again.
+    /// Removes the existing part after a 2xx or a 416, because the server has another version, or a shorter one. After other
+    /// statuses the download can still be resumed.
     private func discardPart(after response: HTTPURLResponse) {
         let status = response.statusCode
         guard let resuming, 200...299 ~= status || status == 416 else { return }

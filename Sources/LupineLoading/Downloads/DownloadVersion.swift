@@ -3,8 +3,8 @@
 internal import Foundation
 internal import LupineHTTP
 
-/// What a server said about the version of a downloaded resource. The rest must agree with it before it is appended to a part
-/// (RFC 9110 §15.3.7.3).
+/// The version of a downloaded resource, as the server described it. A 206 is appended to a part only if its version does not
+/// differ (RFC 9110 §15.3.7.3).
 package struct DownloadVersion: Hashable, Sendable, Codable {
     /// The entity tag, weak or strong, as the server sent it.
     package let entityTag: String?
@@ -15,7 +15,7 @@ package struct DownloadVersion: Hashable, Sendable, Codable {
     /// The content coding of the bytes; nil for none.
     package let coding: String?
 
-    /// Creates the version of a response with the whole resource. If the content is decoded, the length is not that of the file.
+    /// Creates the version of a response with the whole resource. The total is nil if the content is decoded.
     package init(of response: HTTPURLResponse) {
         entityTag = response.value(forHTTPHeaderField: "ETag")
         lastModified = response.value(forHTTPHeaderField: "Last-Modified")
@@ -23,7 +23,7 @@ package struct DownloadVersion: Hashable, Sendable, Codable {
         coding = Self.coding(of: response)
     }
 
-    /// Creates a version of which only the validator is known.
+    /// Creates a version with a validator only.
     init(_ validator: ResumeData.Validator) {
         switch validator {
         case .entityTag(let tag): (entityTag, lastModified) = (tag, nil)
@@ -32,9 +32,9 @@ package struct DownloadVersion: Hashable, Sendable, Codable {
         (total, coding) = (nil, nil)
     }
 
-    /// Describes how a response's version differs from this one; returns nil if nothing shows a difference.
+    /// Describes how a response's version differs from this one; returns nil if no field of both differs.
     ///
-    /// A 206 may omit fields that were sent before (§15.3.7). If it has a tag, the date is not compared.
+    /// A 206 may omit fields that were sent before (RFC 9110 §15.3.7). If both versions have a tag, the dates are not compared.
     func difference(from response: HTTPURLResponse, total: Int64?) -> String? {
         let tag = response.value(forHTTPHeaderField: "ETag")
         if let entityTag, let tag {

@@ -2,10 +2,10 @@
 
 package import Foundation
 
-/// The state of a stopped download with which it can be resumed; programs carry it as opaque `Data` (U-7.14).
+/// The state of a stopped download, from which it can be resumed. Programs get it encoded as opaque `Data` (U-7.14).
 ///
-/// It is valid in other sessions and processes, as long as the partial file exists. Decoding checks everything, because the
-/// program may pass any data.
+/// Resume data is valid in other sessions and processes, as long as the partial file exists. Decoding validates all values,
+/// because the program may pass any data.
 package struct ResumeData: Hashable, Sendable, Codable {
     /// The validator that identifies a version of a resource (RFC 9110 §8.8), as the server sent it.
     package enum Validator: Hashable, Sendable, Codable {
@@ -36,13 +36,13 @@ package struct ResumeData: Hashable, Sendable, Codable {
     package let received: Int64
     /// The path of the partial file.
     package let file: String
-    /// The version with which the response to the next request is compared. Nil in data of earlier library versions; then only
-    /// the validator is known.
+    /// The version of the part as the server has described it; nil in data of earlier library versions. The property's name is a
+    /// key of the encoded data.
     private let said: DownloadVersion?
 
     private static let magic = Array("lupine-download-1\n".utf8)
-    /// The largest size: more than the longest request head that is allowed.
-    private static let longest = 1 << 20
+    /// The largest size of encoded data; the longest request head that can be sent is shorter.
+    private static let maxLength = 1 << 20
 
     /// Creates resume data.
     ///
@@ -52,8 +52,8 @@ package struct ResumeData: Hashable, Sendable, Codable {
     ///   - validator: The validator of the version.
     ///   - received: The number of bytes in the part.
     ///   - file: The path of the partial file.
-    ///   - version: Everything known about the version; nil if that is only the validator.
-    ///   - request: The request whose cookie handling is to be used when the download is resumed; nil for the default.
+    ///   - version: The version; nil if only the validator is known.
+    ///   - request: The request whose cookie settings apply when the download is resumed; nil for the default.
     package init(
         url: URL, fields: [HeaderList.Field], validator: Validator, received: Int64, file: String,
         version: DownloadVersion? = nil, cookiesAsIn request: URLRequest? = nil
@@ -68,14 +68,14 @@ package struct ResumeData: Hashable, Sendable, Codable {
         said = version
     }
 
-    /// What is known about the part's version.
+    /// The version of the part, with which the response to `request` is compared; at least its validator.
     package var version: DownloadVersion { said ?? DownloadVersion(validator) }
 
-    /// Decodes what `data` encoded; returns nil for anything else.
+    /// Decodes resume data; returns nil if `data` was not encoded by this type.
     package init?(_ data: Data) {
-        guard data.count <= Self.longest, data.starts(with: Self.magic),
+        guard data.count <= Self.maxLength, data.starts(with: Self.magic),
             let read = try? JSONDecoder().decode(Self.self, from: data.dropFirst(Self.magic.count)),
-            read.isSound
+            read.isValid
         else { return nil }
         self = read
     }
@@ -84,17 +84,17 @@ package struct ResumeData: Hashable, Sendable, Codable {
     package var data: Data? {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        guard let body = try? encoder.encode(self), body.count + Self.magic.count <= Self.longest else {
+        guard let body = try? encoder.encode(self), body.count + Self.magic.count <= Self.maxLength else {
             return nil
         }
         return Data(Self.magic) + body
     }
 
-    /// The request for the rest, on condition that the resource is unchanged (RFC 9110 §13.1.5, §14.2).
+    /// The request for the missing bytes, on condition that the resource is unchanged (RFC 9110 §13.1.5, §14.2).
     ///
-    /// The received bytes are stored as they are, so no coding is accepted unless the program asked for one.
+    /// Appended content is not decoded, so the request accepts no content coding unless the program has set `Accept-Encoding`.
     package var request: URLRequest {
-        var request = requestForAll
+        var request = originalRequest
         if request.value(forHTTPHeaderField: "Accept-Encoding") == nil {
             request.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
         }
@@ -104,7 +104,7 @@ package struct ResumeData: Hashable, Sendable, Codable {
     }
 
     /// The request for the whole resource, as the program made it.
-    var requestForAll: URLRequest {
+    var originalRequest: URLRequest {
         var request = URLRequest(url: url)
         request.headerList = HeaderList(fields)
         request.httpShouldHandleCookies = handlesCookies ?? true
@@ -113,7 +113,7 @@ package struct ResumeData: Hashable, Sendable, Codable {
     }
 
     /// Whether a download could have written these values.
-    private var isSound: Bool {
+    private var isValid: Bool {
         guard let scheme = url.scheme?.lowercased(), scheme == "http" || scheme == "https", url.host != nil,
             received > 0, file.hasPrefix("/"), !file.utf8.contains(0), said?.total ?? received >= received
         else { return false }

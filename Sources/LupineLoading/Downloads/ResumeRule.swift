@@ -5,37 +5,37 @@ internal import LupineHTTP
 
 /// Decides when a download can be resumed, and what the response to such an attempt means (U-7.12, U-7.14). Pure.
 package enum ResumeRule {
-    /// The remaining bytes of a download, as announced by the response's head.
-    package struct Rest: Hashable, Sendable {
-        /// The number of bytes before the remaining ones.
+    /// The missing bytes of a download, as the head of a response announces them.
+    package struct Remainder: Hashable, Sendable {
+        /// The number of bytes in the existing part.
         package let offset: Int64
         /// The total number of bytes of the download; -1 if it is unknown.
         package let total: Int64
-        /// The file sizes, in bytes, with which the download counts as complete.
-        package let whole: ClosedRange<Int64>
+        /// The sizes of the file, in bytes, at which the download is complete.
+        package let completeSizes: ClosedRange<Int64>
         /// The value of the response's `Content-Range`.
-        package let name: String
+        package let contentRange: String
     }
 
     /// What a download does with a response.
     package enum Step: Hashable, Sendable {
-        /// Store the content from its start, in a new file, and not in the existing part.
+        /// Store the content in a new file instead of the existing part.
         case store
         /// Append the content to the existing part.
-        case append(Rest)
+        case append(Remainder)
         /// No bytes are missing: the existing part is complete.
         case complete
-        /// Request the whole content: this response cannot be appended to the existing part. The payload says why.
+        /// Request the whole resource, because this response cannot be appended to the existing part for this reason.
         case startOver(String)
     }
 
-    /// Returns the step after a `response` to the request for the bytes that `part`, the partial download, lacks.
+    /// Returns what to do with the response to `part.request`, which asks for the bytes that the part lacks.
     ///
     /// Some servers ignore `If-Range`, or respond with another range: a 206 is appended only if its version, range, total and
     /// length all fit.
     package static func step(after response: HTTPURLResponse, part: ResumeData) -> Step {
-        let name = response.value(forHTTPHeaderField: "Content-Range")
-        let range = name.flatMap(ContentRange.init)
+        let contentRange = response.value(forHTTPHeaderField: "Content-Range")
+        let range = contentRange.flatMap(ContentRange.init)
         switch response.statusCode {
         case 206: break
         case 416:
@@ -45,37 +45,43 @@ package enum ResumeRule {
         default: return .store
         }
         let offset = part.received
-        guard let name, let range, let end = range.end, range.start == offset else {
-            let sent = name ?? "a part that it did not name"
+        guard let contentRange, let range, let end = range.end, range.start == offset else {
+            let sent = contentRange ?? "a part that it did not name"
             return .startOver("the server sent \(sent) for the bytes from \(offset) on")
         }
         if let reason = part.version.difference(from: response, total: range.total) {
             return .startOver(reason)
         }
         let total = range.total ?? part.version.total
-        guard end >= (total.map { $0 - 1 } ?? offset), end <= total ?? end else {
-            return .startOver("the server sent \(name), which is not all of the bytes from \(offset) on")
+        let lowestEnd = total.map { $0 - 1 } ?? offset
+        guard end >= lowestEnd, end <= total ?? end else {
+            return .startOver(
+                "the server sent \(contentRange), which is not all of the bytes from \(offset) on")
         }
-        // Some servers send the size as the end, instead of the position of the last byte. A known total tells which; if it is
-        // unknown, both readings are accepted.
-        let whole = total.map { $0...$0 } ?? max(end, offset + 1)...(end + 1)
+        // Some servers send the position after the last byte as the end of the range. If the total is unknown, both positions are
+        // accepted.
+        let completeSizes = total.map { $0...$0 } ?? max(end, offset + 1)...(end + 1)
         let length = response.expectedContentLength
         guard length >= 0 else {
-            return .append(Rest(offset: offset, total: total ?? -1, whole: whole, name: name))
+            return .append(
+                Remainder(
+                    offset: offset, total: total ?? -1, completeSizes: completeSizes,
+                    contentRange: contentRange))
         }
         let (sum, overflows) = offset.addingReportingOverflow(length)
-        guard !overflows, whole.contains(sum) else {
-            return .startOver("the server sent \(length) bytes for \(name)")
+        guard !overflows, completeSizes.contains(sum) else {
+            return .startOver("the server sent \(length) bytes for \(contentRange)")
         }
-        return .append(Rest(offset: offset, total: sum, whole: sum...sum, name: name))
+        return .append(
+            Remainder(offset: offset, total: sum, completeSizes: sum...sum, contentRange: contentRange))
     }
 
-    /// Returns the validator with which a part of this response can be resumed; nil if it cannot.
+    /// Returns the validator with which a part of this response can be resumed; nil if it cannot be resumed.
     ///
     /// - Parameters:
     ///   - response: The response with the fields that describe the version.
-    ///   - request: The request as the program made it; one with a `Range` of its own cannot be resumed.
-    ///   - isDecoded: Whether the stored content is decoded, and so differs from what was sent.
+    ///   - request: The request as the program made it. A request with a `Range` cannot be resumed.
+    ///   - isDecoded: Whether the stored content is decoded, and so differs from the bytes that were sent.
     static func validator(
         of response: HTTPURLResponse, to request: URLRequest, isDecoded: Bool
     ) -> ResumeData.Validator? {

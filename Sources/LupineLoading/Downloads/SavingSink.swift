@@ -3,46 +3,46 @@
 public import Foundation
 import LupineTransport
 
-/// Writes the content of a data task to a file that the program opens after it has seen the response. If it opens none, the
-/// content goes to the delegate as usual.
+/// The sink of a data task whose content is written to a file that the program opens when the response has arrived. If the
+/// program opens none, the delegate receives the content.
 ///
-/// The kernel splices content into the file if nothing has to process it. Content that passes a decoder, or does not come from
-/// the network, is written piece by piece.
+/// The kernel splices content from the socket into the file. Content that is decoded, or does not come from the network, is
+/// written piece by piece.
 final class SavingSink: TaskSink {
-    /// Opens the file for a response, at the position where content is to be written; returns nil if the delegate is to receive
-    /// it.
-    typealias Opening = @Sendable (URLResponse) -> FileHandle?
+    /// Opens the file for a response, at the position where content is to be written; returns nil to let the delegate receive the
+    /// content.
+    typealias FileOpener = @Sendable (URLResponse) -> FileHandle?
 
     private struct State {
-        /// Cleared at the end, because the task may be released on another thread.
-        var open: Opening?
+        /// The program's closure; cleared at the end, because the task may be released on another thread.
+        var open: FileOpener?
         var target: FileTarget?
     }
 
     private let base = DelegateSink.shared
     private let state: Lock<State>
 
-    init(_ open: @escaping Opening) { state = Lock(State(open: open)) }
+    init(_ open: @escaping FileOpener) { state = Lock(State(open: open)) }
 
     func responded(_ task: TaskCore, _ response: URLResponse) -> HopPlan {
         task.ask(fallback: .cancel) { context, answer in
             guard let delegate = context.delegates.data, let dataTask = context.task as? URLSessionDataTask
             else {
-                return self.settle(.allow, task, response, answer)
+                return self.openFile(.allow, task, response, answer)
             }
             delegate.urlSession(context.session, dataTask: dataTask, didReceive: response) { disposition in
-                self.settle(disposition, task, response, answer)
+                self.openFile(disposition, task, response, answer)
             }
         } taken: { disposition in
             task.carryOut(disposition, on: response)
             task.resumeReading()
         }
-        // No content may arrive before its target is known.
+        // Content arrives only after the file was opened.
         return .pause
     }
 
-    /// Opens the file if the disposition allows the content, and passes the disposition on.
-    private func settle(
+    /// Opens the file if the disposition is `allow`, then passes the disposition to `answer`.
+    private func openFile(
         _ disposition: URLSession.ResponseDisposition, _ task: TaskCore, _ response: URLResponse,
         _ answer: (URLSession.ResponseDisposition) -> Void
     ) {
@@ -103,7 +103,7 @@ extension URLSession {
         savingInto open: @escaping @Sendable (URLResponse) -> FileHandle? = { _ in nil }
     ) -> URLSessionDataTask {
         let body = file.map { TaskOrder.Body.file($0) } ?? .request
-        return data(
+        return makeDataTask(
             TaskOrder(kind: file == nil ? .data : .upload, request: request, body: body), SavingSink(open))
     }
 }

@@ -4,26 +4,28 @@ public import Foundation
 
 /// Creates download tasks.
 extension URLSession {
-    func download(
+    /// Creates a download task for a request.
+    func makeDownloadTask(
         _ request: URLRequest, handler: DownloadSink.Handler?,
         delegate: DelegateSet? = nil
     ) -> URLSessionDownloadTask {
         let folder = core.context.settings.temporaryDirectory
-        return download(DownloadStore(request, folder: folder), handler, delegate)
+        return makeDownloadTask(DownloadStore(request, folder: folder), handler, delegate)
     }
 
-    func download(
+    /// Creates a task that resumes a download. The task fails if the resume data is not valid.
+    func makeDownloadTask(
         resuming resumeData: Data, handler: DownloadSink.Handler?,
         delegate: DelegateSet? = nil
     ) -> URLSessionDownloadTask {
         if let data = ResumeData(resumeData) {
             let folder = core.context.settings.temporaryDirectory
-            return download(DownloadStore(resuming: data, folder: folder), handler, delegate)
+            return makeDownloadTask(DownloadStore(resuming: data, folder: folder), handler, delegate)
         }
-        // Without valid resume data the request is unknown (U-7.14).
-        let nowhere = DownloadStore(
+        // Without valid resume data the request is not known (U-7.14).
+        let unusedStore = DownloadStore(
             URLRequest(url: URL(fileURLWithPath: "/")), folder: core.context.settings.temporaryDirectory)
-        let sink = DownloadSink(nowhere, decodes: false, handler)
+        let sink = DownloadSink(unusedStore, decodes: false, handler)
         let task = core.makeTask(originalRequest: nil, sink: sink) { task in
             FailedLoad(
                 .loading(.unsupportedURL, url: nil, reason: "this is no resume data"), created: task.created,
@@ -35,13 +37,14 @@ extension URLSession {
     /// Discards a download that resume data could resume: removes the partial file. Does nothing if the file no longer exists, or
     /// if the data is not valid resume data.
     ///
-    /// A part that is neither resumed nor discarded is removed when it is older than a week.
+    /// A partial file that is neither resumed nor discarded is removed when it is older than a week.
     public class func discardDownload(withResumeData resumeData: Data) {
         guard let part = ResumeData(resumeData)?.file else { return }
         try? FileManager.default.removeItem(atPath: part)
     }
 
-    private func download(
+    /// Creates a download task that stores its content in `store`.
+    private func makeDownloadTask(
         _ store: DownloadStore, _ handler: DownloadSink.Handler?, _ delegate: DelegateSet?
     ) -> URLSessionDownloadTask {
         let sink = DownloadSink(store, decodes: core.context.settings.lupine.decodesContent, handler)

@@ -2,46 +2,45 @@
 
 internal import LupineTransport
 
-/// The progress of a download that the delegate has not been told of: reported rarely, with little delay, and completely at the
-/// end (U-7.10).
+/// Decides when the written bytes of a download are reported to the delegate: at most every 50 ms, and all of them at the end
+/// (U-7.10).
 ///
-/// Waking a thread for each piece would cost more than writing the piece. A value under the lock of its owner; time is an
-/// argument.
+/// Waking the delegate's thread for each piece would cost more than writing the piece. A value type; time is an argument.
 struct WriteProgress: Sendable {
-    /// What to do after a piece was written.
+    /// What the owner does after a piece was written.
     enum Step: Hashable, Sendable {
-        /// Nothing: a scheduled call will report it.
+        /// Nothing: a report is scheduled already.
         case wait
-        case tellNow
-        case tell(after: Interval)
+        case reportNow
+        case report(after: Interval)
     }
 
-    /// The shortest time between two calls.
+    /// The shortest time between two reports.
     static let interval = Interval.milliseconds(50)
 
-    private var untold: Int64 = 0
-    private var isUnderWay = false
-    private var toldAt: Instant?
+    private var unreported: Int64 = 0
+    private var isReportScheduled = false
+    private var lastReport: Instant?
 
-    /// Counts written bytes.
+    /// Counts written bytes, and returns when to report them.
     mutating func wrote(_ count: Int, at now: Instant) -> Step {
         guard count > 0 else { return .wait }
-        untold += Int64(count)
-        guard !isUnderWay else { return .wait }
-        isUnderWay = true
-        guard let toldAt, now < toldAt + Self.interval else { return .tellNow }
-        return .tell(after: toldAt + Self.interval - now)
+        unreported += Int64(count)
+        guard !isReportScheduled else { return .wait }
+        isReportScheduled = true
+        guard let lastReport, now < lastReport + Self.interval else { return .reportNow }
+        return .report(after: lastReport + Self.interval - now)
     }
 
-    /// Returns the bytes to report in the scheduled call; nil if they have been reported already.
+    /// Returns how many bytes to report now; nil if all have been reported.
     mutating func take(at now: Instant) -> Int64? {
-        isUnderWay = false
-        guard untold > 0 else { return nil }
-        defer { untold = 0 }
-        toldAt = now
-        return untold
+        isReportScheduled = false
+        guard unreported > 0 else { return nil }
+        defer { unreported = 0 }
+        lastReport = now
+        return unreported
     }
 
     /// Whether there is nothing to report.
-    var isEmpty: Bool { untold == 0 }
+    var isEmpty: Bool { unreported == 0 }
 }

@@ -208,7 +208,9 @@ extension TaskDriver: HopLoadClient {
         _ response: HTTPURLResponse, of hop: any HopLoad, _ situation: Situation,
         _ policy: URLCache.StoragePolicy, _ cache: URLCache, _ verdict: inout Verdict
     ) {
-        for url in CacheRule.voided(by: situation.request, response: response) { cache.invalidate(url) }
+        for url in CacheRule.invalidatedURLs(by: situation.request, response: response) {
+            cache.invalidate(url)
+        }
         guard case .deliver = verdict.judgement else { return }
         var use = situation.cache
         if let entry = use.takeRevalidated() {
@@ -252,8 +254,8 @@ extension TaskDriver: HopLoadClient {
     ) -> CacheProvenance {
         guard situation.isTransaction else { return .program }
         guard let evidence = hop.evidence else {
-            let way = reader?.way.map { context.engine.wayTaken($0, to: situation.announced.url) }
-            return way.map { CacheProvenance(.plain(way: $0)) } ?? .plain
+            let way = reader?.route.map { context.engine.wayTaken($0, to: situation.announced.url) }
+            return way.map { CacheProvenance(.plain(route: $0)) } ?? .plain
         }
         let facts = evidence.chainFacts(at: .now)
         return CacheProvenance(

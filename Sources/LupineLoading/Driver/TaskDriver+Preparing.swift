@@ -187,7 +187,7 @@ extension TaskDriver {
             let user = plan.authenticator?.value.proxyCredential
             guard let way = context.engine.way(to: url, as: user) else { return shared }
             return CacheRequester(
-                policy: shared.policy, client: shared.client, way: way, identifyingFields: fields)
+                policy: shared.policy, client: shared.client, route: way, identifyingFields: fields)
         }
         let judge = plan.judge ?? judge
         let mayIdentify = context.settings.mayIdentify(to: url, after: plan.move)
@@ -218,7 +218,7 @@ extension TaskDriver {
     /// requests have only the session's own fields.
     private func hasNothingToDoWithCaches(_ request: URLRequest) -> Bool {
         let settings = context.settings
-        guard settings.cache == nil, !settings.additionalHeadersConcernCaches,
+        guard settings.cache == nil, !settings.additionalHeadersAffectCaching,
             request.headerList.fields == settings.additionalHeaders.fields
         else { return false }
         switch settings.cachePolicy(for: request) {
@@ -300,7 +300,7 @@ extension TaskDriver {
 
     private func load(_ hop: Prepared, _ plan: Plan, _ cache: CacheUse) {
         var sent = hop.sent
-        order.dress?(&sent)
+        order.addHandshakeFields?(&sent)
         let transfer = context.engine.reporter == nil ? nil : newTransfer
         let authorization = hop.fields.authorization
         let request = hopRequest(sent, hop.fields, plan, transfer)

@@ -4,7 +4,7 @@ import Foundation
 
 extension CapturedStreams {
     /// Passes the streams to the delegate of the task.
-    func tell(_ task: TaskCore) {
+    func passToDelegate(of task: TaskCore) {
         task.call { [pair] context in
             guard let task = context.task as? URLSessionStreamTask else { return }
             context.delegates.stream?.urlSession(

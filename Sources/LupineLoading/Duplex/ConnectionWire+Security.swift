@@ -7,7 +7,7 @@ extension ConnectionWire {
     /// The settings for starting TLS.
     struct Security {
         let profile: TLSProfile
-        /// Answers questions about the peer and the client's identity; nil when no delegate is to be asked.
+        /// Asks the delegates whether to trust the server, and for the client's certificate; nil if there are none to ask.
         let verifier: TaskTrust?
         let timeout: Interval?
     }

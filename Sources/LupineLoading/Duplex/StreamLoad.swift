@@ -4,12 +4,13 @@ import Foundation
 import LupineTLS
 import LupineTransport
 
-/// Carries out a stream task: opens the connection, forwards the questions of TLS, and ends the task when the stream has ended.
+/// The load of a stream task: opens the connection, forwards the challenges of TLS to the delegates, and ends the task when the
+/// stream has ended.
 ///
 /// May be used on any thread.
 final class StreamLoad: TaskLoad, StreamOwner {
     private enum Stage: Sendable {
-        case fresh  // → running, ended
+        case unstarted  // → running, ended
         case running(EventLoop, LoopBound<StreamDriver>)  // → ended
         case ended
     }
@@ -17,28 +18,30 @@ final class StreamLoad: TaskLoad, StreamOwner {
     private let stream: StreamCore
     private let host: String
     private let port: Int
-    private let client: TaskCore
+    private let task: TaskCore
     private let context: SessionContext
-    private let stage = Lock(Stage.fresh)
+    private let stage = Lock(Stage.unstarted)
     private let trust = Lock<TaskTrust?>(nil)
 
     /// - Parameters:
     ///   - stream: The task's stream.
     ///   - host: A name or an address.
-    ///   - context: The session's context; kept alive as long as the stream.
+    ///   - port: The port of the server.
+    ///   - task: The task.
+    ///   - context: The session's context, which the load keeps alive as long as the stream.
     init(_ stream: StreamCore, host: String, port: Int, task: TaskCore, context: SessionContext) {
         self.stream = stream
         self.host = host
         self.port = port
-        client = task
+        self.task = task
         self.context = context
     }
 
-    // MARK: the task's side
+    // MARK: called by the task
 
     func start() {
         let bridge = context.engine.streamTrust
-        let trust = client.challengedTask.flatMap { verifier in bridge?.trust(asking: verifier) }
+        let trust = task.challengedTask.flatMap { verifier in bridge?.trust(asking: verifier) }
         self.trust.withLock { $0 = trust }
         let route: SessionEngine.StreamRoute
         do throws(TransportError) {
@@ -48,18 +51,18 @@ final class StreamLoad: TaskLoad, StreamOwner {
             return
         }
         let loop = route.loop
-        let conversation = LoopBound(sending: StreamDriver(on: loop, for: self), to: loop)
-        let isWanted = stage.withLock { stage -> Bool in
-            guard case .fresh = stage else { return false }
-            stage = .running(loop, conversation)
+        let driver = LoopBound(sending: StreamDriver(on: loop, for: self), to: loop)
+        let isStarted = stage.withLock { stage -> Bool in
+            guard case .unstarted = stage else { return false }
+            stage = .running(loop, driver)
             return true
         }
-        guard isWanted else { return }
-        stream.begin(conversation, on: loop)
+        guard isStarted else { return }
+        stream.begin(driver, on: loop)
         let isAccepted = loop.execute {
             let dial = RawDial(
                 to: route.origin, configuration: route.dialing, resolver: route.resolver, on: loop)
-            conversation.value.dial(dial) { connection in
+            driver.value.dial(dial) { connection in
                 ConnectionWire(
                     connection,
                     .init(
@@ -70,44 +73,44 @@ final class StreamLoad: TaskLoad, StreamOwner {
     }
 
     func cancel(_ error: URLError) {
-        if finish(error, onlyIfFresh: true) { return }
+        if finish(error, onlyIfUnstarted: true) { return }
         onLoop { $0.fail(.ended(StreamEnding(error: error))) }
     }
 
     func resumeReading() {}
-    func setSuspended(_ isSuspended: Bool) { onLoop { $0.setHeld(isSuspended) } }
+    func setSuspended(_ isSuspended: Bool) { onLoop { $0.setSuspended(isSuspended) } }
     func setPriority(_ priority: Float) {}
 
-    /// Runs a job on the conversation, if there is one.
+    /// Passes the driver to a job on its loop; does nothing before the start and after the end.
     private func onLoop(_ job: @escaping @Sendable (StreamDriver) -> Void) {
-        guard case .running(let loop, let conversation) = stage.withLock({ $0 }) else { return }
-        // A loop that shuts down ends its connections, but not one that is still being dialed.
-        if !loop.execute({ job(conversation.value) }) { finish(URLError(.shutDown, url: nil)) }
+        guard case .running(let loop, let driver) = stage.withLock({ $0 }) else { return }
+        // A loop that shuts down ends its connections, but not a connection that is still being dialed.
+        if !loop.execute({ job(driver.value) }) { finish(URLError(.shutDown, url: nil)) }
     }
 
-    // MARK: the stream's side
+    // MARK: called by the stream's driver
 
     func post(_ job: @escaping @Sendable () -> Void) { stream.post(job) }
 
-    func streamMoved(received: Int, sent: Int) {
-        client.state.withLock { state in
+    func streamTransferred(received: Int, sent: Int) {
+        task.state.withLock { state in
             state.counts.received += Int64(received)
             state.counts.sent += Int64(sent)
         }
     }
 
     func streamClosed(_ half: StreamMachine.Half) {
-        client.call { stage in
-            guard let task = stage.task as? URLSessionStreamTask else { return }
+        task.call { callback in
+            guard let task = callback.task as? URLSessionStreamTask else { return }
             switch half {
-            case .reading: stage.delegates.stream?.urlSession(stage.session, readClosedFor: task)
-            case .writing: stage.delegates.stream?.urlSession(stage.session, writeClosedFor: task)
+            case .reading: callback.delegates.stream?.urlSession(callback.session, readClosedFor: task)
+            case .writing: callback.delegates.stream?.urlSession(callback.session, writeClosedFor: task)
             }
         }
     }
 
     func streamCaptured(_ streams: CapturedStreams) {
-        streams.tell(client)
+        streams.passToDelegate(of: task)
         finish(nil)
     }
 
@@ -124,16 +127,18 @@ final class StreamLoad: TaskLoad, StreamOwner {
         return URLError(cause, url: nil).adding(bridge.userInfo(for: cause, of: trust.withLock { $0 }))
     }
 
-    /// Ends the task, once.
+    /// Ends the task. Only the first call has an effect; with `onlyIfUnstarted`, only before the start.
     ///
-    /// - Returns: Whether this call ended it.
+    /// - Returns: Whether this call has ended the task.
     @discardableResult
-    private func finish(_ error: (any Error)?, isReadToEnd: Bool = false, onlyIfFresh: Bool = false) -> Bool {
+    private func finish(
+        _ error: (any Error)?, isReadToEnd: Bool = false, onlyIfUnstarted: Bool = false
+    ) -> Bool {
         let isFirst = stage.withLock { stage -> Bool in
             switch stage {
             case .ended: return false
-            case .running where onlyIfFresh: return false
-            case .running, .fresh: break
+            case .running where onlyIfUnstarted: return false
+            case .running, .unstarted: break
             }
             stage = .ended
             return true
@@ -141,14 +146,14 @@ final class StreamLoad: TaskLoad, StreamOwner {
         guard isFirst else { return false }
         trust.withLock { $0 }?.end()
         stream.end(error ?? StreamFault.closed.error, isReadToEnd: isReadToEnd)
-        client.driverEnded(
+        task.driverEnded(
             error,
-            URLSessionTaskMetrics(hops: [], redirectCount: 0, created: client.created, completed: Date()))
+            URLSessionTaskMetrics(hops: [], redirectCount: 0, created: task.created, completed: Date()))
         return true
     }
 }
 
-/// The sink of a stream task, whose bytes do not pass through it.
+/// The sink of a stream task. It receives no bytes: `StreamDriver` passes them to the handlers of the reads.
 final class StreamSink: TaskSink {
     private let stream: StreamCore
 
@@ -157,14 +162,14 @@ final class StreamSink: TaskSink {
     func responded(_ task: TaskCore, _ response: URLResponse) -> HopPlan { .skip }
     func received(_ task: TaskCore, _ data: Data) -> Demand { .enough }
 
-    /// A task that was never started has no load, so the waiting handlers are called here.
+    /// Fails the waiting operations here too, because a task that was never started has no load that does it.
     func ended(_ task: TaskCore, _ error: (any Error)?) -> (any Error)? {
         stream.end(error ?? StreamFault.closed.error)
         return error
     }
 
-    func completed(_ stage: CallbackContext, _ error: (any Error)?) {
+    func completed(_ context: CallbackContext, _ error: (any Error)?) {
         stream.end(error ?? StreamFault.closed.error)
-        stage.delegates.task?.urlSession(stage.session, task: stage.task, didCompleteWithError: error)
+        context.delegates.task?.urlSession(context.session, task: context.task, didCompleteWithError: error)
     }
 }

@@ -6,7 +6,8 @@ import LupineTransport
 
 /// Creates stream tasks.
 extension URLSession {
-    func stream(_ host: String, _ port: Int) -> URLSessionStreamTask {
+    /// Creates a stream task for a connection to this host and port.
+    func makeStreamTask(host: String, port: Int) -> URLSessionStreamTask {
         let stream = StreamCore()
         let task = core.makeTask(originalRequest: nil, sink: StreamSink(stream)) { [core] task in
             StreamLoad(stream, host: host, port: port, task: task, context: core.context)

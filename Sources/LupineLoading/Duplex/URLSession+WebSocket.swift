@@ -4,16 +4,17 @@ import Foundation
 
 /// Creates WebSocket tasks.
 extension URLSession {
-    func webSocket(_ request: URLRequest) -> URLSessionWebSocketTask {
+    /// Creates a WebSocket task for a request.
+    func makeWebSocketTask(_ request: URLRequest) -> URLSessionWebSocketTask {
         let socket = WebSocketCore()
         let order = TaskOrder(kind: .webSocket, request: request, body: .request)
         let task = core.makeTask(originalRequest: request, sink: WebSocketSink(socket)) { [core] task in
             WebSocketLoad(
                 socket, task,
                 offersCompression: core.context.settings.lupine.offersWebSocketCompression
-            ) { client, dress in
+            ) { client, addHandshakeFields in
                 var order = order
-                order.dress = dress
+                order.addHandshakeFields = addHandshakeFields
                 return core.load(order, for: client)
             }
         }

@@ -4,17 +4,19 @@ import Foundation
 import LupineHTTP
 import LupineTransport
 
-/// Carries out a WebSocket task: a driver performs the handshake, with redirects, challenges and cookies as for any request;
-/// afterwards the WebSocket lives until one side closes it. Sits between the driver and the task, which ends with the WebSocket.
+/// The load of a WebSocket task: a task driver performs the opening handshake, with redirects, challenges and cookies as for any
+/// request; afterwards a `WebSocketDriver` exchanges messages until one side closes the WebSocket. This type is the client of the
+/// task driver, so that the task does not end with the handshake but with the WebSocket.
 ///
 /// May be used on any thread.
 final class WebSocketLoad: TaskLoad, TaskDriverClient {
     private enum Stage: Sendable {
         case handshake  // → refused, cancelled, open, ended
-        /// The response has another status than 101 (over HTTP/2: than 2xx), or an invalid handshake.
+        /// The status of the response is not 101 (over HTTP/2: not 2xx), or its handshake fields are invalid.
         case refused(WebSocketError)  // → cancelled, ended
-        /// The task ends with this error when the driver has ended; no connection is opened any more.
+        /// The task was cancelled: it ends with this error when the task driver has ended, and no WebSocket is opened.
         case cancelled(URLError)  // → ended
+        /// The WebSocket is open. The metrics are those of the handshake, once the task driver has ended.
         case open(URLSessionTaskMetrics?)  // → ended
         case ended
     }
@@ -25,15 +27,15 @@ final class WebSocketLoad: TaskLoad, TaskDriverClient {
     private let stage = Lock(Stage.handshake)
     private let url: URL?
     private let offersCompression: Bool
-    /// The handshake of the last request: a key is used only once.
+    /// The handshake of the last request; each request has its own `Sec-WebSocket-Key`.
     private let handshake = Lock<WebSocketHandshake?>(nil)
 
     /// - Parameters:
     ///   - socket: The task's WebSocket.
     ///   - task: The task.
     ///   - offersCompression: Whether permessage-deflate is offered.
-    ///   - makeDriver: Creates the driver of the handshake for a client; its second argument adds the handshake fields to each
-    ///     request.
+    ///   - makeDriver: Creates the task driver for a client. The second argument is a closure that adds the handshake fields to a
+    ///     request; the driver calls it for each request.
     init(
         _ socket: WebSocketCore, _ task: TaskCore, offersCompression: Bool,
         makeDriver: (any TaskDriverClient, @escaping @Sendable (inout URLRequest) -> Void) -> any TaskLoad
@@ -43,16 +45,16 @@ final class WebSocketLoad: TaskLoad, TaskDriverClient {
         client = task
         url = task.originalRequest?.url
         socket.attach(onEnd: { [weak self] ending in self?.ended(ending) })
-        let made = makeDriver(self) { [weak self] request in self?.dress(&request) }
-        driver.withLock { $0 = made }
+        let taskDriver = makeDriver(self) { [weak self] request in self?.addHandshakeFields(to: &request) }
+        driver.withLock { $0 = taskDriver }
     }
 
-    // MARK: the task's side
+    // MARK: called by the task
 
     func start() { driver.withLock { $0 }?.start() }
 
     func cancel(_ error: URLError) {
-        // Before the abort: the connection may be opening concurrently.
+        // The stage changes before the abort, because the connection may be opening on another thread.
         let metrics = stage.withLock { stage -> URLSessionTaskMetrics?? in
             switch stage {
             case .handshake, .refused: stage = .cancelled(error)
@@ -78,7 +80,7 @@ final class WebSocketLoad: TaskLoad, TaskDriverClient {
     func setPriority(_ priority: Float) { driver.withLock { $0 }?.setPriority(priority) }
     func prefer(_ loop: EventLoop) { driver.withLock { $0 }?.prefer(loop) }
 
-    // MARK: the driver's side
+    // MARK: called by the task driver
 
     var driverTask: URLSessionTask { client.driverTask }
     var driverIdentifier: Int? { client.driverIdentifier }
@@ -106,19 +108,20 @@ final class WebSocketLoad: TaskLoad, TaskDriverClient {
         _ proposal: CachedURLResponse, reply: @escaping @Sendable (CachedURLResponse?) -> Void
     ) { reply(nil) }
 
-    /// The server did not switch protocols (U-8.3): the client gets the response, so that a retry can depend on it.
+    /// Called if the server did not switch protocols (U-8.3). The task gets the response, so that a retry can depend on it.
     func driverResponse(_ response: URLResponse) -> HopPlan {
         refuse(.notSwitched(status: (response as? HTTPURLResponse)?.statusCode ?? 0))
         _ = client.driverResponse(response)
         return .skip
     }
 
+    /// Makes the task fail with this fault when the task driver has ended.
     private func refuse(_ fault: WebSocketError) {
         stage.withLock { if case .handshake = $0 { $0 = .refused(fault) } }
     }
 
     /// Adds the handshake fields to a request. A caller's `Sec-WebSocket-Extensions` is replaced (U-8.1).
-    private func dress(_ request: inout URLRequest) {
+    private func addHandshakeFields(to request: inout URLRequest) {
         let key = WebSocketKey(UInt64.random(in: .min ... .max), UInt64.random(in: .min ... .max))
         var handshake = WebSocketHandshake(key, deflate: offersCompression ? DeflateOffer() : nil)
         var fields = Fields()
@@ -129,7 +132,7 @@ final class WebSocketLoad: TaskLoad, TaskDriverClient {
             }
             try handshake.prepare(&fields)
         } catch {
-            // A field that cannot be sent: sending the request reports it.
+            // The program's field is invalid; the task driver reports that when it sends the request.
         }
         for index in 0..<fields.count {
             request.headerList.set(fields.fieldName(at: index).description, fields.value(at: index))
@@ -146,32 +149,32 @@ final class WebSocketLoad: TaskLoad, TaskDriverClient {
             _ = client.driverResponse(response)
             refuse(error)
             connection.close()
-            return RefusedConversation()
+            return ClosedUpgradeHandler()
         }
-        let opens = stage.withLock { stage -> Bool in
+        let isOpened = stage.withLock { stage -> Bool in
             guard case .handshake = stage else { return false }
             stage = .open(nil)
             return true
         }
-        guard opens else {
+        guard isOpened else {
             connection.close()
-            return RefusedConversation()
+            return ClosedUpgradeHandler()
         }
         _ = client.driverResponse(response)
-        let conversation = WebSocketDriver(
+        let webSocket = WebSocketDriver(
             over: UpgradedWire(connection, closeTimeout: .seconds(5)), agreement,
             messageLimit: socket.messageLimit, owner: socket)
-        socket.open(conversation, on: connection.loop) {
-            client.call { stage in
-                guard let task = stage.task as? URLSessionWebSocketTask else { return }
-                stage.delegates.webSocket?.urlSession(
-                    stage.session, webSocketTask: task, didOpenWithProtocol: agreement.subprotocol)
+        socket.open(webSocket, on: connection.loop) {
+            client.call { context in
+                guard let task = context.task as? URLSessionWebSocketTask else { return }
+                context.delegates.webSocket?.urlSession(
+                    context.session, webSocketTask: task, didOpenWithProtocol: agreement.subprotocol)
             }
         }
-        return conversation
+        return webSocket
     }
 
-    /// Called when the handshake has ended. The task continues if the WebSocket is open.
+    /// Called when the task driver has ended. The task continues if the WebSocket is open.
     func driverEnded(_ error: (any Error)?, _ metrics: URLSessionTaskMetrics) {
         _ = driver.withLock { $0.take() }
         let failure = stage.withLock { stage -> URLError? in
@@ -205,18 +208,18 @@ final class WebSocketLoad: TaskLoad, TaskDriverClient {
 
     /// Called on the delegate queue when the WebSocket has ended.
     private func ended(_ ending: WebSocketCore.Ending) {
-        let found = stage.withLock { stage -> URLSessionTaskMetrics?? in
+        let openStage = stage.withLock { stage -> URLSessionTaskMetrics?? in
             guard case .open(let metrics) = stage else { return nil }
             stage = .ended
             return .some(metrics)
         }
-        guard case .some(let metrics) = found else { return }
+        guard case .some(let metrics) = openStage else { return }
         switch ending {
         case .closed(let closure):
-            client.call { stage in
-                guard let task = stage.task as? URLSessionWebSocketTask else { return }
-                stage.delegates.webSocket?.urlSession(
-                    stage.session, webSocketTask: task, didCloseWith: closure.code,
+            client.call { context in
+                guard let task = context.task as? URLSessionWebSocketTask else { return }
+                context.delegates.webSocket?.urlSession(
+                    context.session, webSocketTask: task, didCloseWith: closure.code,
                     reason: closure.reason)
             }
             finish(nil, metrics)
@@ -233,7 +236,7 @@ final class WebSocketLoad: TaskLoad, TaskDriverClient {
     }
 }
 
-/// The sink of a WebSocket task, whose content does not pass through it.
+/// The sink of a WebSocket task. It receives no content: `WebSocketCore` delivers the messages.
 final class WebSocketSink: TaskSink {
     private let socket: WebSocketCore
 
@@ -242,20 +245,20 @@ final class WebSocketSink: TaskSink {
     func responded(_ task: TaskCore, _ response: URLResponse) -> HopPlan { .skip }
     func received(_ task: TaskCore, _ data: Data) -> Demand { .enough }
 
-    /// A task that was never started has no load, so the waiting handlers are called here.
+    /// Fails the waiting handlers here too, because a task that was never started has no load that does it.
     func ended(_ task: TaskCore, _ error: (any Error)?) -> (any Error)? {
         if let error { socket.abort(error) }
         return error
     }
 
-    func completed(_ stage: CallbackContext, _ error: (any Error)?) {
+    func completed(_ context: CallbackContext, _ error: (any Error)?) {
         if let error { socket.abort(error) }
-        stage.delegates.task?.urlSession(stage.session, task: stage.task, didCompleteWithError: error)
+        context.delegates.task?.urlSession(context.session, task: context.task, didCompleteWithError: error)
     }
 }
 
-/// Ignores the connection: the response was no valid handshake, or it came too late.
-private final class RefusedConversation: UpgradeHandler {
+/// The handler of a connection that was closed at once, because the handshake was invalid or the task had been cancelled.
+private final class ClosedUpgradeHandler: UpgradeHandler {
     func received(_ bytes: Span<UInt8>) -> Demand { .enough }
     func drained() {}
     func closed(_ error: TransportError?) {}

@@ -3,10 +3,9 @@
 internal import Foundation
 internal import LupineTransport
 
-/// The measurements of one request of a task, from which transaction metrics are created, whatever the source of the response.
-/// Immutable.
+/// The measurements of one hop of a task, from which its transaction metrics are created. Immutable.
 ///
-/// A class, because it is large and is passed on several times.
+/// A class, because the measurements are large and are passed on several times.
 final class HopMetrics: Sendable {
     /// The request as it was sent.
     let request: URLRequest
@@ -14,13 +13,14 @@ final class HopMetrics: Sendable {
     let response: URLResponse?
     /// The source of the response.
     let fetchType: URLSessionTaskMetrics.ResourceFetchType
-    /// The exchanges with the network: one, two if the first connection had died, none for the cache, files and `data:` URLs.
+    /// The exchanges with the network: one; several if the transport has sent the request again; none for the cache, files and
+    /// `data:` URLs.
     let exchanges: [ExchangeMetrics]
-    /// When the request was begun.
+    /// When the hop started.
     let fetchStart: Date
     /// When the response was complete, or the request had failed.
     let end: Date
-    /// The size of the request's body before any framing.
+    /// The size of the request's body without framing.
     let bodyBytesBeforeEncoding: Int64
     /// The size of the response's body as it was delivered.
     let bodyBytesAfterDecoding: Int64
@@ -41,8 +41,8 @@ final class HopMetrics: Sendable {
         self.bodyBytesAfterDecoding = bodyBytesAfterDecoding
     }
 
-    /// The measurements for exchanges that were repeated: without the response and the bodies' sizes.
-    var ofRetries: HopMetrics {
+    /// The measurements for exchanges whose request was sent again: without the response and the sizes of the bodies.
+    var withoutResponse: HopMetrics {
         HopMetrics(
             request: request, response: nil, fetchType: fetchType, exchanges: [], fetchStart: fetchStart,
             end: end, bodyBytesBeforeEncoding: 0, bodyBytesAfterDecoding: 0)

@@ -31,35 +31,35 @@ public final class URLSessionTaskMetrics: NSObject, Sendable {
         case https = 4
     }
 
-    /// The transactions, created on first access, because most metrics are never read.
+    /// The measurements, or the transactions that are created from them on first access, because most metrics are never read.
     private enum Transactions {
-        case told(hops: SmallArray<HopMetrics>, WallClockMapping, within: ClosedRange<Date>)
-        case made([URLSessionTaskTransactionMetrics])
+        case measured(hops: SmallArray<HopMetrics>, WallClockMapping, within: ClosedRange<Date>)
+        case created([URLSessionTaskTransactionMetrics])
 
-        /// The created transactions; empty before that.
-        var made: [URLSessionTaskTransactionMetrics] {
+        /// The transactions; empty if they were not created yet.
+        var created: [URLSessionTaskTransactionMetrics] {
             switch self {
-            case .told: []
-            case .made(let made): made
+            case .measured: []
+            case .created(let metrics): metrics
             }
         }
     }
 
     private let transactions: Lock<Transactions>
 
-    /// The transactions in order: each redirect, authentication attempt, transparent retry and revalidation is one. Empty for a
-    /// task that never began.
+    /// The transactions in order: one for each redirect, authentication attempt, repeated request and revalidation. Empty for a
+    /// task that was never started.
     public var transactionMetrics: [URLSessionTaskTransactionMetrics] {
-        let known = transactions.withLock { $0 }
-        guard case .told(let hops, let clock, let interval) = known else { return known.made }
-        let made = hops.flatMap {
+        let current = transactions.withLock { $0 }
+        guard case .measured(let hops, let clock, let interval) = current else { return current.created }
+        let metrics = hops.flatMap {
             URLSessionTaskTransactionMetrics.transactions(of: $0, clock, within: interval)
         }
-        // `known` keeps the measurements alive, so that their requests and responses are not released under the lock.
+        // `current` keeps the measurements alive, so that their requests and responses are not released under the lock.
         return transactions.withLock { transactions in
-            if case .made(let first) = transactions { return first }
-            transactions = .made(made)
-            return made
+            if case .created(let first) = transactions { return first }
+            transactions = .created(metrics)
+            return metrics
         }
     }
 
@@ -77,26 +77,26 @@ public final class URLSessionTaskMetrics: NSObject, Sendable {
             clock: WallClockMapping(MonotonicClock().now(), at: Date()))
     }
 
-    /// Creates metrics with a given relation of the two clocks.
+    /// Creates metrics whose instants are converted to dates by `clock`.
     init(
         hops: consuming SmallArray<HopMetrics>, redirectCount: Int, created: Date, completed: Date,
         clock: WallClockMapping
     ) {
-        // The wall clock may have been set back in the meantime.
+        // The wall clock may have been set back during the task.
         let end = max(created, completed)
-        transactions = Lock(.told(hops: hops, clock, within: created...end))
+        transactions = Lock(.measured(hops: hops, clock, within: created...end))
         taskInterval = DateInterval(start: created, end: end)
         self.redirectCount = redirectCount
         super.init()
     }
 
-    /// Returns the same transactions for a task that went on until `completed`.
+    /// Returns metrics with the same transactions, and a task interval that ends at `completed`.
     func lasting(until completed: Date) -> URLSessionTaskMetrics {
         URLSessionTaskMetrics(self, until: completed)
     }
 
     private init(_ metrics: URLSessionTaskMetrics, until completed: Date) {
-        transactions = Lock(.made(metrics.transactionMetrics))
+        transactions = Lock(.created(metrics.transactionMetrics))
         redirectCount = metrics.redirectCount
         taskInterval = DateInterval(
             start: metrics.taskInterval.start, end: max(metrics.taskInterval.end, completed))

@@ -6,7 +6,7 @@ internal import LupineTransport
 
 /// The metrics of one request of a task. Immutable.
 ///
-/// The date of a step that was not taken is nil: a reused connection has no dates for look-up, connection and TLS.
+/// The dates of steps that did not happen are nil, such as those of look-up, connecting and TLS on a reused connection.
 public final class URLSessionTaskTransactionMetrics: NSObject, Sendable {
     /// The request as it was sent.
     public let request: URLRequest
@@ -19,15 +19,15 @@ public final class URLSessionTaskTransactionMetrics: NSObject, Sendable {
 
     /// When the request was begun.
     public let fetchStartDate: Date?
-    /// When the name was passed to the resolver; nil for a literal address and for a name that the proxy resolves.
+    /// When the host name was passed to the resolver; nil for an IP address, and for a name that the proxy resolves.
     public let domainLookupStartDate: Date?
-    /// When the resolver had answered.
+    /// When the resolver answered.
     public let domainLookupEndDate: Date?
-    /// When the first address was tried.
+    /// When connecting to the first address began.
     public let connectStartDate: Date?
     /// When the TLS handshake began.
     public let secureConnectionStartDate: Date?
-    /// When the handshake was complete and the server trusted.
+    /// When the TLS handshake was complete and the server was trusted.
     public let secureConnectionEndDate: Date?
     /// When the connection was established, TLS included.
     public let connectEndDate: Date?
@@ -79,7 +79,7 @@ public final class URLSessionTaskTransactionMetrics: NSObject, Sendable {
     /// Always false: a connection uses one route.
     public let isMultipath = false
 
-    /// Returns the transactions of one request of a task: one for each exchange with the network, or one if there was none.
+    /// Returns the transactions of a hop: one for each exchange with the network; one if there was no exchange.
     static func transactions(
         of hop: HopMetrics, _ clock: WallClockMapping, within task: ClosedRange<Date>
     ) -> [URLSessionTaskTransactionMetrics] {
@@ -89,11 +89,11 @@ public final class URLSessionTaskTransactionMetrics: NSObject, Sendable {
             return [URLSessionTaskTransactionMetrics(hop, local: bounds)]
         }
         return hop.exchanges.dropLast().map {
-            URLSessionTaskTransactionMetrics(hop.ofRetries, $0, Milestones($0, clock, within: bounds))
+            URLSessionTaskTransactionMetrics(hop.withoutResponse, $0, Milestones($0, clock, within: bounds))
         } + [URLSessionTaskTransactionMetrics(hop, last, Milestones(last, clock, within: bounds))]
     }
 
-    /// Creates the metrics of a request that was answered on this machine: by the cache, a file, or the program's `URLProtocol`.
+    /// Creates the metrics of a hop without an exchange: of the cache, a file, a `data:` URL, or the program's `URLProtocol`.
     private convenience init(_ hop: HopMetrics, local bounds: ClosedRange<Date>) {
         var milestones = Milestones()
         milestones.fetchStart = bounds.lowerBound
@@ -163,8 +163,8 @@ private struct Milestones {
 
     init() {}
 
-    /// Creates the dates of an exchange. A connection that was begun for another request may be older than this one: its dates
-    /// are then clamped to the start of this request.
+    /// Creates the dates of an exchange. The dates of a connection that was opened earlier, for another request, are clamped to
+    /// the start of this one.
     init(_ exchange: ExchangeMetrics, _ clock: WallClockMapping, within bounds: ClosedRange<Date>) {
         func date(_ point: Instant?) -> Date? { clock.date(of: point, within: bounds) }
         fetchStart = bounds.lowerBound

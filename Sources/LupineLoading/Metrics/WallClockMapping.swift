@@ -3,24 +3,25 @@
 internal import Foundation
 internal import LupineTransport
 
-/// Converts points on the monotonic clock to dates.
+/// Converts instants of the monotonic clock to dates.
 ///
-/// All points of a task are converted relative to one anchor, which preserves their order (U-19.1). A date that a step of the
-/// wall clock would move outside of the measured interval is clamped to it, which also preserves the order.
+/// All instants of a task are converted relative to one pair of instant and date, which preserves their order (U-19.1). If
+/// setting the wall clock would move a date outside of the measured interval, it is clamped to the interval, which also preserves
+/// the order.
 struct WallClockMapping {
     private let instant: Instant
     private let date: Date
 
-    /// Creates a clock that shows `date` at `instant`.
+    /// Creates the mapping of a wall clock that shows `date` at `instant`.
     init(_ instant: Instant, at date: Date) {
         self.instant = instant
         self.date = date
     }
 
-    /// Returns the date of a point, clamped to `bounds`; nil for none.
-    func date(of point: Instant?, within bounds: ClosedRange<Date>) -> Date? {
-        guard let point else { return nil }
-        return date.addingTimeInterval(Double((point - instant).nanoseconds) / 1e9).clamped(to: bounds)
+    /// Returns the date of an instant, clamped to `bounds`; nil for nil.
+    func date(of instant: Instant?, within bounds: ClosedRange<Date>) -> Date? {
+        guard let instant else { return nil }
+        return date.addingTimeInterval(Double((instant - self.instant).nanoseconds) / 1e9).clamped(to: bounds)
     }
 }
 

@@ -3,20 +3,20 @@
 internal import Foundation
 internal import LupineTransport
 
-/// Removes credentials in header fields and URLs from texts for a log, wherever they are in the text.
+/// Replaces credentials in texts for a log: the values of header fields, and credentials in URLs anywhere in a text.
 ///
-/// The result is for people, not for programs. Credentials are recognized by their names; one that is part of a path, or has
-/// another name, is not recognized. Pure; any thread may use it.
+/// The result is meant for people, not for programs. Credentials are recognized by their names, so a credential in a path, or
+/// with an unusual name, is not recognized. Pure; any thread may use it.
 package enum LogRedaction {
     /// The text that replaces a credential.
     package static let mark = "[redacted]"
 
-    /// Header fields whose values are always credentials: the standard ones, and those in which services accept keys and tokens.
-    /// In lowercase.
+    /// The header fields whose values are always credentials, in lowercase: the standard ones, and those in which services accept
+    /// keys and tokens.
     package static let fields = Set(["authorization", "proxy-authorization", "cookie", "set-cookie"])
         .union(RedirectMove.sensitiveByDefault.map { $0.lowercased() })
-    /// A name that contains one of these words is a credential's. In lowercase, without `-` and `_`.
-    private static let words = [
+    /// The words, in lowercase, that the name of a credential contains, once `-` and `_` are removed.
+    private static let secretWords = [
         "token", "password", "passwd", "passphrase", "pwd", "secret", "key", "credential", "signature",
         "apikey",
     ]
@@ -28,28 +28,29 @@ package enum LogRedaction {
     ///   - name: The name of the field, in any case.
     ///   - others: The names of further credentials, given by the program, in lowercase.
     package static func value(_ value: String, ofField name: String, or others: Set<String> = []) -> String {
-        let small = name.lowercased()
-        return fields.contains(small) || others.contains(small) || isSecret(name) ? mark : value
+        let lowercased = name.lowercased()
+        let isCredential = fields.contains(lowercased) || others.contains(lowercased) || isSecret(name)
+        return isCredential ? mark : value
     }
 
-    /// Whether a value with this name is a credential; assumed for names that are too long to examine. `others` are the names of
-    /// further credentials, in lowercase.
+    /// Whether a value with this name is a credential. Returns true for names that are too long to examine. `others` are the
+    /// names of further credentials, in lowercase.
     package static func isSecret(_ name: String, or others: Set<String> = []) -> Bool {
         guard name.utf8.count <= 1_024 else { return true }
-        let small = (name.removingPercentEncoding ?? name).lowercased()
-        if others.contains(small) { return true }
-        let plain = small.replacing("-", with: "").replacing("_", with: "")
-        return words.contains { plain.contains($0) }
+        let lowercased = (name.removingPercentEncoding ?? name).lowercased()
+        if others.contains(lowercased) { return true }
+        let plain = lowercased.replacing("-", with: "").replacing("_", with: "")
+        return secretWords.contains { plain.contains($0) }
     }
 
     /// Returns the text as one line, with credentials in URLs replaced, and with line ends and other control characters escaped,
-    /// so that text from outside cannot forge log lines. `others` are the names of further query items that are credentials, in
+    /// so that a peer's text cannot forge log lines. `others` are the names of further query items that are credentials, in
     /// lowercase.
     package static func line(_ text: String, or others: Set<String> = []) -> String {
         printable(withoutQuerySecrets(withoutUserInfo(text), others))
     }
 
-    /// Returns the text with line ends, other control characters and characters that change its direction escaped.
+    /// Returns the text with control characters, line ends, and characters that change the writing direction escaped.
     package static func printable(_ text: String) -> String {
         var line = ""
         for scalar in text.unicodeScalars {
@@ -61,22 +62,22 @@ package enum LogRedaction {
         return line
     }
 
-    /// Replaces user information: `https://name:password@host` becomes `https://[redacted]@host`; also without a scheme.
+    /// Replaces user information, also without a scheme: `https://name:password@host` becomes `https://[redacted]@host`.
     package static func withoutUserInfo(_ text: String) -> String {
         var result: [Unicode.Scalar] = []
-        var rest = Array(text.unicodeScalars)[...]
-        while let slashes = rest.firstRange(of: Array("//".unicodeScalars)) {
-            result += rest[..<slashes.lowerBound]
+        var remaining = Array(text.unicodeScalars)[...]
+        while let slashes = remaining.firstRange(of: Array("//".unicodeScalars)) {
+            result += remaining[..<slashes.lowerBound]
             let isInPath = endsInPath(result)
-            result += rest[slashes]
-            rest = rest[slashes.upperBound...]
+            result += remaining[slashes]
+            remaining = remaining[slashes.upperBound...]
             if isInPath { continue }
-            if let at = rest.prefix(while: { !endsAuthority($0) }).lastIndex(of: "@") {
+            if let at = remaining.prefix(while: { !endsAuthority($0) }).lastIndex(of: "@") {
                 result += mark.unicodeScalars
-                rest = rest[at...]
+                remaining = remaining[at...]
             }
         }
-        return String(String.UnicodeScalarView(result + rest))
+        return String(String.UnicodeScalarView(result + remaining))
     }
 
     /// Whether two slashes after this text are part of a path.
@@ -89,23 +90,24 @@ package enum LogRedaction {
             || "-._~!$*+/)@%".unicodeScalars.contains(last)
     }
 
-    /// Replaces credentials in queries: `?token=…&page=2` becomes `?token=[redacted]&page=2`; also after a `#`.
+    /// Replaces credentials in queries and fragments: `?token=…&page=2` becomes `?token=[redacted]&page=2`.
     private static func withoutQuerySecrets(_ text: String, _ others: Set<String>) -> String {
         var result: [Unicode.Scalar] = []
-        var rest = Array(text.unicodeScalars)[...]
-        while let start = rest.firstIndex(where: startsItem) {
-            result += rest[...start]
-            rest = rest[start...].dropFirst()
-            let name = rest.prefix { !endsItem($0) && $0 != "=" }
-            guard rest[name.endIndex...].first == "=",
+        var remaining = Array(text.unicodeScalars)[...]
+        while let start = remaining.firstIndex(where: startsItem) {
+            result += remaining[...start]
+            remaining = remaining[start...].dropFirst()
+            let name = remaining.prefix { !endsItem($0) && $0 != "=" }
+            guard remaining[name.endIndex...].first == "=",
                 isSecret(String(String.UnicodeScalarView(name)), or: others)
             else { continue }
             result += name
             result += "=\(mark)".unicodeScalars
             // A `;` does not end the value: it may be part of it.
-            rest = rest[name.endIndex...].dropFirst().drop { $0 != "&" && $0 != "#" && !endsURL($0) }
+            remaining = remaining[name.endIndex...].dropFirst()
+                .drop { $0 != "&" && $0 != "#" && !endsURL($0) }
         }
-        return String(String.UnicodeScalarView(result + rest))
+        return String(String.UnicodeScalarView(result + remaining))
     }
 
     private static func startsItem(_ scalar: Unicode.Scalar) -> Bool {

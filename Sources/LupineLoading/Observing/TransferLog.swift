@@ -7,18 +7,17 @@ public import LupineTransport
 ///
 ///     configuration.lupine.transferObservers = [TransferLog(level: .info) { level, line in print(level, line) }]
 ///
-/// A line begins with the transfer's identity. It contains no header fields and no content; credentials in URLs and errors are
-/// removed, and control characters are escaped, so that lines can be stored and text from outside cannot forge one. A credential
-/// that is part of a path, or has an unusual name, is not recognized.
+/// A line begins with the transfer's identifier. It contains no header fields and no content. Credentials in URLs and errors are
+/// replaced, and control characters are escaped, so that a peer's text cannot forge a line. A credential in a path, or with an
+/// unusual name, is not recognized.
 public struct TransferLog: TransferObserver {
     /// The importance of a line.
     public enum Level: Int, Comparable, CaseIterable, Sendable {
         /// The steps of a transfer: starts, opened and leased connections, heads of responses.
         case debug
-        /// Transfers that completed or were cancelled.
+        /// Transfers that have completed or were cancelled.
         case info
-        /// Responses with a status of 400 and above, and requests that the transport sent again because their connection was
-        /// lost.
+        /// Responses with a status of 400 or above, and requests that the transport sent again because their connection was lost.
         case warning
         /// Transfers that failed.
         case error
@@ -33,7 +32,7 @@ public struct TransferLog: TransferObserver {
     /// Creates a log.
     ///
     /// - Parameters:
-    ///   - level: The lowest level to write; lines below it are not even created.
+    ///   - level: The lowest level to write.
     ///   - write: Receives each line, without a line end. Called on the thread on which the session or client delivers its events
     ///     to observers, one line at a time.
     public init(
@@ -81,19 +80,19 @@ public struct TransferLog: TransferObserver {
         log(.debug, id, "status \(head.status), first byte after \(time(head.timeToFirstByte))")
     }
 
-    /// Writes a line of level `error` for a failure, `warning` for a status of 400 and above, otherwise `info`.
+    /// Writes a line of level `error` for a failure, `warning` for a status of 400 or above, otherwise `info`.
     public func transfer(_ id: TransferID, didEnd end: TransferEnd) {
-        let what = "\(name(of: end.start))"
-        let took = "after \(time(end.duration))"
+        let request = "\(name(of: end.start))"
+        let duration = "after \(time(end.duration))"
         switch end.outcome {
         case .completed:
             let status = end.status.map { "\($0)" } ?? "no response"
-            let isRefusal = end.status.map { $0.code >= 400 } ?? false
-            let moved =
+            let isHTTPError = end.status.map { $0.code >= 400 } ?? false
+            let counts =
                 "sent \(end.metrics.requestBodyBytesSent), received \(end.metrics.responseBodyBytesReceived) bytes"
-            log(isRefusal ? .warning : .info, id, "\(what) ended with \(status) \(took); \(moved)")
-        case .cancelled: log(.info, id, "\(what) was cancelled \(took)")
-        case .failed(let error): log(.error, id, "\(what) failed \(took): \(error)")
+            log(isHTTPError ? .warning : .info, id, "\(request) ended with \(status) \(duration); \(counts)")
+        case .cancelled: log(.info, id, "\(request) was cancelled \(duration)")
+        case .failed(let error): log(.error, id, "\(request) failed \(duration): \(error)")
         }
     }
 

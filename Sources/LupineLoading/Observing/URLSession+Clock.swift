@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
 extension URLSession {
-    /// The session's clock: that of its configuration when the session was made. Any thread.
+    /// The clock of the session's configuration. Any thread may use it.
     package var clock: SessionClock { core.context.clock }
 }

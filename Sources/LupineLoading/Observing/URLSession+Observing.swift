@@ -4,15 +4,15 @@ public import Foundation
 internal import LupineHTTP
 internal import LupineTransport
 
-/// Shows what would be sent, and tells when observers are up to date.
+/// Returns request heads without sending them, and waits for transfer observers.
 extension URLSession {
-    /// Returns the head that a data task for `request` would begin with, without sending anything: the request line, the header
-    /// fields in their order and the empty line. If the session uses HTTP/2 only, it is a head of HTTP/2 in the form that
-    /// observers get; if an origin chooses the version, it is a head of HTTP/1.1.
+    /// Returns the head of the first request that a data task would send, without sending it: the request line, the header fields
+    /// in their order and the empty line. If the session uses HTTP/2 only, the head is one of HTTP/2 in the form that observers
+    /// get; otherwise it is one of HTTP/1.1.
     ///
-    /// It includes what the session adds: its additional header fields, cookies, and the fields that every request has. It does
-    /// not include answers to challenges, nor what depends on the connection, such as the form of the URL that an HTTP proxy
-    /// needs. Any thread.
+    /// The head includes what the session adds: its additional header fields, cookies and default fields. It does not include
+    /// answers to challenges, or what depends on the connection, such as the form of the URL for an HTTP proxy. May be called on
+    /// any thread.
     ///
     /// - Parameters:
     ///   - request: An `http` or `https` request.
@@ -52,10 +52,11 @@ extension URLSession {
             scheme: plan.origin.scheme == .https ? "https" : "http", body: body)
     }
 
-    /// Calls the handler once the session's transfer observers have been told of everything that has happened so far. A program
-    /// that prints after an observer, or is about to exit, then misses nothing.
+    /// Calls the handler when the session's transfer observers have received all events up to now. A program calls this before it
+    /// exits, or before it prints after an observer's output, so that it misses no event.
     ///
-    /// - Parameter handler: Called once, on the thread of the observers; without observers at once, on the caller's thread.
+    /// - Parameter handler: Called once, on the thread of the observers; if there are none, on the caller's thread before this
+    ///   returns.
     public func whenObserversHaveHeard(_ handler: @escaping @Sendable () -> Void) {
         guard let reporter = core.context.engine.reporter else { return handler() }
         reporter.whenDelivered(handler)

@@ -6,7 +6,8 @@ extension URLSession {
     /// An element of `poolCounts()`, for one origin.
     public typealias PoolCounts = LupineTransport.PoolCounts
 
-    /// The present number of connections to each origin, web sockets included, and of requests that wait for one. Origins with
-    /// neither are left out. Any thread. Meant to be read now and then, for a gauge: requests wait while it counts.
+    /// Returns the current number of connections to each origin, including WebSockets, and the number of requests that wait for a
+    /// connection. Omits origins without either. May be called on any thread; call it rarely, such as for a gauge, because
+    /// requests wait while it counts.
     public func poolCounts() -> [PoolCounts] { core.context.engine.poolCounts }
 }

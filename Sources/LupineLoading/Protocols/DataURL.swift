@@ -11,30 +11,31 @@ package struct DataURL: Hashable, Sendable {
     /// The content.
     package let content: [UInt8]
 
-    /// Returns nil if the text is not a `data:` URL: another scheme, no comma, or invalid base64.
+    /// Parses a URL. Returns nil if the scheme is not `data:`, or if there is no comma or invalid base64.
     package init?(_ text: String) {
-        let whole = Array(text.utf8)
+        let urlOctets = Array(text.utf8)
         let scheme = Array("data:".utf8)
-        guard whole.count >= scheme.count,
-            whole[..<scheme.count].elementsEqual(scheme, by: { Self.lowercased($0) == $1 })
+        guard urlOctets.count >= scheme.count,
+            urlOctets[..<scheme.count].elementsEqual(scheme, by: { Self.lowercased($0) == $1 })
         else { return nil }
         // The fragment is not part of the content.
-        let rest = whole[scheme.count...].prefix { $0 != 0x23 }
-        guard let comma = rest.firstIndex(of: 0x2C) else { return nil }
-        var parts = rest[..<comma].split(separator: 0x3B, omittingEmptySubsequences: false)
+        let afterScheme = urlOctets[scheme.count...].prefix { $0 != 0x23 }
+        guard let comma = afterScheme.firstIndex(of: 0x2C) else { return nil }
+        var parts = afterScheme[..<comma].split(separator: 0x3B, omittingEmptySubsequences: false)
             .map { Self.trimmed(Self.percentDecoded($0)) }
-        let isBase64 = parts.count > 1 && parts.last.map { Self.small($0) == "base64" } == true
+        let isBase64 = parts.count > 1 && parts.last.map { Self.lowercasedText($0) == "base64" } == true
         if isBase64 { parts.removeLast() }
-        let type = parts.first.flatMap(Self.word)?.lowercased()
+        let type = parts.first.flatMap(Self.visibleText)?.lowercased()
         var charset: String?
         for part in parts.dropFirst() where charset == nil {
-            guard let equals = part.firstIndex(of: 0x3D), Self.small(Array(part[..<equals])) == "charset"
+            guard let equals = part.firstIndex(of: 0x3D),
+                Self.lowercasedText(Array(part[..<equals])) == "charset"
             else { continue }
-            charset = Self.word(part[(equals + 1)...].filter { $0 != 0x22 })
+            charset = Self.visibleText(part[(equals + 1)...].filter { $0 != 0x22 })
         }
         mimeType = type ?? "text/plain"
         self.charset = charset ?? (type == nil ? "US-ASCII" : nil)
-        let octets = Self.percentDecoded(rest[(comma + 1)...])
+        let octets = Self.percentDecoded(afterScheme[(comma + 1)...])
         guard isBase64 else {
             content = octets
             return
@@ -47,15 +48,16 @@ package struct DataURL: Hashable, Sendable {
         0x41...0x5A ~= octet ? octet + 0x20 : octet
     }
 
-    private static func small(_ octets: [UInt8]) -> String {
+    /// Returns the text of the octets in lowercase.
+    private static func lowercasedText(_ octets: [UInt8]) -> String {
         String(decoding: octets.map(lowercased), as: UTF8.self)
     }
 
-    /// Returns a text of visible ASCII characters; nil for anything else, which is ignored.
-    private static func word(_ octets: [UInt8]) -> String? {
-        let word = trimmed(octets)
-        guard !word.isEmpty, word.allSatisfy({ 0x21...0x7E ~= $0 }) else { return nil }
-        return String(decoding: word, as: UTF8.self)
+    /// Returns the trimmed text if it consists of visible ASCII characters only; nil for other octets, which are then ignored.
+    private static func visibleText(_ octets: [UInt8]) -> String? {
+        let trimmed = trimmed(octets)
+        guard !trimmed.isEmpty, trimmed.allSatisfy({ 0x21...0x7E ~= $0 }) else { return nil }
+        return String(decoding: trimmed, as: UTF8.self)
     }
 
     private static func isBlank(_ octet: UInt8) -> Bool {
@@ -99,17 +101,17 @@ package struct DataURL: Hashable, Sendable {
 
     /// Decodes base64 (RFC 4648 §4) as browsers do: white space is ignored, and padding may be missing.
     private static func base64Decoded(_ octets: [UInt8]) -> [UInt8]? {
-        var letters = octets.filter { !isBlank($0) }
-        if letters.count % 4 == 0 {
-            for _ in 0..<2 where letters.last == 0x3D { letters.removeLast() }
+        var symbols = octets.filter { !isBlank($0) }
+        if symbols.count % 4 == 0 {
+            for _ in 0..<2 where symbols.last == 0x3D { symbols.removeLast() }
         }
-        guard letters.count % 4 != 1 else { return nil }
+        guard symbols.count % 4 != 1 else { return nil }
         var decoded: [UInt8] = []
-        decoded.reserveCapacity(letters.count / 4 * 3 + 2)
+        decoded.reserveCapacity(symbols.count / 4 * 3 + 2)
         var bits: UInt32 = 0
         var count = 0
-        for letter in letters {
-            guard let value = sextet(letter) else { return nil }
+        for symbol in symbols {
+            guard let value = sextet(symbol) else { return nil }
             bits = bits << 6 | UInt32(value)
             count += 6
             if count >= 8 {
@@ -120,11 +122,11 @@ package struct DataURL: Hashable, Sendable {
         return decoded
     }
 
-    private static func sextet(_ letter: UInt8) -> UInt8? {
-        switch letter {
-        case 0x41...0x5A: letter - 0x41
-        case 0x61...0x7A: letter - 0x61 + 26
-        case 0x30...0x39: letter - 0x30 + 52
+    private static func sextet(_ symbol: UInt8) -> UInt8? {
+        switch symbol {
+        case 0x41...0x5A: symbol - 0x41
+        case 0x61...0x7A: symbol - 0x61 + 26
+        case 0x30...0x39: symbol - 0x30 + 52
         case 0x2B: 62
         case 0x2F: 63
         default: nil

@@ -2,44 +2,44 @@
 
 internal import Foundation
 
-/// Loads a `data:` URL, which contains its own response (U-18.2). Never cached.
+/// Loads a `data:` URL, which contains its own response (U-18.2). The response is not cached.
 final class DataURLLoad: HopLoad {
     private let request: URLRequest
-    private let outlet: HopEventQueue
+    private let events: HopEventQueue
 
     /// Creates the load of a request.
     init(_ request: URLRequest, client: any HopLoadClient) {
         self.request = request
-        outlet = HopEventQueue(request, client: client)
+        events = HopEventQueue(request, client: client)
     }
 
     func start() {
-        outlet.open(for: self)
+        events.open(for: self)
         // Asynchronously, because the client must not be called within `start`, and because the URL may be long.
         StorageQueue.files.async { [self] in read() }
     }
 
     private func read() {
         guard let url = request.url, let data = DataURL(url.absoluteString) else {
-            return outlet.say(
+            return events.enqueue(
                 .end(URLError.loading(.badURL, url: request.url, reason: "this is no valid data: address")))
         }
-        outlet.say(
+        events.enqueue(
             .response(
                 URLResponse(
                     url: url, mimeType: data.mimeType, expectedContentLength: data.content.count,
                     textEncodingName: data.charset), .notAllowed))
-        outlet.say(.content(Data(data.content)))
-        outlet.say(.end(nil))
+        events.enqueue(.content(Data(data.content)))
+        events.enqueue(.end(nil))
     }
 
     func cancel(_ error: URLError) {
-        outlet.finish(error)
-        outlet.open(for: self)
+        events.finish(error)
+        events.open(for: self)
     }
 
-    func resumeReading() { outlet.resumeReading() }
-    func skip() { outlet.finish(nil) }
-    func setSuspended(_ isSuspended: Bool) { outlet.setSuspended(isSuspended) }
+    func resumeReading() { events.resumeReading() }
+    func skip() { events.finish(nil) }
+    func setSuspended(_ isSuspended: Bool) { events.setSuspended(isSuspended) }
     func setPriority(_ priority: Float) {}
 }

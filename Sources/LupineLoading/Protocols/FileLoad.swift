@@ -3,13 +3,13 @@
 internal import Foundation
 internal import LupineTransport
 
-/// Loads a `file:` URL from this machine (U-18.1). Never cached.
+/// Loads a `file:` URL from this machine (U-18.1). The response is not cached.
 ///
-/// Reads on a storage queue, and reads the next piece only after the previous one was consumed. Only regular files are read,
-/// because reading other kinds may block forever.
+/// Reads on a storage queue, and reads a piece only after the client has consumed the previous one. Only regular files are read,
+/// because reading others may block forever.
 final class FileLoad: HopLoad {
     /// An open file.
-    private final class Opened: Sendable {
+    private final class OpenFile: Sendable {
         let descriptor: Descriptor
         let size: Int64
 
@@ -20,66 +20,67 @@ final class FileLoad: HopLoad {
     }
 
     private struct State: Sendable {
-        var file: Opened?
+        var file: OpenFile?
         var position: Int64 = 0
         var isReading = false
     }
 
     private let request: URLRequest
-    private let outlet: HopEventQueue
+    private let events: HopEventQueue
     private let state = Lock(State())
 
     /// Creates the load of a request.
     init(_ request: URLRequest, client: any HopLoadClient) {
         self.request = request
-        outlet = HopEventQueue(request, client: client)
+        events = HopEventQueue(request, client: client)
     }
 
     func start() {
         let source = HopEventQueue.Source(
-            wantsMore: { [self] in readOn() }, ended: { [self] in state.withLock { $0.file = nil } })
-        outlet.open(for: self, source)
+            wantsMore: { [self] in readNextPiece() }, ended: { [self] in state.withLock { $0.file = nil } })
+        events.open(for: self, source)
     }
 
     func cancel(_ error: URLError) {
-        outlet.finish(error)
-        outlet.open(for: self)
+        events.finish(error)
+        events.open(for: self)
     }
 
-    func resumeReading() { outlet.resumeReading() }
-    func skip() { outlet.finish(nil) }
-    func setSuspended(_ isSuspended: Bool) { outlet.setSuspended(isSuspended) }
+    func resumeReading() { events.resumeReading() }
+    func skip() { events.finish(nil) }
+    func setSuspended(_ isSuspended: Bool) { events.setSuspended(isSuspended) }
     func setPriority(_ priority: Float) {}
 
     // MARK: reading
 
-    private func readOn() {
-        let isFree = state.withLock { state in
+    /// Reads the next piece on the storage queue, unless a read is in progress.
+    private func readNextPiece() {
+        let isIdle = state.withLock { state in
             defer { state.isReading = true }
             return !state.isReading
         }
-        guard isFree else { return }
+        guard isIdle else { return }
         StorageQueue.files.async { [self] in
-            let item: HopEventQueue.Item?
-            do throws(URLError) { item = try next() } catch { item = .end(error) }
-            if let item { outlet.say(item) }
-            // Calls during a read were ignored to keep the pieces in order, so check again.
+            let event: HopEventQueue.Event?
+            do throws(URLError) { event = try nextEvent() } catch { event = .end(error) }
+            if let event { events.enqueue(event) }
+            // Calls of `readNextPiece` during the read were ignored, to keep the pieces in order.
             state.withLock { $0.isReading = false }
-            outlet.poll()
+            events.poll()
         }
     }
 
-    /// Returns the next item: the response, a piece of content, or the end.
-    private func next() throws(URLError) -> HopEventQueue.Item? {
+    /// Returns the next event: the response, a piece of content, or the end; nil if the load has ended already.
+    private func nextEvent() throws(URLError) -> HopEventQueue.Event? {
         guard let file = state.withLock({ $0.file }) else {
-            if outlet.isClosed { return nil }
+            if events.isClosed { return nil }
             let file = try open()
             state.withLock { $0.file = file }
             return .response(response(file.size), .notAllowed)
         }
         let position = state.withLock { $0.position }
-        // Content that was appended in the meantime is beyond the announced length, and is not read.
-        let count = min(file.size - position, outlet.isSplicing ? 1 << 20 : 64 << 10)
+        // Content that was appended after the file was opened is beyond the announced length, and is not read.
+        let count = min(file.size - position, events.isSplicing ? 1 << 20 : 64 << 10)
         guard count > 0 else { return .end(nil) }
         var octets = [UInt8](repeating: 0, count: Int(count))
         do throws(Errno) {
@@ -104,8 +105,8 @@ final class FileLoad: HopLoad {
             expectedContentLength: Int(clamping: size), textEncodingName: nil)
     }
 
-    private func open() throws(URLError) -> Opened {
-        guard let url = request.url, Self.isHere(url) else {
+    private func open() throws(URLError) -> OpenFile {
+        guard let url = request.url, Self.isLocal(url) else {
             throw .loading(.badURL, url: request.url, reason: "the file is not on this machine")
         }
         let path = url.path(percentEncoded: false)
@@ -123,12 +124,12 @@ final class FileLoad: HopLoad {
             throw .loading(.cannotOpenFile, url: url, reason: "this is no regular file")
         }
         do throws(Errno) {
-            return try Opened(Descriptor.reading(path: path))
+            return try OpenFile(Descriptor.reading(path: path))
         } catch { throw Self.failure(error, url) }
     }
 
     /// Whether the URL's host is this machine.
-    private static func isHere(_ url: URL) -> Bool {
+    private static func isLocal(_ url: URL) -> Bool {
         let host = url.host(percentEncoded: false) ?? ""
         return host.isEmpty || host.lowercased() == "localhost"
     }
@@ -137,7 +138,7 @@ final class FileLoad: HopLoad {
         NSError(domain: NSPOSIXErrorDomain, code: Int(error.rawValue))
     }
 
-    /// Returns the error for a file that cannot be opened (part of the table of errors).
+    /// Returns the error for a file that cannot be opened.
     static func failure(_ error: Errno, _ url: URL) -> URLError {
         let code: URLError.Code =
             switch error {

@@ -3,14 +3,14 @@
 internal import Foundation
 internal import LupineTransport
 
-/// Delivers what a load without a network exchange produces to the client: one call at a time, no faster than the client accepts
-/// it, and with exactly one end.
+/// Queues the events of a load without a network exchange, and delivers them to its client: one call at a time, no faster than
+/// the client accepts content, and with exactly one end.
 ///
-/// A source adds items from any thread; the thread that finds the outlet idle makes the calls. Items are queued while the client
-/// has paused or the load is suspended. Nothing is called under the lock.
+/// A source adds events on any thread. The thread that finds no call in progress makes the calls. Events wait in the queue while
+/// the client has paused or the load is suspended. The lock is not held during a call.
 final class HopEventQueue: Sendable {
-    /// An item produced by a source.
-    enum Item: Sendable {
+    /// An event of the load, produced by its source.
+    enum Event: Sendable {
         case response(URLResponse, URLCache.StoragePolicy)
         /// At least one byte.
         case content(Data)
@@ -21,16 +21,17 @@ final class HopEventQueue: Sendable {
         case end((any Error)?)
     }
 
-    /// The callbacks of a source: on any thread, but one at a time.
+    /// The callbacks to a source, which are called on any thread, but one at a time.
     struct Source: Sendable {
-        /// Called when all items have been delivered and more may follow.
+        /// Called when all events have been delivered and more may follow.
         var wantsMore: @Sendable () -> Void = {}
-        /// Called once, when the load is over, before the client is told.
+        /// Called once, when the load has ended, before the client's `hopEnded`.
         var ended: @Sendable () -> Void = {}
     }
 
     private struct State: Sendable {
-        var items: [Item] = []
+        /// The queued events, from index `head` on.
+        var queued: [Event] = []
         var head = 0
         var hop: (any HopLoad)?
         var client: (any HopLoadClient)?
@@ -39,120 +40,122 @@ final class HopEventQueue: Sendable {
         var isBusy = false
         var isPaused = false
         /// Whether the client resumed during a call: a `pause` returned by that call is then ignored.
-        var isResumedAhead = false
+        var wasResumedDuringCall = false
         var isSuspended = false
-        /// Whether an end was added; further items are ignored.
+        /// Whether an end was added; further events are ignored.
         var isClosed = false
-        /// Whether the end is delivered although the client has paused or the load is suspended.
-        var isForced = false
-        var isOver = false
+        /// Whether `finish` has discarded the queued events: the end is delivered even while the client has paused or the load is
+        /// suspended.
+        var isFinishing = false
+        /// Whether the client's `hopEnded` has been or is about to be called.
+        var hasEnded = false
         var hasResponse = false
         /// The file for the content; nil if the client receives it.
         var target: FileTarget?
         var response: URLResponse?
         var received: Int64 = 0
-        var began = Date()
+        var startDate = Date()
 
-        mutating func next() -> Item? {
-            guard !isBusy, !isOver, isForced || !(isPaused || isSuspended), head < items.count else {
+        /// Removes and returns the next event if it may be delivered now; the caller then has to call `finishCall`.
+        mutating func next() -> Event? {
+            guard !isBusy, !hasEnded, isFinishing || !(isPaused || isSuspended), head < queued.count else {
                 return nil
             }
             isBusy = true
-            isResumedAhead = false
+            wasResumedDuringCall = false
             // Moved out of the array, so that the caller releases the program's objects in it outside of the lock.
-            var item = Item.end(nil)
-            swap(&item, &items[head])
+            var event = Event.end(nil)
+            swap(&event, &queued[head])
             head += 1
-            if head == items.count || head >= 64 && head > items.count / 2 {
-                items.removeFirst(head)
+            if head == queued.count || head >= 64 && head > queued.count / 2 {
+                queued.removeFirst(head)
                 head = 0
             }
-            return item
+            return event
         }
 
-        /// Discards the queued items; the end is delivered after the call in progress. Returns the discarded items, which may
+        /// Discards the queued events, and delivers the end after the call in progress. Returns the discarded events, which may
         /// contain the program's objects and must be released outside of the lock.
         @discardableResult
-        mutating func finish(_ error: URLError?) -> [Item] {
-            guard !isOver, !isForced else { return [] }
-            var thrownAway: [Item] = [.end(error)]
-            swap(&items, &thrownAway)
+        mutating func finish(_ error: URLError?) -> [Event] {
+            guard !hasEnded, !isFinishing else { return [] }
+            var discarded: [Event] = [.end(error)]
+            swap(&queued, &discarded)
             head = 0
             isClosed = true
-            isForced = true
-            return thrownAway
+            isFinishing = true
+            return discarded
         }
     }
 
-    private static let mostPerCall = 64 << 10
+    /// The most bytes of content that are passed to the client at a time.
+    private static let maxBytesPerCall = 64 << 10
 
     private let request: URLRequest
     private let state: Lock<State>
 
-    /// Creates an outlet to `client` for a load of `request`.
+    /// Creates the queue of a load of `request` that delivers to `client`.
     init(_ request: URLRequest, client: any HopLoadClient) {
         self.request = request
         state = Lock(State(client: client))
     }
 
-    /// Starts the delivery with `hop` as the load that the client is called for. Also called for a load that ends before it
-    /// starts.
+    /// Starts the delivery. The client's methods get `hop` as the load. A load that ends before it starts calls this, too.
     func open(for hop: any HopLoad, _ source: Source = Source()) {
         state.withLock { state in
-            guard state.hop == nil, !state.isOver else { return }
+            guard state.hop == nil, !state.hasEnded else { return }
             state.hop = hop
             state.source = source
-            state.began = Date()
+            state.startDate = Date()
         }
         pump()
     }
 
-    /// Whether further items are ignored.
+    /// Whether further events are ignored.
     var isClosed: Bool { state.withLock { $0.isClosed } }
-    /// Whether the content goes to a file, so that pieces may be large.
+    /// Whether the content is written to a file, so that pieces may be large.
     var isSplicing: Bool { state.withLock { $0.target != nil } }
-    /// Whether the outlet waits for nothing but the source.
+    /// Whether only the source has to act before the next call.
     var isWaitingForSource: Bool {
-        state.withLock { !$0.isPaused && !$0.isSuspended && !$0.isBusy && !$0.isOver }
+        state.withLock { !$0.isPaused && !$0.isSuspended && !$0.isBusy && !$0.hasEnded }
     }
 
-    /// Checks again whether to ask the source for more.
+    /// Asks the source for more if all events are delivered.
     func poll() { pump() }
 
-    /// Adds an item of the source. Ignores empty content, a second response, a redirect after a response, and everything after an
-    /// end.
-    func say(_ item: Item) {
+    /// Adds an event. Ignores empty content, a second response, a redirect after a response, and all events after an end.
+    func enqueue(_ event: Event) {
         state.withLock { state in
             guard !state.isClosed else { return }
-            switch item {
+            switch event {
             case .content(let data):
                 if data.isEmpty { return }
-                if state.target != nil || data.count <= Self.mostPerCall {
-                    state.items.append(item)
+                if state.target != nil || data.count <= Self.maxBytesPerCall {
+                    state.queued.append(event)
                 } else {
-                    for start in stride(from: 0, to: data.count, by: Self.mostPerCall) {
-                        let piece = data.dropFirst(start).prefix(Self.mostPerCall)
-                        state.items.append(.content(Data(piece)))
+                    for start in stride(from: 0, to: data.count, by: Self.maxBytesPerCall) {
+                        let piece = data.dropFirst(start).prefix(Self.maxBytesPerCall)
+                        state.queued.append(.content(Data(piece)))
                     }
                 }
             case .end:
                 state.isClosed = true
-                state.items.append(item)
+                state.queued.append(event)
             case .response:
                 if state.hasResponse { return }
                 state.hasResponse = true
-                state.items.append(item)
+                state.queued.append(event)
             case .redirect:
                 // After a response a redirect would pause the load, and the client would never resume it.
                 if state.hasResponse { return }
-                state.items.append(item)
-            case .challenge: state.items.append(item)
+                state.queued.append(event)
+            case .challenge: state.queued.append(event)
             }
         }
         pump()
     }
 
-    /// Ends the load with an error or without one, discarding the queued items.
+    /// Discards the queued events and ends the load, with an error or without one.
     func finish(_ error: URLError?) {
         _ = state.withLock { $0.finish(error) }
         pump()
@@ -162,42 +165,45 @@ final class HopEventQueue: Sendable {
     func resumeReading() {
         state.withLock { state in
             state.isPaused = false
-            state.isResumedAhead = state.isBusy
+            state.wasResumedDuringCall = state.isBusy
         }
         pump()
     }
 
+    /// Suspends or resumes the delivery.
     func setSuspended(_ isSuspended: Bool) {
         state.withLock { $0.isSuspended = isSuspended }
         if !isSuspended { pump() }
     }
 
-    // MARK: the calls
+    // MARK: calling the client
 
+    /// Delivers events until none may be delivered, then asks the source for more.
     private func pump() {
-        while let (item, hop, client) = next() {
-            guard perform(item, hop, client) else { return }
+        while let (event, hop, client) = next() {
+            guard perform(event, hop, client) else { return }
         }
-        wantMore()
+        requestMore()
     }
 
-    private func next() -> (Item, any HopLoad, any HopLoadClient)? {
+    /// Returns the next event if it may be delivered now, with the load and the client to call.
+    private func next() -> (Event, any HopLoad, any HopLoadClient)? {
         state.withLock { state in
-            guard let hop = state.hop, let client = state.client, let item = state.next() else { return nil }
-            return (item, hop, client)
+            guard let hop = state.hop, let client = state.client, let event = state.next() else { return nil }
+            return (event, hop, client)
         }
     }
 
-    /// Delivers an item. Returns false if the caller must stop: a write continues the delivery when it is done.
-    private func perform(_ item: Item, _ hop: any HopLoad, _ client: any HopLoadClient) -> Bool {
-        switch item {
+    /// Delivers an event. Returns false if the delivery continues later, after a write.
+    private func perform(_ event: Event, _ hop: any HopLoad, _ client: any HopLoadClient) -> Bool {
+        switch event {
         case .response(let response, let policy):
             state.withLock { $0.response = response }
             let plan = client.hopResponse(hop, response, storagePolicy: policy)
-            rest { state in
+            finishCall { state in
                 switch plan {
                 case .deliver: break
-                case .pause: state.isPaused = !state.isResumedAhead
+                case .pause: state.isPaused = !state.wasResumedDuringCall
                 case .skip: return state.finish(nil)
                 case .splice(let target): state.target = target
                 }
@@ -209,40 +215,42 @@ final class HopEventQueue: Sendable {
                 return false
             }
             let demand = client.hopReceived(hop, data)
-            taken(data.count, demand)
+            finishDelivery(data.count, demand)
         case .redirect(let request, let response):
             // Paused until the client has decided about the redirect.
             state.withLock { $0.isPaused = true }
             client.hopRedirected(hop, to: request, response: response)
-            rest { _ in [] }
+            finishCall { _ in [] }
         case .challenge(let challenge, let reply):
             client.hopChallenged(hop, challenge, reply: reply)
-            rest { _ in [] }
+            finishCall { _ in [] }
         case .end(let error): end(error, hop, client)
         }
         return true
     }
 
-    /// Ends a call. `update` returns the discarded items, which are released outside of the lock.
-    private func rest(_ update: (inout State) -> [Item]) {
+    /// Marks the call in progress as finished. `update` returns discarded events, which are released outside of the lock.
+    private func finishCall(_ update: (inout State) -> [Event]) {
         _ = state.withLock { state in
             state.isBusy = false
             return update(&state)
         }
     }
 
-    private func taken(_ count: Int, _ demand: Demand) {
-        rest { state in
+    /// Counts delivered content, and does what the client demands.
+    private func finishDelivery(_ count: Int, _ demand: Demand) {
+        finishCall { state in
             state.received += Int64(count)
             switch demand {
             case .more: break
-            case .pause: state.isPaused = !state.isResumedAhead
+            case .pause: state.isPaused = !state.wasResumedDuringCall
             case .enough: return state.finish(nil)
             }
             return []
         }
     }
 
+    /// Writes content to the client's file on the storage queue, then continues the delivery.
     private func write(
         _ data: Data, into target: FileTarget, _ hop: any HopLoad, _ client: any HopLoadClient
     ) {
@@ -250,23 +258,24 @@ final class HopEventQueue: Sendable {
             let octets = [UInt8](data)
             do throws(TransportError) {
                 try target.write(octets.span)
-                taken(octets.count, client.hopSpliced(hop, octets.count))
+                finishDelivery(octets.count, client.hopSpliced(hop, octets.count))
             } catch {
                 let failure = URLError.loading(.cannotWriteToFile, url: request.url, underlying: error)
-                rest { $0.finish(failure) }
+                finishCall { $0.finish(failure) }
             }
             pump()
         }
     }
 
+    /// Ends the load: calls the source's `ended`, then the client's `hopEnded` with the metrics.
     private func end(_ error: (any Error)?, _ hop: any HopLoad, _ client: any HopLoadClient) {
         let (metrics, source, _) = state.withLock { state in
             let metrics = HopMetrics(
                 request: request, response: state.response, fetchType: .unknown, exchanges: [],
-                fetchStart: state.began, end: Date(), bodyBytesBeforeEncoding: 0,
+                fetchStart: state.startDate, end: Date(), bodyBytesBeforeEncoding: 0,
                 bodyBytesAfterDecoding: state.received)
             let source = state.source
-            state.isOver = true
+            state.hasEnded = true
             state.isClosed = true
             state.source = Source()
             state.target = nil
@@ -277,11 +286,11 @@ final class HopEventQueue: Sendable {
         client.hopEnded(hop, error, metrics)
     }
 
-    private func wantMore() {
+    /// Calls the source's `wantsMore`, if no event is queued and the client accepts more.
+    private func requestMore() {
         let wantsMore = state.withLock { state -> (@Sendable () -> Void)? in
-            let isHungry =
-                state.hop != nil && !state.isBusy && !state.isClosed && !state.isPaused && !state.isSuspended
-            return isHungry && state.items.isEmpty ? state.source.wantsMore : nil
+            guard state.hop != nil, state.queued.isEmpty, !state.isBusy, !state.isClosed else { return nil }
+            return state.isPaused || state.isSuspended ? nil : state.source.wantsMore
         }
         wantsMore?()
     }

@@ -4,7 +4,7 @@ internal import Foundation
 internal import LupineTransport
 
 extension HopSource {
-    /// Asks the configuration's protocols, then the built-in ones.
+    /// Loads with the classes in the configuration's `protocolClasses`, then with the built-in loads.
     static let standard = HopSource(
         make: { request, context, task, client in
             ProtocolSelection.load(
@@ -13,7 +13,7 @@ extension HopSource {
         },
         asksProgram: { $0.settings.protocolClasses?.isEmpty == false })
 
-    /// The same for the shared session: asks all protocols that are registered at the moment.
+    /// Loads for the shared session: with the classes registered at the time of the request, then with the built-in ones.
     static let shared = HopSource(
         make: { request, context, task, client in
             ProtocolSelection.load(

@@ -2,9 +2,9 @@
 
 internal import Foundation
 
-/// The client of a program's `URLProtocol`: forwards its calls to the load, in order.
+/// The client of the program's `URLProtocol`: forwards the calls of the instance to its load, in order.
 final class ProtocolClientProxy: NSObject, URLProtocolClient, Sendable {
-    /// A weak reference in a constant, because the instance may outlive its load.
+    /// A weak reference, because the instance may outlive its load; in a constant, so that this class is `Sendable`.
     private struct Load: Sendable {
         weak let load: ProtocolLoad?
     }
@@ -16,44 +16,44 @@ final class ProtocolClientProxy: NSObject, URLProtocolClient, Sendable {
     func urlProtocol(
         _ protocol: URLProtocol, wasRedirectedTo request: URLRequest, redirectResponse: URLResponse
     ) {
-        owner.load?.say(.redirect(request, redirectResponse))
+        owner.load?.enqueue(.redirect(request, redirectResponse))
     }
 
     func urlProtocol(_ protocol: URLProtocol, cachedResponseIsValid cachedResponse: CachedURLResponse) {
-        owner.load?.say(.response(cachedResponse.response, .notAllowed))
-        owner.load?.say(.content(Self.own(cachedResponse.data)))
+        owner.load?.enqueue(.response(cachedResponse.response, .notAllowed))
+        owner.load?.enqueue(.content(Self.copy(of: cachedResponse.data)))
     }
 
     func urlProtocol(
         _ protocol: URLProtocol, didReceive response: URLResponse,
         cacheStoragePolicy policy: URLCache.StoragePolicy
     ) {
-        owner.load?.say(.response(response, policy))
+        owner.load?.enqueue(.response(response, policy))
     }
 
     func urlProtocol(_ protocol: URLProtocol, didLoad data: Data) {
-        owner.load?.say(.content(Self.own(data)))
+        owner.load?.enqueue(.content(Self.copy(of: data)))
     }
 
     /// Copies the bytes. The program's `Data` may have a custom deallocator, which would run on whichever thread releases or
     /// moves the last slice.
-    private static func own(_ data: Data) -> Data {
+    private static func copy(of data: Data) -> Data {
         var copy = Data(capacity: data.count)
         copy.append(data)
         return copy
     }
 
-    func urlProtocolDidFinishLoading(_ protocol: URLProtocol) { owner.load?.say(.end(nil)) }
+    func urlProtocolDidFinishLoading(_ protocol: URLProtocol) { owner.load?.enqueue(.end(nil)) }
 
     func urlProtocol(_ protocol: URLProtocol, didFailWithError error: any Error) {
-        owner.load?.say(.end(error))
+        owner.load?.enqueue(.end(error))
     }
 
     func urlProtocol(_ protocol: URLProtocol, didReceive challenge: URLAuthenticationChallenge) {
-        owner.load?.ask(challenge)
+        owner.load?.enqueueChallenge(challenge)
     }
 
     func urlProtocol(_ protocol: URLProtocol, didCancel challenge: URLAuthenticationChallenge) {
-        owner.load?.withdraw(challenge)
+        owner.load?.removeOpenChallenge(challenge)
     }
 }

@@ -5,17 +5,18 @@ internal import LupineTransport
 
 /// Loads a request with an instance of the program's `URLProtocol`.
 ///
-/// The instance is created, started and stopped on the serial queue of its task; it calls its client, a `ProtocolClientProxy`, from any
-/// thread. It cannot be paused: its calls are queued while the client has paused.
+/// The instance is created, started and stopped on the serial queue of its task; it calls its client, a `ProtocolClientProxy`, on
+/// any thread. An instance cannot be paused: its events are queued while the client of the load has paused.
 final class ProtocolLoad: HopLoad {
     private struct State: Sendable {
         /// The instance, from its start to its stop; used on the task's serial queue only.
         var instance: UncheckedSendable<URLProtocol>?
         var wasStarted = false
-        var isOver = false
-        /// The open challenges of the instance; while there are any, the idle time-out does not count.
-        var questions: Set<ObjectIdentifier> = []
-        var lastSign = Instant.zero
+        var hasEnded = false
+        /// The challenges of the instance that are not answered yet; while there are any, the idle time-out does not run.
+        var openChallenges: Set<ObjectIdentifier> = []
+        /// When the instance last called its client, or when the load last waited for anything else.
+        var lastActivity = Instant.zero
         var alarm: SessionClock.Cancel?
     }
 
@@ -25,7 +26,7 @@ final class ProtocolLoad: HopLoad {
     private let sessionValue: (any Sendable)?
     private let idleTimeout: Interval?
     private let clock: SessionClock
-    private let outlet: HopEventQueue
+    private let events: HopEventQueue
     private let state = Lock(State())
 
     /// Creates a load of `canonical` by an instance of `type`, which can read `sessionValue`.
@@ -40,60 +41,60 @@ final class ProtocolLoad: HopLoad {
         self.sessionValue = sessionValue
         self.idleTimeout = idleTimeout
         self.clock = clock
-        outlet = HopEventQueue(canonical, client: client)
+        events = HopEventQueue(canonical, client: client)
     }
 
     private var context: ProtocolContext { task.core.protocols }
 
-    // MARK: the client's half
+    // MARK: called by the task driver
 
     func start() {
         let source = HopEventQueue.Source(ended: { [self] in stop() })
-        outlet.open(for: self, source)
-        if outlet.isClosed { return }
-        state.withLock { $0.lastSign = clock.now() }
+        events.open(for: self, source)
+        if events.isClosed { return }
+        state.withLock { $0.lastActivity = clock.now() }
         setAlarm()
         context.run { [self] in
             let isWanted = state.withLock { state in
-                if state.isOver { return false }
+                if state.hasEnded { return false }
                 state.wasStarted = true
                 return true
             }
             guard isWanted else { return }
             assertNoLockIsHeld()
             assertNotOnLoop()
-            let voice = ProtocolClientProxy(self)
-            let made = type.init(task: task, cachedResponse: nil, client: voice)
-            made.settle(request, task, sessionValue)
-            state.withLock { $0.instance = UncheckedSendable(made) }
-            made.startLoading()
+            let proxy = ProtocolClientProxy(self)
+            let instance = type.init(task: task, cachedResponse: nil, client: proxy)
+            instance.setSessionValues(request, task, sessionValue)
+            state.withLock { $0.instance = UncheckedSendable(instance) }
+            instance.startLoading()
         }
     }
 
     func cancel(_ error: URLError) {
-        outlet.finish(error)
-        // No effect if the outlet is open already; otherwise the client receives the end now.
-        outlet.open(for: self)
+        events.finish(error)
+        // Delivers the end if the load was not started; otherwise has no effect.
+        events.open(for: self)
     }
 
     func resumeReading() {
-        state.withLock { $0.lastSign = clock.now() }
-        outlet.resumeReading()
+        state.withLock { $0.lastActivity = clock.now() }
+        events.resumeReading()
     }
 
-    func skip() { outlet.finish(nil) }
+    func skip() { events.finish(nil) }
 
     func setSuspended(_ isSuspended: Bool) {
-        state.withLock { $0.lastSign = clock.now() }
-        outlet.setSuspended(isSuspended)
+        state.withLock { $0.lastActivity = clock.now() }
+        events.setSuspended(isSuspended)
     }
 
     func setPriority(_ priority: Float) {}
 
-    /// Ends the load: stops the instance, once, if it was started.
+    /// Cancels the alarm, and calls `stopLoading` of the instance if it was started. Called once, when the load has ended.
     private func stop() {
         let alarm = state.withLock { state in
-            state.isOver = true
+            state.hasEnded = true
             return state.alarm.take()
         }
         alarm?()
@@ -107,33 +108,34 @@ final class ProtocolLoad: HopLoad {
         }
     }
 
-    // MARK: the protocol's half
+    // MARK: called by the instance
 
-    /// Adds an item of the instance; called on any thread.
-    func say(_ item: HopEventQueue.Item) {
-        state.withLock { $0.lastSign = clock.now() }
-        outlet.say(item)
+    /// Adds an event of the instance. May be called on any thread.
+    func enqueue(_ event: HopEventQueue.Event) {
+        state.withLock { $0.lastActivity = clock.now() }
+        events.enqueue(event)
     }
 
-    /// Asks the client a challenge of the instance; the answer goes to the challenge's sender.
-    func ask(_ challenge: URLAuthenticationChallenge) {
-        state.withLock { _ = $0.questions.insert(ObjectIdentifier(challenge)) }
-        say(
+    /// Adds a challenge of the instance. The answer of the load's client is passed to the challenge's sender.
+    func enqueueChallenge(_ challenge: URLAuthenticationChallenge) {
+        state.withLock { _ = $0.openChallenges.insert(ObjectIdentifier(challenge)) }
+        enqueue(
             .challenge(challenge) { [self] disposition, credential in
-                guard withdraw(challenge) else { return }
+                guard removeOpenChallenge(challenge) else { return }
                 context.run { Self.answer(challenge, disposition, credential) }
             })
     }
 
     /// Removes an open challenge, because it was cancelled or answered. Returns whether it was still open.
     @discardableResult
-    func withdraw(_ challenge: URLAuthenticationChallenge) -> Bool {
+    func removeOpenChallenge(_ challenge: URLAuthenticationChallenge) -> Bool {
         state.withLock { state in
-            state.lastSign = clock.now()
-            return state.questions.remove(ObjectIdentifier(challenge)) != nil && !state.isOver
+            state.lastActivity = clock.now()
+            return state.openChallenges.remove(ObjectIdentifier(challenge)) != nil && !state.hasEnded
         }
     }
 
+    /// Passes the answer to a challenge to its sender. Runs on the task's serial queue.
     private static func answer(
         _ challenge: URLAuthenticationChallenge, _ disposition: URLSession.AuthChallengeDisposition,
         _ credential: URLCredential?
@@ -152,28 +154,30 @@ final class ProtocolLoad: HopLoad {
 
     // MARK: the idle time-out (U-17.7)
 
+    /// Sets the alarm for the end of the idle time-out.
     private func setAlarm() {
         guard let idleTimeout else { return }
-        let last = state.withLock { $0.lastSign }
-        let alarm = clock.alarm(last + idleTimeout) { [weak self] in self?.ring(idleTimeout) }
+        let last = state.withLock { $0.lastActivity }
+        let alarm = clock.alarm(last + idleTimeout) { [weak self] in self?.checkIdleTime(idleTimeout) }
         let isLate = state.withLock { state in
-            if !state.isOver { state.alarm = alarm }
-            return state.isOver
+            if !state.hasEnded { state.alarm = alarm }
+            return state.hasEnded
         }
         if isLate { alarm() }
     }
 
-    private func ring(_ idleTimeout: Interval) {
+    /// Fails the load if the instance has been idle for too long; otherwise sets the alarm again.
+    private func checkIdleTime(_ idleTimeout: Interval) {
         let now = clock.now()
-        let isExpected = outlet.isWaitingForSource
+        let isExpected = events.isWaitingForSource
         let isDue = state.withLock { state in
-            if state.isOver { return false }
-            // Time spent waiting for anything but the instance does not count.
-            if !isExpected || !state.questions.isEmpty { state.lastSign = now }
-            return state.lastSign + idleTimeout <= now
+            if state.hasEnded { return false }
+            // Time during which the load waits for its client, or the instance for an answer, does not count.
+            if !isExpected || !state.openChallenges.isEmpty { state.lastActivity = now }
+            return state.lastActivity + idleTimeout <= now
         }
         if isDue {
-            outlet.finish(
+            events.finish(
                 .loading(.timedOut, url: request.url, reason: "the protocol said nothing in time"))
         } else {
             setAlarm()

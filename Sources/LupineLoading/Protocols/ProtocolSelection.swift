@@ -3,13 +3,16 @@
 internal import Foundation
 
 /// Selects the load for a request: a `URLProtocol` of the program, the network, or a built-in load for `file:` and `data:`
-/// (U-17.1). The program's classes are called on any thread but an event loop's.
+/// (U-17.1). Must not be called on an event loop, because it calls the program's classes.
 enum ProtocolSelection {
     /// Returns the load for a request; nil if nothing can load it. May call the program's classes.
     ///
     /// - Parameters:
     ///   - hop: The complete request, with the session's fields and cookies (U-17.3).
-    ///   - classes: The program's classes, in the order in which they are asked.
+    ///   - classes: The program's classes, in the order in which `canInit(with:)` is called.
+    ///   - context: The context of the session.
+    ///   - task: The client of the task's driver, which gets the current request.
+    ///   - client: The client of the load.
     static func load(
         _ hop: HopRequest, classes: [AnyClass], context: SessionContext, task: any TaskDriverClient,
         client: any HopLoadClient
@@ -31,6 +34,7 @@ enum ProtocolSelection {
         }
     }
 
+    /// Returns a load with the first of the program's classes that can load the request; nil if there is none.
     private static func custom(
         _ hop: HopRequest, classes: [AnyClass], context: SessionContext, task: any TaskDriverClient,
         client: any HopLoadClient

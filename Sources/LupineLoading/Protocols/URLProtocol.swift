@@ -2,12 +2,13 @@
 
 public import Foundation
 
-/// Loads requests in the program's own way: for a scheme of its own, or instead of the network.
+/// Base class of the program's own loaders: for a custom URL scheme, or instead of the network.
 ///
 /// A subclass decides which requests it loads, and answers them through `client`. A new instance is created for each request of a
 /// task, such as one after a redirect. `startLoading` and `stopLoading` are called on one serial queue for each task;
-/// `stopLoading` is called once for each `startLoading`, also after success. The class methods are called where the task is
-/// resumed, and after a redirect or an answered challenge on a queue of the library; never on an event loop, so they may block.
+/// `stopLoading` is called once for each `startLoading`, also after success. The class methods are called on the thread that
+/// resumes the task, and after a redirect or an answered challenge on a queue of the library; never on an event loop, so they may
+/// block.
 /// WebSocket and stream tasks never use a `URLProtocol` (U-17.1).
 open class URLProtocol: NSObject {
     private var storedRequest: URLRequest
@@ -42,11 +43,11 @@ open class URLProtocol: NSObject {
         storedTask = task
     }
 
-    /// For a task without a request, which no session creates.
+    /// A placeholder for a task without a request, which no session creates.
     private static var noRequest: URLRequest { URLRequest(url: URL(fileURLWithPath: "/")) }
 
-    /// Sets the values of the session, whichever initializer was overridden.
-    func settle(_ request: URLRequest, _ task: URLSessionTask, _ value: (any Sendable)?) {
+    /// Sets the values of the session, because a subclass may override either initializer and drop them.
+    func setSessionValues(_ request: URLRequest, _ task: URLSessionTask, _ value: (any Sendable)?) {
         storedRequest = request
         storedTask = task
         storedValue = value
@@ -59,7 +60,7 @@ open class URLProtocol: NSObject {
     /// (U-17.9).
     open var request: URLRequest { storedRequest }
 
-    /// The cached response for the request, if the cache was asked.
+    /// The cached response that was passed to the initializer.
     open var cachedResponse: CachedURLResponse? { storedResponse }
 
     /// The client that receives the response. Its methods may be called on any thread.
@@ -68,13 +69,13 @@ open class URLProtocol: NSObject {
     /// The task that the load belongs to.
     open var task: URLSessionTask? { storedTask }
 
-    // MARK: what a subclass says
+    // MARK: methods to override
 
     /// Whether the class can load a request. The default implementation returns false.
     open class func canInit(with request: URLRequest) -> Bool { false }
 
     /// Whether the class can load a task, whose current request already has the session's fields and cookies. The default
-    /// implementation asks `canInit(with:)` about that request.
+    /// implementation calls `canInit(with:)` with that request.
     open class func canInit(with task: URLSessionTask) -> Bool {
         task.currentRequest.map { canInit(with: $0) } ?? false
     }
@@ -95,12 +96,13 @@ open class URLProtocol: NSObject {
         client?.urlProtocol(self, didFailWithError: error)
     }
 
-    /// Stops loading, because the load is over or cancelled. Later calls of the client are ignored.
+    /// Stops loading, because the load has ended or was cancelled. Later calls of the client are ignored.
     open func stopLoading() {}
 
-    // MARK: classes
+    // MARK: registering classes
 
-    /// Registers a class with the shared session and with configurations created later. The latest class is asked first.
+    /// Registers a class with the shared session and with configurations created later. The `canInit(with:)` of the latest class
+    /// is called first.
     ///
     /// - Returns: Whether the class is a subclass of `URLProtocol`.
     open class func registerClass(_ protocolClass: AnyClass) -> Bool {

@@ -2,7 +2,7 @@
 
 public import Foundation
 
-/// The client of a `URLProtocol`, which the session provides. It may be called on any thread; the order of the calls counts.
+/// The client of a `URLProtocol`, which the session provides. Its methods may be called on any thread, one after the other.
 ///
 /// The first call of `urlProtocolDidFinishLoading` or `didFailWithError` ends the load; later calls are ignored (U-17.5). A
 /// response is passed on as it is: the session only follows redirects and answers challenges that are reported by their own
@@ -11,7 +11,7 @@ public protocol URLProtocolClient: NSObjectProtocol {
     /// Reports a redirect to another request. The session asks its delegate, and stops this instance if the redirect is followed.
     func urlProtocol(
         _ protocol: URLProtocol, wasRedirectedTo request: URLRequest, redirectResponse: URLResponse)
-    /// Reports that the cached response is still valid, and is the response.
+    /// Reports that the cached response is still valid: the task gets it as its response.
     func urlProtocol(_ protocol: URLProtocol, cachedResponseIsValid cachedResponse: CachedURLResponse)
     /// Reports the response, and where it may be cached.
     func urlProtocol(

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 
 extension HTTPURLResponse {
-    /// A response's head as received: `response.lupine`. A value.
+    /// A response's head as received: `response.lupine`.
     ///
-    /// Apple's dictionary joins lines of the same name and has no order, which does not suit code that displays a head.
+    /// `allHeaderFields` joins lines of the same name and has no order, so it cannot be used to display a head.
     public struct Wire: Sendable {
         /// The protocol version, such as `HTTP/1.1`.
         public let version: String

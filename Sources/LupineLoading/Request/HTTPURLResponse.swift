@@ -5,8 +5,8 @@ package import LupineHTTP
 
 /// A server's response: status and header fields (RFC 9110 §15).
 ///
-/// Immutable; may be used on any thread. A loaded response keeps the lines of its head as received; names are made canonical and
-/// repeated lines joined only when a caller asks for the dictionary. Cookies are read from the lines.
+/// Immutable; may be used on any thread. A loaded response keeps its header lines as received. Only `allHeaderFields` makes their
+/// names canonical and joins lines of the same name.
 open class HTTPURLResponse: URLResponse, @unchecked Sendable {
     /// The header fields, as received or as given by the program.
     private enum Header: Hashable, Sendable {
@@ -16,17 +16,17 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
 
     private let status: Int
     private let header: Header
-    /// The rest of the status line; nil for a response that a program made.
-    private let firstLine: FirstLine?
+    /// Version and reason phrase of the status line; nil for a response that a program has made.
+    private let statusLine: StatusLine?
     /// The file name in `Content-Disposition`, unchanged.
     private let proposedFilename: String?
 
-    private struct FirstLine: Sendable {
+    private struct StatusLine: Sendable {
         let version: HTTPVersion
         let reason: String
     }
 
-    /// Creates a response of a program's. Never nil in practice: the signature is Apple's.
+    /// Creates a response with these values. Never returns nil, although the signature is failable, as Apple's is.
     ///
     /// - Parameters:
     ///   - url: The URL that the response is from.
@@ -41,7 +41,7 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
         let joined = fields.byName
         status = statusCode
         header = .dictionary(joined)
-        firstLine = nil
+        statusLine = nil
         let find = { (name: String) in joined[Self.canonicalName(name)] }
         proposedFilename = find("Content-Disposition").flatMap(SuggestedFilename.proposed)
         super.init(
@@ -60,25 +60,26 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
         let fields = head.fields
         status = Int(head.status.code)
         header = .lines(fields)
-        firstLine = FirstLine(version: head.version, reason: head.reason)
+        statusLine = StatusLine(version: head.version, reason: head.reason)
         proposedFilename = fields[.contentDisposition].flatMap(SuggestedFilename.proposed)
-        let hasLength = !isDecoded && !fields.contains(.transferEncoding)
+        // The length on the wire is not that of the content if a coding is removed.
+        var length: Int64?
+        if !isDecoded, !fields.contains(.transferEncoding) {
+            length = fields.withFirstValue(of: .contentLength, Self.length) ?? nil
+        }
         super.init(
-            Self.contents(
-                url: url.withoutUserInfo, type: fields[.contentType],
-                length: (hasLength ? fields.withFirstValue(of: .contentLength, Self.length) ?? nil : nil)
-                    ?? -1))
+            Self.contents(url: url.withoutUserInfo, type: fields[.contentType], length: length ?? -1))
     }
 
-    /// A response of exactly this class: the response itself, or a copy of the values that a program's subclass returns now.
-    var plain: HTTPURLResponse {
+    /// The response itself; for a program's subclass, an `HTTPURLResponse` with the values that its accessors return now.
+    var withoutSubclass: HTTPURLResponse {
         type(of: self) == HTTPURLResponse.self ? self : HTTPURLResponse(copying: self)
     }
 
-    /// The head as received, as far as it was kept.
+    /// The head as received, but without the reason phrase. Without fields for a response that a program has made.
     var receivedHead: ResponseHead {
         ResponseHead(
-            version: firstLine?.version ?? .http11, status: Status(status), fields: fields ?? Fields())
+            version: statusLine?.version ?? .http11, status: Status(status), fields: fields ?? Fields())
     }
 
     private init(copying other: HTTPURLResponse) {
@@ -89,7 +90,7 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
         }
         status = other.statusCode
         header = .dictionary(joined.byName)
-        firstLine = nil
+        statusLine = nil
         proposedFilename = joined.byName["Content-Disposition"].flatMap(SuggestedFilename.proposed)
         super.init(
             Contents(
@@ -97,7 +98,7 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
                 textEncodingName: other.textEncodingName))
     }
 
-    /// Reads an archived response; nil when the archive holds something else.
+    /// Decodes an archived response; returns nil if the archive contains something else.
     public required init?(coder: NSCoder) {
         guard coder.allowsKeyedCoding, coder.containsValue(forKey: "statusCode") else { return nil }
         let stored = coder.decodeObject(of: NSData.self, forKey: "headerFields")
@@ -107,7 +108,7 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
         }
         status = code
         header = .dictionary(fields)
-        firstLine = nil
+        statusLine = nil
         proposedFilename = fields["Content-Disposition"].flatMap(SuggestedFilename.proposed)
         super.init(coder: coder)
     }
@@ -138,14 +139,15 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
     }
 
     /// The status code.
-    open var statusCode: Int { asked(status) }
+    open var statusCode: Int { assertingNoLock(status) }
 
     /// The header fields by canonical name, as strings; lines of the same name are joined by a comma and a space.
     open var allHeaderFields: [AnyHashable: Any] {
-        asked(Dictionary(uniqueKeysWithValues: dictionary.map { (AnyHashable($0.key), $0.value as Any) }))
+        assertingNoLock(
+            Dictionary(uniqueKeysWithValues: dictionary.map { (AnyHashable($0.key), $0.value as Any) }))
     }
 
-    /// The header fields as received; nil for a response that a program made.
+    /// The header fields as received; nil for a response that a program has made.
     package var fields: Fields? {
         if case .lines(let fields) = header { return fields }
         return nil
@@ -160,8 +162,8 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
             case .dictionary(let fields): fields.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
             }
         return Wire(
-            version: "\(firstLine?.version ?? .http11)",
-            reason: firstLine?.reason ?? Self.standardReason(of: status), fields: lines)
+            version: "\(statusLine?.version ?? .http11)",
+            reason: statusLine?.reason ?? Self.standardReason(of: status), fields: lines)
     }
 
     /// The value of a header field, its name compared without case; lines of the same name are joined by a comma and a space.
@@ -175,7 +177,7 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
         }
     }
 
-    /// The same for a known name.
+    /// The value of a header field, like `value(forHTTPHeaderField:)`, without parsing the name.
     func value(of name: FieldName) -> String? {
         guard case .lines(let fields) = header, type(of: self) == HTTPURLResponse.self else {
             return value(forHTTPHeaderField: name.description)
@@ -194,7 +196,7 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
         proposedFilename.map(SuggestedFilename.sanitised) ?? super.suggestedFilename
     }
 
-    /// Whether a server can send this status: a response that a program makes may have any.
+    /// Whether a server can send this status. A response that a program makes may have any number.
     static func isPossible(_ status: Int) -> Bool { (100...999).contains(status) }
 
     private static func standardReason(of status: Int) -> String {
@@ -249,23 +251,23 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
 
     // MARK: reading header fields
 
-    /// Values by name, with those of the same name joined. Names that are kept as spelled may differ only in case: then the first
-    /// spelling is used.
+    /// Values by name; adding a value to an existing name joins the two. Names are compared without case, and the first spelling
+    /// is kept.
     private struct JoinedFields {
         private(set) var byName: [String: String] = [:]
         private var spellings: [String: String] = [:]
 
         mutating func add(_ value: String, under name: String) {
-            let small = name.lowercased()
-            let key = spellings[small, default: name]
-            spellings[small] = key
+            let lowercased = name.lowercased()
+            let key = spellings[lowercased, default: name]
+            spellings[lowercased] = key
             // Appended in place: a server may send a thousand lines of one name.
             if byName[key] == nil { byName[key] = value } else { byName[key]?.append(", " + value) }
         }
     }
 
-    /// The name as in the dictionary: capitalized word by word, except for `WWW-Authenticate` and names that begin with `x-`
-    /// (U-2.1).
+    /// Returns the name as a key of `allHeaderFields`: capitalized word by word, except for `WWW-Authenticate` and names that
+    /// begin with `x-` (U-2.1).
     private static func canonicalName(_ name: String) -> String {
         if name.hasPrefix("x-") || name.hasPrefix("X-") { return name }
         return HeaderList.isSame(name, "WWW-Authenticate") ? "WWW-Authenticate" : HeaderList.canonical(name)
@@ -279,10 +281,10 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
         while start < end, isBlank(value[end - 1]) { end -= 1 }
         guard start < end else { return nil }
         var length: Int64 = 0
-        for place in start..<end {
-            guard 0x30...0x39 ~= value[place] else { return nil }
+        for index in start..<end {
+            guard 0x30...0x39 ~= value[index] else { return nil }
             let (tens, overflow) = length.multipliedReportingOverflow(by: 10)
-            let (sum, carry) = tens.addingReportingOverflow(Int64(value[place] - 0x30))
+            let (sum, carry) = tens.addingReportingOverflow(Int64(value[index] - 0x30))
             if overflow || carry { return nil }
             length = sum
         }
@@ -291,22 +293,22 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
 
     private static func contents(url: URL, type: String?, length: Int64) -> Contents {
         let type = type ?? ""
-        let whole = 0..<type.utf8.count
-        let principal = ListSyntax.principal(of: whole, in: type.utf8.span)
+        let fullRange = 0..<type.utf8.count
+        let principal = ListSyntax.principal(of: fullRange, in: type.utf8.span)
         let mimeType =
-            principal == whole ? type : String(decoding: Array(type.utf8)[principal], as: UTF8.self)
+            principal == fullRange ? type : String(decoding: Array(type.utf8)[principal], as: UTF8.self)
         let charset =
-            principal.upperBound == whole.upperBound
-            ? nil : ListSyntax.parameter("charset", of: whole, in: type.utf8.span)
+            principal.upperBound == fullRange.upperBound
+            ? nil : ListSyntax.parameter("charset", of: fullRange, in: type.utf8.span)
         return Contents(
             url: url, mimeType: mimeType.isEmpty ? nil : lowercased(mimeType), expectedContentLength: length,
             textEncodingName: charset == "" ? nil : charset.map(lowercased))
     }
 
-    /// Avoids a copy: most texts are lower case already.
+    /// Returns the text in lowercase. Most texts are lowercase already; those are not copied.
     private static func lowercased(_ text: String) -> String {
         let octets = text.utf8.span
-        for place in octets.indices where !(0x61...0x7A ~= octets[place] || 0x2B...0x3B ~= octets[place]) {
+        for index in octets.indices where !(0x61...0x7A ~= octets[index] || 0x2B...0x3B ~= octets[index]) {
             return text.lowercased()
         }
         return text

@@ -2,10 +2,10 @@
 
 internal import LupineHTTP
 
-/// The header fields that a caller gave a request: ordered, with names compared without case, and values not validated.
+/// The header fields that the program has set in a request: in order, with names compared without case, and not validated.
 ///
-/// `Fields` of the codec holds only what is legal on the wire. A request keeps whatever it was given, so that the task can report
-/// which field it refuses (U-1.4); the list is checked when the request is sent.
+/// `Fields`, the type of the codec, accepts only valid names and values. A request keeps invalid ones too, so that the task can
+/// fail with an error that names the field (U-1.4); the list is checked when the request is sent.
 package struct HeaderList: Sendable {
     /// One field.
     package struct Field: Sendable, Hashable, Codable {
@@ -57,10 +57,10 @@ package struct HeaderList: Sendable {
             return fields.append(field)
         }
         fields[index] = field
-        removeLater(name, than: index)
+        removeDuplicates(name, after: index)
     }
 
-    /// Appends a comma and this value to a field, or sets it.
+    /// Appends a comma and the value to the field; sets the field if it does not exist.
     package mutating func add(_ name: String, _ value: String) {
         guard let index = fields.firstIndex(where: { Self.isSame($0.name, name) }) else {
             return fields.append(Field(name: Self.canonical(name), value: value))
@@ -68,28 +68,29 @@ package struct HeaderList: Sendable {
         fields[index] = Field(name: Self.canonical(name), value: fields[index].value + "," + value)
     }
 
-    /// The fields by name; nil when there are none.
+    /// The fields by name; nil if there are none.
     package var dictionary: [String: String]? {
         if fields.isEmpty { return nil }
         return Dictionary(fields.map { ($0.name, $0.value) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// Sets the fields to `dictionary`, unchanged. A field that remains keeps its place; new ones follow in the order of their
-    /// names, so that the same dictionary always makes the same request.
+    /// Sets the fields to those of `dictionary`, without changing their names. Existing fields keep their position; new fields
+    /// follow in the order of their names, so that the same dictionary always makes the same request.
     package mutating func assign(_ dictionary: [String: String]?) {
-        var rest = dictionary ?? [:]
+        var remaining = dictionary ?? [:]
         var kept: [Field] = []
         for field in fields {
-            guard let value = rest.removeValue(forKey: field.name) else { continue }
+            guard let value = remaining.removeValue(forKey: field.name) else { continue }
             kept.append(Field(name: field.name, value: value))
         }
-        for (name, value) in rest.sorted(by: { $0.key < $1.key }) {
+        for (name, value) in remaining.sorted(by: { $0.key < $1.key }) {
             kept.append(Field(name: name, value: value))
         }
         fields = kept
     }
 
-    private mutating func removeLater(_ name: String, than index: Int) {
+    /// Removes the fields with this name after `index`.
+    private mutating func removeDuplicates(_ name: String, after index: Int) {
         guard fields.count > index + 1 else { return }
         let tail = fields[(index + 1)...].filter { !Self.isSame($0.name, name) }
         if tail.count < fields.count - index - 1 { fields.replaceSubrange((index + 1)..., with: tail) }

@@ -2,8 +2,8 @@
 
 internal import LupineTransport
 
-/// Host names in the form in which cookies and protection spaces compare them: in lowercase except for zones, labels in ASCII
-/// (RFC 5890), addresses without brackets.
+/// Canonical host names, which cookies and protection spaces compare: in lowercase except for IPv6 zones, with labels in ASCII
+/// (RFC 5890), and addresses without brackets.
 package enum HostName {
     /// The largest number of octets: 255 in the DNS (RFC 1035 §2.3.4), times 3 for percent-encoding or UTF-8.
     static let longest = 3 * 255
@@ -13,15 +13,15 @@ package enum HostName {
         let bare = host.hasPrefix("[") && host.hasSuffix("]") ? String(host.dropFirst().dropLast()) : host
         // Interface names are case-sensitive.
         let zone = bare.utf8.contains(0x3A) ? bare.firstIndex(of: "%") : nil
-        let small = zone.map { bare[..<$0].lowercased() + bare[$0...] } ?? bare.lowercased()
-        if small.utf8.allSatisfy({ $0 < 0x80 }) { return small }
-        return small.split(separator: ".", omittingEmptySubsequences: false)
+        let lowercased = zone.map { bare[..<$0].lowercased() + bare[$0...] } ?? bare.lowercased()
+        if lowercased.utf8.allSatisfy({ $0 < 0x80 }) { return lowercased }
+        return lowercased.split(separator: ".", omittingEmptySubsequences: false)
             .map { Punycode.label(String($0)) }
             .joined(separator: ".")
     }
 
-    /// Returns the form that is the same for all canonical names of a server: without the dot of the root, and with addresses in
-    /// canonical form (RFC 5952).
+    /// Returns the name of the server that a canonical host names: without the trailing dot of the DNS root, and with addresses
+    /// in their canonical form (RFC 5952).
     package static func server(_ host: String) -> String {
         let name = String(withoutRoot(host))
         return IPAddress(name)?.description ?? name
@@ -32,7 +32,7 @@ package enum HostName {
     /// A name whose last label is a number counts as an address: resolvers accept `0x7f.0.0.1` and `127.1` as addresses (as the
     /// URL standard does, §3.5), and no domain has such a label.
     ///
-    /// Works on octets: it is called for every cookie, and a server decides how long the names are.
+    /// Works on octets for speed: it is called for every cookie, and a server can send long names.
     static func isAddress(_ host: String) -> Bool {
         if endsInNumber(host.utf8) { return true }
         // Only IPv6 addresses have colons, and only addresses have zones.
@@ -57,20 +57,20 @@ package enum HostName {
 
     /// Whether a canonical name has no empty label.
     static func isWhole(_ host: String) -> Bool {
-        var before: UInt8 = 0x2E
+        var previous: UInt8 = 0x2E
         for octet in withoutRoot(host).utf8 {
-            if octet == 0x2E, before == 0x2E { return false }
-            before = octet
+            if octet == 0x2E, previous == 0x2E { return false }
+            previous = octet
         }
-        return before != 0x2E
+        return previous != 0x2E
     }
 
-    /// Whether a canonical host is this domain or below it (RFC 6265 §5.1.3).
+    /// Whether a canonical host domain-matches a domain: is equal to it or a subdomain of it (RFC 6265 §5.1.3).
     static func isSame(_ host: String, orBelow domain: String) -> Bool {
-        let (whole, end) = (host.utf8, domain.utf8)
-        if whole.count <= end.count { return host == domain }
-        let start = whole.index(whole.endIndex, offsetBy: -end.count)
-        return !end.isEmpty && whole[whole.index(before: start)] == 0x2E
-            && whole[start...].elementsEqual(end) && !isAddress(host)
+        let (hostOctets, domainOctets) = (host.utf8, domain.utf8)
+        if hostOctets.count <= domainOctets.count { return host == domain }
+        let start = hostOctets.index(hostOctets.endIndex, offsetBy: -domainOctets.count)
+        return !domainOctets.isEmpty && hostOctets[hostOctets.index(before: start)] == 0x2E
+            && hostOctets[start...].elementsEqual(domainOctets) && !isAddress(host)
     }
 }

@@ -2,7 +2,7 @@
 
 internal import Foundation
 
-/// The scheme of a URL, as far as it decides how a request is loaded. Compared without case.
+/// The schemes of URLs that are loaded in different ways. Compared without case.
 enum LoadingScheme: Sendable {
     case http, https, ws, wss, file, data
     /// Any other scheme.
@@ -15,8 +15,8 @@ enum LoadingScheme: Sendable {
             self = .none
             return
         }
-        // A fast path for nearly all URLs: `URL.scheme` takes longer.
-        if let scheme = Self.ofPlain(url.absoluteString) {
+        // A fast path for nearly all URLs, because `URL.scheme` is slow.
+        if let scheme = Self.httpScheme(of: url.absoluteString) {
             self = scheme
             return
         }
@@ -27,8 +27,8 @@ enum LoadingScheme: Sendable {
         self = Self.named(text) ?? Self.named(text.lowercased()) ?? .other
     }
 
-    /// The scheme of a URL that begins with `http:` or `https:`.
-    private static func ofPlain(_ address: String) -> LoadingScheme? {
+    /// Returns the scheme of a URL that begins with `http:` or `https:`, in lowercase; nil for others.
+    private static func httpScheme(of address: String) -> LoadingScheme? {
         var address = address
         address.makeContiguousUTF8()
         let octets = address.utf8.span
@@ -40,7 +40,7 @@ enum LoadingScheme: Sendable {
         return octets[4] == 0x73 && octets[5] == 0x3A ? .https : nil
     }
 
-    /// The scheme with this name in lower case.
+    /// Returns the scheme with this lowercase name.
     private static func named(_ text: String) -> LoadingScheme? {
         switch text {
         case "http": .http

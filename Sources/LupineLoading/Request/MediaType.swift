@@ -5,7 +5,7 @@
 /// Contains only types with generally accepted names. The system's table is not used, so that a program behaves the same on every
 /// machine.
 enum MediaType {
-    /// Each type with its extensions, the usual one first.
+    /// Each type with its extensions, the most common one first.
     private static let table: [(type: String, extensions: [String])] = [
         ("application/epub+zip", ["epub"]),
         ("application/gzip", ["gz"]),
@@ -65,7 +65,7 @@ enum MediaType {
         ("video/x-msvideo", ["avi"]),
     ]
 
-    /// Other names in use for types of the table.
+    /// Other names of types in the table.
     private static let aliases = [
         "application/javascript": "text/javascript",
         "application/x-gzip": "application/gzip",
@@ -82,9 +82,9 @@ enum MediaType {
     private static let typesByExtension = Dictionary(
         uniqueKeysWithValues: table.flatMap { row in row.extensions.map { ($0, row.type) } })
 
-    /// The usual extension of a type given in lower case; nil when there is no generally used one.
+    /// Returns the most common extension of a type, which must be in lowercase; nil for a type that is not in the table.
     static func fileExtension(of type: String) -> String? { extensionsByType[aliases[type] ?? type] }
 
-    /// The type of an extension, compared without case.
+    /// Returns the type of an extension, which is compared without case; nil for one that is not in the table.
     static func type(ofExtension suffix: String) -> String? { typesByExtension[suffix.lowercased()] }
 }

@@ -2,10 +2,10 @@
 
 public import Foundation
 
-/// A `URLRequest` as a reference type: `URLProtocol` attaches its properties to the mutable form.
+/// The reference type of `URLRequest`. `URLProtocol.setProperty` needs its mutable subclass.
 ///
-/// `request as NSURLRequest` and back keep everything, including what protocols attached (U-1.6). This class is immutable;
-/// `NSMutableURLRequest` may be used by one thread at a time.
+/// Converting with `as`, in both directions, keeps all values, including the properties that a `URLProtocol` has set (U-1.6).
+/// This class is immutable; `NSMutableURLRequest` may be used by one thread at a time.
 public class NSURLRequest: NSObject, NSSecureCoding, NSCopying, NSMutableCopying {
     /// How the cache is used by a load.
     public enum CachePolicy: UInt, Sendable {
@@ -13,11 +13,11 @@ public class NSURLRequest: NSObject, NSSecureCoding, NSCopying, NSMutableCopying
         case useProtocolCachePolicy = 0
         /// Load, regardless of what is stored.
         case reloadIgnoringLocalCacheData = 1
-        /// Load, and ask every cache on the way to load too.
+        /// Load, and make intermediaries not answer from their caches.
         case reloadIgnoringLocalAndRemoteCacheData = 4
-        /// Use a stored response, however old; otherwise load.
+        /// Use a stored response of any age; otherwise load.
         case returnCacheDataElseLoad = 2
-        /// Use a stored response, however old; otherwise fail.
+        /// Use a stored response of any age; otherwise fail.
         case returnCacheDataDontLoad = 3
         /// Use a stored response once the server has validated it; otherwise load.
         case reloadRevalidatingCacheData = 5
@@ -68,7 +68,7 @@ public class NSURLRequest: NSObject, NSSecureCoding, NSCopying, NSMutableCopying
     /// Creates a reference to this request.
     package required init(_ request: URLRequest) { self.request = request }
 
-    /// Reads an archived request; nil when the archive holds something else.
+    /// Decodes an archived request; returns nil if the archive contains something else.
     public required init?(coder: NSCoder) {
         guard coder.allowsKeyedCoding,
             let octets = coder.decodeObject(of: NSData.self, forKey: "request"),
@@ -77,8 +77,8 @@ public class NSURLRequest: NSObject, NSSecureCoding, NSCopying, NSMutableCopying
         self.request = request
     }
 
-    /// Archives the request, including the secrets in its header fields and body, but not a body stream, nor properties of
-    /// protocols that a property list cannot hold.
+    /// Archives the request, including the secrets in its header fields and body. Omits a body stream, and `URLProtocol`
+    /// properties that a property list cannot hold.
     public func encode(with coder: NSCoder) {
         coder.encode(Data(RequestArchive.octets(of: request)) as NSData, forKey: "request")
     }
@@ -129,7 +129,7 @@ public class NSURLRequest: NSObject, NSSecureCoding, NSCopying, NSMutableCopying
         request.value(forHTTPHeaderField: field)
     }
 
-    /// The value that a protocol attached under this key.
+    /// The `URLProtocol` property with this key.
     package func protocolProperty(forKey key: String) -> Any? { request.protocolProperty(forKey: key) }
 
     /// An immutable copy of the request.
@@ -271,7 +271,7 @@ public final class NSMutableURLRequest: NSURLRequest {
         request.addValue(value, forHTTPHeaderField: field)
     }
 
-    /// Attaches a value for protocols; nil removes it.
+    /// Sets a `URLProtocol` property; nil removes it.
     package func setProtocolProperty(_ value: Any?, forKey key: String) {
         request.setProtocolProperty(value, forKey: key)
     }

@@ -2,13 +2,13 @@
 
 internal import LupineHTTP
 
-/// A text that a peer has chosen, compared by its octets.
+/// A text that a peer has chosen, compared by its octets, so that canonically equivalent texts with different octets are not
+/// equal.
 ///
-/// Strings are compared by canonical equivalence, which from the first difference on takes a hundred times as long: a peer whose
-/// texts are compared with many others of its own could keep an event loop busy. Canonically equivalent texts with different
-/// octets are not equal.
+/// `String` compares by canonical equivalence, which takes a hundred times as long from the first difference on: a peer that
+/// sends many texts, which are compared with each other, could keep an event loop busy.
 package struct PeerText: Hashable, Sendable {
-    /// The most octets of a name, password, realm, nonce or path that is kept for the life of a session.
+    /// The largest number of octets of a name, password, realm, nonce or path that a session keeps.
     package static let longestKept = 8_192
 
     /// The text itself.
@@ -17,7 +17,7 @@ package struct PeerText: Hashable, Sendable {
     /// Creates a text as received.
     package init(_ text: String) { self.text = text }
 
-    /// Whether the text is short enough to be kept, and has no long run of combining characters, which is slow to process.
+    /// Whether a session may keep the text: it is short and has no long run of combining characters, which is slow to process.
     package var canBeKept: Bool { text.utf8.count <= Self.longestKept && text.isStreamSafe }
 
     package static func == (left: PeerText, right: PeerText) -> Bool {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-/// Encodes labels of internationalized names in ASCII, as used in the DNS (RFC 3492).
+/// Encodes labels of internationalized domain names in ASCII (RFC 3492), without mapping or normalizing them.
 ///
-/// Only the encoding: `URL` converts hosts to ASCII itself, so this is for names from other sources, such as the public suffix
-/// list. Nothing is mapped or normalized.
+/// Used for names from sources other than URLs, such as the public suffix list: `URL` converts its host to ASCII itself.
 enum Punycode {
     /// Returns the label in ASCII, with `xn--` if it was not ASCII; a label that is too long for any name is returned as it is.
     static func label(_ label: String) -> String {
@@ -12,22 +11,22 @@ enum Punycode {
         var output = scalars.filter { $0 < 0x80 }.map { UInt8(truncatingIfNeeded: $0) }
         let basic = UInt32(output.count)
         if basic > 0 { output.append(0x2D) }
-        var handled = basic
+        var handledCount = basic
         var next: UInt32 = 0x80
         var delta: UInt32 = 0
         var bias: UInt32 = 72
         // At most 63 scalars below 2^21 keep every product below 2^32.
-        while handled < scalars.count {
+        while handledCount < scalars.count {
             guard let smallest = scalars.filter({ $0 >= next }).min() else { break }
-            delta += (smallest - next) * (handled + 1)
+            delta += (smallest - next) * (handledCount + 1)
             next = smallest
             for scalar in scalars {
                 if scalar < next { delta += 1 }
                 guard scalar == next else { continue }
                 appendNumber(delta, bias, to: &output)
-                bias = adapted(delta, count: handled + 1, isFirst: handled == basic)
+                bias = adapted(delta, count: handledCount + 1, isFirst: handledCount == basic)
                 delta = 0
-                handled += 1
+                handledCount += 1
             }
             delta += 1
             next += 1
@@ -35,20 +34,22 @@ enum Punycode {
         return "xn--" + String(decoding: output, as: UTF8.self)
     }
 
+    /// Appends a generalized variable-length integer (RFC 3492 §3.3).
     private static func appendNumber(_ number: UInt32, _ bias: UInt32, to output: inout [UInt8]) {
-        var rest = number
+        var quotient = number
         var position: UInt32 = 36
         while true {
-            let threshold = position <= bias ? 1 : position >= bias + 26 ? 26 : position - bias
-            if rest < threshold { break }
-            let digit = threshold + (rest - threshold) % (36 - threshold)
+            let threshold = position <= bias ? 1 : min(position - bias, 26)
+            if quotient < threshold { break }
+            let digit = threshold + (quotient - threshold) % (36 - threshold)
             output.append(octet(digit))
-            rest = (rest - threshold) / (36 - threshold)
+            quotient = (quotient - threshold) / (36 - threshold)
             position += 36
         }
-        output.append(octet(rest))
+        output.append(octet(quotient))
     }
 
+    /// Returns the bias after a delta (RFC 3492 §6.1).
     private static func adapted(_ delta: UInt32, count: UInt32, isFirst: Bool) -> UInt32 {
         var delta = isFirst ? delta / 700 : delta / 2
         delta += delta / count

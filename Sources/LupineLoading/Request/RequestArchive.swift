@@ -2,11 +2,11 @@
 
 internal import Foundation
 
-/// The archived form of an `NSURLRequest`: one run of octets that a strict reader accepts or refuses as a whole, so that data
-/// from an untrusted archive is parsed by this reader only.
+/// The archived form of an `NSURLRequest`: octets that a strict reader decodes or rejects as a whole, so that no other parser
+/// gets data from an untrusted archive.
 ///
-/// A body stream is not archived, because it can be read only once, and neither are properties of protocols that a property list
-/// cannot hold. The header fields are, with the secrets among them: an archive is as secret as the request.
+/// The archive omits a body stream, because it can be read only once, and `URLProtocol` properties that a property list cannot
+/// hold. It contains all header fields, so it is as secret as the request.
 package enum RequestArchive {
     private static let version: UInt32 = 1
     /// The Boolean properties, in the order in which they are written.
@@ -40,13 +40,13 @@ package enum RequestArchive {
             writer.write(field.value)
         }
         writer.write(request.httpBody != nil)
-        if let body = request.httpBody { writer.write(run: body.span) }
+        if let body = request.httpBody { writer.write(lengthPrefixed: body.span) }
         properties(contents).write(to: &writer)
         return writer.octets
     }
 
-    /// The properties that a property list can hold. Each is checked as a member of a dictionary, where one level less of nesting
-    /// is allowed.
+    /// Returns the `URLProtocol` properties that a property list can hold. Each is converted inside a dictionary, because it is
+    /// archived as a member of one, which counts as a level of nesting.
     private static func properties(_ contents: URLRequest.Contents) -> StorableValue {
         var kept: [String: StorableValue] = [:]
         for (key, property) in contents.protocolProperties {
@@ -58,7 +58,7 @@ package enum RequestArchive {
 
     // MARK: reading
 
-    /// Decodes a request; nil when the octets are anything else.
+    /// Decodes a request; returns nil if the octets are not an archived request.
     package static func request(_ octets: [UInt8]) -> URLRequest? {
         var reader = OctetReader(octets, in: 0..<octets.count)
         guard let contents = try? read(&reader), reader.isAtEnd else { return nil }
@@ -85,7 +85,7 @@ package enum RequestArchive {
             fields.append(HeaderList.Field(name: try reader.text(), value: try reader.text()))
         }
         contents.headers = HeaderList(fields)
-        if try reader.flag() { contents.body = .data(Data(try reader.run())) }
+        if try reader.flag() { contents.body = .data(Data(try reader.lengthPrefixedOctets())) }
         guard case .dictionary(let properties) = try StorableValue(from: &reader) else {
             throw OctetReader.Damage()
         }

@@ -3,14 +3,14 @@
 internal import Foundation
 internal import LupineHTTP
 
-/// The suggested name of a file for a response's content (U-2.4): the one that `Content-Disposition` proposes (RFC 6266,
-/// RFC 8187), otherwise the last component of the URL's path, otherwise `Unknown`.
+/// Suggests a file name for a response's content (U-2.4): the name that `Content-Disposition` proposes (RFC 6266, RFC 8187),
+/// otherwise the last component of the URL's path, otherwise `Unknown`.
 ///
 /// A server must not choose where a file is stored: every result is a single path component, and neither `.` nor `..`.
 enum SuggestedFilename {
     private static let unknown = "Unknown"
 
-    /// The name from the URL, with the media type's extension if it has none of its own.
+    /// Returns the last component of the URL's path; adds the extension of the media type if it has no extension.
     static func from(url: URL?, mimeType: String?) -> String {
         guard let url else { return unknown }
         let path = url.path(percentEncoded: true)
@@ -23,11 +23,11 @@ enum SuggestedFilename {
         return name + "." + suffix
     }
 
-    /// The name that a `Content-Disposition` value proposes, unchanged; nil when it proposes none.
+    /// Returns the name that a `Content-Disposition` value proposes, unchanged; nil if it proposes none.
     static func proposed(by disposition: String) -> String? {
         var octets = Array(disposition.utf8)
         let principal = ListSyntax.principal(of: 0..<octets.count, in: octets.span)
-        // A value that begins with a parameter lacks the disposition type.
+        // Some servers omit the disposition type, so that the value begins with a parameter.
         if octets[principal].contains(0x3D) { octets.insert(contentsOf: Array("attachment;".utf8), at: 0) }
         var plain: String?
         var extended: String?
@@ -69,16 +69,16 @@ enum SuggestedFilename {
         }
     }
 
-    /// Undoes percent-encoding; nil when it is malformed.
+    /// Decodes percent-encoding; returns nil if it is malformed.
     private static func octets(of encoded: Substring) -> [UInt8]? {
         var octets: [UInt8] = []
-        var rest = encoded.utf8[...]
-        while let octet = rest.popFirst() {
+        var input = encoded.utf8[...]
+        while let octet = input.popFirst() {
             guard octet == 0x25 else {
                 octets.append(octet)
                 continue
             }
-            guard let high = rest.popFirst().flatMap(digit), let low = rest.popFirst().flatMap(digit) else {
+            guard let high = input.popFirst().flatMap(digit), let low = input.popFirst().flatMap(digit) else {
                 return nil
             }
             octets.append(high << 4 | low)

@@ -2,13 +2,13 @@
 
 import Foundation
 
-/// The request and options of a task; fixed when the task is created.
+/// The request and options of a task, which are fixed when the task is created.
 struct TaskOrder: Sendable {
-    /// The kind of task; some rules depend on it.
+    /// The kind of a task, on which some rules depend.
     enum Kind: Hashable, Sendable { case data, upload, download, webSocket }
     /// The source of the request's body.
     enum Body: Sendable {
-        /// From the request: its `httpBody` or `httpBodyStream`.
+        /// The request's `httpBody` or `httpBodyStream`.
         case request
         /// An upload task's data, which replaces any body of the request's.
         case data(Data)
@@ -23,11 +23,11 @@ struct TaskOrder: Sendable {
     let body: Body
     /// When the task was created.
     var created = Date()
-    /// Whether content codings are decoded; a resumed download takes the bytes as they come (U-9.11).
+    /// Whether content codings are decoded; those of a resumed download are not (U-9.11).
     var mayDecode = true
-    /// Whether the response to a request for the rest of a download is for something else: the request is then sent again, for
-    /// the whole.
+    /// Returns whether the response to a resumed download cannot be appended to its part; then the driver requests the whole
+    /// resource instead. Nil for other tasks.
     var mustStartOver: (@Sendable (HTTPURLResponse) -> Bool)?
-    /// Adds to the request of each transaction, last of all, what belongs to that transaction alone: a web socket's handshake.
-    var dress: (@Sendable (inout URLRequest) -> Void)?
+    /// Adds a new WebSocket handshake to each request, as the last change before it is sent. Nil for other tasks.
+    var addHandshakeFields: (@Sendable (inout URLRequest) -> Void)?
 }

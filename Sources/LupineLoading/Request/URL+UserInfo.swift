@@ -3,16 +3,16 @@
 package import Foundation
 
 extension URL {
-    /// The URL's text without user info, and the user info as written in it; the second part is nil when there is none.
-    var partedFromUserInfo: (address: String, userInfo: String?) {
+    /// The URL's text without user information, and the user information as written; nil if there is none.
+    var splitAtUserInfo: (address: String, userInfo: String?) {
         let text = absoluteString
-        // A fast path: most URLs contain no user info.
+        // A fast path, because most URLs contain no user information.
         guard text.position(of: UInt8(ascii: "@")) != nil, let colon = text.firstIndex(of: ":") else {
             return (text, nil)
         }
-        let rest = text[text.index(after: colon)...]
-        guard rest.hasPrefix("//") else { return (text, nil) }
-        let authority = rest.dropFirst(2).prefix { !"/?#".contains($0) }
+        let afterScheme = text[text.index(after: colon)...]
+        guard afterScheme.hasPrefix("//") else { return (text, nil) }
+        let authority = afterScheme.dropFirst(2).prefix { !"/?#".contains($0) }
         guard let end = authority.lastIndex(of: "@") else { return (text, nil) }
         let userInfo = authority[..<end]
         let address = text[..<authority.startIndex] + text[text.index(after: end)...]
@@ -33,7 +33,7 @@ extension String {
     /// The index of the first occurrence of an octet.
     func position(of octet: UInt8) -> Int? {
         let octets = utf8.span
-        for place in octets.indices where octets[place] == octet { return place }
+        for index in octets.indices where octets[index] == octet { return index }
         return nil
     }
 }

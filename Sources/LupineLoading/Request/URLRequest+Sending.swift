@@ -3,7 +3,8 @@
 internal import Foundation
 package import LupineHTTP
 
-/// Why a request cannot be sent: the caller's input is not valid HTTP. Becomes `URLError.badURL` with this as underlying error.
+/// Why a request cannot be sent: its method or a header field is not valid HTTP. The task fails with `URLError.badURL`, whose
+/// underlying error this is.
 public enum URLRequestError: Error, Hashable, Sendable {
     /// The method is not a token.
     case invalidMethod(String)
@@ -26,29 +27,29 @@ extension URLRequestError: CustomStringConvertible {
 
 /// Validates the parts of a request that go into its head (U-1.2, U-1.4, U-1.7).
 extension URLRequest {
-    /// The method as a type of the codec.
+    /// Returns the method as the codec's type; throws if it is not valid.
     package func checkedMethod() throws(URLRequestError) -> LupineHTTP.Method {
         let method = contents.value.httpMethod
         do { return try LupineHTTP.Method(method) } catch { throw .invalidMethod(method) }
     }
 
-    /// Validates all of the caller's header fields.
+    /// Validates all header fields; throws for the first that is not valid.
     package func checkFields() throws(URLRequestError) {
         try contents.value.headers.check()
     }
 }
 
 extension HeaderList {
-    /// Adds the fields in order, without those that the loader sets itself. All fields are validated, also the omitted ones.
+    /// Appends the fields in order, except those that the loader sets itself. Validates all fields, including the omitted ones.
     ///
     /// - Parameters:
     ///   - fields: The fields to append to.
-    ///   - isLeftOut: Returns whether a field is omitted although the loader does not set it.
-    func add(to fields: inout Fields, except isLeftOut: (FieldName) -> Bool) throws(URLRequestError) {
+    ///   - isOmitted: Returns whether to omit a field that the loader does not set.
+    func add(to fields: inout Fields, except isOmitted: (FieldName) -> Bool) throws(URLRequestError) {
         for field in self.fields {
             let name: FieldName
             do { name = try FieldName(field.name) } catch { throw .invalidFieldName(field.name) }
-            if Self.isLoaderOwned(name) || isLeftOut(name) {
+            if Self.isLoaderOwned(name) || isOmitted(name) {
                 guard Fields.isValue(field.value.utf8.span) else {
                     throw .invalidFieldValue(name: field.name)
                 }
@@ -60,13 +61,13 @@ extension HeaderList {
         }
     }
 
-    /// Whether a caller's field with this name is ignored, because it frames the message or concerns a single connection. The
-    /// loader also announces the length that a caller gave for a stream.
+    /// Whether the program's field with this name is ignored, because the loader sets the fields that frame the message or
+    /// concern a single connection. The loader reads the length of a body stream from the program's `Content-Length`.
     private static func isLoaderOwned(_ name: FieldName) -> Bool {
         name == .contentLength || name == .transferEncoding || name == .connection || name.isForProxy
     }
 
-    /// Validates all fields.
+    /// Validates all fields; throws for the first that is not valid.
     func check() throws(URLRequestError) {
         for field in fields {
             guard FieldName.isName(field.name.utf8.span) else { throw .invalidFieldName(field.name) }

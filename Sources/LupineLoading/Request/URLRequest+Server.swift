@@ -3,22 +3,22 @@
 internal import Foundation
 internal import LupineHTTP
 
-/// The server that a request names in `Host`, independent of the address that is connected to. `Host` is part of the target
-/// (RFC 9110 §7.1): data that belongs to one name belongs to no other, even at the same address.
+/// The server that a request names in `Host`, which may differ from the URL's host. `Host` is part of the target (RFC 9110 §7.1),
+/// so cookies and stored responses of one name are not used for another name, even at the same address.
 extension URLRequest {
-    /// The `Host` that the program has set, in lower case, if it differs from the URL's; otherwise nil.
+    /// The `Host` that the program has set, in lowercase; nil if there is none or if it is equal to that of the URL.
     var namedServer: String? {
-        guard let given = headerList["Host"] else { return nil }
-        let name = given.trimmingCharacters(in: .whitespaces).lowercased()
+        guard let field = headerList["Host"] else { return nil }
+        let name = field.trimmingCharacters(in: .whitespaces).lowercased()
         guard let url, let host = url.hostName else { return name }
         let canonical = HostName.canonical(host)
-        let own = canonical.utf8.contains(UInt8(ascii: ":")) ? "[\(canonical)]" : canonical
+        let urlHost = canonical.utf8.contains(UInt8(ascii: ":")) ? "[\(canonical)]" : canonical
         let port = url.port ?? (["https", "wss"].contains(url.scheme?.lowercased()) ? 443 : 80)
-        return name == own || name == "\(own):\(port)" ? nil : name
+        return name == urlHost || name == "\(urlHost):\(port)" ? nil : name
     }
 
-    /// The URL whose cookies belong to the request, with the server that `Host` names. With a differing `Host` it is nil for a
-    /// secure URL, because no server has proved to be the named one, and for a `Host` that makes no valid URL.
+    /// The URL that decides which cookies the request gets: with the server that `Host` names. If `Host` differs from the URL,
+    /// nil for a secure URL, because the server has not proved to be the named one, and for a `Host` that is not valid in a URL.
     var cookieURL: URL? {
         guard let name = namedServer else { return url }
         guard let url, !["https", "wss"].contains(url.scheme?.lowercased()),

@@ -2,11 +2,11 @@
 
 public import Foundation
 
-/// What to load and how: URL, method, header fields, body and policies. The progress of a load belongs to its task.
+/// A request: URL, method, header fields, body and policies.
 ///
-/// A value; a copy costs one retain and never sees changes to another copy (U-1.1). Validation is left to the loader: a URL,
-/// method or field that cannot be sent makes the task fail, with an error that names it, and never traps. Each thread may use a
-/// copy of its own.
+/// A value type; a copy costs one retain, and is independent of the original (U-1.1). A request is not validated before it is
+/// loaded: a URL, method or field that cannot be sent never traps, but makes the task fail with an error that names it. Each
+/// thread may use its own copy.
 public struct URLRequest: Sendable {
     /// How the cache is used.
     public typealias CachePolicy = NSURLRequest.CachePolicy
@@ -16,12 +16,12 @@ public struct URLRequest: Sendable {
     /// The cause of the request; stored only.
     public typealias Attribution = NSURLRequest.Attribution
 
-    /// The contents of a request.
+    /// The values of a request, which copies share until one is changed.
     struct Contents: Sendable {
         fileprivate(set) var url: URL?
         /// The URL's scheme, cached because several steps of a load need it.
         fileprivate(set) var scheme: LoadingScheme
-        /// Whether the URL has a base. Only a URL that was set may have one: the initializer makes it absolute.
+        /// Whether the URL has a base. The initializer makes its URL absolute, but a URL that is set later may have a base.
         fileprivate(set) var isRelative: Bool
         var cachePolicy: CachePolicy
         /// The timeout as set; nil leaves it to the session's configuration (U-14.1).
@@ -63,7 +63,7 @@ public struct URLRequest: Sendable {
     /// Creates a GET request for `url`.
     ///
     /// - Parameters:
-    ///   - url: The URL to load; made absolute.
+    ///   - url: The URL to load, which is made absolute.
     ///   - cachePolicy: How the cache is used; by default as the session's configuration says.
     ///   - timeoutInterval: The idle timeout in seconds; the default leaves it to the session's configuration.
     public init(
@@ -78,16 +78,16 @@ public struct URLRequest: Sendable {
     /// Creates a request with these contents.
     init(_ contents: Contents) { self.contents = Shared(contents) }
 
-    // MARK: where, and under which policy
+    // MARK: URL and policies
 
-    /// The URL to load. A request without one fails when it is loaded. A URL that is set keeps its base and its relative string;
-    /// the absolute URL is loaded.
+    /// The URL to load. A task whose request has no URL fails. A URL with a base is kept as it is set; its absolute URL is
+    /// loaded.
     public var url: URL? {
         get { contents.value.url }
         set { contents.value.setURL(newValue) }
     }
 
-    /// Makes the URL absolute, as it is for loading.
+    /// Makes the URL absolute.
     mutating func makeAbsolute() {
         if contents.value.isRelative { url = url?.absoluteURL }
     }
@@ -104,7 +104,7 @@ public struct URLRequest: Sendable {
         set { contents.value.timeout = newValue }
     }
 
-    /// The idle timeout if it was set, even to the default; nil leaves it to the configuration.
+    /// The idle timeout if it was set, even to the default; nil if the configuration's applies.
     package var explicitTimeoutInterval: TimeInterval? { contents.value.timeout }
 
     /// The URL of the main document that the request belongs to: the first party in decisions about cookies.
@@ -184,7 +184,7 @@ public struct URLRequest: Sendable {
 
     // MARK: header fields
 
-    /// The header fields by name; nil when there are none. Names that are assigned are kept as given.
+    /// The header fields by name; nil if there are none. Names that are assigned are not changed.
     public var allHTTPHeaderFields: [String: String]? {
         get { contents.value.headers.dictionary }
         set { contents.value.headers.assign(newValue) }
@@ -240,7 +240,7 @@ public struct URLRequest: Sendable {
         set { contents.value.body = newValue.map { .stream(UncheckedSendable($0)) } ?? .none }
     }
 
-    /// The request without its body and without the properties that protocols attached.
+    /// The request without its body and its `URLProtocol` properties.
     var head: URLRequest {
         var head = self
         head.contents.value.body = .none
@@ -248,26 +248,26 @@ public struct URLRequest: Sendable {
         return head
     }
 
-    /// Whether it may hold objects of the program's: in a body, or as values that protocols attached.
+    /// Whether the request may contain objects of the program: a body, or `URLProtocol` properties.
     package var holdsObjects: Bool {
         if case .none = contents.value.body { return !contents.value.protocolProperties.isEmpty }
         return true
     }
 
-    // MARK: what protocols attach
+    // MARK: URLProtocol properties
 
-    /// The value that a protocol attached under this key.
+    /// The `URLProtocol` property with this key.
     package func protocolProperty(forKey key: String) -> Any? {
         contents.value.protocolProperties[key]?.value
     }
 
-    /// Attaches a value for protocols, which every copy keeps; nil removes it.
+    /// Sets a `URLProtocol` property, which copies keep; nil removes it.
     package mutating func setProtocolProperty(_ value: Any?, forKey key: String) {
         contents.value.protocolProperties[key] = value.map(UncheckedSendable.init)
     }
 }
 
-/// Compares what distinguishes requests for a cache: header fields, body data, timeout and service type do not count (U-1.5).
+/// Compares requests as Foundation does: not by header fields, body data, timeout and service type (U-1.5).
 extension URLRequest: Hashable {
     public static func == (left: URLRequest, right: URLRequest) -> Bool {
         let (left, right) = (left.contents.value, right.contents.value)
@@ -306,7 +306,7 @@ extension URLRequest: CustomStringConvertible, CustomDebugStringConvertible {
 }
 
 extension URLRequest: CustomReflectable {
-    /// The members that a caller can set, without the body's content.
+    /// The properties that a caller can set.
     public var customMirror: Mirror {
         let members: [(label: String?, value: Any)] = [
             ("url", url as Any),

@@ -4,9 +4,9 @@ public import Foundation
 
 /// The metadata of a response: the URL that it is from, and the content's type, encoding and length.
 ///
-/// Immutable; may be used on any thread. HTTP loads produce the subclass `HTTPURLResponse`; `file:`, `data:` and a program's own
-/// protocols produce this class. It is open, so the compiler cannot check that it is `Sendable`; all it stores is one constant of
-/// a type that is.
+/// Immutable; may be used on any thread. HTTP loads produce the subclass `HTTPURLResponse`; loads of `file:` and `data:` URLs,
+/// and a program's own protocols, produce this class. The class is open, so the compiler cannot check that it is `Sendable`; its
+/// only stored property is a constant of a `Sendable` type.
 open class URLResponse: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
     /// The contents of a response.
     struct Contents: Hashable, Sendable {
@@ -34,7 +34,7 @@ open class URLResponse: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable
 
     init(_ contents: Contents) { self.contents = contents }
 
-    /// Reads an archived response; nil when the archive holds something else.
+    /// Decodes an archived response; returns nil if the archive contains something else.
     public required init?(coder: NSCoder) {
         guard coder.allowsKeyedCoding, let address = coder.decodeObject(of: NSData.self, forKey: "address")
         else { return nil }
@@ -63,29 +63,31 @@ open class URLResponse: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable
     /// Always true.
     open class var supportsSecureCoding: Bool { true }
 
-    /// Whether the response is of one of the library's classes, so that its accessors run no code of the program's.
+    /// Whether the response is of one of the library's classes, not of a program's subclass, whose accessors may do anything.
     final var isOfTheLibrary: Bool {
         type(of: self) == URLResponse.self || type(of: self) == HTTPURLResponse.self
     }
 
     /// The URL that the content is from, after all redirects.
-    open var url: URL? { asked(contents.url) }
+    open var url: URL? { assertingNoLock(contents.url) }
 
     /// The type of the content in lower case, without parameters; nil when there is none.
-    open var mimeType: String? { asked(contents.mimeType) }
+    open var mimeType: String? { assertingNoLock(contents.mimeType) }
 
     /// The length of the content in bytes; -1 when it is not known.
-    open var expectedContentLength: Int64 { asked(contents.expectedContentLength) }
+    open var expectedContentLength: Int64 { assertingNoLock(contents.expectedContentLength) }
 
     /// The encoding of text content in lower case; nil when there is none.
-    open var textEncodingName: String? { asked(contents.textEncodingName) }
+    open var textEncodingName: String? { assertingNoLock(contents.textEncodingName) }
 
     /// A name for a file with the content: a single path component, without control characters.
-    open var suggestedFilename: String? { asked(SuggestedFilename.from(url: url, mimeType: mimeType)) }
+    open var suggestedFilename: String? {
+        assertingNoLock(SuggestedFilename.from(url: url, mimeType: mimeType))
+    }
 
-    /// Wraps accessors that a program's subclass may override: they must not be called under a lock (O-6), so that is asserted
-    /// here.
-    @inline(__always) final func asked<Value>(_ value: @autoclosure () -> Value) -> Value {
+    /// Returns the value, after asserting that the calling thread holds no lock (O-6). Accessors that a program's subclass may
+    /// override use it, because an override may do anything.
+    @inline(__always) final func assertingNoLock<Value>(_ value: @autoclosure () -> Value) -> Value {
         assertNoLockIsHeld()
         return value()
     }
@@ -110,7 +112,7 @@ open class URLResponse: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable
         "<\(type(of: self)) \(Self.shown(url)), \(mimeType ?? "type not known")>"
     }
 
-    /// A URL as shown in descriptions: without the parts that may be secret.
+    /// Returns a URL for descriptions, without the parts that may be secret: query, user, password and fragment.
     static func shown(_ url: URL?) -> String {
         guard let url, var parts = URLComponents(url: url, resolvingAgainstBaseURL: true) else {
             return "url: nil"

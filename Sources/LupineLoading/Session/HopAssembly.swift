@@ -42,7 +42,7 @@ struct HopAssembly: Sendable {
             if assembled.httpMethod != "GET" { _ = try assembled.checkedMethod() }
             // Most requests have only the session's own fields, which are checked once.
             let isKnown = assembled.headerList.fields == settings.additionalHeaders.fields
-            if !isKnown || !settings.additionalHeadersAreSound { try assembled.checkFields() }
+            if !isKnown || !settings.additionalHeadersAreValid { try assembled.checkFields() }
         } catch { throw .loading(.badURL, url: url, underlying: error) }
         if let cookies = cookies(for: assembled) {
             assembled.headerList.set("Cookie", cookies)

@@ -157,7 +157,7 @@ open class URLSession: NSObject, @unchecked Sendable {
 
     /// A data task whose content goes to the delegate.
     open func dataTask(with request: URLRequest) -> URLSessionDataTask {
-        data(TaskOrder(kind: .data, request: request, body: .request), DelegateSink.shared)
+        makeDataTask(TaskOrder(kind: .data, request: request, body: .request), DelegateSink.shared)
     }
 
     /// A data task whose content goes to the delegate.
@@ -168,7 +168,7 @@ open class URLSession: NSObject, @unchecked Sendable {
         with request: URLRequest,
         completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
     ) -> URLSessionDataTask {
-        data(TaskOrder(kind: .data, request: request, body: .request), collecting(completionHandler))
+        makeDataTask(TaskOrder(kind: .data, request: request, body: .request), collecting(completionHandler))
     }
 
     /// A data task that calls the handler on the delegate queue when it ends.
@@ -180,17 +180,17 @@ open class URLSession: NSObject, @unchecked Sendable {
 
     /// An upload task for data.
     open func uploadTask(with request: URLRequest, from bodyData: Data) -> URLSessionUploadTask {
-        upload(TaskOrder(kind: .upload, request: request, body: .data(bodyData)), DelegateSink.shared)
+        makeUploadTask(TaskOrder(kind: .upload, request: request, body: .data(bodyData)), DelegateSink.shared)
     }
 
     /// An upload task for a file.
     open func uploadTask(with request: URLRequest, fromFile fileURL: URL) -> URLSessionUploadTask {
-        upload(TaskOrder(kind: .upload, request: request, body: .file(fileURL)), DelegateSink.shared)
+        makeUploadTask(TaskOrder(kind: .upload, request: request, body: .file(fileURL)), DelegateSink.shared)
     }
 
     /// An upload task for a body stream that the delegate supplies.
     open func uploadTask(withStreamedRequest request: URLRequest) -> URLSessionUploadTask {
-        upload(TaskOrder(kind: .upload, request: request, body: .streamed), DelegateSink.shared)
+        makeUploadTask(TaskOrder(kind: .upload, request: request, body: .streamed), DelegateSink.shared)
     }
 
     /// An upload task for data that calls the handler on the delegate queue when it ends.
@@ -198,7 +198,7 @@ open class URLSession: NSObject, @unchecked Sendable {
         with request: URLRequest, from bodyData: Data?,
         completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
     ) -> URLSessionUploadTask {
-        upload(
+        makeUploadTask(
             TaskOrder(kind: .upload, request: request, body: .data(bodyData ?? Data())),
             collecting(completionHandler))
     }
@@ -208,7 +208,7 @@ open class URLSession: NSObject, @unchecked Sendable {
         with request: URLRequest, fromFile fileURL: URL,
         completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
     ) -> URLSessionUploadTask {
-        upload(
+        makeUploadTask(
             TaskOrder(kind: .upload, request: request, body: .file(fileURL)), collecting(completionHandler))
     }
 
@@ -216,7 +216,7 @@ open class URLSession: NSObject, @unchecked Sendable {
     /// (`URLSessionUploadTask.cancel(byProducingResumeData:)` gives nil): whatever the data is, the task completes with
     /// `unsupportedURL`, and the program has to upload from the start.
     open func uploadTask(withResumeData resumeData: Data) -> URLSessionUploadTask {
-        uploadFromNowhere(DelegateSink.shared)
+        makeFailingUploadTask(DelegateSink.shared)
     }
 
     /// The same, with a handler that is called on the delegate queue when the task ends.
@@ -224,12 +224,12 @@ open class URLSession: NSObject, @unchecked Sendable {
         withResumeData resumeData: Data,
         completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
     ) -> URLSessionUploadTask {
-        uploadFromNowhere(collecting(completionHandler))
+        makeFailingUploadTask(collecting(completionHandler))
     }
 
     /// A download task whose file goes to the delegate.
     open func downloadTask(with request: URLRequest) -> URLSessionDownloadTask {
-        download(request, handler: nil)
+        makeDownloadTask(request, handler: nil)
     }
 
     /// A download task whose file goes to the delegate.
@@ -242,7 +242,7 @@ open class URLSession: NSObject, @unchecked Sendable {
         with request: URLRequest,
         completionHandler: @escaping @Sendable (URL?, URLResponse?, (any Error)?) -> Void
     ) -> URLSessionDownloadTask {
-        download(request, handler: completionHandler)
+        makeDownloadTask(request, handler: completionHandler)
     }
 
     /// A download task that calls the handler on the delegate queue when it ends. The file is removed when the handler returns.
@@ -254,7 +254,7 @@ open class URLSession: NSObject, @unchecked Sendable {
 
     /// A download task that resumes where another one ended.
     open func downloadTask(withResumeData resumeData: Data) -> URLSessionDownloadTask {
-        download(resuming: resumeData, handler: nil)
+        makeDownloadTask(resuming: resumeData, handler: nil)
     }
 
     /// A download task that resumes where another one ended, and calls the handler on the delegate queue when it ends.
@@ -262,7 +262,7 @@ open class URLSession: NSObject, @unchecked Sendable {
         withResumeData resumeData: Data,
         completionHandler: @escaping @Sendable (URL?, URLResponse?, (any Error)?) -> Void
     ) -> URLSessionDownloadTask {
-        download(resuming: resumeData, handler: completionHandler)
+        makeDownloadTask(resuming: resumeData, handler: completionHandler)
     }
 
     /// A WebSocket task.
@@ -280,11 +280,13 @@ open class URLSession: NSObject, @unchecked Sendable {
     }
 
     /// A WebSocket task; subprotocols to offer are in the request's header fields.
-    open func webSocketTask(with request: URLRequest) -> URLSessionWebSocketTask { webSocket(request) }
+    open func webSocketTask(with request: URLRequest) -> URLSessionWebSocketTask {
+        makeWebSocketTask(request)
+    }
 
     /// A stream task: a connection to that host and port.
     open func streamTask(withHostName hostname: String, port: Int) -> URLSessionStreamTask {
-        stream(hostname, port)
+        makeStreamTask(host: hostname, port: port)
     }
 
     // MARK: for the module
@@ -296,22 +298,24 @@ open class URLSession: NSObject, @unchecked Sendable {
         CollectingSink(limit: collectedBodyLimit, handler)
     }
 
-    func data(
+    /// Creates a data task with this sink.
+    func makeDataTask(
         _ order: TaskOrder, _ sink: any TaskSink, delegate: DelegateSet? = nil
     ) -> URLSessionDataTask {
         let task = core.makeTask(order, sink: sink)
         return task.begin(as: URLSessionDataTask(task), in: self, delegate: delegate)
     }
 
-    func upload(
+    /// Creates an upload task with this sink.
+    func makeUploadTask(
         _ order: TaskOrder, _ sink: any TaskSink, delegate: DelegateSet? = nil
     ) -> URLSessionUploadTask {
         let task = core.makeTask(order, sink: sink)
         return task.begin(as: URLSessionUploadTask(task), in: self, delegate: delegate)
     }
 
-    /// An upload task that fails when it is resumed, because there is no resume data (U-7.14).
-    private func uploadFromNowhere(_ sink: any TaskSink) -> URLSessionUploadTask {
+    /// Creates an upload task that fails when it is resumed, because there is no resume data (U-7.14).
+    private func makeFailingUploadTask(_ sink: any TaskSink) -> URLSessionUploadTask {
         let task = core.makeTask(originalRequest: nil, sink: sink) { task in
             FailedLoad(
                 .loading(.unsupportedURL, url: nil, reason: "uploads leave no resume data"),

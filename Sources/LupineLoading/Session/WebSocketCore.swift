@@ -383,7 +383,7 @@ final class WebSocketCore: WebSocketOwner {
         case .close(let closure): conversation.close(closure)
         case .limit(let limit): conversation.setMessageLimit(limit)
         case .resume: conversation.resume()
-        case .hold: conversation.hold()
+        case .hold: conversation.pause()
         }
     }
 

@@ -3,20 +3,21 @@
 import Foundation
 import LupineTransport
 
-/// A bounded byte buffer between two threads: one puts, the other takes, and either may block until the other has made progress.
-/// May be used on any thread; event loops must not call the waiting methods.
+/// A bounded byte buffer between a producer, which puts bytes, and a consumer, which takes them. Either may block until the other
+/// has made progress. May be used on any thread, but event loops must not call `waitForBytes` and `waitForRoom`.
 final class BytePipe: Sendable {
     /// How the pipe has ended.
     enum Ending: Sendable {
-        /// The remaining bytes can be taken; then the end is reached.
+        /// The producer has put all bytes; the buffered ones can still be taken.
         case finished
         /// Reading or writing has failed with this error.
         case failed(any Error)
-        /// The taking side has closed the pipe.
+        /// The consumer has closed the pipe; the buffered bytes are discarded.
         case closed
     }
 
     private struct State: Sendable {
+        /// The buffered bytes, after `start` bytes that were taken.
         var bytes: [UInt8] = []
         var start = 0
         var ending: Ending?
@@ -27,7 +28,7 @@ final class BytePipe: Sendable {
     /// The default capacity.
     static let usualCapacity = 256 * 1024
 
-    /// The pipe accepts bytes until this many are waiting.
+    /// The pipe is full when this many bytes are buffered.
     private let capacity: Int
     private let condition = NSCondition()
     private let state = Lock(State())
@@ -35,40 +36,41 @@ final class BytePipe: Sendable {
     /// Creates an empty pipe.
     init(capacity: Int = BytePipe.usualCapacity) { self.capacity = max(1, capacity) }
 
-    /// How many bytes wait.
+    /// How many bytes are buffered.
     var count: Int { state.withLock { $0.count } }
     /// How many bytes can be put now.
     var room: Int { state.withLock { $0.ending == nil ? max(0, capacity - $0.count) : 0 } }
-    /// How the pipe has ended; nil while it has not.
+    /// How the pipe has ended; nil before that.
     var ending: Ending? { state.withLock { $0.ending } }
 
-    /// Puts as many of `bytes` as fit and returns their number; none after the end.
+    /// Puts as many of `bytes` as fit and returns their number; puts none after the end.
     func put(_ bytes: ArraySlice<UInt8>) -> Int {
         change { state in
             guard state.ending == nil else { return 0 }
             let count = min(bytes.count, max(0, capacity - state.count))
-            moveUp(&state)
+            compact(&state)
             state.bytes.append(contentsOf: bytes.prefix(count))
             return count
         }
     }
 
-    /// Puts all of `bytes`, even beyond the capacity; none after the end.
+    /// Puts all of `bytes`, even beyond the capacity; puts none after the end.
     func overfill(_ bytes: some Collection<UInt8> & Sendable) {
         change { state in
             guard state.ending == nil else { return }
-            moveUp(&state)
+            compact(&state)
             state.bytes.append(contentsOf: bytes)
         }
     }
 
-    private func moveUp(_ state: inout State) {
+    /// Removes bytes that were taken from the start of the array, once they are more than the capacity.
+    private func compact(_ state: inout State) {
         guard state.start > capacity else { return }
         state.bytes.removeFirst(state.start)
         state.start = 0
     }
 
-    /// Takes up to `limit` bytes, possibly none. `makesRoom` tells whether the pipe was full and no longer is.
+    /// Takes up to `limit` bytes, possibly none. `makesRoom` tells whether this call has made a full pipe accept bytes again.
     func take(_ limit: Int) -> (bytes: [UInt8], makesRoom: Bool) {
         change { state in
             let wasFull = state.count >= capacity
@@ -80,7 +82,7 @@ final class BytePipe: Sendable {
         }
     }
 
-    /// Ends the pipe. Only the first ending counts, except that `closed` always takes effect.
+    /// Ends the pipe. Only the first call has an effect, but `closed` replaces another ending.
     func end(_ ending: Ending) {
         change { state in
             if case .closed = ending {
@@ -98,6 +100,7 @@ final class BytePipe: Sendable {
     /// Blocks until bytes can be put, or the pipe has ended.
     func waitForRoom() { wait { $0.count < capacity || $0.ending != nil } }
 
+    /// Changes the state, then wakes the threads that wait.
     private func change<Result: Sendable>(_ body: (inout State) -> Result) -> Result {
         let result = state.withLock { body(&$0) }
         condition.lock()

@@ -3,18 +3,21 @@
 import Foundation
 import LupineTransport
 
-/// The pair of streams of `captureStreams()`: created on the loop of their wire, passed to the delegate.
+/// The pair of streams that `captureStreams()` passes to the delegate. Created on the loop of the wire.
 ///
-/// They block the thread that reads or writes, call no delegate, and do not support run loops. When both are closed or
+/// The streams block the thread that reads or writes, call no delegate, and do not support run loops. When both are closed or
 /// deallocated, the connection closes.
 struct CapturedStreams: Sendable {
     let pair: UncheckedSendable<(input: InputStream, output: OutputStream)>
 
-    /// - Parameter keeper: An object that is kept alive as long as the streams.
-    init(_ wire: any StreamWire, on loop: EventLoop, keeping keeper: (any Sendable)?) {
-        let pump = StreamPump(wire, on: loop, keeping: keeper)
+    /// - Parameters:
+    ///   - wire: The connection.
+    ///   - loop: The loop of the wire.
+    ///   - retained: An object that is kept alive as long as the streams.
+    init(_ wire: any StreamWire, on loop: EventLoop, keeping retained: (any Sendable)?) {
+        let pump = StreamPump(wire, on: loop, keeping: retained)
         let bound = LoopBound(pump, on: loop)
-        let wake: @Sendable () -> Void = { _ = loop.execute { bound.value.move() } }
+        let wake: @Sendable () -> Void = { _ = loop.execute { bound.value.transfer() } }
         pair = UncheckedSendable(
             (CapturedInputStream(pump.input, wake), CapturedOutputStream(pump.output, wake)))
     }
@@ -29,7 +32,7 @@ private final class CapturedStatus: Sendable {
 
     func open() { status.withLock { if $0 == .notOpen { $0 = .open } } }
 
-    /// Closes the stream. Returns whether it was not closed before.
+    /// Closes the stream. Returns false if it was closed already.
     func close() -> Bool {
         status.withLock { status in
             defer { status = .closed }
@@ -38,7 +41,7 @@ private final class CapturedStatus: Sendable {
     }
 }
 
-/// Reads from a pipe: the bytes of a captured connection, or of a response.
+/// Reads the bytes of a captured connection, or of a response, from a pipe.
 final class CapturedInputStream: InputStream {
     private let pipe: BytePipe
     private let wake: @Sendable () -> Void
@@ -125,7 +128,7 @@ private final class CapturedOutputStream: OutputStream {
 
     override func open() { status.open() }
 
-    /// Bytes written before are still sent.
+    /// Closes the stream; bytes that were written before are still sent.
     override func close() {
         guard status.close() else { return }
         pipe.end(.finished)
@@ -139,10 +142,10 @@ private final class CapturedOutputStream: OutputStream {
         pipe.waitForRoom()
         let count = min(len, pipe.room)
         let bytes = unsafe Array(UnsafeBufferPointer(start: buffer, count: count))
-        let taken = pipe.put(bytes[...])
-        if taken == 0 { return -1 }
+        let acceptedCount = pipe.put(bytes[...])
+        if acceptedCount == 0 { return -1 }
         wake()
-        return taken
+        return acceptedCount
     }
 
     override var hasSpaceAvailable: Bool { status.isOpen && pipe.room > 0 }

@@ -3,75 +3,79 @@
 import Foundation
 import LupineTransport
 
-/// The implementation of a stream task: forwards orders from any thread, in order, to the loop of its conversation, and queues
-/// them until there is one.
+/// The implementation of a stream task: queues the operations that the program requests on any thread, and passes them in order
+/// to a `StreamDriver`, on its loop, once the task has started.
 ///
 /// Every handler is called exactly once, on the delegate queue.
 final class StreamCore: Sendable {
-    typealias Order = StreamDriver.Order
+    typealias Operation = StreamDriver.Operation
     typealias Poster = @Sendable (@escaping @Sendable () -> Void) -> Void
 
-    private enum Place: Sendable {
-        /// The task is not started.
-        case nowhere
-        case on(EventLoop, LoopBound<StreamDriver>)
+    private enum Phase: Sendable {
+        /// The task has not started.
+        case unstarted
+        /// The driver performs the operations, on this loop.
+        case open(EventLoop, LoopBound<StreamDriver>)
         /// The stream has ended.
-        case over(Ending)
+        case ended(Ending)
     }
 
-    /// The answer to orders after the end.
+    /// The result of operations that are submitted after the end.
     private struct Ending: Sendable {
         let error: any Error
-        /// Whether everything was read: reads then report the end instead of the error.
+        /// Whether all of the peer's data was read: reads then report the end instead of the error.
         let isReadToEnd: Bool
     }
 
     private struct State: Sendable {
         var post: Poster?
-        var place = Place.nowhere
-        var orders = Queue<Order>()
-        var hasTurn = false
+        var phase = Phase.unstarted
+        var operations = Queue<Operation>()
+        /// Whether a job on the loop will take the queued operations.
+        var isJobScheduled = false
     }
 
     private let state = Lock(State())
 
-    /// Sets how jobs are run on the delegate queue, after those posted before. Call it before anything else.
+    /// Sets the closure that appends jobs to the delegate queue. Must be called before any other method.
     func attach(_ post: @escaping Poster) { state.withLock { $0.post = post } }
 
     /// Runs a job on the delegate queue.
     func post(_ job: @escaping @Sendable () -> Void) { state.withLock { $0.post }?(job) }
 
-    /// Submits an order.
-    func submit(_ order: Order) {
+    /// Queues an operation; fails it if the stream has ended.
+    func submit(_ operation: Operation) {
         let ending = state.withLock { state -> Ending? in
-            if case .over(let ending) = state.place { return ending }
-            state.orders.append(order)
+            if case .ended(let ending) = state.phase { return ending }
+            state.operations.append(operation)
             return nil
         }
-        if let ending { refuse(order, ending) } else { turn() }
+        if let ending { refuse(operation, ending) } else { scheduleJob() }
     }
 
-    /// Starts processing orders, those queued and later ones, in this conversation.
-    func begin(_ conversation: LoopBound<StreamDriver>, on loop: EventLoop) {
+    /// Passes the queued operations, and all later ones, to this driver.
+    func begin(_ driver: LoopBound<StreamDriver>, on loop: EventLoop) {
         state.withLock { state in
-            if case .nowhere = state.place { state.place = .on(loop, conversation) }
+            if case .unstarted = state.phase { state.phase = .open(loop, driver) }
         }
-        turn()
+        scheduleJob()
     }
 
-    /// Ends the stream: queued and later orders get this answer. Only the first ending counts.
+    /// Ends the stream: queued and later operations fail with this error, or report the end of the data. Only the first call has
+    /// an effect.
     func end(_ error: any Error, isReadToEnd: Bool = false) {
         let ending = Ending(error: error, isReadToEnd: isReadToEnd)
-        let orders = state.withLock { state -> [Order] in
-            if case .over = state.place { return [] }
-            state.place = .over(ending)
-            return state.orders.takeAll()
+        let operations = state.withLock { state -> [Operation] in
+            if case .ended = state.phase { return [] }
+            state.phase = .ended(ending)
+            return state.operations.takeAll()
         }
-        for order in orders { refuse(order, ending) }
+        for operation in operations { refuse(operation, ending) }
     }
 
-    private func refuse(_ order: Order, _ ending: Ending) {
-        switch order {
+    /// Calls the operation's handler with the result of the ended stream.
+    private func refuse(_ operation: Operation, _ ending: Ending) {
+        switch operation {
         case .read(_, _, _, let handler):
             if ending.isReadToEnd { return post { handler(nil, true, nil) } }
             post { handler(nil, false, ending.error) }
@@ -80,38 +84,40 @@ final class StreamCore: Sendable {
         }
     }
 
-    private func turn() {
-        let place = state.withLock { state -> (EventLoop, LoopBound<StreamDriver>)? in
-            guard case .on(let loop, let conversation) = state.place, !state.hasTurn, !state.orders.isEmpty
-            else { return nil }
-            state.hasTurn = true
-            return (loop, conversation)
+    /// Schedules `performOperations` on the driver's loop, unless it is scheduled or no operation is queued.
+    private func scheduleJob() {
+        let target = state.withLock { state -> (EventLoop, LoopBound<StreamDriver>)? in
+            guard case .open(let loop, let driver) = state.phase else { return nil }
+            if state.isJobScheduled || state.operations.isEmpty { return nil }
+            state.isJobScheduled = true
+            return (loop, driver)
         }
-        guard let (loop, conversation) = place else { return }
-        if loop.execute({ self.work(conversation.value, on: loop) }) { return }
-        // The loop has shut down, and the conversation with it.
+        guard let (loop, driver) = target else { return }
+        if loop.execute({ self.performOperations(driver.value, on: loop) }) { return }
+        // The loop has shut down, so the driver has ended too.
         end(URLError(.shutDown, url: nil))
     }
 
-    private func work(_ conversation: StreamDriver, on loop: EventLoop) {
+    /// Passes the queued operations to the driver, on its loop, and lets the loop's other connections run in between.
+    private func performOperations(_ driver: StreamDriver, on loop: EventLoop) {
         loop.repeatGivingWay { [self] in
-            guard let order = nextOrder() else { return false }
-            conversation.take(order)
+            guard let operation = nextOperation() else { return false }
+            driver.enqueue(operation)
             return true
         }
     }
 
-    private func nextOrder() -> Order? {
+    private func nextOperation() -> Operation? {
         state.withLock { state in
-            let order = state.orders.popFirst()
-            if order == nil { state.hasTurn = false }
-            return order
+            let operation = state.operations.popFirst()
+            if operation == nil { state.isJobScheduled = false }
+            return operation
         }
     }
 }
 
 extension StreamFault {
-    /// The program's error for a fault without more context.
+    /// The error that the program gets for the fault, without the details that only the task knows.
     var error: any Error {
         switch self {
         case .timedOut:

@@ -3,20 +3,20 @@
 import Foundation
 import LupineTransport
 
-/// The owner of a stream's conversation. Called on its loop; implementations must not block.
+/// The owner of a `StreamDriver`. The driver calls it on its loop; implementations must not block.
 protocol StreamOwner: AnyObject, Sendable {
     /// Runs a job on the delegate queue, after those posted before.
     func post(_ job: @escaping @Sendable () -> Void)
     /// Called when bytes were received or sent.
-    func streamMoved(received: Int, sent: Int)
-    /// Called when a half is closed.
+    func streamTransferred(received: Int, sent: Int)
+    /// Called when reading or writing has become impossible.
     func streamClosed(_ half: StreamMachine.Half)
-    /// Called when the streams are captured, which ends the conversation.
+    /// Called when the streams are captured. The driver then does nothing more.
     func streamCaptured(_ streams: CapturedStreams)
-    /// Called once when the conversation has ended and the wire is closed, except after the streams were captured. `isReadToEnd`
-    /// tells whether all the peer's data was read.
+    /// Called once, when the wire is closed, unless the streams were captured. `isReadToEnd` tells whether all of the peer's data
+    /// was read.
     func streamEnded(_ fault: StreamFault?, isReadToEnd: Bool)
-    /// An object that has to live as long as captured streams.
+    /// An object that captured streams retain.
     var streamKeeper: (any Sendable)? { get }
     /// The error that the program gets for a fault.
     func error(for fault: StreamFault) -> any Error
@@ -27,8 +27,8 @@ final class StreamDriver: RawConnectionHandler {
     typealias Reader = @Sendable (Data?, Bool, (any Error)?) -> Void
     typealias Writer = @Sendable ((any Error)?) -> Void
 
-    /// An operation that the program requests.
-    enum Order: Sendable {
+    /// An operation that the program requests of a stream task.
+    enum Operation: Sendable {
         case read(minimum: Int, maximum: Int, timeout: Interval?, Reader)
         case write([UInt8], timeout: Interval?, Writer)
         case barrier(StreamMachine.Barrier)
@@ -39,19 +39,23 @@ final class StreamDriver: RawConnectionHandler {
     private var machine: StreamMachine
     private var dial: RawDial?
     private var wire: (any StreamWire)?
+    /// The handlers of unfinished reads, with the bytes received so far, by the id of the operation.
     private var readers: [Int: (handler: Reader, bytes: [UInt8])] = [:]
+    /// The handlers of unfinished writes, with their bytes, by the id of the operation.
     private var writers: [Int: (handler: Writer, bytes: [UInt8])] = [:]
     private var timers: [StreamMachine.Half: EventLoop.TimerToken] = [:]
     private var lastID = 0
-    private var isMoving = false
-    private var hasChanged = false
+    /// Whether `transfer` is running: the machine's actions can call it again.
+    private var isTransferring = false
+    /// Whether the current pass of `transfer` has read or written, so that another pass is worthwhile.
+    private var hasProgressed = false
     private let nextTurn: NextTurn
-    /// The number of reads, and of writes, in the current turn.
+    /// The number of reads, and of writes, since `transfer` was called.
     private var reads = 0
     private var writes = 0
 
-    /// The most reads, or writes, before other connections of the loop get their turn.
-    private static let turns = 16
+    /// The most reads, or writes, before the loop's other connections run.
+    private static let maxStepsPerTurn = 16
 
     /// - Parameter writeFault: Why nothing can be written; nil if writing is possible.
     init(on loop: EventLoop, for owner: any StreamOwner, writeFault: StreamFault? = nil) {
@@ -61,9 +65,9 @@ final class StreamDriver: RawConnectionHandler {
         machine = StreamMachine(writeFault: writeFault)
     }
 
-    // MARK: beginning
+    // MARK: connecting
 
-    /// Starts a dial and waits for its connection.
+    /// Starts a dial, and opens the wire that `secure` makes of its connection.
     func dial(_ dial: RawDial, _ secure: @escaping (RawConnection) -> ConnectionWire) {
         guard machine.phase == .connecting else { return }
         self.dial = dial
@@ -78,20 +82,20 @@ final class StreamDriver: RawConnectionHandler {
         }
     }
 
-    /// Uses this wire from now on.
+    /// Starts the operations on this wire.
     func open(_ wire: any StreamWire) {
         self.wire = wire
         wire.handler = self
         handle(.connected)
-        move()
+        transfer()
     }
 
-    // MARK: the task's side
+    // MARK: called by the task
 
-    /// Accepts an operation of the program's.
-    func take(_ order: Order) {
+    /// Appends an operation to those of its half.
+    func enqueue(_ operation: Operation) {
         lastID += 1
-        switch order {
+        switch operation {
         case .read(let minimum, let maximum, let timeout, let handler):
             readers[lastID] = (handler, [])
             handle(.read(.init(lastID, minimum: minimum, maximum: maximum, timeout: timeout)))
@@ -100,51 +104,52 @@ final class StreamDriver: RawConnectionHandler {
             handle(.write(.init(id: lastID, count: bytes.count, timeout: timeout)))
         case .barrier(let barrier): handle(.barrier(barrier))
         }
-        move()
+        transfer()
     }
 
-    /// While held, no bytes are transferred.
-    func setHeld(_ isHeld: Bool) {
-        handle(.held(isHeld))
-        move()
+    /// Suspends or resumes the transfer of bytes.
+    func setSuspended(_ isSuspended: Bool) {
+        handle(.suspended(isSuspended))
+        transfer()
     }
 
-    /// Ends the conversation with a fault.
+    /// Fails all operations and closes the wire.
     func fail(_ fault: StreamFault) { handle(.failed(fault)) }
 
-    // MARK: the wire's side
+    // MARK: called by the wire
 
     func connectionIsReady() {
         if wire?.peerIsClosing == true { handle(.peerCloses) }
-        move()
+        transfer()
     }
 
     func connectionIsSecure() {
         handle(.secured)
-        move()
+        transfer()
     }
 
     func connectionEnded(_ error: TransportError) { fail(.lost(error)) }
 
     // MARK: bytes
 
-    /// Transfers bytes in both directions until nothing more can be done.
-    private func move() {
-        guard !isMoving else { return }
-        isMoving = true
+    /// Transfers bytes in both directions until the wire blocks or no operation is active.
+    private func transfer() {
+        guard !isTransferring else { return }
+        isTransferring = true
         (reads, writes) = (0, 0)
         repeat {
-            hasChanged = false
-            push()
-            pull()
-        } while hasChanged
-        isMoving = false
+            hasProgressed = false
+            sendBytes()
+            receiveBytes()
+        } while hasProgressed
+        isTransferring = false
     }
 
-    private func push() {
-        while let (id, start) = machine.writePlace, let wire, let writer = writers[id] {
+    /// Performs the active writes until the wire blocks.
+    private func sendBytes() {
+        while let (id, start) = machine.activeWrite, let wire, let writer = writers[id] {
             writes += 1
-            if writes > Self.turns { return giveWay() }
+            if writes > Self.maxStepsPerTurn { return continueInNextTurn() }
             do throws(StreamFault) {
                 if start == writer.bytes.count {
                     guard try wire.flush() else { return }
@@ -154,33 +159,35 @@ final class StreamDriver: RawConnectionHandler {
                     else {
                         return
                     }
-                    owner.streamMoved(received: 0, sent: count)
+                    owner.streamTransferred(received: 0, sent: count)
                     handle(.wrote(count))
                 }
-                hasChanged = true
+                hasProgressed = true
             } catch { failWriting(error) }
         }
         // Data that TLS has buffered is sent even without a write.
         do throws(StreamFault) { _ = try wire?.flush() } catch { failWriting(error) }
     }
 
-    private func giveWay() {
-        hasChanged = false
-        nextTurn.ask { self.move() }
+    /// Ends this pass of `transfer`, and calls it again after the loop's other connections.
+    private func continueInNextTurn() {
+        hasProgressed = false
+        nextTurn.schedule { self.transfer() }
     }
 
-    /// A connection that accepts no more bytes may still have data to read.
+    /// Ends only the writing half if the connection was lost, because data that the peer sent before may still be readable.
     private func failWriting(_ fault: StreamFault) {
         if case .lost(.connectionLost) = fault { handle(.writeFailed(fault)) } else { fail(fault) }
     }
 
-    private func pull() {
-        guard machine.readPlace != nil else { return }
+    /// Performs the active reads until the wire blocks.
+    private func receiveBytes() {
+        guard machine.activeRead != nil else { return }
         var buffer = loop.borrowReadBuffer()
         defer { loop.giveBack(readBuffer: buffer) }
-        while let (id, room) = machine.readPlace, let wire {
+        while let (id, room) = machine.activeRead, let wire {
             reads += 1
-            if reads > Self.turns { return giveWay() }
+            if reads > Self.maxStepsPerTurn { return continueInNextTurn() }
             do throws(StreamFault) {
                 let outcome: ReadOutcome
                 do {
@@ -191,23 +198,23 @@ final class StreamDriver: RawConnectionHandler {
                 switch outcome {
                 case .bytes(let count):
                     readers[id]?.bytes.append(contentsOf: buffer[..<count])
-                    owner.streamMoved(received: count, sent: 0)
+                    owner.streamTransferred(received: count, sent: 0)
                     handle(.received(count))
-                    hasChanged = true
+                    hasProgressed = true
                 case .wouldBlock:
-                    handle(.readDry)
-                    // The next read may need fewer bytes.
-                    if machine.readPlace?.id == id { return }
-                    hasChanged = true
+                    handle(.readWouldBlock)
+                    // If that completed the read, the next one may need no more bytes than it has.
+                    if machine.activeRead?.id == id { return }
+                    hasProgressed = true
                 case .end:
                     handle(.receivedEnd)
-                    hasChanged = true
+                    hasProgressed = true
                 }
             } catch { fail(error) }
         }
     }
 
-    // MARK: what the machine wants
+    // MARK: actions of the machine
 
     private func handle(_ event: StreamMachine.Event) {
         for action in machine.handle(event, at: loop.now) { perform(action) }
@@ -217,7 +224,7 @@ final class StreamDriver: RawConnectionHandler {
         switch action {
         case .finishRead(let id, let isAtEnd):
             guard let reader = readers.removeValue(forKey: id) else { return }
-            // The end may come without any bytes.
+            // The end of the data without any bytes is reported as nil.
             let data = isAtEnd && reader.bytes.isEmpty ? nil : Data(reader.bytes)
             owner.post { [handler = reader.handler] in handler(data, isAtEnd, nil) }
         case .failRead(let id, let fault):
@@ -237,12 +244,12 @@ final class StreamDriver: RawConnectionHandler {
                 timers[half] = nil
                 guard reason == .due else { return }
                 handle(.timeout(half))
-                move()
+                transfer()
             }
         case .cancelTimer(let half):
             if let timer = timers.removeValue(forKey: half) { loop.cancel(timer) }
-        case .tellReadClosed: owner.streamClosed(.reading)
-        case .tellWriteClosed: owner.streamClosed(.writing)
+        case .reportReadClosed: owner.streamClosed(.reading)
+        case .reportWriteClosed: owner.streamClosed(.writing)
         case .closeWriting: wire?.closeWriting()
         case .startTLS: wire?.startTLS()
         case .capture:

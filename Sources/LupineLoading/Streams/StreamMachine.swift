@@ -3,7 +3,7 @@
 import Foundation
 import LupineTransport
 
-/// Orders the operations of a stream task (U-7.16).
+/// Decides in which order the operations of a stream task run (U-7.16).
 ///
 /// Reads are performed one after the other, and so are writes. Reads and writes do not wait for each other, otherwise a program
 /// that starts reading the response before it writes the request would deadlock. Operations on both halves (closing one, TLS,
@@ -18,7 +18,7 @@ struct StreamMachine: Sendable {
         let maximum: Int
         let timeout: Interval?
 
-        /// If the two contradict each other, `maximum` wins; a minimum of 0 becomes 1.
+        /// Creates a read. A `minimum` above `maximum` is reduced to it; a minimum of 0 becomes 1.
         init(_ id: Int, minimum: Int, maximum: Int, timeout: Interval? = nil) {
             self.id = id
             self.maximum = max(0, maximum)
@@ -45,17 +45,17 @@ struct StreamMachine: Sendable {
         case barrier(Barrier)
         /// The connection is established.
         case connected
-        /// So many bytes were received for the active read.
+        /// This many bytes were received for the active read.
         case received(Int)
-        /// Nothing more can be read for now.
-        case readDry
+        /// The wire has no more bytes to read for now (`EWOULDBLOCK`).
+        case readWouldBlock
         /// The end of the peer's data was read.
         case receivedEnd
         /// The peer has closed its half; earlier data may still be unread.
         case peerCloses
-        /// So many bytes of the active write were accepted.
+        /// The wire has accepted this many bytes of the active write.
         case wrote(Int)
-        /// The accepted bytes were written to the kernel.
+        /// The kernel has accepted all bytes that the wire had buffered.
         case flushed
         /// Writing has failed; the peer's data is still read.
         case writeFailed(StreamFault)
@@ -64,7 +64,7 @@ struct StreamMachine: Sendable {
         /// The TLS handshake is complete.
         case secured
         /// Transfers are suspended or resumed.
-        case held(Bool)
+        case suspended(Bool)
         /// The connection has failed.
         case failed(StreamFault)
     }
@@ -76,12 +76,14 @@ struct StreamMachine: Sendable {
         case failWrite(Int, StreamFault)
         case setTimer(Half, Instant)
         case cancelTimer(Half)
-        case tellReadClosed
-        case tellWriteClosed
+        /// Tells the delegate that the reading half is closed.
+        case reportReadClosed
+        /// Tells the delegate that the writing half is closed.
+        case reportWriteClosed
         /// Shuts down our half of the connection.
         case closeWriting
         case startTLS
-        /// Hands the streams out; no further actions follow.
+        /// Passes the streams to the delegate; afterwards the machine only fails operations.
         case capture
         /// Closes the connection and completes the task.
         case end(StreamFault?)
@@ -98,9 +100,9 @@ struct StreamMachine: Sendable {
     /// The state of one half.
     private enum HalfState: Hashable, Sendable {
         case open  // → ended, closed, failed
-        /// The peer's end was read.
+        /// The end of the peer's data was read.
         case ended
-        /// The program has closed it.
+        /// The program has closed this half.
         case closed
         case failed(StreamFault)
     }
@@ -108,10 +110,11 @@ struct StreamMachine: Sendable {
     /// The active operation of a half: its progress and its deadline.
     private struct Active<Operation: Hashable & Sendable>: Hashable, Sendable {
         let operation: Operation
-        var moved = 0
+        /// The number of bytes received or accepted so far.
+        var transferred = 0
         var deadline: Instant?
-        /// The remaining time when it was suspended.
-        var left: Interval?
+        /// The time that was left before the deadline when transfers were suspended.
+        var remaining: Interval?
     }
 
     /// The operations between two barriers, and the barrier after them.
@@ -127,9 +130,9 @@ struct StreamMachine: Sendable {
     private var read: Active<Read>?
     private var write: Active<Write>?
     private var batches = [Batch()]
-    private var isHeld = false
+    private var isSuspended = false
     private var isSecure = false
-    private var hasToldReadClosed = false
+    private var hasReportedReadClosed = false
     /// The first fault of either half.
     private var fault: StreamFault?
 
@@ -138,17 +141,17 @@ struct StreamMachine: Sendable {
         if let writeFault { writing = .failed(writeFault) }
     }
 
-    /// The active read and the number of bytes that it still accepts; nil when there is none.
-    var readPlace: (id: Int, room: Int)? {
-        guard phase == .open, !isHeld, let read else { return nil }
-        return (read.operation.id, read.operation.maximum - read.moved)
+    /// The read to perform now, and the number of bytes that it still accepts; nil if nothing may be read.
+    var activeRead: (id: Int, room: Int)? {
+        guard phase == .open, !isSuspended, let read else { return nil }
+        return (read.operation.id, read.operation.maximum - read.transferred)
     }
 
-    /// The active write and the offset at which it continues; nil when there is none. A write that was accepted completely waits
-    /// for `flushed`.
-    var writePlace: (id: Int, from: Int)? {
-        guard phase == .open, !isHeld, let write else { return nil }
-        return (write.operation.id, write.moved)
+    /// The write to perform now, and the offset at which it continues; nil if nothing may be written. A write whose bytes the
+    /// wire has accepted remains active until `flushed`.
+    var activeWrite: (id: Int, from: Int)? {
+        guard phase == .open, !isSuspended, let write else { return nil }
+        return (write.operation.id, write.transferred)
     }
 
     /// Whether the peer's data was read to its end.
@@ -158,18 +161,20 @@ struct StreamMachine: Sendable {
     mutating func handle(_ event: Event, at now: Instant) -> [Action] {
         var actions: [Action] = []
         switch event {
-        case .read(let read): add({ $0.reads.append(read) }, refuse: { $0.answer(read, &$1) }, &actions)
-        case .write(let write): add({ $0.writes.append(write) }, refuse: { $0.answer(write, &$1) }, &actions)
+        case .read(let read):
+            add({ $0.reads.append(read) }, refuse: { $0.complete(read, &$1) }, &actions)
+        case .write(let write):
+            add({ $0.writes.append(write) }, refuse: { $0.complete(write, &$1) }, &actions)
         case .barrier(let barrier): add({ $0.barrier = barrier }, refuse: { _, _ in }, &actions)
         case .connected: if phase == .connecting { phase = .open }
         case .received(let count): received(count, &actions)
-        case .readDry:
-            if let read, read.moved >= read.operation.minimum { finishRead(atEnd: false, &actions) }
+        case .readWouldBlock:
+            if let read, read.transferred >= read.operation.minimum { finishRead(atEnd: false, &actions) }
         case .receivedEnd: receivedEnd(&actions)
-        case .peerCloses: tellReadClosed(&actions)
-        case .wrote(let count): write?.moved += count
+        case .peerCloses: reportReadClosed(&actions)
+        case .wrote(let count): write?.transferred += count
         case .flushed:
-            guard let write, write.moved == write.operation.count else { break }
+            guard let write, write.transferred == write.operation.count else { break }
             self.write = nil
             if write.deadline != nil { actions.append(.cancelTimer(.writing)) }
             actions.append(.finishWrite(write.operation.id))
@@ -180,7 +185,7 @@ struct StreamMachine: Sendable {
             guard phase == .securing else { break }
             phase = .open
             isSecure = true
-        case .held(let isHeld): hold(isHeld, at: now, &actions)
+        case .suspended(let isSuspended): setSuspended(isSuspended, at: now, &actions)
         case .failed(let fault): end(fault, &actions)
         }
         advance(at: now, &actions)
@@ -189,6 +194,7 @@ struct StreamMachine: Sendable {
 
     // MARK: the queue
 
+    /// Appends an operation to the last batch, with `change`. Calls `refuse` instead if the machine has ended.
     private mutating func add(
         _ change: (inout Batch) -> Void, refuse: (inout StreamMachine, inout [Action]) -> Void,
         _ actions: inout [Action]
@@ -201,9 +207,9 @@ struct StreamMachine: Sendable {
         change(&batches[batches.count - 1])
     }
 
-    /// Starts the next operations, until one has to be waited for.
+    /// Starts operations until a read, a write or a barrier has to wait.
     private mutating func advance(at now: Instant, _ actions: inout [Action]) {
-        while phase == .open, !isHeld {
+        while phase == .open, !isSuspended {
             if read == nil, let next = batches[0].reads.popFirst() {
                 begin(next, at: now, &actions)
             } else if write == nil, let next = batches[0].writes.popFirst() {
@@ -213,29 +219,29 @@ struct StreamMachine: Sendable {
             {
                 batches.removeFirst()
                 if batches.isEmpty { batches = [Batch()] }
-                pass(barrier, &actions)
+                perform(barrier, &actions)
             } else {
-                return endIfOver(&actions)
+                return endIfFinished(&actions)
             }
         }
     }
 
     private mutating func begin(_ next: Read, at now: Instant, _ actions: inout [Action]) {
-        guard reading == .open, next.maximum > 0 else { return answer(next, &actions) }
+        guard reading == .open, next.maximum > 0 else { return complete(next, &actions) }
         let deadline = next.timeout.map { now + $0 }
         read = Active(operation: next, deadline: deadline)
         if let deadline { actions.append(.setTimer(.reading, deadline)) }
     }
 
     private mutating func begin(_ next: Write, at now: Instant, _ actions: inout [Action]) {
-        guard writing == .open, next.count > 0 else { return answer(next, &actions) }
+        guard writing == .open, next.count > 0 else { return complete(next, &actions) }
         let deadline = next.timeout.map { now + $0 }
         write = Active(operation: next, deadline: deadline)
         if let deadline { actions.append(.setTimer(.writing, deadline)) }
     }
 
-    /// Answers a read that does not have to wait.
-    private func answer(_ read: Read, _ actions: inout [Action]) {
+    /// Completes a read at once, because it asks for no bytes or the reading half is closed.
+    private func complete(_ read: Read, _ actions: inout [Action]) {
         switch reading {
         case .open where phase == .captured: actions.append(.failRead(read.id, .closed))
         case .open: actions.append(.finishRead(read.id, atEnd: false))
@@ -245,7 +251,8 @@ struct StreamMachine: Sendable {
         }
     }
 
-    private func answer(_ write: Write, _ actions: inout [Action]) {
+    /// Completes a write at once, because it has no bytes or the writing half is closed.
+    private func complete(_ write: Write, _ actions: inout [Action]) {
         switch writing {
         case .open where phase == .captured: actions.append(.failWrite(write.id, .closed))
         case .open: actions.append(.finishWrite(write.id))
@@ -254,19 +261,19 @@ struct StreamMachine: Sendable {
         }
     }
 
-    private mutating func pass(_ barrier: Barrier, _ actions: inout [Action]) {
+    private mutating func perform(_ barrier: Barrier, _ actions: inout [Action]) {
         switch barrier {
         case .closeRead:
             guard reading == .open || reading == .ended else { return }
             reading = .closed
-            tellReadClosed(&actions)
+            reportReadClosed(&actions)
         case .closeWrite:
             guard writing == .open else { return }
             writing = .closed
-            actions += [.closeWriting, .tellWriteClosed]
+            actions += [.closeWriting, .reportWriteClosed]
         case .startSecure:
             if isSecure { return }
-            // The data that follows must not be sent in the clear, so the task fails.
+            // The program's next data must not be sent in the clear, so the task fails.
             guard reading == .open, writing == .open else { return end(.cannotSecure, &actions) }
             phase = .securing
             actions.append(.startTLS)
@@ -275,14 +282,14 @@ struct StreamMachine: Sendable {
             // After close_notify, plain text could not be told apart from TLS records, so the connection ends with it.
             if writing == .open {
                 writing = .closed
-                actions += [.closeWriting, .tellWriteClosed]
+                actions += [.closeWriting, .reportWriteClosed]
             }
             reading = .closed
-            tellReadClosed(&actions)
+            reportReadClosed(&actions)
         case .capture:
             phase = .captured
             actions.append(.capture)
-            refuseWaiting(&actions)
+            failWaitingOperations(&actions)
         }
     }
 
@@ -290,8 +297,8 @@ struct StreamMachine: Sendable {
 
     private mutating func received(_ count: Int, _ actions: inout [Action]) {
         guard read != nil else { return }
-        read?.moved += count
-        if let read, read.moved >= read.operation.maximum { finishRead(atEnd: false, &actions) }
+        read?.transferred += count
+        if let read, read.transferred >= read.operation.maximum { finishRead(atEnd: false, &actions) }
     }
 
     private mutating func finishRead(atEnd: Bool, _ actions: inout [Action]) {
@@ -304,13 +311,13 @@ struct StreamMachine: Sendable {
         guard reading == .open else { return }
         reading = .ended
         finishRead(atEnd: true, &actions)
-        tellReadClosed(&actions)
+        reportReadClosed(&actions)
     }
 
-    private mutating func tellReadClosed(_ actions: inout [Action]) {
-        guard phase == .open, !hasToldReadClosed else { return }
-        hasToldReadClosed = true
-        actions.append(.tellReadClosed)
+    private mutating func reportReadClosed(_ actions: inout [Action]) {
+        guard phase == .open, !hasReportedReadClosed else { return }
+        hasReportedReadClosed = true
+        actions.append(.reportReadClosed)
     }
 
     private mutating func failReading(_ fault: StreamFault, _ actions: inout [Action]) {
@@ -321,10 +328,10 @@ struct StreamMachine: Sendable {
         if reading == .open {
             reading = .failed(fault)
             self.fault = self.fault ?? fault
-            tellReadClosed(&actions)
+            reportReadClosed(&actions)
         }
         for index in batches.indices {
-            for read in batches[index].reads { answer(read, &actions) }
+            for read in batches[index].reads { complete(read, &actions) }
             batches[index].reads = []
         }
     }
@@ -339,43 +346,44 @@ struct StreamMachine: Sendable {
         if writing == .open {
             writing = .failed(fault)
             self.fault = self.fault ?? fault
-            if phase == .open { actions.append(.tellWriteClosed) }
+            if phase == .open { actions.append(.reportWriteClosed) }
         }
         for index in batches.indices {
-            for write in batches[index].writes { answer(write, &actions) }
+            for write in batches[index].writes { complete(write, &actions) }
             batches[index].writes = []
         }
     }
 
     // MARK: time
 
-    /// The timeout of an operation does not run while it is held.
-    private mutating func hold(_ isHeld: Bool, at now: Instant, _ actions: inout [Action]) {
-        guard isHeld != self.isHeld else { return }
-        self.isHeld = isHeld
-        Self.hold(isHeld, &read, .reading, at: now, &actions)
-        Self.hold(isHeld, &write, .writing, at: now, &actions)
+    /// Suspends or resumes transfers. The timeout of an operation does not run while it is suspended.
+    private mutating func setSuspended(_ isSuspended: Bool, at now: Instant, _ actions: inout [Action]) {
+        guard isSuspended != self.isSuspended else { return }
+        self.isSuspended = isSuspended
+        Self.adjustDeadline(isSuspended, &read, .reading, at: now, &actions)
+        Self.adjustDeadline(isSuspended, &write, .writing, at: now, &actions)
     }
 
-    private static func hold<Operation>(
-        _ isHeld: Bool, _ active: inout Active<Operation>?, _ half: Half, at now: Instant,
+    /// Stops the timer of the active operation when the task is suspended, and restarts it with the remaining time.
+    private static func adjustDeadline<Operation>(
+        _ isSuspended: Bool, _ active: inout Active<Operation>?, _ half: Half, at now: Instant,
         _ actions: inout [Action]
     ) {
-        guard var held = active else { return }
-        if isHeld, let deadline = held.deadline {
-            held.left = deadline - now
+        guard var updated = active else { return }
+        if isSuspended, let deadline = updated.deadline {
+            updated.remaining = deadline - now
             actions.append(.cancelTimer(half))
-        } else if !isHeld, let left = held.left {
-            held.deadline = now + left
-            actions.append(.setTimer(half, now + left))
+        } else if !isSuspended, let remaining = updated.remaining {
+            updated.deadline = now + remaining
+            actions.append(.setTimer(half, now + remaining))
         }
-        active = held
+        active = updated
     }
 
     // MARK: the end
 
-    /// Ends the task once both halves are over and all operations are answered.
-    private mutating func endIfOver(_ actions: inout [Action]) {
+    /// Ends the task once both halves are closed and no operation is active.
+    private mutating func endIfFinished(_ actions: inout [Action]) {
         guard reading != .open, writing != .open, read == nil, write == nil else { return }
         phase = .ended
         actions.append(.end(fault))
@@ -386,18 +394,18 @@ struct StreamMachine: Sendable {
         case .captured, .ended: return
         case .connecting, .open, .securing: break
         }
-        // No read or write closure is reported: the task's completion tells it.
+        // Set first, so that no closed half is reported to the delegate: the task completes instead.
         phase = .ended
         failReading(fault, &actions)
         failWriting(fault, &actions)
         actions.append(.end(fault))
     }
 
-    /// Fails all waiting operations: the streams belong to the program now.
-    private mutating func refuseWaiting(_ actions: inout [Action]) {
+    /// Fails the waiting operations, because the program now uses the captured streams instead.
+    private mutating func failWaitingOperations(_ actions: inout [Action]) {
         for batch in batches {
-            for read in batch.reads { answer(read, &actions) }
-            for write in batch.writes { answer(write, &actions) }
+            for read in batch.reads { complete(read, &actions) }
+            for write in batch.writes { complete(write, &actions) }
         }
         batches = [Batch()]
     }
@@ -409,13 +417,13 @@ enum StreamFault: Error, Hashable, Sendable {
     case timedOut
     /// The half is closed, or the streams were captured.
     case closed
-    /// The stream is the content of a response: nothing can be sent to the server any more.
+    /// The stream reads the content of a response, so it cannot be written to: the request is complete.
     case onlyContent
     /// TLS is not possible because one half is closed.
     case cannotSecure
     /// The connection failed, or could not be established.
     case lost(TransportError)
-    /// The load that the content comes from failed, or the task was cancelled.
+    /// The load that supplies the content has failed, or the task was cancelled.
     case ended(StreamEnding)
 }
 
@@ -423,7 +431,7 @@ enum StreamFault: Error, Hashable, Sendable {
 struct StreamEnding: Error, Hashable {
     let error: any Error
 
-    /// Errors of the program's need not be comparable, so domain and code are compared.
+    /// Compares domain and code, because the program's errors need not be `Equatable`.
     static func == (left: StreamEnding, right: StreamEnding) -> Bool {
         let (left, right) = (left.error as NSError, right.error as NSError)
         return left.domain == right.domain && left.code == right.code

@@ -2,88 +2,92 @@
 
 import LupineTransport
 
-/// Transfers the bytes of a wire whose streams were captured, on its loop, as fast as the program and the peer read. Once both
-/// streams are closed, a peer that accepts nothing for a while is given up.
+/// Transfers bytes between a wire and the pipes of captured streams, on the wire's loop, as fast as the program and the peer
+/// read. Closes the wire after both streams are closed, at the latest when the peer has accepted no byte for a while.
 final class StreamPump: RawConnectionHandler {
-    /// Received bytes.
+    /// Received bytes, which the program's input stream reads.
     let input = BytePipe()
-    /// Bytes to send.
+    /// Bytes to send, which the program's output stream has written.
     let output = BytePipe()
     private let wire: any StreamWire
     private let loop: EventLoop
-    /// Keeps the loop and the connection alive.
-    private let keeper: (any Sendable)?
-    private var taken: [UInt8] = []
+    /// An object that keeps the loop and the connection alive.
+    private let retained: (any Sendable)?
+    /// Bytes taken out of `output`, and how many of them the wire has accepted.
+    private var outgoing: [UInt8] = []
     private var sent = 0
     private var hasClosedWriting = false
-    private var isOver = false
+    private var isClosed = false
     private let nextTurn: NextTurn
-    /// Runs while both streams are closed and bytes remain to be sent.
+    /// Limits how long bytes remain to be sent after both streams were closed.
     private var closeTimer: EventLoop.TimerToken?
 
-    /// How long a peer may accept none of the remaining bytes.
+    /// How long the peer may accept no byte before the wire is closed.
     private static let closeTimeout = Interval.seconds(5)
-    /// The most reads, or writes, before other connections of the loop get their turn.
-    private static let turns = 16
+    /// The most reads, or writes, before the loop's other connections run.
+    private static let maxStepsPerTurn = 16
 
-    init(_ wire: any StreamWire, on loop: EventLoop, keeping keeper: (any Sendable)?) {
+    init(_ wire: any StreamWire, on loop: EventLoop, keeping retained: (any Sendable)?) {
         self.wire = wire
         self.loop = loop
         nextTurn = NextTurn(on: loop)
-        self.keeper = keeper
+        self.retained = retained
         wire.handler = self
     }
 
-    func connectionIsReady() { move() }
+    func connectionIsReady() { transfer() }
     func connectionIsSecure() {}
 
     func connectionEnded(_ error: TransportError) { fail(.lost(error)) }
 
-    /// Transfers what can be transferred, in both directions.
-    func move() {
-        guard !isOver else { return }
-        push()
-        pull()
-        endIfOver()
+    /// Transfers bytes in both directions until the wire blocks or a pipe is full or empty.
+    func transfer() {
+        guard !isClosed else { return }
+        sendBytes()
+        receiveBytes()
+        closeIfFinished()
     }
 
-    private func push() {
+    /// Sends bytes of `output` until the wire blocks.
+    private func sendBytes() {
         do throws(StreamFault) {
-            var turns = 0
+            var steps = 0
             while true {
-                turns += 1
-                if turns > Self.turns { return giveWay() }
-                if sent == taken.count {
-                    taken = output.take(64 * 1024).bytes
+                steps += 1
+                if steps > Self.maxStepsPerTurn { return continueInNextTurn() }
+                if sent == outgoing.count {
+                    outgoing = output.take(64 * 1024).bytes
                     sent = 0
-                    if taken.isEmpty { break }
+                    if outgoing.isEmpty { break }
                 }
-                guard case .bytes(let count) = try wire.send(taken.span.extracting(sent...)) else { return }
+                guard case .bytes(let count) = try wire.send(outgoing.span.extracting(sent...))
+                else { return }
                 sent += count
-                stopWaiting()
+                cancelCloseTimer()
             }
             guard try wire.flush(), output.ending != nil, !hasClosedWriting else { return }
             hasClosedWriting = true
             wire.closeWriting()
         } catch {
             // The peer's data can still be read.
-            (taken, sent) = ([], 0)
+            (outgoing, sent) = ([], 0)
             hasClosedWriting = true
             output.end(.failed(error.error))
         }
     }
 
-    private func pull() {
+    /// Receives bytes into `input` until the wire blocks or `input` is full.
+    private func receiveBytes() {
         guard input.room > 0 else { return }
         var buffer = loop.borrowReadBuffer()
         defer { loop.giveBack(readBuffer: buffer) }
         do throws(StreamFault) {
-            var turns = 0
+            var steps = 0
             while true {
                 let room = input.room
                 if room == 0 { return }
-                turns += 1
-                if turns > Self.turns { return giveWay() }
+                steps += 1
+                if steps > Self.maxStepsPerTurn { return continueInNextTurn() }
                 let outcome: ReadOutcome
                 do {
                     var whole = buffer.mutableSpan
@@ -99,36 +103,37 @@ final class StreamPump: RawConnectionHandler {
         } catch { fail(error) }
     }
 
-    private func giveWay() { nextTurn.ask { self.move() } }
+    /// Calls `transfer` again after the loop's other connections.
+    private func continueInNextTurn() { nextTurn.schedule { self.transfer() } }
 
     private func fail(_ fault: StreamFault) {
         input.end(.failed(fault.error))
         output.end(.failed(fault.error))
-        (taken, sent) = ([], 0)
+        (outgoing, sent) = ([], 0)
         hasClosedWriting = true
-        endIfOver()
+        closeIfFinished()
     }
 
     /// Closes the wire once reading has ended and all output is sent; starts the timer if output remains.
-    private func endIfOver() {
-        guard !isOver, input.ending != nil else { return }
-        if hasClosedWriting, sent == taken.count {
-            isOver = true
-            stopWaiting()
+    private func closeIfFinished() {
+        guard !isClosed, input.ending != nil else { return }
+        if hasClosedWriting, sent == outgoing.count {
+            isClosed = true
+            cancelCloseTimer()
             wire.closeGently()
         } else if output.ending != nil, closeTimer == nil {
             closeTimer = loop.schedule(at: loop.now + Self.closeTimeout) { [weak self] reason in
                 guard let self else { return }
                 closeTimer = nil
-                guard reason == .due, !isOver else { return }
-                isOver = true
+                guard reason == .due, !isClosed else { return }
+                isClosed = true
                 wire.close()
             }
         }
     }
 
-    /// The peer has accepted bytes: the timer is restarted if more remain.
-    private func stopWaiting() {
+    /// Cancels the timer, because the peer has accepted bytes; `closeIfFinished` restarts it if bytes remain.
+    private func cancelCloseTimer() {
         if let timer = closeTimer.take() { loop.cancel(timer) }
     }
 }

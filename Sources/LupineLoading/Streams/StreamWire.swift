@@ -3,30 +3,31 @@
 import LupineTLS
 import LupineTransport
 
-/// The source and destination of a stream task's bytes: a connection, or the content of a response. All calls are on its loop.
+/// The source and destination of a stream task's bytes: a connection, or the content of a response. Must be used on its loop.
 ///
-/// Nothing is read ahead of the handler, which tries again to read and to write when it is told that the wire is ready.
+/// A wire reads nothing in advance: it tells its handler that it is ready, and the handler calls `receive` and `send` again.
 protocol StreamWire: AnyObject {
     var handler: (any RawConnectionHandler)? { get set }
     /// Whether the peer has announced that it sends no more; earlier data may still be unread.
     var peerIsClosing: Bool { get }
     /// Reads into the beginning of `buffer`, which must not be empty.
     func receive(into buffer: inout MutableSpan<UInt8>) throws(StreamFault) -> ReadOutcome
-    /// Sends a prefix of `bytes`, as long as is accepted.
+    /// Sends as many of `bytes` as the wire accepts.
     func send(_ bytes: Span<UInt8>) throws(StreamFault) -> WriteOutcome
-    /// Returns whether everything that was sent has been written to the kernel.
+    /// Writes buffered bytes to the kernel; returns whether it has accepted all of them.
     func flush() throws(StreamFault) -> Bool
-    /// Closes our half after everything that was sent.
+    /// Closes the writing half after the bytes that were sent.
     func closeWriting()
-    /// Starts TLS; the handler is told the result.
+    /// Starts TLS and tells the handler the result.
     func startTLS()
-    /// Closes after the end of both halves, so that the peer receives what was sent. The handler gets no more calls.
+    /// Closes the wire after both halves have ended, with a lingering close, so that the peer receives all bytes. The handler is
+    /// not called any more.
     func closeGently()
-    /// Closes immediately. The handler gets no more calls.
+    /// Closes the wire immediately. The handler is not called any more.
     func close()
 }
 
-/// A connection to a host, with the settings to start TLS on it.
+/// A connection to a host, on which TLS can be started later.
 final class ConnectionWire: StreamWire {
     private let connection: RawConnection
     private let security: Security

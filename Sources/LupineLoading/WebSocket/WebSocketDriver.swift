@@ -4,52 +4,54 @@ import LupineCoding
 import LupineHTTP
 import LupineTransport
 
-/// The owner that a conversation reports to, on its loop. Implementations must not block.
+/// Receives the events of a `WebSocketDriver`, on its loop. Implementations must not block.
 protocol WebSocketOwner: AnyObject, Sendable {
-    /// Receives a complete message. `.pause` stops reading until `resume()`; after `.enough` no more messages are delivered.
+    /// Receives a complete message. After `.pause` the driver stops reading until `resume()`; after `.enough` it delivers no more
+    /// messages.
     func webSocketReceived(_ message: WebSocketMessage) -> Demand
-    /// Receives a pong, solicited or not.
+    /// Called when a pong was received, whether or not it answers a ping.
     func webSocketReceivedPong()
     /// Called when all messages up to this number have been written to the kernel.
     func webSocketWrote(through number: Int)
-    /// Called once, when no more messages can be received or sent. The error tells why a connection was lost.
+    /// Called once, when no more messages can be received or sent. `error` says why the connection was lost, if it was.
     func webSocketEnded(_ outcome: WebSocketClosing.Outcome, _ error: TransportError?)
 }
 
 /// A WebSocket after its handshake: the client's end of RFC 6455 §5 to §7 and RFC 7692, on the loop of its connection.
 ///
-/// It answers pings, checks and decompresses messages, and completes the closing handshake, even when the owner is gone. The
-/// owner numbers its messages, from 1.
+/// The driver answers pings, checks and decompresses messages, and completes the closing handshake, even when the owner wants no
+/// more messages. The owner numbers the messages that it sends, from 1.
 final class WebSocketDriver: UpgradeHandler {
     private let wire: any WebSocketWire
     private let owner: any WebSocketOwner
     private var codec: WebSocketCodec
     private let compressor: MessageDeflater?
     private let decompressor: MessageInflater?
-    /// A compressed message that takes longer than one turn of the loop; nothing after it is read.
+    /// A compressed message whose decompression takes more than one turn of the loop; the bytes after it wait in `heldBytes`.
     private var unfinished: Unfinished?
-    /// Received bytes that wait for the owner, or for the unfinished message.
-    private var held: [UInt8] = []
+    /// Received bytes that are read when the owner resumes, or when the unfinished message is decompressed.
+    private var heldBytes: [UInt8] = []
     private var isPaused = false
     /// Whether the owner wants no more messages: further input matters only for the closing handshake.
     private var dropsMessages = false
     /// The number of the last message that is not yet written to the kernel.
-    private var unwritten: Int?
+    private var unwrittenMessage: Int?
+    /// Whether the wire has buffered bytes that the kernel has not accepted.
     private var hasOutput = false
     private var closesWhenDrained = false
     private var isClosed = false
-    /// The last ping without an answer; only the last one needs an answer (§5.5.3).
-    private var unanswered: [UInt8]?
+    /// The payload of the last ping without a pong; of several pings only the last needs one (RFC 6455 §5.5.3).
+    private var unansweredPing: [UInt8]?
 
     private struct Unfinished {
         let kind: WebSocketMessage.Kind
         var message: MessageInflater.Unfinished
     }
 
-    /// Smaller messages are sent uncompressed: compressing them costs more than it saves.
-    private static let worthCompressing = 64
+    /// Messages with fewer octets are sent uncompressed: compressing them costs more than it saves.
+    private static let minimumCompressedLength = 64
 
-    /// Creates a conversation on a connection whose handshake is complete.
+    /// Creates a driver for a connection whose opening handshake is complete.
     init(
         over wire: any WebSocketWire, _ agreement: WebSocketAgreement, messageLimit: Int,
         owner: any WebSocketOwner
@@ -66,16 +68,16 @@ final class WebSocketDriver: UpgradeHandler {
         }
     }
 
-    // MARK: the owner's side
+    // MARK: called by the owner
 
-    /// Sets the largest message that is accepted from now on.
+    /// Sets the size of the largest message that is accepted.
     func setMessageLimit(_ limit: Int) { codec.messageLimit = max(0, limit) }
 
     /// Sends a message; returns false when the closing handshake has begun.
     func send(_ message: WebSocketMessage, number: Int) -> Bool {
         guard codec.maySend else { return false }
         var output: [UInt8] = []
-        if let compressor, message.octets.count >= Self.worthCompressing {
+        if let compressor, message.octets.count >= Self.minimumCompressedLength {
             var compressed: [UInt8] = []
             compressor.deflate(message.octets.span, into: &compressed)
             output.reserveCapacity(compressed.count + 14)
@@ -84,7 +86,7 @@ final class WebSocketDriver: UpgradeHandler {
             output.reserveCapacity(message.octets.count + 14)
             codec.send(message.kind, message.octets.span, mask: .fresh(), into: &output)
         }
-        unwritten = number
+        unwrittenMessage = number
         write(output)
         return true
     }
@@ -100,7 +102,7 @@ final class WebSocketDriver: UpgradeHandler {
     }
 
     /// Starts the closing handshake.
-    func close(_ closure: WebSocketClosure) { move(.close(closure), nil) }
+    func close(_ closure: WebSocketClosure) { handle(.close(closure), nil) }
 
     /// Closes the connection without a closing handshake.
     func abort() {
@@ -109,30 +111,30 @@ final class WebSocketDriver: UpgradeHandler {
         wire.close()
     }
 
-    /// Stops delivering messages to the owner.
-    func hold() { isPaused = true }
+    /// Stops delivering messages to the owner until `resume()`.
+    func pause() { isPaused = true }
 
     /// Resumes delivering messages to the owner.
     func resume() {
         guard isPaused else { return }
         isPaused = false
-        goOn()
+        processHeldBytes()
     }
 
-    /// Processes the held bytes, then resumes the connection.
-    private func goOn() {
+    /// Reads the held bytes, then resumes the connection.
+    private func processHeldBytes() {
         guard !isPaused, unfinished == nil else { return }
-        let bytes = held
-        held = []
+        let bytes = heldBytes
+        heldBytes = []
         if case .pause = read(bytes.span) { return }
         wire.resume()
     }
 
-    // MARK: the connection's side
+    // MARK: called by the connection
 
     func received(_ bytes: Span<UInt8>) -> Demand {
         guard !isPaused, unfinished == nil else {
-            held.append(bytes, 0..<bytes.count)
+            heldBytes.append(bytes, 0..<bytes.count)
             return .pause
         }
         return read(bytes)
@@ -140,19 +142,20 @@ final class WebSocketDriver: UpgradeHandler {
 
     func drained() {
         hasOutput = false
-        wroteEverything()
+        reportWritten()
         answerPing()
-        if closesWhenDrained, !hasOutput { move(.ended, nil) }
+        if closesWhenDrained, !hasOutput { handle(.ended, nil) }
     }
 
     func closed(_ error: TransportError?) {
         guard !isClosed else { return }
-        move(.ended, error)
+        handle(.ended, error)
     }
 
     // MARK: reading
 
-    /// Of several pings in one read only the last is answered: each answer costs a system call, and a record under TLS.
+    /// Decodes bytes and handles their events. Answers only the last of several pings, because each pong costs a system call, and
+    /// a TLS record.
     private func read(_ bytes: Span<UInt8>) -> Demand {
         defer { answerPing() }
         var start = 0
@@ -164,30 +167,30 @@ final class WebSocketDriver: UpgradeHandler {
                 case .needMore: return .more
                 case .message(let message):
                     if dropsMessages { continue }
-                    guard case .pause = try take(message) else { continue }
-                    held.append(bytes, start..<bytes.count)
+                    guard case .pause = try decompressAndDeliver(message) else { continue }
+                    heldBytes.append(bytes, start..<bytes.count)
                     return .pause
-                case .ping(let payload): unanswered = payload
+                case .ping(let payload): unansweredPing = payload
                 case .pong: owner.webSocketReceivedPong()
                 case .close(let closure):
                     answerPing()
-                    move(.received(closure), nil)
+                    handle(.received(closure), nil)
                 }
             } catch {
-                move(.failed(error), nil)
+                handle(.failed(error), nil)
             }
         }
         return .more
     }
 
-    /// Delivers a message to the owner, after decompression if it is compressed.
-    private func take(_ message: WebSocketMessage) throws(WebSocketError) -> Demand {
-        guard message.isCompressed, decompressor != nil else { return give(message) }
+    /// Decompresses a message if it is compressed, and delivers it to the owner.
+    private func decompressAndDeliver(_ message: WebSocketMessage) throws(WebSocketError) -> Demand {
+        guard message.isCompressed, decompressor != nil else { return deliver(message) }
         unfinished = Unfinished(kind: message.kind, message: .init(message.octets))
         return try decompress()
     }
 
-    private func give(_ message: WebSocketMessage) -> Demand {
+    private func deliver(_ message: WebSocketMessage) -> Demand {
         let demand = owner.webSocketReceived(message)
         switch demand {
         case .more: break
@@ -197,8 +200,8 @@ final class WebSocketDriver: UpgradeHandler {
         return demand
     }
 
-    /// Decompresses the unfinished message and delivers it, with the checks that the codec makes on an uncompressed message.
-    /// Continues in the loop's next turn if it takes long, which a peer can cause.
+    /// Decompresses the unfinished message, checks it as the codec checks an uncompressed message, and delivers it. Continues in
+    /// the loop's next turn if that takes long: a peer can send a message that expands enormously.
     private func decompress() throws(WebSocketError) -> Demand {
         guard let decompressor, var current = unfinished.take() else { return .more }
         while true {
@@ -209,20 +212,21 @@ final class WebSocketDriver: UpgradeHandler {
                 if case .outputLimit = error { throw .messageTooBig(limit: codec.messageLimit) }
                 throw .invalidCompression
             }
-            if let octets { return give(try Self.checked(WebSocketMessage(current.kind, octets))) }
+            if let octets { return deliver(try Self.checked(WebSocketMessage(current.kind, octets))) }
             guard wire.isLate else { continue }
             unfinished = current
-            wire.later { [weak self] in self?.decompressFurther() }
+            wire.later { [weak self] in self?.continueDecompressing() }
             return .pause
         }
     }
 
-    private func decompressFurther() {
+    private func continueDecompressing() {
         guard !isClosed else { return }
-        do throws(WebSocketError) { _ = try decompress() } catch { return move(.failed(error), nil) }
-        goOn()
+        do throws(WebSocketError) { _ = try decompress() } catch { return handle(.failed(error), nil) }
+        processHeldBytes()
     }
 
+    /// Returns the message; throws if it is text but not valid UTF-8 (RFC 6455 §8.1).
     private static func checked(_ message: WebSocketMessage) throws(WebSocketError) -> WebSocketMessage {
         guard message.kind == .text else { return message }
         var progress = UTF8Progress()
@@ -231,8 +235,9 @@ final class WebSocketDriver: UpgradeHandler {
         return message
     }
 
+    /// Sends the pong for the last ping, unless output is buffered; then `drained` calls this again.
     private func answerPing() {
-        guard !hasOutput, let payload = unanswered.take() else { return }
+        guard !hasOutput, let payload = unansweredPing.take() else { return }
         var output: [UInt8] = []
         codec.sendPong(payload.span, mask: .fresh(), into: &output)
         if !output.isEmpty { write(output) }
@@ -242,22 +247,24 @@ final class WebSocketDriver: UpgradeHandler {
 
     private func write(_ output: [UInt8]) {
         guard !isClosed else { return }
-        // A failed send means that the connection is about to end, so nothing waits for output.
+        // After a failed send (nil) the output counts as buffered for ever, because the connection is about to end.
         hasOutput = wire.send(output) != 0
-        if !hasOutput { wroteEverything() }
+        if !hasOutput { reportWritten() }
     }
 
-    private func wroteEverything() {
-        if let number = unwritten.take() { owner.webSocketWrote(through: number) }
+    /// Tells the owner which messages the kernel has accepted.
+    private func reportWritten() {
+        if let number = unwrittenMessage.take() { owner.webSocketWrote(through: number) }
     }
 
-    private func move(_ event: WebSocketClosing.Event, _ error: TransportError?) {
+    /// Passes an event of the closing handshake to the codec, and performs the actions that it returns.
+    private func handle(_ event: WebSocketClosing.Event, _ error: TransportError?) {
         var output: [UInt8] = []
         let actions = codec.close(event, mask: .fresh(), into: &output)
         if !output.isEmpty { write(output) }
         switch actions.timer {
         case .keep: break
-        case .start: wire.startTimer { [weak self] in self?.move(.timedOut, nil) }
+        case .start: wire.startTimer { [weak self] in self?.handle(.timedOut, nil) }
         case .cancel: wire.cancelTimer()
         }
         switch actions.wire {
@@ -272,12 +279,12 @@ final class WebSocketDriver: UpgradeHandler {
     private func end() {
         guard !isClosed else { return }
         isClosed = true
-        held = []
+        heldBytes = []
         wire.close()
     }
 }
 
 extension WebSocketMask {
-    /// Returns an unpredictable mask (§10.3).
+    /// Returns an unpredictable mask (RFC 6455 §10.3).
     static func fresh() -> WebSocketMask { WebSocketMask(key: UInt32.random(in: .min ... .max)) }
 }

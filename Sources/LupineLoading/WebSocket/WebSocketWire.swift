@@ -2,10 +2,10 @@
 
 import LupineTransport
 
-/// The transport of a WebSocket after the handshake. All calls are on its loop.
+/// The transport of a WebSocket after the opening handshake. Must be used on its loop.
 protocol WebSocketWire: AnyObject {
-    /// Sends bytes, in order. Returns how many are buffered; nil when they cannot be sent, and the connection is about to end.
-    /// Calls no handler before it returns.
+    /// Sends bytes. Returns how many bytes are buffered; nil if sending failed, so that the connection is about to end. Calls no
+    /// handler before it returns.
     func send(_ bytes: [UInt8]) -> Int?
     /// Whether the current turn of the loop has taken long.
     var isLate: Bool { get }
@@ -13,7 +13,7 @@ protocol WebSocketWire: AnyObject {
     func later(_ step: @escaping () -> Void)
     /// Resumes reading after a `.pause`.
     func resume()
-    /// Closes immediately. The conversation gets no more calls.
+    /// Closes the connection immediately. Its handler is not called any more.
     func close()
     /// Starts or restarts the only timer; `body` runs when it expires.
     func startTimer(_ body: @escaping () -> Void)
@@ -27,7 +27,9 @@ final class UpgradedWire: WebSocketWire {
     private let closeTimeout: Duration
     private var timer: EventLoop.TimerToken?
 
-    /// - Parameter patience: How long each step of the closing handshake may take.
+    /// - Parameters:
+    ///   - connection: The connection after its upgrade.
+    ///   - closeTimeout: How long each step of the closing handshake may take.
     init(_ connection: UpgradedConnection, closeTimeout: Duration) {
         self.connection = connection
         self.closeTimeout = closeTimeout

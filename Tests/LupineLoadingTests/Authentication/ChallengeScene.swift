@@ -23,7 +23,7 @@ struct ChallengeScene {
         own: URLCredential? = nil, for request: URLRequest? = nil
     ) {
         authenticator = Authenticator(memory: memory, storage: storage, request: request)
-        authenticator.own = own
+        authenticator.taskCredential = own
     }
 
     static let credential = URLCredential(
@@ -66,7 +66,7 @@ struct ChallengeScene {
             #expect(!work.content.isUnknown)
             // Short content is hashed synchronously.
             let made = Noted<[MessageDigest: [UInt8]]>([:])
-            work.make { made.set($0) }
+            work.compute { made.set($0) }
             hashes = made.value
         }
         let fields = authenticator.fields(hashes)

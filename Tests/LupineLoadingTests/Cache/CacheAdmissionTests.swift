@@ -34,8 +34,8 @@ import Testing
 
     static let entries: [(name: String, provenance: CacheProvenance)] = [
         ("program", .program), ("http", .plain),
-        ("proxied", CacheProvenance(.plain(way: CacheRoute("http p:1")))),
-        ("aliceProxied", CacheProvenance(.plain(way: CacheRoute("http p:1", user: "alice")))),
+        ("proxied", CacheProvenance(.plain(route: CacheRoute("http p:1")))),
+        ("aliceProxied", CacheProvenance(.plain(route: CacheRoute("http p:1", user: "alice")))),
         ("proven", secure()), ("otherRoots", secure(roots: "mine")), ("keyB", secure(keys: [keyB])),
         ("unproven", secure(roots: nil)), ("unprovenB", secure(roots: nil, keys: [keyB])),
         ("judged1", secure(roots: nil, judge: judge(1))), ("judged2", secure(roots: nil, judge: judge(2))),
@@ -55,17 +55,18 @@ import Testing
             "with other roots", CacheRequester(policy: .standard(roots: "mine")), open.union(["otherRoots"])
         ),
         (
-            "behind a proxy", CacheRequester(policy: .standard(roots: "system"), way: CacheRoute("http p:1")),
+            "behind a proxy",
+            CacheRequester(policy: .standard(roots: "system"), route: CacheRoute("http p:1")),
             ["program", "proxied", "proven", "keyB", "proven1", "anonymous"]
         ),
         (
             "alice behind a proxy",
-            CacheRequester(policy: .standard(roots: "system"), way: CacheRoute("http p:1", user: "alice")),
+            CacheRequester(policy: .standard(roots: "system"), route: CacheRoute("http p:1", user: "alice")),
             ["program", "aliceProxied", "proven", "keyB", "proven1", "anonymous"]
         ),
         (
             "behind another proxy",
-            CacheRequester(policy: .standard(roots: "system"), way: CacheRoute("http p:2")),
+            CacheRequester(policy: .standard(roots: "system"), route: CacheRoute("http p:2")),
             ["program", "proven", "keyB", "proven1", "anonymous"]
         ),
         (
@@ -160,7 +161,7 @@ import Testing
             (proven, proven, proven), (.plain, .plain, .plain), (.program, proven, proven),
             (.program, .plain, .plain), (.plain, .program, .plain), (.plain, proven, nil),
             (proven, .plain, nil), (proven, .program, nil),
-            (.plain, CacheProvenance(.plain(way: CacheRoute("http p:1"))), nil),
+            (.plain, CacheProvenance(.plain(route: CacheRoute("http p:1"))), nil),
             (proven, unproven, unproven), (proven, Self.secure(roots: "mine"), unproven),
             (proven, Self.secure(keys: [Self.keyB]), Self.secure(keys: [Self.keyB])),
             (proven, Self.secure(judge: Self.judge(1)), nil),
@@ -312,7 +313,7 @@ import Testing
         let item = try #require(stage.entries.first.flatMap { stage.index[$0] })
         let plain = CacheStage.entry(try CacheStage.loaded("x"), for: request)
         let lie = CacheIndex.Item(
-            place: item.place, storedTime: item.storedTime, terms: try #require(CacheTerms(plain)))
+            location: item.location, storedTime: item.storedTime, terms: try #require(CacheTerms(plain)))
         let octets =
             CacheLog.head
             + CacheLog.batch(

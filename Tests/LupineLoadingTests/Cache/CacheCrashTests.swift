@@ -76,11 +76,11 @@ struct CacheCrashTests {
         let index = stage.index
         return try Self.addresses.compactMap { url in
             let key = CacheKey(address: url, party: nil)
-            guard let place = index[key]?.place else { return nil }
+            guard let location = index[key]?.location else { return nil }
             let segment = try Data(
-                contentsOf: stage.folder.appendingPathComponent("segment-\(place.segment)"))
+                contentsOf: stage.folder.appendingPathComponent("segment-\(location.segment)"))
             let entry = try #require(
-                CacheFolder.entry(Array(segment[place.offset..<place.end]), key: key))
+                CacheFolder.entry(Array(segment[location.offset..<location.end]), key: key))
             return try #require(entry.httpResponse?.value(forHTTPHeaderField: "Round").flatMap { Int($0) })
         }
     }

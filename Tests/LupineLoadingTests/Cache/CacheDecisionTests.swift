@@ -12,7 +12,7 @@ struct CacheDecisionTests {
         case use
         case revalidate([HeaderList.Field])
         case load
-        case pastCaches
+        case noCacheFields
         case bypass
         case fail
 
@@ -30,7 +30,7 @@ struct CacheDecisionTests {
         switch decision {
         case .use: .use
         case .revalidate(_, let fields): .revalidate(fields)
-        case .load(let fields): fields.isEmpty ? .load : .pastCaches
+        case .load(let fields): fields.isEmpty ? .load : .noCacheFields
         case .bypass: .bypass
         case .fail: .fail
         }
@@ -77,7 +77,7 @@ struct CacheDecisionTests {
         (.reloadIgnoringLocalCacheData, [.load, .load, .load, .load, .load]),
         (
             .reloadIgnoringLocalAndRemoteCacheData,
-            [.pastCaches, .pastCaches, .pastCaches, .pastCaches, .pastCaches]
+            [.noCacheFields, .noCacheFields, .noCacheFields, .noCacheFields, .noCacheFields]
         ),
         (.returnCacheDataElseLoad, [.use, .use, .use, .use, .load]),
         (.returnCacheDataDontLoad, [.use, .use, .use, .use, .fail]),
@@ -102,7 +102,7 @@ struct CacheDecisionTests {
             }
             #expect(
                 CacheDecision.needsEntry(for: own, configuration: .useProtocolCachePolicy)
-                    == (Set(verdicts) != [.load] && verdict != .pastCaches))
+                    == (Set(verdicts) != [.load] && verdict != .noCacheFields))
         }
     }
 

@@ -80,7 +80,7 @@ struct CacheEntryFileTests {
         let url = try #require(URL(string: "http://alice.h/a"))
         let response = URLResponse(url: url, mimeType: nil, expectedContentLength: 5, textEncodingName: nil)
         let octets = try #require(CacheEntryFile.octets(of: Self.entry(response), digest: Self.digest))
-        var metadata = Array(octets[CacheEntryFile.headCount..<(octets.count - 5)])
+        var metadata = Array(octets[CacheEntryFile.headLength..<(octets.count - 5)])
         let dot = try #require(metadata.firstIndex(of: UInt8(ascii: ".")))
         func read() -> CacheEntry? {
             let sealed = CacheEntryFile.sealed(
@@ -138,7 +138,7 @@ struct CacheEntryFileTests {
         let response = try #require(try Self.responses().first).response
         let entry = try Self.entry(response, userInfo: ["k": [1, "v"]])
         let octets = try #require(CacheEntryFile.octets(of: entry, digest: Self.digest))
-        let metadata = Array(octets[CacheEntryFile.headCount..<(octets.count - entry.response.data.count)])
+        let metadata = Array(octets[CacheEntryFile.headLength..<(octets.count - entry.response.data.count)])
         func read(_ metadata: [UInt8]) -> CacheEntry? {
             CacheEntryFile.entry(
                 CacheEntryFile.sealed(
@@ -169,7 +169,7 @@ struct CacheEntryFileTests {
         let possible = try #require(
             HTTPURLResponse(url: url, statusCode: 299, httpVersion: nil, headerFields: nil))
         let octets = try #require(CacheEntryFile.octets(of: try Self.entry(possible), digest: Self.digest))
-        var metadata = Array(octets[CacheEntryFile.headCount..<(octets.count - 5)])
+        var metadata = Array(octets[CacheEntryFile.headLength..<(octets.count - 5)])
         // The status follows two times, the kind, and the URL with its length.
         let place = 8 + 8 + 1 + 8 + url.absoluteString.utf8.count
         func number(_ status: Int) -> [UInt8] {

@@ -34,7 +34,7 @@ struct CacheFaultTests {
                 isHeld.resume()
                 gate.wait()
                 SyscallFaults.inject(errors, in: call)
-                cache.store.writeOut(upTo: .max)
+                cache.store.writeChanges(upTo: .max)
                 SyscallFaults.removeUnused(call)
             }
         }
@@ -122,7 +122,7 @@ struct CacheFaultTests {
             let url = try #require(request.url)
             cache.store(CacheStage.entry(try response(url), for: request), for: request)
         }
-        let fitting = CacheStore.mostWaitingBytes / (content.count + 20)
+        let fitting = CacheStore.maxWaitingBytes / (content.count + 20)
         #expect(cache.store.droppedCount == loaded.count - fitting)
         for request in stored {
             cache.storeCachedResponse(try response(try #require(request.url)), for: request)

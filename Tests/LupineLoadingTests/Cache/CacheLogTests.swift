@@ -19,8 +19,8 @@ struct CacheLogTests {
     static func key(_ number: Int) -> CacheKey { CacheKey(address: "http://h/\(number)", party: nil) }
 
     static func item(_ segment: UInt64, _ offset: UInt64, _ length: UInt64 = 10) throws -> CacheIndex.Item {
-        let place = try #require(EntryLocation(segment: segment, offset: offset, length: length))
-        return CacheIndex.Item(place: place, storedTime: time, terms: try terms())
+        let location = try #require(EntryLocation(segment: segment, offset: offset, length: length))
+        return CacheIndex.Item(location: location, storedTime: time, terms: try terms())
     }
 
     /// Returns some batches, each with the keys that the index holds after it.
@@ -29,11 +29,11 @@ struct CacheLogTests {
         let other = try item(2, 0)
         return [
             ([.stored(key(0), items[0]), .stored(key(1), items[1])], [0, 1]),
-            ([.used(items[0].place.start)], [1, 0]),
-            ([.stored(key(2), items[2]), .removed(items[1].place.start)], [0, 2]),
-            ([.moved(items[0].place.start, other.place), .stored(key(3), items[3])], [0, 2, 3]),
-            ([.removed(items[0].place.start)], [0, 2, 3]),
-            ([.removed(other.place.start), .stored(key(2), items[1])], [3, 2]),
+            ([.used(items[0].location.start)], [1, 0]),
+            ([.stored(key(2), items[2]), .removed(items[1].location.start)], [0, 2]),
+            ([.moved(items[0].location.start, other.location), .stored(key(3), items[3])], [0, 2, 3]),
+            ([.removed(items[0].location.start)], [0, 2, 3]),
+            ([.removed(other.location.start), .stored(key(2), items[1])], [3, 2]),
         ]
     }
 
@@ -84,12 +84,12 @@ struct CacheLogTests {
     func everyBit() throws {
         let batches = try Self.batches()
         let (octets, ends) = Self.octets(batches.map(\.changes))
-        for place in octets.indices {
+        for location in octets.indices {
             for bit in 0..<8 {
                 var changed = octets
-                changed[place] ^= 1 << bit
+                changed[location] ^= 1 << bit
                 let end = CacheLog.contents(of: changed).end
-                #expect(end == ends.last { $0 <= place } ?? 0, "\(place), \(bit)")
+                #expect(end == ends.last { $0 <= location } ?? 0, "\(location), \(bit)")
             }
         }
     }
@@ -118,7 +118,7 @@ struct CacheLogTests {
             writer.write(1.0)
             writer.write("http://h/hostile")
             writer.write(octet: 0)
-            writer.write(run: try Self.terms().octets)
+            writer.write(lengthPrefixed: try Self.terms().octets)
             // Removed, used, moved.
             for kind: UInt8 in [2, 3, 4] {
                 writer.write(octet: kind)
@@ -143,7 +143,7 @@ struct CacheLogTests {
         for length in lengths {
             var batch = OctetWriter()
             batch.write(length)
-            batch.write(raw: [UInt8](repeating: 0, count: 100))
+            batch.write(octets: [UInt8](repeating: 0, count: 100))
             #expect(CacheLog.contents(of: CacheLog.head + batch.octets).end == CacheLog.head.count)
             var text = OctetWriter()
             text.write(octet: 1)
@@ -160,7 +160,7 @@ struct CacheLogTests {
         let changes: [CacheLog.Change] = [
             .stored(Self.key(0), try Self.item(1, 0)), .stored(Self.key(1), try Self.item(1, 35)),
             .stored(Self.key(2), try Self.item(3, 0)), .stored(Self.key(3), try Self.item(1, 30)),
-            .moved(try Self.item(1, 30).place.start, try Self.item(2, 5).place),
+            .moved(try Self.item(1, 30).location.start, try Self.item(2, 5).location),
         ]
         let index = CacheIndex(changes, lengths: Self.lengths)
         #expect(index.keysFromLeastRecent == [Self.key(0)] && index.cost == 10 && index.live == [1: 10])
@@ -171,9 +171,9 @@ struct CacheLogTests {
         var random = SeededRandom(seed: seed)
         var index = CacheIndex()
         var changes: [CacheLog.Change] = []
-        var model: [(key: Int, place: EntryLocation)] = []
+        var model: [(key: Int, location: EntryLocation)] = []
         var next: UInt64 = 0
-        func place() throws -> EntryLocation {
+        func location() throws -> EntryLocation {
             next += 1
             let length = UInt64.random(in: 1..<100, using: &random)
             return try #require(EntryLocation(segment: next / 10, offset: next % 10 * 100, length: length))
@@ -184,46 +184,47 @@ struct CacheLogTests {
             let old = model.firstIndex { $0.key == key }
             switch Int.random(in: 0..<10, using: &random) {
             case 0..<5:
-                let item = CacheIndex.Item(place: try place(), storedTime: Self.time, terms: terms)
+                let item = CacheIndex.Item(location: try location(), storedTime: Self.time, terms: terms)
                 if let old { model.remove(at: old) }
-                model.append((key, item.place))
+                model.append((key, item.location))
                 index.insert(item, for: Self.key(key))
                 changes.append(.stored(Self.key(key), item))
             case 5:
                 guard let old else { continue }
-                changes.append(.removed(model.remove(at: old).place.start))
+                changes.append(.removed(model.remove(at: old).location.start))
                 index.remove(Self.key(key))
             case 6:
                 guard let old else { continue }
-                let other = try place()
-                changes.append(.moved(model[old].place.start, other))
-                let isMoved = index.move(Self.key(key), from: model[old].place, to: other)
+                let other = try location()
+                changes.append(.moved(model[old].location.start, other))
+                let isMoved = index.move(Self.key(key), from: model[old].location, to: other)
                 #expect(isMoved)
-                model[old].place = other
+                model[old].location = other
             case 7:
-                if let item = index.removeLeastRecent() { changes.append(.removed(item.place.start)) }
+                if let item = index.removeLeastRecent() { changes.append(.removed(item.location.start)) }
                 if !model.isEmpty { model.removeFirst() }
             default:
                 guard let old else { continue }
-                changes.append(.used(model[old].place.start))
+                changes.append(.used(model[old].location.start))
                 _ = index.use(Self.key(key))
                 model.append(model.remove(at: old))
             }
-            #expect(index.cost == model.reduce(0) { $0 + $1.place.length } && index.count == model.count)
+            #expect(index.cost == model.reduce(0) { $0 + $1.location.length } && index.count == model.count)
         }
         let lengths = Dictionary(uniqueKeysWithValues: (0...next / 10).map { ($0, 2_000) })
         let (octets, _) = Self.octets([changes])
         let read = CacheIndex(CacheLog.contents(of: octets).changes, lengths: lengths)
         for index in [index, read] {
             #expect(index.keysFromLeastRecent == model.map { Self.key($0.key) })
-            #expect(model.allSatisfy { index[Self.key($0.key)]?.place == $0.place })
-            let live = Dictionary(grouping: model, by: \.place.segment)
-                .mapValues { $0.reduce(0) { $0 + $1.place.length } }
+            #expect(model.allSatisfy { index[Self.key($0.key)]?.location == $0.location })
+            let live = Dictionary(grouping: model, by: \.location.segment)
+                .mapValues { $0.reduce(0) { $0 + $1.location.length } }
             #expect(index.live == live)
             for segment in 0...next / 10 {
                 let entries = index.entries(in: segment).map(\.key)
                 #expect(
-                    Set(entries) == Set(model.filter { $0.place.segment == segment }.map { Self.key($0.key) })
+                    Set(entries)
+                        == Set(model.filter { $0.location.segment == segment }.map { Self.key($0.key) })
                 )
                 #expect(Set(entries).count == entries.count)
             }

@@ -85,7 +85,7 @@ struct CacheRuleTests {
         (.reloadIgnoringLocalCacheData, [.load, .load, .load, .load, .load]),
         (
             .reloadIgnoringLocalAndRemoteCacheData,
-            [.loadPastCaches, .loadPastCaches, .loadPastCaches, .loadPastCaches, .loadPastCaches]
+            [.loadFromOrigin, .loadFromOrigin, .loadFromOrigin, .loadFromOrigin, .loadFromOrigin]
         ),
         (.returnCacheDataElseLoad, [.useStored, .useStored, .useStored, .useStored, .load]),
         (.returnCacheDataDontLoad, [.useStored, .useStored, .useStored, .useStored, .fail]),
@@ -169,7 +169,7 @@ struct CacheRuleTests {
         "[U-12.8] an unsafe request voids its address and those of its origin that are named",
         arguments: voidings)
     func voiding(method: String, status: Int, fields: [String: String], urls: [String]) throws {
-        let voided = CacheRule.voided(
+        let voided = CacheRule.invalidatedURLs(
             by: try Self.request(method: method), response: try Self.response(fields, status: status))
         #expect(voided.map(\.absoluteString) == urls)
     }

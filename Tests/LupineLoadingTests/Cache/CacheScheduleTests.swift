@@ -17,53 +17,53 @@ struct CacheScheduleTests {
         state.mustClear = false
         state.queue = [(CacheKey(address: "http://h/", party: nil), 1)]
         state.pendingSize = size
-        state.nextBatch = next
+        state.nextBatchTime = next
         return state
     }
 
     @Test("[U-12.3] a batch begins at once if none was written lately, or if much waits")
     func beginnings() {
         let half = 512 << 10
-        let rows: [(size: Int, next: Instant, expected: CacheStore.Beginning?)] = [
+        let rows: [(size: Int, next: Instant, expected: CacheStore.BatchStart?)] = [
             (0, Instant(nanoseconds: 0), .now), (0, .distantFuture, .at(.distantFuture)),
             (half - 1, .distantFuture, .at(.distantFuture)), (half, .distantFuture, .now),
         ]
         for (size, next, expected) in rows {
             var state = state(waiting: size, next: next)
-            #expect(state.beginTurn() == expected, "\(size)")
+            #expect(state.claimBatch() == expected, "\(size)")
             // It is arranged only once.
-            #expect(state.beginTurn() == nil, "\(size)")
+            #expect(state.claimBatch() == nil, "\(size)")
         }
         var idle = State(memoryCapacity: 0, diskCapacity: 1 << 30)
-        #expect(idle.beginTurn() == nil)
+        #expect(idle.claimBatch() == nil)
     }
 
     @Test("[U-12.3] a batch that was to begin later begins at once when much waits, and only once")
     func muchComesLater() {
         var state = state()
-        #expect(state.beginTurn() == .at(.distantFuture))
+        #expect(state.claimBatch() == .at(.distantFuture))
         state.pendingSize = 512 << 10
-        #expect(state.beginTurn() == .now)
-        #expect(state.beginTurn() == nil)
-        #expect(!state.alarmRang())
+        #expect(state.claimBatch() == .now)
+        #expect(state.claimBatch() == nil)
+        #expect(!state.alarmFired())
     }
 
     @Test("[U-12.3] an alarm queues the batch once; after a batch the next one begins later")
     func alarms() {
         var state = state()
-        #expect(!state.alarmRang())
-        #expect(state.beginTurn() == .at(.distantFuture))
-        #expect(state.alarmRang())
-        #expect(!state.alarmRang() && state.beginTurn() == nil)
+        #expect(!state.alarmFired())
+        #expect(state.claimBatch() == .at(.distantFuture))
+        #expect(state.alarmFired())
+        #expect(!state.alarmFired() && state.claimBatch() == nil)
         let before = MonotonicClock().now()
-        guard case .at(let moment) = state.endTurn() else {
+        guard case .at(let moment) = state.endBatch() else {
             Issue.record("another change waits, and no batch follows")
             return
         }
-        #expect(moment > before && moment == state.nextBatch)
-        #expect(state.alarmRang())
+        #expect(moment > before && moment == state.nextBatchTime)
+        #expect(state.alarmFired())
         state.queue = []
-        #expect(state.endTurn() == nil && !state.alarmRang())
+        #expect(state.endBatch() == nil && !state.alarmFired())
     }
 
     @Test("[U-12.3] what waits when its cache is released is written then")

@@ -400,7 +400,7 @@ struct URLCacheDiskTests {
             left.storeCachedResponse(try CacheStage.loaded("k", url: "http://h/known"), for: known)
             await left.flush()
             #expect(right.content(known) == "k")
-            for number in 0...PendingRemovals.mostAddresses {
+            for number in 0...PendingRemovals.maxAddressCount {
                 right.removeCachedResponse(for: try CacheStage.request("http://h/\(number)"))
             }
             left.storeCachedResponse(try CacheStage.loaded("o", url: "http://h/b"), for: other)

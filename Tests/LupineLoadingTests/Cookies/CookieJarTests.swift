@@ -138,7 +138,7 @@ struct CookieJarTests {
         let admission = CookieAdmission(
             origin: try origin("http://x.a.co.uk/"), mainDocumentHost: main, policy: policy,
             suffixList: .builtIn)
-        #expect(admission.isWanted == isWanted)
+        #expect(admission.acceptsCookies == isWanted)
     }
 
     @Test("[U-13.9] a cookie from http leaves secure ones alone")

@@ -26,7 +26,7 @@ struct ResumeRuleTests {
     private static func rest(_ total: Int64, whole: ClosedRange<Int64>? = nil, _ name: String)
         -> ResumeRule.Step
     {
-        .append(.init(offset: 100, total: total, whole: whole ?? total...total, name: name))
+        .append(.init(offset: 100, total: total, completeSizes: whole ?? total...total, contentRange: name))
     }
 
     static let answers = [

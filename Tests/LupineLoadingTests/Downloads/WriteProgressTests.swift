@@ -12,7 +12,7 @@ struct WriteProgressTests {
     @Test("[U-7.10] the first piece is told at once") func first() {
         var news = WriteProgress()
         #expect(news.isEmpty)
-        #expect(news.wrote(7, at: at(1_000)) == .tellNow)
+        #expect(news.wrote(7, at: at(1_000)) == .reportNow)
         #expect(!news.isEmpty)
         #expect(news.take(at: at(1_001)) == 7)
         #expect(news.isEmpty)
@@ -20,7 +20,7 @@ struct WriteProgressTests {
 
     @Test("[U-7.10] what comes while a call is under way goes with it") func together() {
         var news = WriteProgress()
-        #expect(news.wrote(7, at: at(0)) == .tellNow)
+        #expect(news.wrote(7, at: at(0)) == .reportNow)
         #expect(news.wrote(8, at: at(1)) == .wait)
         #expect(news.wrote(9, at: at(500)) == .wait)
         #expect(news.take(at: at(501)) == 24)
@@ -31,19 +31,19 @@ struct WriteProgressTests {
         var news = WriteProgress()
         _ = news.wrote(1, at: at(0))
         _ = news.take(at: at(10))
-        #expect(news.wrote(2, at: at(20)) == .tell(after: .milliseconds(40)))
+        #expect(news.wrote(2, at: at(20)) == .report(after: .milliseconds(40)))
         #expect(news.wrote(3, at: at(30)) == .wait)
         #expect(news.take(at: at(60)) == 5)
-        #expect(news.wrote(4, at: at(109)) == .tell(after: .milliseconds(1)))
+        #expect(news.wrote(4, at: at(109)) == .report(after: .milliseconds(1)))
         #expect(news.take(at: at(110)) == 4)
-        #expect(news.wrote(5, at: at(160)) == .tellNow)
+        #expect(news.wrote(5, at: at(160)) == .reportNow)
     }
 
     @Test("[U-7.10] what was told by the end is not told again by a late call") func late() {
         var news = WriteProgress()
         _ = news.wrote(1, at: at(0))
         _ = news.take(at: at(0))
-        #expect(news.wrote(2, at: at(1)) == .tell(after: .milliseconds(49)))
+        #expect(news.wrote(2, at: at(1)) == .report(after: .milliseconds(49)))
         #expect(news.take(at: at(2)) == 2)
         #expect(news.take(at: at(50)) == nil)
         #expect(news.isEmpty)
@@ -54,6 +54,6 @@ struct WriteProgressTests {
         #expect(news.wrote(0, at: at(0)) == .wait)
         #expect(news.isEmpty)
         #expect(news.take(at: at(0)) == nil)
-        #expect(news.wrote(1, at: at(0)) == .tellNow)
+        #expect(news.wrote(1, at: at(0)) == .reportNow)
     }
 }

@@ -67,13 +67,13 @@ struct GivingWayTests {
                 pump.input.end(.closed)
                 pump.output.overfill([UInt8](repeating: 1, count: 1_000))
             }
-            pump.move()
+            pump.transfer()
         case .taskReads, .taskWrites:
             let conversation = StreamDriver(on: loop, for: SilentOwner())
             if use == .taskReads {
-                conversation.take(.read(minimum: 1_000, maximum: 1_000, timeout: nil) { _, _, _ in })
+                conversation.enqueue(.read(minimum: 1_000, maximum: 1_000, timeout: nil) { _, _, _ in })
             } else {
-                conversation.take(.write([UInt8](repeating: 1, count: 1_000), timeout: nil) { _ in })
+                conversation.enqueue(.write([UInt8](repeating: 1, count: 1_000), timeout: nil) { _ in })
             }
             conversation.open(wire)
         }
@@ -113,7 +113,7 @@ private final class EndlessWire: StreamWire {
 /// An owner that ignores all calls.
 private final class SilentOwner: StreamOwner {
     func post(_ job: @escaping @Sendable () -> Void) {}
-    func streamMoved(received: Int, sent: Int) {}
+    func streamTransferred(received: Int, sent: Int) {}
     func streamClosed(_ half: StreamMachine.Half) {}
     func streamCaptured(_ streams: CapturedStreams) {}
     func streamEnded(_ fault: StreamFault?, isReadToEnd: Bool) {}

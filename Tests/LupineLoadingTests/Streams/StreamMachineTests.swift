@@ -52,11 +52,11 @@ struct StreamMachineTests {
         Row(
             "[U-7.16] what is asked for before the connection stands waits for it",
             Step(read(1)), Step(write(2, 0)), Step(.connected, .finishWrite(2)),
-            Step(.received(1)), Step(.readDry, .finishRead(1, atEnd: false))),
+            Step(.received(1)), Step(.readWouldBlock, .finishRead(1, atEnd: false))),
         Row(
             "[U-7.16] a read is done with its minimum, once nothing more is there",
-            Step(.connected), Step(read(1, 4, 10)), Step(.received(3)), Step(.readDry),
-            Step(.received(2)), Step(.readDry, .finishRead(1, atEnd: false))),
+            Step(.connected), Step(read(1, 4, 10)), Step(.received(3)), Step(.readWouldBlock),
+            Step(.received(2)), Step(.readWouldBlock, .finishRead(1, atEnd: false))),
         Row(
             "[U-7.16] a read is done at once with its maximum",
             Step(.connected), Step(read(1, 1, 3)), Step(.received(3), .finishRead(1, atEnd: false))),
@@ -66,8 +66,8 @@ struct StreamMachineTests {
         Row(
             "[U-7.16] a read of nothing has nothing, and one of at least nothing waits for a byte",
             Step(.connected), Step(read(1, 0, 0), .finishRead(1, atEnd: false)),
-            Step(read(2, -1, -1), .finishRead(2, atEnd: false)), Step(read(3, 0, 5)), Step(.readDry),
-            Step(.received(1)), Step(.readDry, .finishRead(3, atEnd: false))),
+            Step(read(2, -1, -1), .finishRead(2, atEnd: false)), Step(read(3, 0, 5)), Step(.readWouldBlock),
+            Step(.received(1)), Step(.readWouldBlock, .finishRead(3, atEnd: false))),
         Row(
             "[U-7.16] reads are served one after the other",
             Step(.connected), Step(read(1, 2, 2)), Step(read(2, 2, 2)),
@@ -76,7 +76,7 @@ struct StreamMachineTests {
         Row(
             "[U-7.16] at the end a read has less than its minimum, and later ones have nothing",
             Step(.connected), Step(read(1, 5, 9)), Step(read(2)), Step(.received(2)),
-            Step(.receivedEnd, .finishRead(1, atEnd: true), .tellReadClosed, .finishRead(2, atEnd: true)),
+            Step(.receivedEnd, .finishRead(1, atEnd: true), .reportReadClosed, .finishRead(2, atEnd: true)),
             Step(read(3), .finishRead(3, atEnd: true))),
         Row(
             "[U-7.16] writes go one after the other, each done when the kernel has it",
@@ -91,15 +91,15 @@ struct StreamMachineTests {
             "[U-7.16] closing the write half waits for what was asked for before, and holds back what comes behind",
             Step(.connected), Step(read(1)), Step(write(2, 1)), Step(.barrier(.closeWrite)), Step(read(3)),
             Step(.wrote(1)), Step(.flushed, .finishWrite(2)), Step(.received(1)),
-            Step(.readDry, .finishRead(1, atEnd: false), .closeWriting, .tellWriteClosed),
+            Step(.readWouldBlock, .finishRead(1, atEnd: false), .closeWriting, .reportWriteClosed),
             Step(write(4, 1), .failWrite(4, .closed)),
-            Step(.receivedEnd, .finishRead(3, atEnd: true), .tellReadClosed, .end(nil))),
+            Step(.receivedEnd, .finishRead(3, atEnd: true), .reportReadClosed, .end(nil))),
         Row(
             "[U-7.16] closing the read half leaves the other; both make the end",
-            Step(.connected), Step(.barrier(.closeRead), .tellReadClosed),
+            Step(.connected), Step(.barrier(.closeRead), .reportReadClosed),
             Step(read(1), .failRead(1, .closed)), Step(write(2, 1)), Step(.wrote(1)),
             Step(.flushed, .finishWrite(2)),
-            Step(.barrier(.closeWrite), .closeWriting, .tellWriteClosed, .end(nil)),
+            Step(.barrier(.closeWrite), .closeWriting, .reportWriteClosed, .end(nil)),
             Step(write(3, 1), .failWrite(3, .closed))),
         Row(
             "[U-7.16] TLS begins behind what was asked for before, and holds back what comes behind",
@@ -107,13 +107,13 @@ struct StreamMachineTests {
             Step(.wrote(1)), Step(.flushed, .finishWrite(1), .startTLS), Step(.wrote(0)),
             Step(.secured), Step(.wrote(1)), Step(.flushed, .finishWrite(2)),
             Step(.barrier(.startSecure)),
-            Step(.barrier(.stopSecure), .closeWriting, .tellWriteClosed, .tellReadClosed, .end(nil))),
+            Step(.barrier(.stopSecure), .closeWriting, .reportWriteClosed, .reportReadClosed, .end(nil))),
         Row(
             "[U-7.16] without TLS there is none to be ended",
             Step(.connected), Step(.barrier(.stopSecure)), Step(write(1, 0), .finishWrite(1))),
         Row(
             "[U-7.16] where TLS cannot begin nothing goes on in the clear",
-            Step(.connected), Step(.barrier(.closeRead), .tellReadClosed), Step(write(1, 1)),
+            Step(.connected), Step(.barrier(.closeRead), .reportReadClosed), Step(write(1, 1)),
             Step(.barrier(.startSecure)), Step(write(2, 1)), Step(.wrote(1)),
             Step(.flushed, .finishWrite(1), .failWrite(2, .cannotSecure), .end(.cannotSecure))),
         Row(
@@ -125,19 +125,20 @@ struct StreamMachineTests {
             Step(.connected), Step(read(1, timeout: 5), at: 1, .setTimer(.reading, instant(6))),
             Step(read(2)),
             Step(
-                .timeout(.reading), .cancelTimer(.reading), .failRead(1, .timedOut), .tellReadClosed,
+                .timeout(.reading), .cancelTimer(.reading), .failRead(1, .timedOut), .reportReadClosed,
                 .failRead(2, .timedOut)),
             Step(read(3), .failRead(3, .timedOut)), Step(write(4, 1)), Step(.wrote(1)),
             Step(.flushed, .finishWrite(4)),
-            Step(.barrier(.closeWrite), .closeWriting, .tellWriteClosed, .end(.timedOut))),
+            Step(.barrier(.closeWrite), .closeWriting, .reportWriteClosed, .end(.timedOut))),
         Row(
             "[U-7.16] a write whose time is over fails, and so do the others; reads go on",
             Step(.connected), Step(write(1, 9, timeout: 5), .setTimer(.writing, instant(5))), Step(.wrote(3)),
             Step(write(2, 1)),
             Step(
-                .timeout(.writing), .cancelTimer(.writing), .failWrite(1, .timedOut), .tellWriteClosed,
+                .timeout(.writing), .cancelTimer(.writing), .failWrite(1, .timedOut), .reportWriteClosed,
                 .failWrite(2, .timedOut)),
-            Step(read(3)), Step(.receivedEnd, .finishRead(3, atEnd: true), .tellReadClosed, .end(.timedOut))),
+            Step(read(3)),
+            Step(.receivedEnd, .finishRead(3, atEnd: true), .reportReadClosed, .end(.timedOut))),
         Row(
             "[U-7.16] an operation's time begins with its turn and ends with it",
             Step(.connected), Step(read(1, 1, 1)), Step(read(2, 1, 1, timeout: 5)),
@@ -147,14 +148,14 @@ struct StreamMachineTests {
         Row(
             "[U-6.4] while held nothing moves, and time stands still",
             Step(.connected), Step(read(1, timeout: 5), .setTimer(.reading, instant(5))),
-            Step(.held(true), at: 2, .cancelTimer(.reading)), Step(write(2, 0), at: 3),
-            Step(.held(false), at: 100, .setTimer(.reading, instant(103)), .finishWrite(2))),
+            Step(.suspended(true), at: 2, .cancelTimer(.reading)), Step(write(2, 0), at: 3),
+            Step(.suspended(false), at: 100, .setTimer(.reading, instant(103)), .finishWrite(2))),
         Row(
             "[U-7.16] what cannot be written fails; what the peer has sent is still read",
             Step(.connected), Step(write(1, 2)), Step(write(2, 2)),
-            Step(.writeFailed(lost), .failWrite(1, lost), .tellWriteClosed, .failWrite(2, lost)),
-            Step(read(3)), Step(.received(1)), Step(.readDry, .finishRead(3, atEnd: false)),
-            Step(read(4)), Step(.receivedEnd, .finishRead(4, atEnd: true), .tellReadClosed, .end(lost))),
+            Step(.writeFailed(lost), .failWrite(1, lost), .reportWriteClosed, .failWrite(2, lost)),
+            Step(read(3)), Step(.received(1)), Step(.readWouldBlock, .finishRead(3, atEnd: false)),
+            Step(read(4)), Step(.receivedEnd, .finishRead(4, atEnd: true), .reportReadClosed, .end(lost))),
         Row(
             "[U-7.16] a fault fails everything, behind barriers too",
             Step(.connected), Step(read(1, timeout: 1), .setTimer(.reading, instant(1))), Step(write(2, 1)),
@@ -168,7 +169,7 @@ struct StreamMachineTests {
             Step(write(1, 1)), Step(.failed(lost), .failWrite(1, lost), .end(lost)), Step(.connected)),
         Row(
             "[U-7.16] the peer's closing is told once, before its last bytes are read",
-            Step(.connected), Step(.peerCloses, .tellReadClosed), Step(.peerCloses), Step(read(1)),
+            Step(.connected), Step(.peerCloses, .reportReadClosed), Step(.peerCloses), Step(read(1)),
             Step(.received(1)), Step(.receivedEnd, .finishRead(1, atEnd: true))),
         Row(
             "[U-7.16] the streams are handed out behind what was asked for before, and nothing is done behind that",
@@ -181,7 +182,7 @@ struct StreamMachineTests {
             writeFault: .onlyContent,
             Step(.connected), Step(write(1, 1), .failWrite(1, .onlyContent)), Step(.barrier(.closeWrite)),
             Step(read(2, 9, 9)), Step(.received(4)),
-            Step(.receivedEnd, .finishRead(2, atEnd: true), .tellReadClosed, .end(nil)),
+            Step(.receivedEnd, .finishRead(2, atEnd: true), .reportReadClosed, .end(nil)),
             Step(read(3), .finishRead(3, atEnd: true))),
     ]
 
@@ -197,13 +198,13 @@ struct StreamMachineTests {
         var machine = StreamMachine()
         _ = machine.handle(Self.read(1, 1, 10), at: .zero)
         _ = machine.handle(Self.write(2, 5), at: .zero)
-        #expect(machine.readPlace == nil && machine.writePlace == nil)
+        #expect(machine.activeRead == nil && machine.activeWrite == nil)
         _ = machine.handle(.connected, at: .zero)
         _ = machine.handle(.received(4), at: .zero)
         _ = machine.handle(.wrote(2), at: .zero)
-        #expect(machine.readPlace?.id == 1 && machine.readPlace?.room == 6)
-        #expect(machine.writePlace?.id == 2 && machine.writePlace?.from == 2)
-        _ = machine.handle(.held(true), at: .zero)
-        #expect(machine.readPlace == nil && machine.writePlace == nil)
+        #expect(machine.activeRead?.id == 1 && machine.activeRead?.room == 6)
+        #expect(machine.activeWrite?.id == 2 && machine.activeWrite?.from == 2)
+        _ = machine.handle(.suspended(true), at: .zero)
+        #expect(machine.activeRead == nil && machine.activeWrite == nil)
     }
 }

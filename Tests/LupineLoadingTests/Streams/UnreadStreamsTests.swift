@@ -56,17 +56,17 @@ struct UnreadStreamsTests {
     @Test("the time runs only once nobody has either, and begins anew with each octet")
     func patience() async throws {
         try await Self.withStand { loop, clock, stand in
-            await Self.onLoop(loop) { stand.pump.value.move() }
+            await Self.onLoop(loop) { stand.pump.value.transfer() }
             #expect(await Self.closing(loop, clock, stand, after: 60) == nil, "somebody has the streams")
             stand.output.end(.finished)
-            await Self.onLoop(loop) { stand.pump.value.move() }
+            await Self.onLoop(loop) { stand.pump.value.transfer() }
             #expect(await Self.closing(loop, clock, stand, after: 60) == nil, "somebody reads")
             stand.input.end(.closed)
-            await Self.onLoop(loop) { stand.pump.value.move() }
+            await Self.onLoop(loop) { stand.pump.value.transfer() }
             #expect(await Self.closing(loop, clock, stand, after: 4) == nil)
             await Self.onLoop(loop) {
                 stand.wire.value.room = 1
-                stand.pump.value.move()
+                stand.pump.value.transfer()
             }
             #expect(await Self.closing(loop, clock, stand, after: 4) == nil, "it has taken something")
             #expect(await Self.closing(loop, clock, stand, after: 2) == .atOnce)
@@ -78,11 +78,11 @@ struct UnreadStreamsTests {
         try await Self.withStand { loop, clock, stand in
             stand.output.end(.finished)
             stand.input.end(.closed)
-            await Self.onLoop(loop) { stand.pump.value.move() }
+            await Self.onLoop(loop) { stand.pump.value.transfer() }
             #expect(await Self.closing(loop, clock, stand, after: 4) == nil)
             await Self.onLoop(loop) {
                 stand.wire.value.room = 3
-                stand.pump.value.move()
+                stand.pump.value.transfer()
             }
             #expect(await Self.closing(loop, clock, stand, after: 60) == .gently)
             let sent = await Self.onLoop(loop) { stand.wire.value.sent }

@@ -87,9 +87,9 @@ struct WebSocketDriverTests {
         var more: [UInt8] = []
         scene.server.send(.text, Array("c".utf8).span, mask: nil, into: &more)
         _ = scene.client.received(more.span)
-        if kind == 1 { scene.client.hold() }
+        if kind == 1 { scene.client.pause() }
         if kind == 2 {
-            scene.client.hold()
+            scene.client.pause()
             scene.client.resume()
         }
         var turns = 0

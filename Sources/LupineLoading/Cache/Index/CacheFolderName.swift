@@ -6,17 +6,17 @@ internal import Foundation
 enum CacheFolderName: Hashable, Sendable {
     /// The holder of this file's lock is the folder's only writer.
     case lock
-    /// The places of the entries: a `CacheLog`.
+    /// The index of the entries: a `CacheLog`.
     case index
     /// A new index that has not replaced the old one yet, or a leftover of a failed replacement.
     case indexDraft
     /// Entries, one after the other.
     case segment(UInt64)
-    /// A file with one entry, or a draft of one, as written by earlier versions of the library.
-    case former
+    /// A file with one entry, or a draft of such a file, as earlier versions of the library have written it.
+    case legacyEntry
 
     private static let segmentPrefix = "segment-"
-    private static let formerSuffix = ".entry"
+    private static let legacySuffix = ".entry"
 
     /// Parses a file name; nil for one that does not belong to the cache.
     init?(_ name: String) {
@@ -27,22 +27,22 @@ enum CacheFolderName: Hashable, Sendable {
         default:
             if let segment = Self.segment(name) {
                 self = .segment(segment)
-            } else if Self.isFormer(name) {
-                self = .former
+            } else if Self.isLegacyEntry(name) {
+                self = .legacyEntry
             } else {
                 return nil
             }
         }
     }
 
-    /// The file name; that of `former` is never used.
+    /// The file name; for `legacyEntry` only the common suffix, which is never used as a name.
     var text: String {
         switch self {
         case .lock: "lock"
         case .index: "index"
         case .indexDraft: "index.draft"
         case .segment(let number): Self.segmentPrefix + String(number)
-        case .former: Self.formerSuffix
+        case .legacyEntry: Self.legacySuffix
         }
     }
 
@@ -55,15 +55,17 @@ enum CacheFolderName: Hashable, Sendable {
         return number
     }
 
-    /// `DIGEST.entry` or `DIGEST-DIGEST.entry`; for a draft, `.` and either of them, followed by `.draft-` and any suffix.
-    private static func isFormer(_ name: String) -> Bool {
+    /// Whether the name is `DIGEST.entry` or `DIGEST-DIGEST.entry`, or that of a draft: `.`, one of these, `.draft-` and any
+    /// suffix.
+    private static func isLegacyEntry(_ name: String) -> Bool {
         if !name.hasPrefix(".") {
-            return name.hasSuffix(formerSuffix) && isEntry(name.dropLast(formerSuffix.count))
+            return name.hasSuffix(legacySuffix) && isEntry(name.dropLast(legacySuffix.count))
         }
-        guard let end = name.range(of: formerSuffix + ".draft-") else { return false }
+        guard let end = name.range(of: legacySuffix + ".draft-") else { return false }
         return isEntry(name[name.index(after: name.startIndex)..<end.lowerBound])
     }
 
+    /// Whether the text consists of one digest, or of two separated by a dash.
     private static func isEntry(_ text: Substring) -> Bool {
         let parts = text.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
         return parts.allSatisfy { part in

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 
-/// The key of an entry: its address, and its partition unless that is the default one. Immutable.
+/// The key of an entry: its address and its partition. Immutable.
 ///
-/// A class whose hash is computed once, because each stored entry is looked up in several tables.
+/// A class that computes its hash once, because each entry is looked up in several dictionaries.
 package final class CacheKey: PartyKey {
-    /// The address without its fragment (`CacheRule.key`).
+    /// The URL without its fragment and user information (`CacheRule.key`).
     let address: String
+    /// The partition; nil for the default one.
     let party: CacheParty?
-    private let ownHash: Int
+    private let storedHash: Int
 
     init(address: String, party: CacheParty?) {
         self.address = address
@@ -15,15 +16,16 @@ package final class CacheKey: PartyKey {
         var hasher = Hasher()
         hasher.combine(address)
         hasher.combine(party)
-        ownHash = hasher.finalize()
+        storedHash = hasher.finalize()
     }
 
-    var isPlain: Bool { party == nil }
+    var isInDefaultPartition: Bool { party == nil }
 
     package static func == (left: CacheKey, right: CacheKey) -> Bool {
-        left === right
-            || left.ownHash == right.ownHash && left.address == right.address && left.party == right.party
+        if left === right { return true }
+        return left.storedHash == right.storedHash && left.address == right.address
+            && left.party == right.party
     }
 
-    package func hash(into hasher: inout Hasher) { hasher.combine(ownHash) }
+    package func hash(into hasher: inout Hasher) { hasher.combine(storedHash) }
 }

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: MIT
 
-/// The place of an entry in a cache's folder: a range of octets in a segment file.
+/// The location of an entry in a cache's folder: a range of octets in a segment file.
 ///
-/// The numbers may come from a file that anybody has changed. Numbers that no cache writes are rejected, so that sums of them
-/// never overflow.
+/// The numbers may come from a forged file. Numbers that no cache writes are rejected, so that sums of them never overflow.
 package struct EntryLocation: Hashable, Sendable {
-    /// Segment numbers are lower than this; a cache that creates a thousand segments a second takes thirty years to get there.
+    /// Segment numbers are lower than this. A cache that creates a thousand segments a second reaches it after thirty years.
     static let segmentLimit: UInt64 = 1 << 40
     /// The largest offset or length.
     static let lengthLimit = 1 << 36
 
     /// The number of the segment.
     let segment: UInt64
-    /// Where the entry begins.
+    /// The offset of the entry's first octet.
     let offset: Int
     /// The length of the entry in octets.
     let length: Int
@@ -27,13 +26,13 @@ package struct EntryLocation: Hashable, Sendable {
         self.length = Int(length)
     }
 
-    /// Where the entry ends.
+    /// The offset after the entry's last octet.
     var end: Int { offset + length }
 
-    /// The first octet of the entry, which no other existing entry has.
+    /// The position of the entry's first octet, which identifies the entry in the folder.
     var start: Start { Start(segment: segment, offset: offset) }
 
-    /// The segment and the offset, which identify an entry in a folder.
+    /// The position of an entry's first octet.
     package struct Start: Hashable, Sendable {
         let segment: UInt64
         let offset: Int

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT
 
-/// The key of an entry among those of an address.
+/// The key of an entry: an address and a partition.
 protocol PartyKey: Hashable, Sendable {
     associatedtype Address: Hashable & Sendable
 
     var address: Address { get }
-    /// Whether this is the key of the default partition, the only one that most addresses have.
-    var isPlain: Bool { get }
+    /// Whether the partition is the default one, which is the only one of most addresses.
+    var isInDefaultPartition: Bool { get }
 }
 
-/// A recency list that finds all entries of an address without a search.
+/// A recency list that finds the entries of an address in all partitions without a search.
 struct PartyList<Key: PartyKey, Value: Sendable>: Sendable {
     private var list = RecencyList<Key, Value>()
     /// The keys outside of the default partition, by address.
-    private var others: [Key.Address: Set<Key>] = [:]
+    private var keysByAddress: [Key.Address: Set<Key>] = [:]
 
     /// Creates an empty list.
     init() {}
@@ -31,7 +31,10 @@ struct PartyList<Key: PartyKey, Value: Sendable>: Sendable {
     subscript(key: Key) -> Value? { list[key] }
 
     /// Returns the keys with this address outside of the default partition.
-    func others(of address: Key.Address) -> Set<Key> { others.isEmpty ? [] : others[address] ?? [] }
+    func partitionedKeys(of address: Key.Address) -> Set<Key> {
+        if keysByAddress.isEmpty { return [] }
+        return keysByAddress[address] ?? []
+    }
 
     /// Returns the value under a key and makes it the most recently used.
     mutating func use(_ key: Key) -> Value? { list.use(key) }
@@ -39,7 +42,7 @@ struct PartyList<Key: PartyKey, Value: Sendable>: Sendable {
     /// Inserts a value as the most recently used, and returns the value that it replaces.
     @discardableResult
     mutating func insert(_ value: Value, for key: Key, cost: Int) -> Value? {
-        if !key.isPlain { others[key.address, default: []].insert(key) }
+        if !key.isInDefaultPartition { keysByAddress[key.address, default: []].insert(key) }
         return list.insert(value, for: key, cost: cost)
     }
 
@@ -65,9 +68,10 @@ struct PartyList<Key: PartyKey, Value: Sendable>: Sendable {
     /// Removes all values.
     mutating func removeAll() { self = PartyList() }
 
+    /// Removes a key from `keysByAddress`.
     private mutating func forget(_ key: Key) {
-        guard !key.isPlain, !others.isEmpty else { return }
-        others[key.address]?.remove(key)
-        if others[key.address]?.isEmpty == true { others[key.address] = nil }
+        guard !key.isInDefaultPartition, !keysByAddress.isEmpty else { return }
+        keysByAddress[key.address]?.remove(key)
+        if keysByAddress[key.address]?.isEmpty == true { keysByAddress[key.address] = nil }
     }
 }

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: MIT
 
 /// The addresses whose entries a cache has replaced or removed while another process was the folder's writer. When the cache
-/// becomes the writer, it ignores the folder's entries for these addresses, so that removed entries do not reappear.
+/// becomes the writer, it removes the folder's entries for these addresses, so that they do not reappear.
 ///
-/// A value of bounded size: with too many addresses, all count as contained.
+/// A value type of bounded size: with too many addresses, it contains all addresses.
 struct PendingRemovals: Hashable, Sendable {
-    static let mostAddresses = 4_096
+    static let maxAddressCount = 4_096
 
     private var addresses: Set<String> = []
-    private var isAll = false
+    private var containsAll = false
 
-    var isEmpty: Bool { addresses.isEmpty && !isAll }
+    var isEmpty: Bool { addresses.isEmpty && !containsAll }
 
-    func contains(_ address: String) -> Bool { isAll || addresses.contains(address) }
+    func contains(_ address: String) -> Bool { containsAll || addresses.contains(address) }
 
     mutating func insert(_ address: String) {
-        if isAll { return }
+        if containsAll { return }
         addresses.insert(address)
-        if addresses.count > Self.mostAddresses { insertAll() }
+        if addresses.count > Self.maxAddressCount { insertAll() }
     }
 
     mutating func insertAll() {
-        isAll = true
+        containsAll = true
         addresses = []
     }
 }

@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: MIT
 
-/// Values by key, in order of last use, each with a cost: a size-bounded cache evicts from the front. Every operation but
-/// `keysFromLeastRecent` takes constant time.
+/// Values by key, in order of last use, each with a cost. All operations except `keysFromLeastRecent` take constant time.
 ///
-/// A value type without a lock, a limit or a clock; the owner decides when to evict.
+/// A value type without a lock, a limit or a clock: the owner decides when to remove the least recently used value.
 struct RecencyList<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-    /// The cost of a place and its neighbours in the order of use.
+    /// The cost of a slot's value, and the neighbours of the slot in the order of use.
     private struct Link: Sendable {
         var cost = 0
-        /// The place whose value was used before this one.
+        /// The slot whose value was last used before this one.
         var older: Int?
-        /// The place whose value was used after this one.
+        /// The slot whose value was last used after this one.
         var newer: Int?
     }
 
-    /// By place; nil while the place is free. Separate from `links`, so that using one value does not touch others.
+    /// The keys and values by slot; nil while the slot is free. Separate from `links`, so that relinking a slot does not load the
+    /// values of its neighbours.
     private var keys: [Key?] = []
     private var values: [Value?] = []
     private var links: [Link] = []
-    private var freePlaces: [Int] = []
-    private var places: [Key: Int] = [:]
+    private var freeSlots: [Int] = []
+    private var slots: [Key: Int] = [:]
     private var oldest: Int?
     private var newest: Int?
 
-    /// The total cost of all values, wide enough for any sum: a cost may be the length of a file that anybody has made.
+    /// The total cost of all values. The type is wide enough for any sum, because costs may come from a forged file.
     private var sum: Int128 = 0
     /// The total cost of all values, clamped to the range of `Int`.
     var cost: Int { Int(clamping: sum) }
@@ -32,50 +32,50 @@ struct RecencyList<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     init() {}
 
     /// The number of values.
-    var count: Int { places.count }
+    var count: Int { slots.count }
 
     /// The value under a key; does not count as a use.
-    subscript(key: Key) -> Value? { places[key].flatMap { values[$0] } }
+    subscript(key: Key) -> Value? { slots[key].flatMap { values[$0] } }
 
     /// Returns the value under a key and makes it the most recently used.
     mutating func use(_ key: Key) -> Value? {
-        guard let place = places[key] else { return nil }
-        if newest != place {
-            unlink(place)
-            link(place)
+        guard let slot = slots[key] else { return nil }
+        if newest != slot {
+            unlink(slot)
+            link(slot)
         }
-        return values[place]
+        return values[slot]
     }
 
     /// Inserts a value as the most recently used, and returns the value that it replaces.
     @discardableResult
     mutating func insert(_ value: Value, for key: Key, cost: Int) -> Value? {
-        let place = takePlace()
-        // One look-up both stores the new place and returns a former one.
-        let former = places.updateValue(place, forKey: key)
-        keys[place] = key
-        values[place] = value
-        links[place].cost = cost
+        let slot = allocateSlot()
+        // One look-up both stores the new slot and returns the previous one.
+        let previous = slots.updateValue(slot, forKey: key)
+        keys[slot] = key
+        values[slot] = value
+        links[slot].cost = cost
         sum += Int128(cost)
-        link(place)
-        return former.flatMap { vacate($0) }
+        link(slot)
+        return previous.flatMap { freeSlot($0) }
     }
 
     /// Replaces the value under a key without changing its recency. Does nothing if there is none.
     mutating func replace(_ value: Value, for key: Key, cost: Int) {
-        guard let place = places[key] else { return }
-        sum += Int128(cost) - Int128(links[place].cost)
-        values[place] = value
-        links[place].cost = cost
+        guard let slot = slots[key] else { return }
+        sum += Int128(cost) - Int128(links[slot].cost)
+        values[slot] = value
+        links[slot].cost = cost
     }
 
     /// Removes and returns the value under a key.
     @discardableResult
-    mutating func remove(_ key: Key) -> Value? { places.removeValue(forKey: key).flatMap { vacate($0) } }
+    mutating func remove(_ key: Key) -> Value? { slots.removeValue(forKey: key).flatMap { freeSlot($0) } }
 
     /// Removes and returns the least recently used value.
     mutating func removeLeastRecent() -> (key: Key, value: Value)? {
-        guard let place = oldest, let key = keys[place], let value = remove(key) else { return nil }
+        guard let slot = oldest, let key = keys[slot], let value = remove(key) else { return nil }
         return (key, value)
     }
 
@@ -85,40 +85,43 @@ struct RecencyList<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// All keys, the least recently used first.
     var keysFromLeastRecent: [Key] {
         var sorted: [Key] = []
-        var place = oldest
-        while let current = place, let key = keys[current] {
+        var slot = oldest
+        while let current = slot, let key = keys[current] {
             sorted.append(key)
-            place = links[current].newer
+            slot = links[current].newer
         }
         return sorted
     }
 
-    private mutating func takePlace() -> Int {
-        if let free = freePlaces.popLast() { return free }
+    /// Returns a free slot, or a new one.
+    private mutating func allocateSlot() -> Int {
+        if let free = freeSlots.popLast() { return free }
         keys.append(nil)
         values.append(nil)
         links.append(Link())
         return links.count - 1
     }
 
-    /// Frees a place that no key refers to any more, and returns its value.
-    private mutating func vacate(_ place: Int) -> Value? {
-        unlink(place)
-        sum -= Int128(links[place].cost)
-        keys[place] = nil
-        freePlaces.append(place)
-        return values[place].take()
+    /// Frees a slot that was removed from `slots`, and returns its value.
+    private mutating func freeSlot(_ slot: Int) -> Value? {
+        unlink(slot)
+        sum -= Int128(links[slot].cost)
+        keys[slot] = nil
+        freeSlots.append(slot)
+        return values[slot].take()
     }
 
-    private mutating func link(_ place: Int) {
-        links[place].older = newest
-        links[place].newer = nil
-        if let newest { links[newest].newer = place } else { oldest = place }
-        newest = place
+    /// Makes a slot the most recently used one.
+    private mutating func link(_ slot: Int) {
+        links[slot].older = newest
+        links[slot].newer = nil
+        if let newest { links[newest].newer = slot } else { oldest = slot }
+        newest = slot
     }
 
-    private mutating func unlink(_ place: Int) {
-        let (older, newer) = (links[place].older, links[place].newer)
+    /// Removes a slot from the order of use.
+    private mutating func unlink(_ slot: Int) {
+        let (older, newer) = (links[slot].older, links[slot].newer)
         if let older { links[older].newer = newer } else { oldest = newer }
         if let newer { links[newer].older = older } else { newest = older }
     }

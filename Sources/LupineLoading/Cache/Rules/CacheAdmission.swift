@@ -2,48 +2,48 @@
 
 internal import LupineTLS
 
-/// Decides which reader may receive a stored entry (U-12.2): the only place where an entry's provenance is checked against a
-/// reader's policy. Pure.
+/// Decides who may receive a stored entry (U-12.2), by comparing the entry's provenance with the requester's policy. Pure.
 enum CacheAdmission {
-    /// Whether a reader may receive an entry of this provenance.
+    /// Whether a requester may receive an entry of this provenance.
     ///
-    /// It may if a connection of its own could have brought the same response: to a server that it trusts, with the client
-    /// certificate that it would have shown, over the same route.
-    static func admits(_ reader: CacheRequester, to provenance: CacheProvenance) -> Bool {
+    /// The requester may if its own connection could have received the same response: from a server that it trusts, with the
+    /// client certificate that it would send, over the same route.
+    static func admits(_ requester: CacheRequester, to provenance: CacheProvenance) -> Bool {
         switch provenance.source {
         case .program: true
-        case .plain(let way): way == reader.way
+        case .plain(let route): route == requester.route
         case .secure(let connection):
-            isSame(connection.identity, reader.client) && trusts(reader.policy, connection)
+            mayShare(connection.identity, requester.client) && trusts(requester.policy, connection)
         }
     }
 
-    /// Returns the partitions that can hold an entry for a reader, the most likely first.
-    static func parties(of reader: CacheRequester) -> [CacheParty?] {
-        if case .standard = reader.policy, reader.client == nil { return plain }
+    /// Returns the partitions that may have an entry for a requester, the most likely first.
+    static func parties(of requester: CacheRequester) -> [CacheParty?] {
+        if case .standard = requester.policy, requester.client == nil { return defaultOnly }
         let standings: [CacheParty.Standing] =
-            switch reader.policy {
+            switch requester.policy {
             case .standard, .pins(_, roots: .some): [.proven]
             case .pins(_, roots: nil): [.proven, .unproven]
             case .judge(let judge): [.judged(judge), .proven]
             }
-        let nobody = standings.map { CacheParty(client: nil, standing: $0) }
-        guard let client = reader.client else { return nobody }
-        return standings.map { CacheParty(client: client, standing: $0) } + nobody
+        let withoutClient = standings.map { CacheParty(client: nil, standing: $0) }
+        guard let client = requester.client else { return withoutClient }
+        return standings.map { CacheParty(client: client, standing: $0) } + withoutClient
     }
 
-    private static let plain: [CacheParty?] = [nil]
+    private static let defaultOnly: [CacheParty?] = [nil]
 
-    /// A server that asks for a client certificate may answer clients with and without one differently; one that does not ask
-    /// answers all alike.
-    private static func isSame(_ identity: PeerEvidence.ClientIdentity, _ client: SHA256Digest?) -> Bool {
+    /// Whether a response to a client with this identity may be used for a requester with the certificate `client`. A server that
+    /// asks for a client certificate may answer each client differently; a server that does not ask answers all alike.
+    private static func mayShare(_ identity: PeerEvidence.ClientIdentity, _ client: SHA256Digest?) -> Bool {
         switch identity {
         case .notAsked: true
         case .noCertificate: client == nil
-        case .certificate(let shown): shown == client
+        case .certificate(let digest): digest == client
         }
     }
 
+    /// Whether the policy accepts the server of the connection.
     private static func trusts(
         _ policy: CacheRequester.Policy, _ connection: CacheProvenance.Connection
     ) -> Bool {

@@ -4,10 +4,10 @@ internal import LupineHTTP
 
 /// The `Cache-Control` directives of a request or a response (RFC 9111 §5.2) that matter to a private cache.
 ///
-/// Directives that do not concern a private cache (`s-maxage`, `proxy-revalidate`) and unknown directives are left out. `Pragma`
-/// is only read if there is no `Cache-Control`.
+/// Ignores the directives for shared caches (`s-maxage`, `proxy-revalidate`) and unknown directives. `Pragma` is read only if
+/// there is no `Cache-Control`.
 struct CacheControl: Hashable, Sendable {
-    /// By how much a response may exceed its freshness lifetime.
+    /// How long a response may have been stale.
     enum Staleness: Hashable, Sendable {
         case none
         case upTo(seconds: Int)
@@ -16,32 +16,34 @@ struct CacheControl: Hashable, Sendable {
 
     /// `no-store`: nothing may be stored.
     var noStore = false
-    /// `no-cache`: a stored response must be validated before use. The form with a list of fields is treated the same.
+    /// `no-cache`: a stored response must be validated before use. Also set by the form with a list of fields.
     var noCache = false
     /// `public`: the response is the same for all users.
     var isPublic = false
-    /// `private`: the response is for one user. The form with a list of fields is treated the same.
+    /// `private`: the response is for one user. Also set by the form with a list of fields.
     var isPrivate = false
-    /// `max-age`: the age that a response may have, in seconds.
+    /// `max-age`: the largest age of a response, in seconds.
     var maxAge: Int?
-    /// `must-revalidate`: a stale response may not be used, whatever the request says.
+    /// `must-revalidate`: a stale response may not be used, even if the request has `max-stale`.
     var mustRevalidate = false
-    /// `min-fresh`: how long a response must still remain fresh, in seconds.
+    /// `min-fresh`: for how many seconds a response must remain fresh.
     var minFresh: Int?
-    /// `max-stale`: for how long a response may have been stale.
+    /// `max-stale`: how long a response may have been stale.
     var maxStale = Staleness.none
     /// `only-if-cached`: the network must not be used.
     var onlyIfCached = false
 
-    /// The largest number of seconds; larger ones are reduced to it.
-    private static let longest = Int(Int32.max)
+    /// The largest number of seconds; larger numbers are reduced to it.
+    private static let maxSeconds = Int(Int32.max)
 
     /// No directives.
     init() {}
 
+    /// Parses the fields.
+    ///
     /// - Parameters:
-    ///   - field: The lines of `Cache-Control`, joined by commas; nil when there is none.
-    ///   - pragma: The lines of `Pragma`, joined in the same way.
+    ///   - field: The lines of `Cache-Control`, joined by commas; nil if there is none.
+    ///   - pragma: The lines of `Pragma`, joined by commas; nil if there is none.
     init(field: String?, pragma: String?) {
         guard let field else {
             if let pragma {
@@ -58,9 +60,10 @@ struct CacheControl: Hashable, Sendable {
                     octets.equals(lowercased: $0.rawValue, in: name)
                 })
             else { return }
-            take(
-                directive,
-                equals.map { ListSyntax.unquoted(octets, octets.trimmed(($0 + 1)..<element.upperBound)) })
+            let value = equals.map {
+                ListSyntax.unquoted(octets, octets.trimmed(($0 + 1)..<element.upperBound))
+            }
+            apply(directive, value)
         }
     }
 
@@ -82,7 +85,7 @@ struct CacheControl: Hashable, Sendable {
         case onlyIfCached = "only-if-cached"
     }
 
-    private mutating func take(_ directive: Directive, _ value: String?) {
+    private mutating func apply(_ directive: Directive, _ value: String?) {
         switch directive {
         case .noStore: noStore = true
         case .noCache: noCache = true
@@ -90,9 +93,9 @@ struct CacheControl: Hashable, Sendable {
         case .isPrivate: isPrivate = true
         case .mustRevalidate: mustRevalidate = true
         case .onlyIfCached: onlyIfCached = true
-        // An invalid number counts as the strictest one; of several `max-age` or `min-fresh` the strictest counts.
-        case .maxAge: maxAge = min(maxAge ?? Self.longest, value.flatMap(Self.seconds) ?? 0)
-        case .minFresh: minFresh = max(minFresh ?? 0, value.flatMap(Self.seconds) ?? Self.longest)
+        // Of several `max-age` or `min-fresh` the strictest applies. An invalid number is replaced by the strictest one.
+        case .maxAge: maxAge = min(maxAge ?? Self.maxSeconds, value.flatMap(Self.seconds) ?? 0)
+        case .minFresh: minFresh = max(minFresh ?? 0, value.flatMap(Self.seconds) ?? Self.maxSeconds)
         case .maxStale:
             guard let value else {
                 maxStale = .any
@@ -104,6 +107,6 @@ struct CacheControl: Hashable, Sendable {
 
     private static func seconds(_ text: String) -> Int? {
         guard !text.isEmpty, text.utf8.allSatisfy({ 0x30...0x39 ~= $0 }) else { return nil }
-        return min(Int(text) ?? longest, longest)
+        return min(Int(text) ?? maxSeconds, maxSeconds)
     }
 }

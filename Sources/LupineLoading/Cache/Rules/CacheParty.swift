@@ -2,22 +2,22 @@
 
 internal import LupineTLS
 
-/// The partition of an entry among those of one address: who can receive it at all.
+/// The partition of an entry: entries of one address for different clients and policies are stored separately.
 ///
-/// The default partition holds the entries received without a client certificate over a connection that passed the default
-/// evaluation, over plain HTTP, or from the program. It is represented by nil.
+/// The default partition, which is represented by nil, has the entries that were received without a client certificate over a
+/// connection that has passed the default evaluation, over plain HTTP, or from the program.
 struct CacheParty: Hashable, Sendable {
-    /// How the server's trust was established.
+    /// How the trust in the server was established.
     enum Standing: Hashable, Sendable {
-        /// The server's chain passed the default evaluation.
+        /// The server's chain has passed the default evaluation.
         case proven
-        /// The server was accepted by another evaluator.
+        /// Another evaluator has accepted the server.
         case unproven
-        /// The server was accepted by delegates or an evaluator that exist only in this process.
+        /// Delegates or an evaluator, which exist only in this process, have accepted the server.
         case judged(TrustJudge)
     }
 
-    /// The digest of the client certificate that was shown.
+    /// The digest of the client certificate that was sent; nil for none.
     let client: SHA256Digest?
     let standing: Standing
 

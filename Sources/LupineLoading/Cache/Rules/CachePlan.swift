@@ -2,19 +2,19 @@
 
 internal import Foundation
 
-/// What a task does about the cache before it uses the network (the table of U-12.11, U-12.12, U-12.14). Pure.
+/// What a task does with the cache before it uses the network (U-12.11, U-12.12, U-12.14). Pure.
 enum CachePlan: Hashable, Sendable {
-    /// Load, and store the response.
+    /// Load from the network, and store the response.
     case load
-    /// Load with `Cache-Control: no-cache` and `Pragma: no-cache`, so that no cache on the way answers.
-    case loadPastCaches
-    /// Load without reading or storing: the caller does its own caching.
+    /// Load with `Cache-Control: no-cache` and `Pragma: no-cache`, so that no intermediary answers from its cache.
+    case loadFromOrigin
+    /// Load without using the cache, because the program does its own caching.
     case bypass
     /// Deliver the stored response.
     case useStored
-    /// Ask the server whether the stored response is still valid.
+    /// Validate the stored response with the server.
     case revalidate
-    /// Neither stored nor allowed to be loaded: fail with `URLError.resourceUnavailable`.
+    /// Fail with `URLError.resourceUnavailable`: nothing is stored, and loading is not allowed.
     case fail
 
     /// What is stored for a request.
@@ -31,13 +31,13 @@ enum CachePlan: Hashable, Sendable {
         }
     }
 
-    /// The fields that show that the caller does its own caching.
+    /// The request fields that show that the program does its own caching.
     static let callerConditions = [
         "If-Match", "If-Modified-Since", "If-None-Match", "If-Range", "If-Unmodified-Since", "Range",
     ]
 
     /// Whether any of the fields affects the plan of a request.
-    static func isConcerned(_ headers: HeaderList) -> Bool {
+    static func isAffected(by headers: HeaderList) -> Bool {
         (callerConditions + ["Cache-Control", "Pragma"]).contains { headers[$0] != nil }
     }
 
@@ -58,7 +58,7 @@ enum CachePlan: Hashable, Sendable {
         let plan = plan(policy, stored)
         switch plan {
         case .useStored, .fail, .bypass: return plan
-        case .load, .loadPastCaches, .revalidate:
+        case .load, .loadFromOrigin, .revalidate:
             return control(of: request).onlyIfCached ? .fail : plan
         }
     }
@@ -73,7 +73,7 @@ enum CachePlan: Hashable, Sendable {
     private static func plan(_ policy: URLRequest.CachePolicy, _ stored: Stored) -> CachePlan {
         switch (policy, stored) {
         case (.reloadIgnoringLocalCacheData, _): .load
-        case (.reloadIgnoringLocalAndRemoteCacheData, _): .loadPastCaches
+        case (.reloadIgnoringLocalAndRemoteCacheData, _): .loadFromOrigin
         case (.returnCacheDataDontLoad, .nothing): .fail
         case (.useProtocolCachePolicy, .nothing), (.returnCacheDataElseLoad, .nothing),
             (.reloadRevalidatingCacheData, .nothing):

@@ -2,28 +2,29 @@
 
 internal import LupineTLS
 
-/// The origin of a stored response, as far as it decides who may receive it. Immutable.
+/// The connection or program that a stored response came from, which decides who may receive it. Immutable.
 final class CacheProvenance: Hashable, Sendable {
     /// The source of the response.
     enum Source: Hashable, Sendable {
-        /// The program: it stored the response, or a `URLProtocol` of its own produced it.
+        /// The program, which has stored the response, or whose `URLProtocol` has produced it.
         case program
         /// A connection without TLS. The route is nil for a direct one.
-        case plain(way: CacheRoute?)
+        case plain(route: CacheRoute?)
+        /// A connection with TLS.
         case secure(Connection)
     }
 
     /// A connection with TLS.
     struct Connection: Hashable, Sendable {
-        /// What the server learnt about the client's identity.
+        /// The client certificate that was sent, or whether the server has asked for one.
         var identity: PeerEvidence.ClientIdentity
-        /// The roots under which the server's chain passes the default evaluation; nil if it does not.
+        /// The name of the roots under which the server's chain has passed the default evaluation; nil if it has not.
         var roots: String?
         /// The SHA-256 digests of the keys in that chain.
         var keys: Set<SHA256Digest>
-        /// The delegates or evaluator that accepted the server; nil for the default policy and for entries read from disk.
+        /// The delegates or evaluator that have accepted the server; nil for the default policy and for entries read from disk.
         var judge: TrustJudge?
-        /// Whether the accepting policy has checked the chain.
+        /// Whether the policy that has accepted the server checks the chain.
         var wasChecked: Bool
     }
 
@@ -32,7 +33,7 @@ final class CacheProvenance: Hashable, Sendable {
     init(_ source: Source) { self.source = source }
 
     static let program = CacheProvenance(.program)
-    static let plain = CacheProvenance(.plain(way: nil))
+    static let plain = CacheProvenance(.plain(route: nil))
 
     static func == (left: CacheProvenance, right: CacheProvenance) -> Bool {
         left === right || left.source == right.source
@@ -47,32 +48,32 @@ final class CacheProvenance: Hashable, Sendable {
         return CacheParty(client: connection.client, standing: standing)
     }
 
-    /// Whether the entry may be written to disk: not if the connection was unchecked, and not if only this process could use the
-    /// entry.
+    /// Whether the entry may be written to disk; false if the chain was not checked, or if only this process could use the entry.
     var mayBeWritten: Bool {
         switch source {
         case .program: return true
-        case .plain(let way): return way?.user == nil
+        case .plain(let route): return route?.user == nil
         case .secure(let connection):
             return connection.wasChecked && (connection.roots != nil || connection.judge == nil)
         }
     }
 
-    /// Returns the provenance of an entry that a 304 of another provenance has updated: what holds for both the content and the
-    /// fields. Returns nil if the two are not for the same users; then nothing may be stored.
+    /// Returns the provenance of an entry after a 304 of another provenance: the restrictions of both apply. Returns nil if the
+    /// two are for different users; then the entry must not be stored.
     func joined(by update: CacheProvenance) -> CacheProvenance? {
         switch (source, update.source) {
         case (.program, _): return update
         case (.plain, .program): return self
-        case (.plain(let way), .plain(let other)): return way == other ? self : nil
-        case (.secure(let own), .secure(let other)): return own.joined(by: other).map { Self(.secure($0)) }
+        case (.plain(let route), .plain(let other)): return route == other ? self : nil
+        case (.secure(let stored), .secure(let other)):
+            return stored.joined(by: other).map { Self(.secure($0)) }
         case (.plain, .secure), (.secure, .plain), (.secure, .program): return nil
         }
     }
 }
 
 extension CacheProvenance.Connection {
-    /// The digest of the client certificate that was shown.
+    /// The digest of the client certificate that was sent; nil for none.
     var client: SHA256Digest? {
         if case .certificate(let digest) = identity { return digest }
         return nil
@@ -86,12 +87,12 @@ extension CacheProvenance.Connection {
     }
 
     private static func joined(
-        _ own: PeerEvidence.ClientIdentity, _ other: PeerEvidence.ClientIdentity
+        _ stored: PeerEvidence.ClientIdentity, _ other: PeerEvidence.ClientIdentity
     ) -> PeerEvidence.ClientIdentity? {
-        switch (own, other) {
+        switch (stored, other) {
         case (.notAsked, _): other
-        case (_, .notAsked): own
-        default: own == other ? own : nil
+        case (_, .notAsked): stored
+        default: stored == other ? stored : nil
         }
     }
 }

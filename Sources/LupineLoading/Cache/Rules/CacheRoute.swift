@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 
-/// The route of an `http` request, on which its response depends because nothing authenticates the sender: the proxy, other
-/// redirection of the connection, and the proxy credentials.
+/// The route of an `http` request: the proxy, the options that redirect connections, and the proxy credentials. The response
+/// depends on the route, because nothing authenticates its sender.
 struct CacheRoute: Hashable, Sendable {
-    /// The proxy and other redirection of the connection.
+    /// The proxy, and the options that redirect connections: Unix-domain socket, local binding, address overrides.
     let path: String
-    /// The proxy credentials, concealed by this process' own hash; nil without any. The hash means nothing to another process, so
-    /// a response that depends on it is never written to disk.
+    /// The proxy credentials, concealed by a hash with a key of this process; nil if there are none. A response that depends on
+    /// them is not written to disk, because the hash is meaningless in another process.
     let user: String?
 
     init(_ path: String, user: String? = nil) {

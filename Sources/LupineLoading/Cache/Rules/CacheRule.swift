@@ -3,12 +3,12 @@
 internal import Foundation
 internal import LupineHTTP
 
-/// The rules for what may be stored, under which key, and what invalidates it (RFC 9111 §3, §4.3, §4.4). Pure.
+/// The rules of HTTP for storing, validating and invalidating responses (RFC 9111 §3, §4.3, §4.4). Pure.
 enum CacheRule {
-    /// Returns the key of an address: the address without fragment and user information (U-12.2). Keys are written to disk, so
-    /// they contain no secrets; `VaryKey` tells users apart.
+    /// Returns the key of a URL: its text without fragment and user information (U-12.2), because keys are written to disk and
+    /// must not contain secrets. `VaryKey` tells users apart.
     static func key(of url: URL) -> String {
-        let text = url.partedFromUserInfo.address
+        let text = url.splitAtUserInfo.address
         guard let fragment = text.position(of: UInt8(ascii: "#")) else { return text }
         return String(Substring(text.utf8.prefix(fragment)))
     }
@@ -23,27 +23,27 @@ enum CacheRule {
             where: VaryKey.isUnknown)
     }
 
-    /// Whether the server or the caller sent `no-store`: then nothing of the response may reach a disk.
+    /// Whether the request or the response has `no-store`, so that the response must not be written to disk.
     static func forbidsStoring(_ response: HTTPURLResponse?, for request: URLRequest) -> Bool {
         if CachePlan.control(of: request).noStore { return true }
         guard let response else { return false }
         return CacheControl(of: response).noStore
     }
 
-    /// Whether the server declares the response the same for all users. If it says both `public` and `private`, `private` counts.
-    static func isForEverybody(_ response: HTTPURLResponse) -> Bool {
+    /// Whether the server declares that the response is the same for all users: by `public` without `private`.
+    static func isDeclaredPublic(_ response: HTTPURLResponse) -> Bool {
         let control = CacheControl(field: response.value(of: .cacheControl), pragma: nil)
         return control.isPublic && !control.isPrivate
     }
 
-    /// Returns the key of a request; nil for one whose responses are never stored.
+    /// Returns the key of a request; nil for a request whose responses are never stored.
     static func key(of request: URLRequest) -> String? { hasKey(request) ? request.url.map(key) : nil }
 
     /// Whether the request has a key.
     static func hasKey(_ request: URLRequest) -> Bool { request.httpMethod == "GET" && request.url != nil }
 
-    /// Returns the fields that ask the server to validate a stored response (U-12.13), with the server's own values, octet for
-    /// octet.
+    /// Returns the fields of a conditional request that validates a stored response (U-12.13). Their values have the octets that
+    /// the server has sent.
     static func conditions(of stored: HTTPURLResponse) -> [HeaderList.Field] {
         var conditions: [HeaderList.Field] = []
         if let tag = stored.value(of: .eTag) {
@@ -55,23 +55,24 @@ enum CacheRule {
         return conditions
     }
 
-    /// Whether a 304 refers to the stored response that was validated, and not to another version of it (RFC 9111 §4.3.4).
+    /// Whether a 304 selects the stored response, and not another version of it, for update (RFC 9111 §4.3.4).
     ///
-    /// An `ETag` decides alone. Tags are compared weakly, as for `If-None-Match` (RFC 9110 §13.1.2), because servers that
-    /// compress on the fly send `W/` inconsistently. Without an `ETag`, `Last-Modified` decides. Without both, the 304 can only
-    /// mean the one version that was asked about.
+    /// If the 304 has an `ETag`, only tags are compared: weakly, as for `If-None-Match` (RFC 9110 §13.1.2), because servers that
+    /// compress on the fly send `W/` inconsistently. Otherwise `Last-Modified` is compared. A 304 without both selects the stored
+    /// response, because only one version was validated.
     static func selects(_ update: HTTPURLResponse, _ stored: HTTPURLResponse) -> Bool {
         if let tag = update.value(of: .eTag) {
             return stored.value(of: .eTag).map { isSameTag($0, tag) } ?? false
         }
         if let date = update.value(of: .lastModified) {
-            guard let known = stored.value(of: .lastModified) else { return false }
-            if known.hasSameOctets(as: date) { return true }
-            return HTTPDate.moment(of: known).map { $0 == HTTPDate.moment(of: date) } ?? false
+            guard let storedDate = stored.value(of: .lastModified) else { return false }
+            if storedDate.hasSameOctets(as: date) { return true }
+            return HTTPDate.moment(of: storedDate).map { $0 == HTTPDate.moment(of: date) } ?? false
         }
         return true
     }
 
+    /// Whether two entity tags are equal in the weak comparison (RFC 9110 §8.8.3.2).
     private static func isSameTag(_ left: String, _ right: String) -> Bool {
         opaque(left).elementsEqual(opaque(right))
     }
@@ -81,7 +82,7 @@ enum CacheRule {
     }
 
     /// The largest number of fields that the parser accepts.
-    private static let mostFields = ParserLimits().fieldCount
+    private static let maxFieldCount = ParserLimits().fieldCount
 
     private static func connectionOptions(of update: Fields) -> [String] {
         let octets = Array(update.values(of: .connection).joined(separator: ",").utf8)
@@ -92,32 +93,32 @@ enum CacheRule {
         return names
     }
 
-    /// Returns the fields of a stored response after a 304 (RFC 9111 §3.2): the new fields replace those of the same name, except
-    /// for fields that concern the connection or describe the content, which was not sent.
+    /// Returns the fields of a stored response after a 304 (RFC 9111 §3.2): its fields replace those of the same name, except for
+    /// fields that concern the connection, or describe the content, which a 304 does not have.
     static func refreshed(_ stored: Fields, by update: Fields) -> Fields {
-        var kept: Set<FieldName> = []
+        var excluded: Set<FieldName> = []
         for name in [
             "Connection", "Content-Encoding", "Content-Length", "Content-Range", "Keep-Alive",
             "Proxy-Authenticate", "Proxy-Authentication-Info", "Proxy-Connection", "TE", "Trailer",
             "Transfer-Encoding", "Upgrade",
         ] + connectionOptions(of: update) {
-            if let name = try? FieldName(name) { kept.insert(name) }
+            if let name = try? FieldName(name) { excluded.insert(name) }
         }
-        // A tag that differs in its strength only must not change the strength that was stated for the stored content.
-        if let tag = stored[.eTag], let new = update[.eTag], isSameTag(tag, new) { kept.insert(.eTag) }
-        // A server may send a thousand names with a long common prefix: each is looked up once, not compared with all.
-        var known: Set<FieldName> = []
-        for index in 0..<stored.count { known.insert(stored.fieldName(at: index)) }
+        // A tag that differs only in its strength must not replace the tag that came with the stored content.
+        if let tag = stored[.eTag], let new = update[.eTag], isSameTag(tag, new) { excluded.insert(.eTag) }
+        // A set, because a server may send a thousand names with a long common prefix, which are slow to compare with each other.
+        var storedNames: Set<FieldName> = []
+        for index in 0..<stored.count { storedNames.insert(stored.fieldName(at: index)) }
         var replaced: Set<FieldName> = []
         var added = Fields()
         for index in 0..<update.count {
             let name = update.fieldName(at: index)
-            if kept.contains(name) { continue }
-            // Keeps within the parser's limit, also when a response is validated again and again.
-            let isNew = !known.contains(name)
-            if isNew, stored.count + added.count >= mostFields { continue }
+            if excluded.contains(name) { continue }
+            // Keeps the parser's limit, even if a response is validated many times.
+            let isNew = !storedNames.contains(name)
+            if isNew, stored.count + added.count >= maxFieldCount { continue }
             replaced.insert(name)
-            // Cannot fail: the field was valid in the 304.
+            // Cannot fail, because the field was valid in the 304.
             try? added.append(name, update.value(at: index))
         }
         var fields = stored
@@ -126,19 +127,19 @@ enum CacheRule {
         return fields
     }
 
-    /// Returns the addresses whose stored responses a request invalidates (U-12.8): its own, and those that the response names,
-    /// if they have the same origin.
-    static func voided(by request: URLRequest, response: HTTPURLResponse) -> [URL] {
+    /// Returns the URLs whose stored responses an unsafe request invalidates (RFC 9111 §4.4; U-12.8): its own, and those that
+    /// `Location` and `Content-Location` of the response name, if they have the same origin.
+    static func invalidatedURLs(by request: URLRequest, response: HTTPURLResponse) -> [URL] {
         let isSafe = ["GET", "HEAD", "OPTIONS", "TRACE"].contains(request.httpMethod ?? "GET")
         guard !isSafe, (200..<400).contains(response.statusCode), let url = request.url else { return [] }
-        var voided = [url]
+        var invalidated = [url]
         for name in ["Location", "Content-Location"] {
             guard let text = response.value(forHTTPHeaderField: name),
                 let named = URL(string: text, relativeTo: url)?.absoluteURL, isSameOrigin(named, url)
             else { continue }
-            voided.append(named)
+            invalidated.append(named)
         }
-        return voided
+        return invalidated
     }
 
     private static func isSameOrigin(_ left: URL, _ right: URL) -> Bool {

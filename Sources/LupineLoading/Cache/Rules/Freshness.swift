@@ -5,8 +5,8 @@ internal import LupineHTTP
 
 /// The freshness lifetime and the age of a stored response (RFC 9111 §4.2; U-12.9, U-12.10).
 ///
-/// Computed once from a response and the two times of its exchange. Pure; the time is an argument. Setting the clock back makes
-/// nothing fresh: a response that seems to arrive in the future counts as stale.
+/// Computed once from a response and the two times of its exchange. Pure; the time is an argument. A response that has arrived in
+/// the future, because the clock was set back, counts as stale.
 struct Freshness: Hashable, Sendable {
     /// For how many seconds the response is fresh.
     let lifetime: TimeInterval
@@ -17,11 +17,13 @@ struct Freshness: Hashable, Sendable {
     /// The response's cache directives.
     let control: CacheControl
 
-    /// The limit of the heuristic lifetime, which is a tenth of the time since the last modification (RFC 9111 §4.2.2).
-    private static let longestGuess: TimeInterval = 86_400
+    /// The limit of the heuristic lifetime (RFC 9111 §4.2.2), which is a tenth of the time since the last modification.
+    private static let maxHeuristicLifetime: TimeInterval = 86_400
 
+    /// Computes the lifetime and the initial age of a response.
+    ///
     /// - Parameters:
-    ///   - response: The response as it arrived, or as it was updated since.
+    ///   - response: The response, with the fields of a later 304 if there was one.
     ///   - asked: When its request was sent.
     ///   - arrival: When its head arrived.
     init(_ response: HTTPURLResponse, asked: Date, arrival: Date) {
@@ -40,7 +42,7 @@ struct Freshness: Hashable, Sendable {
         } else if !control.noCache, !control.noStore,
             let changed = field(.lastModified).flatMap(HTTPDate.moment)
         {
-            lifetime = min(max(0, date.timeIntervalSince(changed) / 10), Self.longestGuess)
+            lifetime = min(max(0, date.timeIntervalSince(changed) / 10), Self.maxHeuristicLifetime)
         } else {
             lifetime = 0
         }
@@ -56,8 +58,8 @@ struct Freshness: Hashable, Sendable {
 
     /// Returns the age of the response; nil if the clock was set back to before its arrival.
     func age(at now: Date) -> TimeInterval? {
-        let resident = now.timeIntervalSince(arrival)
-        return resident < 0 ? nil : initialAge + resident
+        let residentTime = now.timeIntervalSince(arrival)
+        return residentTime < 0 ? nil : initialAge + residentTime
     }
 
     /// Whether the response may answer a request without validation.

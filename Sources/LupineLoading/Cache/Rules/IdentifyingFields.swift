@@ -4,10 +4,10 @@ internal import Foundation
 internal import LupineTLS
 internal import LupineTransport
 
-/// The fields by which a server tells users apart, `Cookie` included. `Authorization` is not one of them, because it always
-/// counts (U-12.5).
+/// The header fields by which a server tells users apart, including `Cookie`, but not `Authorization`, which `VaryKey` always
+/// includes (U-12.5).
 final class IdentifyingFields: Sendable {
-    /// Identifies this set of fields, also in other processes.
+    /// A text that identifies this set of fields, also in other processes: the digest of the names.
     let name: String
     private let names: Set<String>
 
@@ -17,7 +17,7 @@ final class IdentifyingFields: Sendable {
         name = SHA256Digest.of(Array(self.names.sorted().joined(separator: "\0").utf8)).description
     }
 
-    /// The fields of a configuration that adds none.
+    /// The fields of a configuration with the default `identifyingFields`.
     static let usual = IdentifyingFields(RedirectMove.sensitiveByDefault)
 
     /// Returns the values that a request has in these fields, as one text; nil if it has none of them.

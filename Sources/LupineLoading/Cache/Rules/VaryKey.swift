@@ -4,13 +4,12 @@ internal import Foundation
 internal import LupineHTTP
 
 /// The part of a request on which its stored response depends: the fields that `Vary` names, always `Authorization`, a `Host`
-/// that differs from the address's, and, for a response that is not for everybody, the fields that tell users apart
-/// (RFC 9111 §4.1; U-12.5, U-12.11). Without `Authorization`, the user named in the address takes its place: a `URLProtocol` of
-/// the program may have answered for that user.
+/// that differs from that of the URL, and, for a response that is not for all users, the fields that identify users (RFC 9111
+/// §4.1; U-12.5, U-12.11). If there is no `Authorization`, the user information in the URL is used instead, because a
+/// `URLProtocol` of the program may have answered for that user.
 ///
-/// A key is written to disk, so values that may be secret are replaced by a keyed hash (`conceal`). Names do not tell which of a
-/// program's fields are secret, and even a response for everybody may depend on a secret, so all values are concealed except
-/// those of `Accept`, `Accept-*` and `Host`.
+/// Keys are written to disk, so values that may be secret are replaced by a keyed hash (`conceal`): all values except those of
+/// `Accept`, `Accept-*` and `Host`, because the name of a field does not tell whether its value is secret.
 package struct VaryKey: Hashable, Sendable {
     /// The value that a request had in a field.
     enum Value: Hashable, Sendable {
@@ -39,22 +38,22 @@ package struct VaryKey: Hashable, Sendable {
         }
     }
 
-    /// The user that a response is for, if it is not for everybody.
+    /// The user that a response is for, if it is not for all users.
     struct Audience: Hashable, Sendable {
-        /// The fields by which users are told apart: `IdentifyingFields.name`.
+        /// The fields that identify users: `IdentifyingFields.name`.
         let fields: String
-        /// The request's values in these fields, concealed; nil when it had none.
+        /// The concealed values of these fields in the request; nil if it had none.
         let user: String?
     }
 
-    /// Whether a field only selects the form of a response or the server, and so holds no secret.
+    /// Whether a field only selects the representation or the server, so that its value is no secret.
     private static func isPlain(_ name: String) -> Bool {
         name == "accept" || name.hasPrefix("accept-") || name == "host"
     }
 
     /// The values by lowercase field name.
     let values: [String: Value]
-    /// Nil for a response that is the same for all users, according to the server or the program.
+    /// The user; nil for a response that is the same for all users, according to the server or the program.
     let audience: Audience?
 
     /// Creates a key from the values of another.
@@ -67,13 +66,13 @@ package struct VaryKey: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - vary: The `Vary` of the response.
-    ///   - identifying: The fields that tell users apart; nil for a response that is for everybody.
+    ///   - identifying: The fields that identify users; nil for a response for all users.
     ///   - request: The request as it was sent.
     ///   - conceal: Returns the keyed hash of a value that may be secret.
     init(
         vary: String?, identifying: IdentifyingFields? = nil, request: URLRequest, conceal: (String) -> String
     ) {
-        var values = Self.nothing
+        var values = Self.withoutAuthorization
         let authorization = Self.value(of: "authorization", in: request, conceal)
         if authorization != .absent { values["authorization"] = authorization }
         if request.namedServer != nil { values["host"] = Self.value(of: "host", in: request, conceal) }
@@ -85,26 +84,26 @@ package struct VaryKey: Hashable, Sendable {
             audience: identifying.map { Audience(fields: $0.name, user: $0.text(of: request).map(conceal)) })
     }
 
-    /// The values of most keys: no `Authorization`.
-    private static let nothing = ["authorization": Value.absent]
+    /// The values of a request without `Authorization`, which most requests share.
+    private static let withoutAuthorization = ["authorization": Value.absent]
 
     /// The largest number of field names that a response may depend on.
-    private static let mostNames = 64
+    private static let maxNameCount = 64
 
-    /// Returns the names that a `Vary` lists, in lowercase; `*` alone if there are too many to compare.
+    /// Returns the names in a `Vary` field, in lowercase; `*` if there are too many.
     static func names(in vary: String?) -> Set<String> {
         guard let vary else { return [] }
-        guard vary.utf8.count(where: { $0 == UInt8(ascii: ",") }) < mostNames else { return ["*"] }
+        guard vary.utf8.count(where: { $0 == UInt8(ascii: ",") }) < maxNameCount else { return ["*"] }
         return Set(vary.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces).lowercased() })
             .subtracting([""])
     }
 
-    /// Whether the value that another request would have cannot be known: `*` means more than fields, and `Proxy-*` fields are
-    /// added on the way to a proxy.
+    /// Whether the value of a field in another request cannot be known: `*` stands for more than fields, and `Proxy-*` fields are
+    /// added later, for a proxy.
     static func isUnknown(_ name: String) -> Bool { name == "*" || name.hasPrefix("proxy-") }
 
-    /// Whether another request gets the same response. None does when the response depends on more than fields, or when its users
-    /// were told apart by other fields.
+    /// Whether another request has the same values. Returns false if the response depends on more than fields, or if its users
+    /// were identified by other fields.
     func matches(
         _ request: URLRequest, identifying: IdentifyingFields = .usual, conceal: (String) -> String
     ) -> Bool {
@@ -140,10 +139,10 @@ package struct VaryKey: Hashable, Sendable {
     private static func text(of name: String, in request: URLRequest) -> String? {
         if name == "host" { return request.namedServer }
         if let value = request.value(forHTTPHeaderField: name) { return normalised(value) }
-        return name == "authorization" ? request.url?.partedFromUserInfo.userInfo.map { "user \($0)" } : nil
+        return name == "authorization" ? request.url?.splitAtUserInfo.userInfo.map { "user \($0)" } : nil
     }
 
-    /// Removes insignificant whitespace: around commas, at both ends, and repeated blanks.
+    /// Removes insignificant whitespace: around commas and at both ends, and all but one of repeated blanks.
     private static func normalised(_ value: String) -> String {
         value.utf8.split(separator: 0x2C, omittingEmptySubsequences: false)
             .map { item in
