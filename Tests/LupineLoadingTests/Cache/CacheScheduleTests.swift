@@ -45,25 +45,27 @@ struct CacheScheduleTests {
         state.pendingSize = 512 << 10
         #expect(state.claimBatch() == .now)
         #expect(state.claimBatch() == nil)
-        #expect(!state.alarmFired())
+        #expect(state.alarmFired() == false)
     }
 
     @Test("[U-12.3] an alarm queues the batch once; after a batch the next one begins later")
     func alarms() {
         var state = state()
-        #expect(!state.alarmFired())
+        #expect(state.alarmFired() == false)
         #expect(state.claimBatch() == .at(.distantFuture))
-        #expect(state.alarmFired())
-        #expect(!state.alarmFired() && state.claimBatch() == nil)
+        #expect(state.alarmFired() == true)
+        #expect(state.alarmFired() == false)
+        #expect(state.claimBatch() == nil)
         let before = MonotonicClock().now()
         guard case .at(let moment) = state.endBatch() else {
             Issue.record("another change waits, and no batch follows")
             return
         }
         #expect(moment > before && moment == state.nextBatchTime)
-        #expect(state.alarmFired())
+        #expect(state.alarmFired() == true)
         state.queue = []
-        #expect(state.endBatch() == nil && !state.alarmFired())
+        #expect(state.endBatch() == nil)
+        #expect(state.alarmFired() == false)
     }
 
     @Test("[U-12.3] what waits when its cache is released is written then")

@@ -85,9 +85,10 @@ import Testing
     {
         let bytes = (0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 / 9) }
         try await withLoads(over: spoken) { stage in
-            var hop = try hop(kind, bytes, stage, method: "POST")
-            hop.request.url = URL(string: "http://origin.test:\(stage.origin.port)/hash")
-            let log = await stage.send(hop, client(bytes))
+            let hop = try hop(kind, bytes, stage, method: "POST")
+            var request = hop.request
+            request.url = URL(string: "http://origin.test:\(stage.origin.port)/hash")
+            let log = await stage.send(HopRequest(request: request, body: hop.body), client(bytes))
             #expect(log.error == nil && log.response?.statusCode == 200)
             // U-7.7: the counts only increase, and the last one is the total.
             #expect(log.sent == log.sent.sorted() && Set(log.sent).count == log.sent.count)
