@@ -96,7 +96,8 @@ public struct FieldName: Sendable, Hashable, CustomStringConvertible {
         let rawValue: UInt64
 
         static let connectionFields: Marks = [
-            Tag.contentLength.mark, Tag.transferEncoding.mark, Tag.connection.mark, Tag.host.mark, Tag.upgrade.mark,
+            Tag.contentLength.mark, Tag.transferEncoding.mark, Tag.connection.mark, Tag.host.mark,
+            Tag.upgrade.mark,
         ]
     }
 

@@ -51,9 +51,11 @@ struct CacheScenario {
             keyFile: folder.appendingPathComponent("key"))
     }
 
+    /// Writes a round in two batches, so that a kill can leave half of it.
     private func write(_ round: Int, to cache: URLCache) {
         let content = Data(String(repeating: "\(round),", count: 1_000).utf8)
-        for url in Self.addresses {
+        for (index, url) in Self.addresses.enumerated() {
+            if index == Self.addresses.count / 2 { flush(cache) }
             guard
                 let response = HTTPURLResponse(
                     url: url, statusCode: 200, httpVersion: nil, headerFields: ["Round": String(round)])
@@ -62,6 +64,10 @@ struct CacheScenario {
             request.setValue("secret", forHTTPHeaderField: "Authorization")
             cache.storeCachedResponse(CachedURLResponse(response: response, data: content), for: request)
         }
+        flush(cache)
+    }
+
+    private func flush(_ cache: URLCache) {
         let written = DispatchSemaphore(value: 0)
         cache.flush { written.signal() }
         written.wait()
