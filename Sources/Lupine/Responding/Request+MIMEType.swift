@@ -14,12 +14,18 @@ extension Request {
 
         /// Parses `string` up to its first semicolon; nil unless that is two words separated by one slash.
         init?(_ string: String) {
-            let trimmed = string.trimmingCharacters(in: .whitespacesAndNewlines)
-            let words = trimmed.prefix { $0 != ";" }.split(separator: "/", omittingEmptySubsequences: false)
-            guard words.count == 2, let type = words.first, let subtype = words.last else { return nil }
-            self.type = String(type)
-            self.subtype = String(subtype)
+            let isTrimmed = Self.isVisible(string.utf8.first) && Self.isVisible(string.utf8.last)
+            let trimmed = isTrimmed ? string : string.trimmingCharacters(in: .whitespacesAndNewlines)
+            let words = trimmed.utf8.prefix { $0 != UInt8(ascii: ";") }
+            guard let slash = words.firstIndex(of: UInt8(ascii: "/")),
+                !words[words.index(after: slash)...].contains(UInt8(ascii: "/"))
+            else { return nil }
+            type = String(decoding: words[..<slash], as: UTF8.self)
+            subtype = String(decoding: words[words.index(after: slash)...], as: UTF8.self)
         }
+
+        /// Whether the octet is a visible ASCII character; true for nil.
+        private static func isVisible(_ octet: UInt8?) -> Bool { octet.map { (0x21...0x7E).contains($0) } ?? true }
 
         /// Whether `other`, the type of a response, matches this type. Only this type may contain wildcards.
         func matches(_ other: MIMEType) -> Bool {

@@ -52,7 +52,7 @@ struct DigestResponse: Sendable {
         var a2 = method + ":" + uri
         if challenge.protection == .authInt {
             guard let contentHash else { return nil }
-            a2 += ":" + Self.hexadecimal(contentHash)
+            a2 += ":" + Hexadecimal.lowercase(contentHash)
         }
         let (next, isUsedUp) = count.addingReportingOverflow(1)
         guard !isUsedUp, let hashedA1 = hashedA1(clientNonce), let hashedA2 = hashed(a2) else { return nil }
@@ -90,13 +90,7 @@ struct DigestResponse: Sendable {
 
     /// `H()` of RFC 7616, in lower-case hexadecimal digits.
     private func hashed(_ octets: [UInt8]) -> String? {
-        challenge.algorithm.hash.digest(of: octets).map(Self.hexadecimal)
-    }
-
-    private static func hexadecimal(_ digest: [UInt8]) -> String {
-        let digits = Array("0123456789abcdef".utf8)
-        return String(
-            decoding: digest.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+        challenge.algorithm.hash.digest(of: octets).map(Hexadecimal.lowercase)
     }
 
     private func hashed(_ text: String) -> String? { hashed(Array(text.utf8)) }
@@ -147,14 +141,13 @@ struct DigestResponse: Sendable {
 
     /// Encodes a text as `value-chars` of RFC 8187 §3.2.1.
     private static func percentEncoded(_ text: String) -> String {
-        let digits = Array("0123456789ABCDEF".utf8)
         var octets: [UInt8] = []
         for octet in text.utf8 {
             switch octet {
             case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x21, 0x23, 0x24, 0x26, 0x2B, 0x2D, 0x2E, 0x5E, 0x5F,
                 0x60, 0x7C, 0x7E:
                 octets.append(octet)
-            default: octets += [0x25, digits[Int(octet >> 4)], digits[Int(octet & 15)]]
+            default: octets += "%\(Hexadecimal.uppercase([octet]))".utf8
             }
         }
         return String(decoding: octets, as: UTF8.self)

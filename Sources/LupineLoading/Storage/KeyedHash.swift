@@ -21,9 +21,6 @@ struct KeyedHash: Sendable {
 
     /// Returns the hash of a secret in hexadecimal digits.
     func text(for secret: String) -> String {
-        let digest = SHA256Digest.of(outer + SHA256Digest.of(inner + Array(secret.utf8)).bytes)
-        let digits = Array("0123456789abcdef".utf8)
-        return String(
-            decoding: digest.bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+        Hexadecimal.lowercase(SHA256Digest.of(outer + SHA256Digest.of(inner + secret.utf8).bytes).bytes)
     }
 }

@@ -6,16 +6,25 @@
 package enum Hexadecimal {
     /// Returns the digits of the bytes, with a to f.
     package static func lowercase(_ bytes: some Sequence<UInt8>) -> String {
-        text(bytes, digits: "0123456789abcdef")
+        text(bytes, ten: 0x61)
     }
 
     /// Returns the digits of the bytes, with A to F.
-    static func uppercase(_ bytes: some Sequence<UInt8>) -> String { text(bytes, digits: "0123456789ABCDEF") }
+    package static func uppercase(_ bytes: some Sequence<UInt8>) -> String { text(bytes, ten: 0x41) }
 
-    private static func text(_ bytes: some Sequence<UInt8>, digits: StaticString) -> String {
-        let digits = Array("\(digits)".utf8)
-        return String(
-            decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+    /// - Parameter ten: The digit of ten.
+    private static func text(_ bytes: some Sequence<UInt8>, ten: UInt8) -> String {
+        var digits: [UInt8] = []
+        digits.reserveCapacity(bytes.underestimatedCount * 2)
+        for byte in bytes {
+            digits.append(digit(byte >> 4, ten))
+            digits.append(digit(byte & 15, ten))
+        }
+        return String(decoding: digits, as: UTF8.self)
+    }
+
+    private static func digit(_ value: UInt8, _ ten: UInt8) -> UInt8 {
+        value < 10 ? 0x30 + value : ten - 10 + value
     }
 
     /// Returns the value of a digit in either case; nil for any other octet.

@@ -144,10 +144,23 @@ package struct VaryKey: Hashable, Sendable {
 
     /// Removes insignificant whitespace: around commas and at both ends, and all but one of repeated blanks.
     private static func normalised(_ value: String) -> String {
-        value.utf8.split(separator: 0x2C, omittingEmptySubsequences: false)
-            .map { item in
-                item.split { $0 == 0x20 || $0 == 0x09 }.map { String(Substring($0)) }.joined(separator: " ")
+        var octets: [UInt8] = []
+        octets.reserveCapacity(value.utf8.count)
+        // Whether something of the present item was written, and blanks have followed that.
+        var (isInItem, hasBlank) = (false, false)
+        for octet in value.utf8 {
+            switch octet {
+            case UInt8(ascii: " "), UInt8(ascii: "\t"):
+                hasBlank = isInItem
+            case UInt8(ascii: ","):
+                octets.append(octet)
+                (isInItem, hasBlank) = (false, false)
+            default:
+                if hasBlank { octets.append(UInt8(ascii: " ")) }
+                octets.append(octet)
+                (isInItem, hasBlank) = (true, false)
             }
-            .joined(separator: ",")
+        }
+        return String(decoding: octets, as: UTF8.self)
     }
 }
