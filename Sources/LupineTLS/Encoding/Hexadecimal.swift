@@ -5,17 +5,17 @@
 /// LupineHTTP has its own function for one digit (`Octet.hexadecimal`), because neither module imports the other.
 package enum Hexadecimal {
     /// Returns the digits of the bytes, with a to f.
-    package static func lowercase(_ bytes: some Sequence<UInt8>) -> String {
+    package static func lowercase(_ bytes: [UInt8]) -> String {
         text(bytes, ten: 0x61)
     }
 
     /// Returns the digits of the bytes, with A to F.
-    package static func uppercase(_ bytes: some Sequence<UInt8>) -> String { text(bytes, ten: 0x41) }
+    package static func uppercase(_ bytes: [UInt8]) -> String { text(bytes, ten: 0x41) }
 
     /// - Parameter ten: The digit of ten.
-    private static func text(_ bytes: some Sequence<UInt8>, ten: UInt8) -> String {
+    private static func text(_ bytes: [UInt8], ten: UInt8) -> String {
         var digits: [UInt8] = []
-        digits.reserveCapacity(bytes.underestimatedCount * 2)
+        digits.reserveCapacity(bytes.count * 2)
         for byte in bytes {
             digits.append(digit(byte >> 4, ten))
             digits.append(digit(byte & 15, ten))

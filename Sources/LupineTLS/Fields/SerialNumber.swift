@@ -19,6 +19,6 @@ public struct SerialNumber: Sendable, Hashable, CustomStringConvertible {
             }
         }
         let digits = magnitude.drop { $0 == 0 }
-        return (isNegative ? "-" : "") + (digits.isEmpty ? "00" : Hexadecimal.uppercase(digits))
+        return (isNegative ? "-" : "") + (digits.isEmpty ? "00" : Hexadecimal.uppercase(Array(digits)))
     }
 }
