@@ -17,6 +17,8 @@ public class DataRequest: Request, @unchecked Sendable {
 
     /// The value that each attempt converts to a `URLRequest`.
     public let convertible: any URLRequestConvertible
+    /// Whether the convertible holds no objects of the program and calls none of its code.
+    private let isFreeOfProgramCode: Bool
     private let dataState = Protected(DataState())
 
     init(
@@ -26,6 +28,7 @@ public class DataRequest: Request, @unchecked Sendable {
         delegate: any RequestDelegate
     ) {
         self.convertible = convertible
+        isFreeOfProgramCode = Session.isFreeOfProgramCode(convertible)
         super.init(
             underlyingQueue: underlyingQueue, serializationQueue: serializationQueue,
             eventMonitor: eventMonitor, interceptor: interceptor,
@@ -50,7 +53,7 @@ public class DataRequest: Request, @unchecked Sendable {
 
     // False for an upload, which may remove a file at its end: that must not block an event loop.
     override var mayReceiveOnAnyThread: Bool {
-        type(of: self) == DataRequest.self && Session.isFreeOfProgramCode(convertible)
+        isFreeOfProgramCode && type(of: self) == DataRequest.self
     }
 
     override func mayStartOnAnyThread(in session: Session) -> Bool {

@@ -67,17 +67,26 @@ public class Request: @unchecked Sendable {
         /// Whether a call of a progress handler may be waiting on the root queue.
         var mayHaveProgressCallOnRoot = false
         var credential: URLCredential?
-        var redirectHandler: (any RedirectHandler)?
-        var cachedResponseHandler: (any CachedResponseHandler)?
-        var interceptor: (any RequestInterceptor)?
+        var redirectHandler: (any RedirectHandler)? { didSet { hasHooks = true } }
+        var cachedResponseHandler: (any CachedResponseHandler)? { didSet { hasHooks = true } }
+        var interceptor: (any RequestInterceptor)? { didSet { hasHooks = true } }
         var eventMonitor: CompositeEventMonitor?
         /// Reports of user actions to the monitors. They are delivered before any other event is reported.
         var pendingReports: [Job] = []
         /// Actions on tasks, and calls of the handlers that receive requests and tasks, in the order of the decisions.
         var actions = OrderedActions<TaskAction>()
-        var urlRequestHandler: QueuedHandler<URLRequest>?
-        var urlSessionTaskHandler: QueuedHandler<URLSessionTask>?
-        var cURLHandler: QueuedHandler<String>?
+        var urlRequestHandler: QueuedHandler<URLRequest>? { didSet { hasHooks = true } }
+        var urlSessionTaskHandler: QueuedHandler<URLSessionTask>? { didSet { hasHooks = true } }
+        var cURLHandler: QueuedHandler<String>? { didSet { hasHooks = true } }
+        /// Whether the request has, or has had, an interceptor or one of these handlers. Stored, because each step asks, and comparing
+        /// them with nil copies them.
+        private(set) var hasHooks: Bool
+
+        init(interceptor: (any RequestInterceptor)?, eventMonitor: CompositeEventMonitor?) {
+            self.interceptor = interceptor
+            self.eventMonitor = eventMonitor
+            hasHooks = interceptor != nil
+        }
 
         /// Whether the present attempt calls none of the program's code, and the request holds no objects of the program: its
         /// steps may then run on any thread. Response handlers do not count; the pass checks for them before it calls them.
@@ -85,9 +94,8 @@ public class Request: @unchecked Sendable {
 
         /// Whether the program has added code other than response handlers to the request.
         var hasProgramCode: Bool {
-            interceptor != nil || !validators.isEmpty || hasGate || hasMonitors || upload.object != nil
-                || download.object != nil || urlRequestHandler != nil || urlSessionTaskHandler != nil
-                || cURLHandler != nil || redirectHandler != nil || cachedResponseHandler != nil
+            hasHooks || !validators.isEmpty || hasGate || hasMonitors || upload.object != nil
+                || download.object != nil
         }
     }
 
