@@ -75,7 +75,9 @@ extension Request {
 
     /// Calls the handler that waits for the curl command, if there is one.
     func callCURLHandler() {
-        let handler = mutableState.write { state in
+        let handler = mutableState.write { state -> QueuedHandler<String>? in
+            // Also because setting the handler, even to nil, counts as a hook.
+            guard state.hasHooks else { return nil }
             defer { state.cURLHandler = nil }
             return state.cURLHandler
         }
