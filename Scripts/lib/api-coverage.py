@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Compares symbol graphs with tables of public names: see Scripts/api-coverage.
 
-A table has a row for each name: a mark, the kind, the name with the types that it stands in, the types of the
-parameters, the type of the result. A row without types only asks for the name.
+A table has a row for each name: a mark, the kind, the name with the types that contain it, the types of the
+parameters, the type of the result. For a row without types, only the name is compared.
 """
 
 import json

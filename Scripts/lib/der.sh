@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
-# DER written by hand, in hexadecimal text: what the `openssl` command cannot make, namely OCSP responses with dates,
-# signers and certificates of our choice (RFC 6960). Sourced after house.sh, never run.
+# Writes DER as hexadecimal text, for OCSP responses that the `openssl` command cannot make: those with chosen dates, signers and
+# certificates (RFC 6960). Sourced after house.sh, never run.
 
 # hex_of FILE: its octets as hexadecimal text.
 hex_of() { od -An -v -tx1 "$1" | tr -d ' \n'; }

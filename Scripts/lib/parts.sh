@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 #
-# How a script runs several others, one after the other, goes on behind one that fails, and tells at the end how each went.
+# Functions for a script that runs several others: it continues if one fails, and prints the result of each at the end.
 # Sourced after house.sh, never run.
 
 rows=() failed=() passed=0 aside=()

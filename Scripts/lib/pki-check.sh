@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 #
-# Every file of the tests' PKI held against its row by openssl's own commands. Sourced by Scripts/fixtures, never run.
+# Checks every file of the tests' PKI against its row, with the openssl commands. Sourced by Scripts/fixtures, never run.
 
 wrong=0
 

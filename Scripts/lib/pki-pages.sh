@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 #
-# README.md and facts.txt of the tests' PKI. Sourced by Scripts/fixtures, never run.
+# Writes README.md and facts.txt of the tests' PKI. Sourced by Scripts/fixtures, never run.
 
 # code_name CODE: what OpenSSL calls a verdict.
 code_name() {

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 #
-# The inputs of a fuzz target that have no name of their own, as one archive. Sourced, never run.
+# Packs the inputs of a fuzz target that have no descriptive name into one archive. Sourced, never run.
 #
-# An input in an archive is named by its SHA-1, as libFuzzer names what it finds. The same inputs give the same archive, octet for
-# octet: names are sorted, and neither times nor owners are kept.
+# An input in an archive is named by its SHA-1, as libFuzzer names the inputs that it finds. The same inputs give the same
+# archive, octet for octet: names are sorted, and the archive contains neither times nor owners.
 
 # unnamed_seeds FOLDER: the names of the files in it that are named by a SHA-1, with a NUL behind each.
 unnamed_seeds() { find "$1" -maxdepth 1 -type f -regextype posix-extended -regex '.*/[0-9a-f]{40}' -printf '%f\0' | LC_ALL=C sort -z; }

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What `Scripts/bench start` prints: how long lupine and curl take to start and to fetch a page, and where that goes.
+"""Measures for `Scripts/bench start` how long lupine and curl take to start and to fetch a page, and the time of each phase.
 
-start.py WORK RUNS START-COST URL ROOT LUPINE CURL: WORK is a folder for files, START-COST the program of Benchmarks/Peers, URL what is
-fetched, ROOT the authority of its server in PEM.
+start.py WORK RUNS START-COST URL ROOT LUPINE CURL: WORK is a folder for files, START-COST the program of Benchmarks/Peers, URL
+the page to fetch, ROOT the authority of its server in PEM.
 """
 
 import os

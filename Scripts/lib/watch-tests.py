@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Runs `swift test` and sees to it that a run that stands still ends.
+"""Runs `swift test`, and ends a run that hangs.
 
     watch-tests.py SECONDS swift test ...
 
-The tests report to a file as they begin and end. When nothing has been added to it for SECONDS, the tests that are under
-way are listed with the stacks of their process, as far as a debugger is at hand; then everything is ended, and so is
-this program, with 1. Otherwise it ends as the command does.
+The tests write to a file when they begin and end. If nothing was added to it for SECONDS, this program lists the running tests,
+with the stacks of their process if a debugger is installed. It then ends all processes, and exits with 1. Otherwise it exits as
+the command does.
 """
 
 import json
