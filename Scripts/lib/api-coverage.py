@@ -9,10 +9,10 @@ import json
 import re
 import sys
 
-# A member of a class or a static one may be written in either way; what may be switched over is used alike.
+# Kinds that count as equal: programs use an enumeration's case like a static property, and an operator like a method.
 SAME_KIND = {"enum.case": {"enum.case", "type.property"}, "func.op": {"func.op", "type.method", "method"}}
 
-# What every subclass of NSObject has without writing it.
+# The members that every subclass of NSObject inherits.
 INHERITED = {
     "copy()": ("method", [], "Any"),
     "mutableCopy()": ("method", [], "Any"),

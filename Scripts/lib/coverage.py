@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Prints the shares of lines that were run, from a file in lcov's format: by module, by state machine, and the smallest by file.
+"""Prints the shares of lines that were run, from a file in lcov's format: by module, by state machine, and the smallest of files.
 
 Scripts/coverage calls it with the root and the file. A line counts once, even if it is in several functions; it was run if any
 of them was run. Exits with 1 if a share is below its bound.

@@ -15,7 +15,7 @@ import re
 import subprocess
 import sys
 
-# Conformances that the compiler derives for every type, and not each version of it the same ones.
+# Conformances that the compiler derives for every type; its versions derive different ones.
 IMPLIED = {"Copyable", "Escapable", "BitwiseCopyable", "SendableMetatype"}
 REQUIREMENT = "requirement: "
 DEFAULTED = " (has a default)"
@@ -122,10 +122,10 @@ def breaks_when_added(name, text, before, after):
     container = name.rpartition(".")[0]
     if not any(line[0] == container for line in before):
         return ""
-    # Every type that conforms to the protocol would have to have it.
+    # Every type that conforms to the protocol would have to implement it.
     if text.startswith(REQUIREMENT) and not text.endswith(DEFAULTED):
         return "without a default"
-    # A switch over all cases would have to have it. Those over errors have a default: see Versions.md.
+    # A switch over all cases would have to handle it. A switch over errors has a default: see Versions.md.
     if re.match(r"(indirect )?case ", text):
         parts = container.split(".")
         outer = {".".join(parts[:count]) for count in range(1, len(parts) + 1)}
