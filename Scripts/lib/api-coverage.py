@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: MIT
 """Compares symbol graphs with tables of public names: see Scripts/api-coverage.
 
-A table has a row for each name: a mark, the kind, the name with the types that it stands in, the types of the
-parameters, the type of the result. A row without types only asks for the name.
+A table has a row for each name: a mark, the kind, the name with the types that contain it, the types of the
+parameters, the type of the result. For a row without types, only the name is compared.
 """
 
 import json
 import re
 import sys
 
-# A member of a class or a static one may be written in either way; what may be switched over is used alike.
+# Kinds that count as equal: programs use an enumeration's case like a static property, and an operator like a method.
 SAME_KIND = {"enum.case": {"enum.case", "type.property"}, "func.op": {"func.op", "type.method", "method"}}
 
-# What every subclass of NSObject has without writing it.
+# The members that every subclass of NSObject inherits.
 INHERITED = {
     "copy()": ("method", [], "Any"),
     "mutableCopy()": ("method", [], "Any"),

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Shares of lines that were run, from lcov's form: by module, by state machine, and the files with the smallest.
+"""Prints the shares of lines that were run, from a file in lcov's format: by module, by state machine, and the smallest of files.
 
-Called by Scripts/coverage with the root and the file. A line counts once, whatever number of functions it is in; it was run
-if any of them was. Ends with 1 when a share is below its bound.
+Scripts/coverage calls it with the root and the file. A line counts once, even if it is in several functions; it was run if any
+of them was run. Exits with 1 if a share is below its bound.
 """
 
 import collections

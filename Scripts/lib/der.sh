@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: MIT
 #
-# DER written by hand, in hexadecimal text: what the `openssl` command cannot make, namely OCSP responses with dates,
-# signers and certificates of our choice (RFC 6960). Sourced after house.sh, never run.
+# Writes DER as hexadecimal text, for OCSP responses that the `openssl` command cannot make: those with chosen dates, signers and
+# certificates (RFC 6960). Sourced after house.sh, never run.
 
-# hex_of FILE: its octets as hexadecimal text.
+# hex_of FILE: prints the octets of the file as hexadecimal text.
 hex_of() { od -An -v -tx1 "$1" | tr -d ' \n'; }
 
-# octets HEX: the octets that the text stands for, on standard output.
+# octets HEX: writes the octets of the hexadecimal text to standard output.
 octets() { printf '%b' "$(sed 's/../\\x&/g' <<<"$1")"; }
 
-# der TAG HEX...: one element; its content is all the HEX in a row.
+# der TAG HEX...: prints one element, whose content is all HEX arguments in order.
 der() {
     local tag=$1 body length
     shift
@@ -24,23 +24,23 @@ der() {
     fi
 }
 
-# inside HEX: the content of the one element that HEX is.
+# inside HEX: prints the content of the element HEX.
 inside() {
     local first=$((16#${1:2:2})) skip=4
     if [ $first -ge 128 ]; then skip=$((4 + 2 * (first & 127))); fi
     printf '%s' "${1:$skip}"
 }
 
-# der_time 20240101000000Z: a GeneralizedTime.
+# der_time 20240101000000Z: prints a GeneralizedTime.
 der_time() { der 18 "$(printf '%s' "$1" | od -An -v -tx1 | tr -d ' \n')"; }
 
-# certificate_der FILE: a PEM certificate's DER.
+# certificate_der FILE: prints the DER of a PEM certificate.
 certificate_der() {
     openssl x509 -in "$1" -outform DER -out "$scratch/certificate.der"
     hex_of "$scratch/certificate.der"
 }
 
-# subject_der FILE: the subject of a certificate: the sixth element of its inner sequence (RFC 5280 §4.1).
+# subject_der FILE: prints the subject of a certificate: the sixth element of its inner sequence (RFC 5280 §4.1).
 subject_der() {
     local place offset header length
     place=$(openssl asn1parse -in "$1" | grep ':d=2 ' | sed -n 6p)
@@ -50,10 +50,10 @@ subject_der() {
     certificate_der "$1" | cut -c $((2 * offset + 1))-$((2 * (offset + header + length)))
 }
 
-# key_hash FILE: SHA-1 of a certificate's key, the form in which OCSP names a responder by its key.
+# key_hash FILE: prints the SHA-1 of a certificate's key, by which OCSP can name a responder.
 key_hash() { openssl x509 -in "$1" -noout -ocspid | sed -n 's/.*Public key OCSP hash: //p' | tr A-F a-f; }
 
-# certificate_id DIGEST ISSUER LEAF: the CertID of an OCSP request for LEAF; both are PEM files.
+# certificate_id DIGEST ISSUER LEAF: prints the CertID of an OCSP request for LEAF; ISSUER and LEAF are PEM files.
 certificate_id() {
     openssl ocsp "-$1" -issuer "$2" -cert "$3" -no_nonce -reqout "$scratch/request.der"
     inside "$(inside "$(inside "$(inside "$(hex_of "$scratch/request.der")")")")"
@@ -74,7 +74,7 @@ single_response() {
 }
 
 # ocsp_response FILE RESPONDER_ID KEY CERTIFICATE PRODUCED SINGLE...: a signed answer. RESPONDER_ID is hexadecimal,
-# KEY and CERTIFICATE are PEM files; the certificate goes along unless it is `none`.
+# KEY and CERTIFICATE are PEM files; the answer contains the certificate unless it is `none`.
 ocsp_response() {
     local file=$1 responder=$2 key=$3 certificate=$4 produced=$5 data algorithm signature carried=
     shift 5

@@ -3,9 +3,10 @@
 
     everyday-lines.py --lupine PROGRAM [--write] [--jobs N] [--verbose] [PATTERN...]
 
-Compared are the requests on the wire and how the program ends, and what each row of Tests/Fixtures/EverydayLines/lines.tsv names
-besides. The page Documentation/EverydayLines.md is made of the same table; --write writes it, otherwise it has to be what would be
-written. With PATTERNs only lines that contain one are run, and the page is left alone. Ends with 1 when a line differs."""
+It compares the requests on the wire, the exit of the program, and the results that each row of
+Tests/Fixtures/EverydayLines/lines.tsv names. The page Documentation/EverydayLines.md is generated from the same table: --write
+writes it; without --write it must be equal to the generated text. With PATTERNs, only lines that contain one of them are run,
+and the page is neither checked nor written. Exits with 1 if a line differs."""
 
 import argparse
 import collections
@@ -27,15 +28,15 @@ FIXTURES = ROOT / "Tests/Fixtures/EverydayLines"
 PAGE = ROOT / "Documentation/EverydayLines.md"
 PKI = ROOT / "Tests/Fixtures/PKI"
 
-# Fields that say which program it is, what it can decode and how it frames a message: compared where a row names them.
+# Fields that name the program, what it can decode and how it frames a message; they are compared only if a row names them.
 NEUTRAL = {"user-agent", "accept", "accept-encoding", "connection", "proxy-connection", "expect"}
-# Ports as lines have them, and the relays that stand for them.
+# The ports in the lines, and the relay that replaces each.
 PORTS = {"8080": "plain", "8443": "TLS", "3128": "proxy", "1080": "SOCKS"}
-# When the files of a line were last written: Tue, 02 Jan 2024 03:04:05 GMT.
+# The modification time of a line's files: Tue, 02 Jan 2024 03:04:05 GMT.
 WRITTEN = 1_704_164_645
-# Seconds after which a program that does not end on its own is stopped, and the line fails.
+# The seconds after which a program that has not ended is stopped, and its line fails.
 GUARD = 300
-# What a row compares beside the requests, and how the page says it.
+# The results that a row can compare in addition to the requests, with their names on the page.
 SHOWN = {
     "out": "output", "message": "output", "files": "files", "mtime": "time of the file", "exit": "exit code", "cookies": "cookie file",
     "parts": "parts", "fails": "that it fails",
@@ -222,7 +223,7 @@ def on_terminal(words, folder, variables):
     return process.ended(b"", said)
 
 
-# What is compared.
+# The comparison.
 
 def differences(row, ours, theirs):
     """Says in what the two outcomes of a row differ; without the peer's, what can be seen in lupine's alone."""
@@ -327,7 +328,7 @@ def cookies(outcome):
     return sorted(found)
 
 
-# Lines that are not taken: the command has to say which option to use instead.
+# The options that `lupine` does not accept: its message must name the option to use instead.
 
 def answers(lupine):
     """The options that are not taken, with what the command says about each, and what is wrong with that."""

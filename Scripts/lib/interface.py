@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""The public interface of modules as lines of text, and what has changed in it: see Scripts/interface.
+"""Writes the public interface of modules as lines of text, and compares it with the recorded one: see Scripts/interface.
 
-    interface.py compare BASELINE GRAPHS COMPILER MODULE...   what GRAPHS have otherwise than BASELINE; ends with 1 if anything
-    interface.py write BASELINE GRAPHS COMPILER MODULE...     writes BASELINE/MODULE.txt from GRAPHS, where MODULE has anything public
+    interface.py compare BASELINE GRAPHS COMPILER MODULE...   prints how GRAPHS differ from BASELINE; exits with 1 if they do
+    interface.py write BASELINE GRAPHS COMPILER MODULE...     writes BASELINE/MODULE.txt from GRAPHS, if MODULE has public names
 
-BASELINE and GRAPHS are folders, of text files and of symbol graphs. A line is a name and, behind a tab, its declaration, a
-conformance, a superclass, or that it is deprecated. COMPILER is Swift's version, `6.3`: compilers spell declarations in different
-ways, so that a baseline that another one has written is compared by names alone.
+BASELINE is a folder of text files, GRAPHS a folder of symbol graphs. A line is a name and, after a tab, its declaration, a
+conformance, a superclass, or that it is deprecated. COMPILER is Swift's version, such as `6.3`: compilers print declarations in
+different ways, so that only names are compared if another compiler has written the baseline.
 """
 
 import json
@@ -15,7 +15,7 @@ import re
 import subprocess
 import sys
 
-# Conformances that the compiler derives for every type, and not each version of it the same ones.
+# Conformances that the compiler derives for every type; its versions derive different ones.
 IMPLIED = {"Copyable", "Escapable", "BitwiseCopyable", "SendableMetatype"}
 REQUIREMENT = "requirement: "
 DEFAULTED = " (has a default)"
@@ -122,10 +122,10 @@ def breaks_when_added(name, text, before, after):
     container = name.rpartition(".")[0]
     if not any(line[0] == container for line in before):
         return ""
-    # Every type that conforms to the protocol would have to have it.
+    # Every type that conforms to the protocol would have to implement it.
     if text.startswith(REQUIREMENT) and not text.endswith(DEFAULTED):
         return "without a default"
-    # A switch over all cases would have to have it. Those over errors have a default: see Versions.md.
+    # A switch over all cases would have to handle it. A switch over errors has a default: see Versions.md.
     if re.match(r"(indirect )?case ", text):
         parts = container.split(".")
         outer = {".".join(parts[:count]) for count in range(1, len(parts) + 1)}

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The pages of the documentation: whether their links lead anywhere, and how DocC wants them.
+"""Checks the links of the documentation's pages, and converts the pages for DocC.
 
-    pages.py check ROOT          every relative link and anchor of every Markdown file in git; 1 when one leads nowhere
-    pages.py convert FROM TO     a catalogue whose links between pages are DocC's, of one that any reader can follow
+    pages.py check ROOT       checks every relative link and anchor of every Markdown file in git; exits with 1 if one is broken
+    pages.py convert FROM TO  copies a catalogue, and replaces its Markdown links between pages by those that DocC needs
 """
 
 import pathlib

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
 #
-# How a script runs several others, one after the other, goes on behind one that fails, and tells at the end how each went.
+# Functions for a script that runs several others: it continues if one fails, and prints the result of each at the end.
 # Sourced after house.sh, never run.
 
 rows=() failed=() passed=0 aside=()
 printed=$(mktemp -d "${TMPDIR:-/tmp}/lupine-$name.XXXXXX")
 trap 'rm -rf "$printed"' EXIT
 
-# part NAME COMMAND...: runs one part, notes its time, its outcome and what it printed.
+# part NAME COMMAND...: runs one part, and records its time, its outcome and its output.
 part() {
     local part_name=$1 start=$SECONDS outcome=passed
     shift
@@ -16,8 +16,8 @@ part() {
     note "$part_name" "$(seconds_since "$start")" $outcome
 }
 
-# beside NAME COMMAND...: begins a part that leaves room for others, or fills what they leave; the next ones run beside it, until
-# `joined` waits for it. One at a time.
+# beside NAME COMMAND...: starts a part in the background, because it does not use all cores; the next parts run at the same time,
+# until `joined` waits for it. Only one part may run in the background.
 beside() {
     local part_name=$1
     shift
@@ -30,7 +30,7 @@ beside() {
     aside=("$part_name" $!)
 }
 
-# joined: waits for the part that was begun with `beside`, and tells what it printed.
+# joined: waits for the part that `beside` has started, and prints its output.
 joined() {
     local part_name=${aside[0]} seconds="?" outcome=FAILED
     wait "${aside[1]}" || true
@@ -41,14 +41,14 @@ joined() {
     note "$part_name" "$seconds" "$outcome"
 }
 
-# note NAME SECONDS OUTCOME: how a part went.
+# note NAME SECONDS OUTCOME: records the result of a part.
 note() {
     if [ "$3" = passed ]; then passed=$((passed + 1)); else failed+=("$1"); fi
     rows+=("$(printf '%-12s %6s s  %s' "$1" "$2" "$3")")
 }
 
-# why PART: the lines of a part that failed which say why: the tests that failed or stood still, else what looks like an error,
-# else its last ones. A process that a test has crash on purpose says so too, and is no reason.
+# why PART: prints the lines of a failed part that say why: the tests that failed or hung, else lines that look like errors, else
+# the last lines. Lines of a process that a test makes crash on purpose are left out.
 why() {
     local pattern lines
     printf '\n== %s failed:\n' "$1"
@@ -60,7 +60,7 @@ why() {
     printf '%s\n' "$lines" | tail -n 60 | cut -c1-600
 }
 
-# outcome: each part's time, how many passed, and of those that failed why. False when one failed.
+# outcome: prints the time of each part, how many parts passed, and why the others failed. Fails if a part failed.
 outcome() {
     local part_name
     for part_name in ${failed[@]+"${failed[@]}"}; do why "$part_name"; done

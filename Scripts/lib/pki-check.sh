@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 #
-# Every file of the tests' PKI held against its row by openssl's own commands. Sourced by Scripts/fixtures, never run.
+# Checks every file of the tests' PKI against its row, with the openssl commands. Sourced by Scripts/fixtures, never run.
 
 wrong=0
 
@@ -12,12 +12,12 @@ expect() {
     wrong=$((wrong + 1))
 }
 
-# expect_same WHAT EXPECTED FOUND: the same for long texts, which it does not print.
+# expect_same WHAT EXPECTED FOUND: like expect, for long texts, which it does not print.
 expect_same() {
     if [ "$2" = "$3" ]; then expect "$1" same same; else expect "$1" "the same" "something else"; fi
 }
 
-# verdict ARGUMENT...: the first code that `openssl verify` gives; 0 when it accepts.
+# verdict ARGUMENT...: prints the first error code of `openssl verify`; 0 if it accepts.
 verdict() {
     local said
     if said=$(openssl verify -auth_level 2 "$@" 2>&1); then
@@ -27,10 +27,10 @@ verdict() {
     fi
 }
 
-# iso TIME: 20240101000000Z as openssl prints it.
+# iso TIME: prints a time such as 20240101000000Z in the form that openssl prints.
 iso() { sed -E 's/(....)(..)(..)(..)(..)(..)Z/\1-\2-\3 \4:\5:\6Z/' <<<"$1"; }
 
-# check_certificate NAME: dates, and that the key is the certificate's.
+# check_certificate NAME: checks the dates, and that the key belongs to the certificate.
 check_certificate() {
     local first last dates
     read -r first last < <(validity_of "$1")
@@ -66,7 +66,7 @@ check_leaves() {
         "$(verdict -no-CApath -no-CAstore -CAfile bundle.pem -untrusted good-chain.pem good.pem)"
 }
 
-# container FILE PASSWORD [OPTION]: how many certificates and keys a PKCS#12 gives.
+# container FILE PASSWORD [OPTION]: prints how many certificates and keys a PKCS#12 file contains.
 container() {
     openssl pkcs12 -in "$1" -passin "pass:$2" -nodes ${3+"$3"} 2>/dev/null |
         awk '/BEGIN CERT/ { c++ } /BEGIN .*KEY/ { k++ } END { printf "%d+%d", c, k }'
@@ -92,7 +92,7 @@ check_identities() {
     expect "client-rsa.p12 with a wrong password" 0+0 "$(container client-rsa.p12 wrong)"
 }
 
-# answer FILE LEAF DIGEST: what `openssl ocsp` makes of an answer about LEAF.
+# answer FILE LEAF DIGEST: prints the result of `openssl ocsp` for a response about LEAF.
 answer() {
     local said issuer
     issuer=$(issuer_of "$2").pem
@@ -125,7 +125,7 @@ check_revocation() {
         -CRLfile crl/intermediate.pem -untrusted intermediate.pem good-crl.pem)"
 }
 
-# check_all: every file against its row; fails when one does not hold.
+# check_all: checks every file against its row; fails if one differs.
 check_all() {
     local row
     checked=0

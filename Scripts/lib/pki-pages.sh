@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 #
-# README.md and facts.txt of the tests' PKI. Sourced by Scripts/fixtures, never run.
+# Writes README.md and facts.txt of the tests' PKI. Sourced by Scripts/fixtures, never run.
 
-# code_name CODE: what OpenSSL calls a verdict.
+# code_name CODE: prints OpenSSL's name of an error code.
 code_name() {
     case ${1%!} in
     -) echo 'no server' ;;
@@ -30,7 +30,7 @@ code_name() {
     esac
 }
 
-# describe: README.md, from the tables.
+# describe: prints README.md, from the tables.
 describe() {
     local row issuer host code what about signer status says revokes target
     cat <<'END'
@@ -101,7 +101,7 @@ END
     while IFS='|' read -r row what; do echo "| $row | $what |"; done < <(rows "$others")
 }
 
-# asked_about ANSWER ABOUT: the certificate in question; the last one where the answer knows several.
+# asked_about ANSWER ABOUT: prints the certificate to ask about; the last one if the response is about several.
 asked_about() {
     case $1 in
     other-serial) echo good-ocsp ;;
@@ -109,7 +109,7 @@ asked_about() {
     esac
 }
 
-# state_facts: facts.txt, from the certificates and, for host and code, from the table of the leaves.
+# state_facts: prints facts.txt, from the certificates and, for host and code, from the table of the leaves.
 state_facts() {
     local row key host code what serial print pin dates
     echo '# name | serial number | SHA-256 of the certificate | pin of its key | first second | last second |' \

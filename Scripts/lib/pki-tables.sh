@@ -151,15 +151,15 @@ ocsp/try-later.der    | An OCSP response without content, status tryLater.
 ocsp/garbage.der, crl/garbage.crl | Text.
 '
 
-# rows TABLE: its lines, with the blanks around the bars removed.
+# rows TABLE: prints the lines of the table, without the blanks around the bars.
 rows() { sed -E '/^$/d; s/ *\| */|/g' <<<"$1"; }
 
-# issuer_of NAME: the name of who signed it; itself for a root.
+# issuer_of NAME: prints the name of the issuer of a certificate; the certificate itself for a root.
 issuer_of() {
     rows "$authorities$leaves" | awk -F'|' -v name="$1" '$1 == name { print $2 == "-" ? name : $2 }'
 }
 
-# chain_of NAME: NAME and its issuers without the root; a root is its own chain.
+# chain_of NAME: prints NAME and its issuers without the root; for a root, only NAME.
 chain_of() {
     local at=$1 issuer
     echo "$at"

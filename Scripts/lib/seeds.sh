@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: MIT
 #
-# The inputs of a fuzz target that have no name of their own, as one archive. Sourced, never run.
+# Packs the inputs of a fuzz target that have no descriptive name into one archive. Sourced, never run.
 #
-# An input in an archive is named by its SHA-1, as libFuzzer names what it finds. The same inputs give the same archive, octet for
-# octet: names are sorted, and neither times nor owners are kept.
+# An input in an archive is named by its SHA-1, as libFuzzer names the inputs that it finds. The same inputs give the same
+# archive, octet for octet: names are sorted, and the archive contains neither times nor owners.
 
-# unnamed_seeds FOLDER: the names of the files in it that are named by a SHA-1, with a NUL behind each.
+# unnamed_seeds FOLDER: prints the names of the files in the folder that are named by their SHA-1, each followed by a NUL.
 unnamed_seeds() { find "$1" -maxdepth 1 -type f -regextype posix-extended -regex '.*/[0-9a-f]{40}' -printf '%f\0' | LC_ALL=C sort -z; }
 
-# pack_seeds FOLDER ARCHIVE: makes the archive of the folder's files that are named by a SHA-1. There is no archive where there are none.
+# pack_seeds FOLDER ARCHIVE: makes the archive from the folder's files that are named by their SHA-1. Without such files it makes
+# no archive.
 pack_seeds() {
     local folder=$1 archive=$2
     if [ "$(unnamed_seeds "$folder" | wc -c)" = 0 ]; then
@@ -26,7 +27,8 @@ unpack_seeds() {
     if [ -f "$1" ]; then tar -C "$2" --no-same-owner -xzf "$1"; fi
 }
 
-# drop_named_seeds FOLDER SEEDS: removes what has the content of a file in SEEDS from the folder, whose files are named by their SHA-1.
+# drop_named_seeds FOLDER SEEDS: removes each file of FOLDER that has the same content as a file in SEEDS. The files of FOLDER are
+# named by their SHA-1.
 drop_named_seeds() {
     local hash
     find "$2" -maxdepth 1 -type f -exec sha1sum {} + | while read -r hash _; do rm -f "$1/${hash#\\}"; done

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Where the instructions of a request go, by layer: the difference of two profiles that callgrind wrote.
+"""Prints the instructions of a request by layer, from the difference of two callgrind profiles.
 
     shares.py LESS MORE REQUESTS [FUNCTIONS]
 
-LESS and MORE are the profiles of a short run and of one with REQUESTS requests more, made with --demangle=no: what the program
-does at its start and end falls out. Prints a table of Markdown, and the FUNCTIONS (default: none) that take most.
+LESS is the profile of a short run, MORE that of a run with REQUESTS more requests, both made with --demangle=no. The difference
+leaves out the start and the end of the program. Prints a Markdown table, and the FUNCTIONS (default: none) with the most
+instructions.
 """
 
 import collections

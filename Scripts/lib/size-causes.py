@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""What the octets of a program consist of that another one has not, by module and kind.
+"""Prints the octets that one program has more than another, by module and kind.
 
     size-causes.py LESS MORE
 
-LESS and MORE are programs for x86-64, with symbols or without; beside each stands the map that GNU gold wrote, as PROGRAM.map. Counts
-what stays in a stripped file, and prints a table of Markdown: a row for each library or module, columns by kind.
+LESS and MORE are programs for x86-64, with symbols or without. The map file that GNU gold wrote for each must be in the same
+folder, as PROGRAM.map. Counts what remains in a stripped file, and prints a Markdown table: a row for each library or module,
+columns by kind.
 """
 
 import bisect

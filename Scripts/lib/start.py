@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What `Scripts/bench start` prints: how long lupine and curl take to start and to fetch a page, and where that goes.
+"""Measures for `Scripts/bench start` how long lupine and curl take to start and to fetch a page, and the time of each phase.
 
-start.py WORK RUNS START-COST URL ROOT LUPINE CURL: WORK is a folder for files, START-COST the program of Benchmarks/Peers, URL what is
-fetched, ROOT the authority of its server in PEM.
+start.py WORK RUNS START-COST URL ROOT LUPINE CURL: WORK is a folder for files, START-COST the program of Benchmarks/Peers, URL
+the page to fetch, ROOT the authority of its server in PEM.
 """
 
 import os
@@ -14,12 +14,12 @@ import sys
 
 work, runs, start_cost, url, root, lupine, curl = sys.argv[1:8]
 programs = {"lupine": lupine, "curl": curl}
-# Nothing of the environment counts: some of it names roots.
+# The programs get only these variables: some variables of the environment name roots.
 clean = {"PATH": os.environ["PATH"], "HOME": work, "LC_ALL": "C", "no_proxy": "*"}
 fetch = ["-s", "-o", f"{work}/page"]
 bundles = [
     "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem", "/etc/ssl/cert.pem"]
-# What is measured: a name, assignments, arguments.
+# The measured runs: a name, assignments of variables, arguments.
 cases = [
     ("--version", [], ["--version"]),
     ("-k", [], ["-k"]),
@@ -103,7 +103,7 @@ def trace(path, assignments, arguments):
             if call == "execve":
                 borders.setdefault("start", time)
             elif call == "munmap":
-                # The loader's last act: the cache of library names goes.
+                # The loader's last action: it unmaps the cache of library names.
                 borders.setdefault("loading", time)
             elif call == "connect" and "AF_INET" in rest and "htons(0)" not in rest:
                 borders["set-up"] = time

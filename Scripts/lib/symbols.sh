@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 #
-# Reads the symbols of modules out of the debug build. Sourced by scripts, after house.sh.
+# Reads the symbols of modules from the debug build. Sourced by scripts, after house.sh.
 
-# read_symbols FOLDER "MODULE..." OPTION...: writes the symbol graphs of the modules and of their extensions of others' types into the
-# folder; the options are those of `swift symbolgraph-extract`. Builds the package first where it is not built yet.
+# read_symbols FOLDER "MODULE..." OPTION...: writes the symbol graphs of the modules, and of their extensions of other modules'
+# types, into the folder; the options are those of `swift symbolgraph-extract`. Builds the package first if it is not built yet.
 read_symbols() {
     local folder=$1 modules=$2 log built target module map search
     shift 2

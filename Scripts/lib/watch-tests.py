@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Runs `swift test` and sees to it that a run that stands still ends.
+"""Runs `swift test`, and ends a run that hangs.
 
     watch-tests.py SECONDS swift test ...
 
-The tests report to a file as they begin and end. When nothing has been added to it for SECONDS, the tests that are under
-way are listed with the stacks of their process, as far as a debugger is at hand; then everything is ended, and so is
-this program, with 1. Otherwise it ends as the command does.
+The tests write to a file when they begin and end. If nothing was added to it for SECONDS, this program lists the running tests,
+with the stacks of their process if a debugger is installed. It then ends all processes, and exits with 1. Otherwise it exits as
+the command does.
 """
 
 import json
@@ -46,7 +46,7 @@ def parent_of(process):
     """The process that started it, or None when it has ended."""
     try:
         with open(f"/proc/{process}/stat", encoding="utf-8", errors="replace") as file:
-            # The name in parentheses may hold anything; behind it stand the state and the parent.
+            # The name in parentheses may contain any characters; the state and the parent follow it.
             return int(file.read().rpartition(")")[2].split()[1])
     except OSError:
         return None
@@ -117,11 +117,11 @@ def main():
             except subprocess.TimeoutExpired:
                 pass
             now = os.path.getsize(events)
-            # Nothing is added while it builds, either.
+            # Nothing is added to the file during a build, either.
             if now != size or now == 0:
                 size, since = now, time.monotonic()
             elif time.monotonic() - since > limit:
-                # What a test has begun to write may still want its end.
+                # The line break first ends a line of output that a test may have begun.
                 print(f"\nno test has begun or ended for {limit:.0f} s", flush=True)
                 for name, at in tests_under_way(events):
                     print(f"under way for {time.time() - at:.0f} s: {name[:300]}", flush=True)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Relays in front of an origin that record what clients send: plain, over TLS, on a Unix-domain socket, as an HTTP proxy and as a
-SOCKS proxy. What is recorded are requests, in the order in which they began to arrive."""
+SOCKS proxy. They record requests, in the order in which these began to arrive."""
 
 import re
 import select
