@@ -21,7 +21,7 @@ struct HostileJSONTests {
         var start = 0
         while start < content.count {
             let end = start + min(length, content.count - start)
-            try presenter.take(Data(content[start..<end]))
+            try presenter.write(Data(content[start..<end]))
             start = end
         }
         try presenter.finish()
@@ -135,9 +135,9 @@ struct HostileJSONTests {
             sink: ProcessContext.Sink(isTerminal: true) { paper.write($0) },
             manner: .pretty(breaksLines: true),
             style: Style(isOn: false), type: "application/json")
-        try presenter.take(Data("[1, \"begin".utf8))
+        try presenter.write(Data("[1, \"begin".utf8))
         #expect(String(decoding: paper.content, as: UTF8.self) == "[\n    1,\n    \"begin")
-        try presenter.take(Data("ning\"".utf8))
+        try presenter.write(Data("ning\"".utf8))
         #expect(String(decoding: paper.content, as: UTF8.self).hasSuffix("\"beginning\""))
     }
 

@@ -95,7 +95,7 @@ struct HostileTerminalTests {
             var presenter = BodyPresenter(
                 sink: ProcessContext.Sink(isTerminal: true) { paper.write($0) }, manner: .verbatim,
                 style: Style(isOn: false), type: "text/plain")
-            for piece in [all[..<cut], all[cut...]] where !piece.isEmpty { try presenter.take(Data(piece)) }
+            for piece in [all[..<cut], all[cut...]] where !piece.isEmpty { try presenter.write(Data(piece)) }
             try presenter.finish()
             #expect(String(validating: paper.content, as: UTF8.self) != nil, "cut at \(cut)")
             shown.insert(String(decoding: paper.content, as: UTF8.self))

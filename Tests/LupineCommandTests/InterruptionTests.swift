@@ -12,9 +12,9 @@ import Testing
     @Test func whatIsToBeDoneBeforeLeavingIsDoneOnce() {
         let interruption = Interruption()
         let done = Guarded<[Int]>([])
-        _ = interruption.beforeLeaving { done.withLock { $0.append(1) } }
-        let second = interruption.beforeLeaving { done.withLock { $0.append(2) } }
-        _ = interruption.beforeLeaving { done.withLock { $0.append(3) } }
+        _ = interruption.addCleanup { done.withLock { $0.append(1) } }
+        let second = interruption.addCleanup { done.withLock { $0.append(2) } }
+        _ = interruption.addCleanup { done.withLock { $0.append(3) } }
         interruption.forget(second)
         // A handler that only cleans up does not count as work to interrupt.
         #expect(!interruption.interrupt())

@@ -14,10 +14,10 @@ struct OptionTableTests {
 
     @Test func noNameIsGivenTwice() {
         let shorts = OptionTable.all.compactMap(\.short)
-        let longs = OptionTable.all.flatMap(\.longs)
+        let longNames = OptionTable.all.flatMap(\.longNames)
         #expect(Set(shorts).count == shorts.count)
-        #expect(Set(longs).count == longs.count)
-        #expect(OptionTable.all.allSatisfy { !$0.longs.isEmpty && !$0.brief.isEmpty })
+        #expect(Set(longNames).count == longNames.count)
+        #expect(OptionTable.all.allSatisfy { !$0.longNames.isEmpty && !$0.brief.isEmpty })
     }
 
     /// Checks curl's letters, for the options that this command has.
@@ -46,7 +46,7 @@ struct OptionTableTests {
     @Test(arguments: OptionTable.all.map(\.name))
     func everySwitchIsExplainedEverywhere(_ name: OptionName) throws {
         let option = try #require(OptionTable.option(name))
-        for long in option.longs {
+        for long in option.longNames {
             let page = try HelpPage.page(for: "--\(long)")
             #expect(page.hasPrefix(option.synopsis))
             #expect(page.split(separator: "\n").allSatisfy { $0.count <= 80 })
@@ -60,7 +60,7 @@ struct OptionTableTests {
             let page = try HelpPage.page(for: "-\(short)")
             #expect(page.hasPrefix(option.synopsis))
         }
-        let first = try #require(option.longs.first).replacing("-", with: "\\-")
+        let first = try #require(option.longNames.first).replacing("-", with: "\\-")
         #expect(ManualPage.text(version: "1").contains("\\-\\-\(first)"))
     }
 

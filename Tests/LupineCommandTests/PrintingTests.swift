@@ -24,8 +24,8 @@ struct PrintingTests {
         var writer = ProcessContext.ContentWriter(ProcessContext.Sink { paper.write($0) })
         var painter = JSONPainter(style: style, breaksLines: breaksLines)
         #expect(throws: Never.self) {
-            for octet in json.utf8 { try painter.take(octet, into: &writer) }
-            try painter.finish(into: &writer)
+            for octet in json.utf8 { try painter.write(octet, to: &writer) }
+            try painter.finish(to: &writer)
             try writer.flush()
         }
         return String(decoding: paper.content, as: UTF8.self)
@@ -84,9 +84,10 @@ struct PrintingTests {
         var bars: [ProgressBar] = []
         for name in ["a", String(repeating: "long-name-", count: 30)] {
             for total in [nil, Int64(0), 1000, 1 << 40] {
-                for end in [nil, "done", "interrupted"] {
+                for outcome in [nil, "done", "interrupted"] {
                     bars.append(
-                        ProgressBar(name: name, offset: 10, count: 500, total: total, elapsed: 2, end: end))
+                        ProgressBar(
+                            name: name, offset: 10, count: 500, total: total, elapsed: 2, outcome: outcome))
                 }
             }
         }

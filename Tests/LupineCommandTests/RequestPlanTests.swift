@@ -30,7 +30,7 @@ struct RequestPlanTests {
     ])
     func dotsAreTakenOutOfPaths(_ typed: String, _ text: String) throws {
         var address = try Address(typed)
-        address.removeDots()
+        address.removeDotSegments()
         #expect(address.text == text)
     }
 
@@ -81,7 +81,7 @@ struct RequestPlanTests {
     ])
     func parametersAreAdded(_ typed: String, _ text: String) throws {
         var address = try Address(typed)
-        address.add([("a", "1"), ("b", "&")])
+        address.addParameters([("a", "1"), ("b", "&")])
         #expect(address.text == text)
     }
 
@@ -172,7 +172,7 @@ struct RequestPlanTests {
         ("http://h.test/a%20b", "a b"),
     ])
     func remoteNamesAreSafe(_ url: String, _ name: String) throws {
-        let found = RemoteName.of(try #require(URL(string: url)))
+        let found = RemoteName.name(of: try #require(URL(string: url)))
         #expect(!found.contains("/") && found != "..")
         if !url.contains("%2f") { #expect(found == name) }
     }
@@ -181,16 +181,16 @@ struct RequestPlanTests {
         var schedule = RetrySchedule(retries: 4)
         #expect(schedule.allowsRetry(after: 503) && schedule.allowsRetry(after: 429))
         #expect(!schedule.allowsRetry(after: 404))
-        for (after, pause) in [(nil, 1), (1, 2), (7, 7), (1e9, RetrySchedule.longestWait)] {
-            #expect(schedule.pause(retryAfter: after, spent: 1e6) == pause)
+        for (retryAfter, delay) in [(nil, 1), (1, 2), (7, 7), (1e9, RetrySchedule.longestWait)] {
+            #expect(schedule.retryDelay(retryAfter: retryAfter, elapsed: 1e6) == delay)
             schedule.advance()
         }
         #expect(!schedule.allowsRetry(after: 503))
         #expect(!schedule.allowsRetry(after: CommandFailure(.timeout, "")))
     }
 
-    /// Checks the pause before a retry. The arguments: the options, the seconds spent, those of Retry-After, and the pause; nil
-    /// if there is no retry.
+    /// Checks the delay before a retry. The arguments: the options, the elapsed seconds, the seconds of Retry-After, and the
+    /// expected delay; nil if there is no retry.
     @Test(
         arguments: [
             ("", 1e6, nil, 1), ("--retry-delay 0", 0, nil, 1), ("--retry-delay 0", 0, 3, 3),
@@ -198,11 +198,13 @@ struct RequestPlanTests {
             ("--retry-max-time 5", 4, nil, 1), ("--retry-max-time 5", 4.5, nil, nil),
             ("--retry-max-time 5", 0, 6, nil), ("--retry-max-time 5 --retry-delay 2", 3, nil, 2),
         ] as [(String, Double, Double?, Double?)])
-    func retriesFitIntoTheirTime(_ line: String, _ spent: Double, _ after: Double?, _ pause: Double?) throws {
+    func retriesEndAtTheirTimeLimit(
+        _ line: String, _ elapsed: Double, _ retryAfter: Double?, _ delay: Double?
+    ) throws {
         let words = ("--retry 2 h.test " + line).split(separator: " ").map(String.init)
         guard case .fetch(let invocation) = try CommandLineReader.read(words) else {
             throw UsageError("no fetch")
         }
-        #expect(RetrySchedule(invocation).pause(retryAfter: after, spent: spent) == pause)
+        #expect(RetrySchedule(invocation).retryDelay(retryAfter: retryAfter, elapsed: elapsed) == delay)
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-/// A parsed command line, as a value. Parsing does no I/O.
+/// A parsed command line, or with --next the part for one request. The properties are the values of the options or
+/// their defaults.
 struct Invocation: Hashable, Sendable {
     /// The parts of messages to print, by the letters of `--print`.
     struct Parts: OptionSet, Hashable, Sendable {
@@ -15,43 +16,52 @@ struct Invocation: Hashable, Sendable {
 
     /// One value of `-d` or a related option.
     struct DataPiece: Hashable, Sendable {
+        /// The option: -d, --data-raw, --data-binary, --data-urlencode or curl's --json.
         enum Kind: Hashable, Sendable { case text, raw, binary, urlEncode, json }
         var kind: Kind
         var text: String
     }
 
-    /// The format of the body that items make.
+    /// The format of the body that is built from items.
     enum ItemForm: Hashable, Sendable { case json, form, multipart }
     /// Where a response is saved.
     enum Destination: Hashable, Sendable {
+        /// The file of -o, as typed.
         case file(String)
+        /// A file with the name of the URL or the server (-O).
         case remoteName
     }
     /// The offset at which a download resumes.
     enum ResumeOffset: Hashable, Sendable {
+        /// The length of the file (`-C -`).
         case automatic
+        /// A number of bytes.
         case offset(Int64)
     }
-    /// A switch that may be decided automatically.
+    /// When colours are used: if the output is a terminal, always, or never.
     enum Choice: String, Hashable, Sendable { case auto, always, never }
     /// How JSON is printed.
     enum Pretty: String, Hashable, Sendable { case all, colors, format, none }
     /// The format of a timing report.
     enum Report: String, Hashable, Sendable { case text, json }
-    /// A server to connect to instead of a URL's host and port; nil matches any, or keeps the URL's.
+    /// A server to connect to in place of a URL's host and port (--connect-to).
     struct ConnectToRule: Hashable, Sendable {
+        /// The URL's host; nil for any.
         var host: String?
+        /// The URL's port; nil for any.
         var port: UInt16?
+        /// The host to connect to; nil for the URL's.
         var newHost: String?
+        /// The port to connect to; nil for the URL's.
         var newPort: UInt16?
     }
     /// The authentication scheme.
     enum AuthType: String, Hashable, Sendable { case basic, digest, bearer, any }
     /// The address family of connections.
     enum Family: Hashable, Sendable { case ipv4, ipv6 }
-    /// The HTTP versions that may be used.
+    /// The HTTP versions that may be used; `http2` allows no other version.
     enum Versions: Hashable, Sendable { case http11, both, http2 }
-    /// Addresses to use instead of a name look-up.
+    /// Addresses to use in place of a name look-up (--resolve).
     struct Override: Hashable, Sendable {
         var host: String
         var port: UInt16
@@ -65,10 +75,15 @@ struct Invocation: Hashable, Sendable {
     /// The URLs as typed.
     var urls: [String] = []
     var items: [RequestItem] = []
+    /// The format of --json, --form or --multipart.
     var itemForm: ItemForm?
+    /// The values of -d and related options.
     var data: [DataPiece] = []
+    /// The parts of -F and --form-string, as typed.
     var parts: [String] = []
+    /// The body of --raw.
     var raw: String?
+    /// The file of -T, as typed.
     var upload: String?
     var putsDataIntoQuery = false
     var asksForHead = false
@@ -78,9 +93,9 @@ struct Invocation: Hashable, Sendable {
     var referer: String?
     var keepsEncoding = false
     var ignoresStandardInput = false
-    /// The query parameters of --url-query.
+    /// The values of --url-query.
     var queryPieces: [String] = []
-    /// The indices of those `parts` whose content is taken literally.
+    /// The indices of the `parts` of --form-string, in which no character has a special meaning.
     var literalParts: Set<Int> = []
     var range: String?
     var timeCondition: String?
@@ -88,7 +103,7 @@ struct Invocation: Hashable, Sendable {
     var etagFile: String?
     var keepsDotSegments = false
     var defaultScheme = "http"
-    /// JSON was given by curl's --json DATA, so `Accept` has JSON only.
+    /// Whether `Accept` has only JSON, because curl's --json DATA is given.
     var acceptsJSONAlone = false
 
     // MARK: identity
@@ -159,7 +174,9 @@ struct Invocation: Hashable, Sendable {
     var failsWithBody = false
     var isOffline = false
     var showsRedirectHeads = false
+    /// HTTPie's --download.
     var downloads = false
+    /// Whether all URLs without -o are saved (--remote-name-all).
     var savesAll = false
     var createsFolders = false
     var outputFolder: String?
@@ -187,28 +204,32 @@ struct Invocation: Hashable, Sendable {
 
 }
 
-/// The URL schemes that may be loaded, as --proto names them.
+/// A set of URL schemes that may be loaded (--proto, --proto-redir).
 struct ProtocolSet: Hashable, Sendable {
+    /// All schemes that the command can load.
     static let all = ProtocolSet(["http", "https", "ws", "wss", "file", "data"])
-    /// The schemes that redirects may lead to.
+    /// The schemes that redirects may lead to by default.
     static let web = ProtocolSet(["http", "https", "ws", "wss"])
 
     private(set) var schemes: Set<String>
 
     private init(_ schemes: Set<String>) { self.schemes = schemes }
 
+    /// Whether a scheme, in any case, is in the set; false for nil.
     func contains(_ scheme: String?) -> Bool { scheme.map { schemes.contains($0.lowercased()) } ?? false }
 
-    /// Applies `=https`, `-http`, `+file` or `https`, or several separated by commas. Each one changes the set; `=` replaces it.
-    mutating func take(_ text: String) {
+    /// Applies changes such as `=https`, `-http`, `+file` or `https`, separated by commas, one after the other. `=` replaces the
+    /// set, `-` removes from it, and `+` or no sign adds to it.
+    mutating func apply(_ text: String) {
         for part in text.lowercased().split(separator: ",") {
             let sign = part.first.flatMap { "=+-".contains($0) ? $0 : nil }
             let name = sign == nil ? part : part.dropFirst()
-            let named = name == "all" ? Self.all.schemes : Self.all.schemes.intersection([String(name)])
+            let known = Self.all.schemes
+            let namedSchemes = name == "all" ? known : known.intersection([String(name)])
             switch sign {
-            case "=": schemes = named
-            case "-": schemes.subtract(named)
-            default: schemes.formUnion(named)
+            case "=": schemes = namedSchemes
+            case "-": schemes.subtract(namedSchemes)
+            default: schemes.formUnion(namedSchemes)
             }
         }
     }

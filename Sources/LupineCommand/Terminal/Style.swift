@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// The colours of one sink, or none. A value.
+/// The colours of one sink, or none.
 struct Style: Sendable {
     /// The role of a piece of text, with its SGR parameters.
     enum Ink: String, Sendable {
@@ -15,14 +15,15 @@ struct Style: Sendable {
         case bad = "1;31"
     }
 
+    /// Whether colours are used.
     let isOn: Bool
 
-    /// Returns the text in that colour.
+    /// Returns the text in a colour.
     func paint(_ text: TerminalText, _ ink: Ink) -> TerminalText {
         isOn && !text.isEmpty ? TerminalText(trusted: begin(ink)) + text + TerminalText(trusted: end) : text
     }
 
-    /// Returns untrusted text in that colour, as one line.
+    /// Returns untrusted text in a colour, as one line.
     func paint(_ text: String, _ ink: Ink) -> TerminalText { paint("\(text)" as TerminalText, ink) }
 
     /// The escape sequence that starts a colour; empty without colours.
