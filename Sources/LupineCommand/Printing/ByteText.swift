@@ -20,8 +20,9 @@ enum ByteText {
         let whole = Int(seconds.rounded())
         let twoDigits = { (number: Int) in number < 10 ? "0\(number)" : "\(number)" }
         let (hours, minutes) = (whole / 3600, whole / 60 % 60)
-        let seconds = twoDigits(whole % 60)
-        return hours > 0 ? "\(hours):\(twoDigits(minutes)):\(seconds)" : "\(minutes):\(seconds)"
+        let secondDigits = twoDigits(whole % 60)
+        if hours == 0 { return "\(minutes):\(secondDigits)" }
+        return "\(hours):\(twoDigits(minutes)):\(secondDigits)"
     }
 
     /// Formats a duration: `0.42 ms`, `12.3 ms`, `1.24 s`.

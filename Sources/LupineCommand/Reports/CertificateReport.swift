@@ -50,7 +50,7 @@ enum CertificateReport {
         if parsed.isAuthority { rows.remove(at: 2) }
         if let pin = certificate.af.publicKey?.pin { rows.append(("pin", "\(pin)")) }
         let firstMargin: TerminalText = "  \(index). "
-        return rows.enumerated().map { number, row in
+        return rows.enumerated().map { number, row -> TerminalText in
             let margin = number == 0 ? firstMargin : "     "
             return margin + style.paint(row.name.padded(to: 8), .name) + row.value + "\n"
         }.joined()
