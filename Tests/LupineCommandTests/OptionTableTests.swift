@@ -4,15 +4,15 @@ import Testing
 
 @testable import LupineCommand
 
-/// Tests of the table of options and of everything that is made from it.
+/// Tests of the table of options, and of the help, the manual and the completions that are made from it.
 struct OptionTableTests {
-    @Test func everySwitchHasOneRow() {
+    @Test func everyOptionHasOneRow() {
         let names = OptionTable.all.map(\.name)
         #expect(names.count == OptionName.allCases.count)
         #expect(Set(names) == Set(OptionName.allCases))
     }
 
-    @Test func noNameIsGivenTwice() {
+    @Test func optionNamesAreUnique() {
         let shorts = OptionTable.all.compactMap(\.short)
         let longNames = OptionTable.all.flatMap(\.longNames)
         #expect(Set(shorts).count == shorts.count)
@@ -20,7 +20,7 @@ struct OptionTableTests {
         #expect(OptionTable.all.allSatisfy { !$0.longNames.isEmpty && !$0.brief.isEmpty })
     }
 
-    /// Checks curl's letters, for the options that this command has.
+    /// Checks that the letters of options have the meaning that they have in curl.
     @Test(
         arguments: [
             ("X", .request), ("o", .output), ("O", .remoteName), ("L", .location), ("i", .include),
@@ -44,7 +44,7 @@ struct OptionTableTests {
     }
 
     @Test(arguments: OptionTable.all.map(\.name))
-    func everySwitchIsExplainedEverywhere(_ name: OptionName) throws {
+    func everyOptionIsInHelpManualAndCompletions(_ name: OptionName) throws {
         let option = try #require(OptionTable.option(name))
         for long in option.longNames {
             let page = try HelpPage.page(for: "--\(long)")
@@ -73,7 +73,7 @@ struct OptionTableTests {
         #expect(page.split(separator: "\n").allSatisfy { $0.count <= 80 })
     }
 
-    @Test func whatCannotBeExplainedIsAnError() {
+    @Test func helpForAnUnknownItemIsAnError() {
         #expect(throws: UsageError.self) { try HelpPage.page(for: "nothing") }
     }
 
