@@ -307,7 +307,7 @@ struct HostileTerminalTests {
             let recorder = Shell.Recorder()
             let sink = ProcessContext.Sink(isTerminal: isTerminal) { recorder.write($0) }
             sink.say(bar.line(columns: 80, unicode: true, style: Style(isOn: true)))
-            sink.say(bar.plain)
+            sink.say(bar.plainLine)
             let text = String(decoding: recorder.content, as: UTF8.self)
             #expect(Self.controls(in: text) == [] && !text.contains("\n"), "\(text)")
         }

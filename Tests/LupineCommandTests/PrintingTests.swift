@@ -114,7 +114,7 @@ struct PrintingTests {
             wideLine.hasPrefix("file [") && wideLine.contains("50%") && wideLine.contains("2.5 MiB/s")
                 && wideLine.hasSuffix("ETA 0:02"))
         #expect(bar.line(columns: 40, unicode: false).plain.hasSuffix("50% 2.5 MiB/s 0:02"))
-        #expect(bar.plain.plain == "file: 5.0 MiB (50%), 2.5 MiB/s, 0:02 left")
+        #expect(bar.plainLine.plain == "file: 5.0 MiB (50%), 2.5 MiB/s, 0:02 left")
         #expect(
             ProgressBar(name: "f", count: 10, elapsed: 1).line(columns: 80, unicode: true).plain.hasSuffix(
                 "10 B  10 B/s  0:01"))

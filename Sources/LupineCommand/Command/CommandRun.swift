@@ -187,7 +187,7 @@ struct CommandRun: Sendable {
             return Fetch(
                 plan, invocation, context, session: session, wire: reporter,
                 output: OutputPlan(invocation, context, saves: destination != nil),
-                destination: destination, board: board, files: files, number: index)
+                destination: destination, board: board, files: files, urlIndex: index)
         }
         if saves, fetches.count > 1 { return await runConcurrently(fetches) }
         var reports: [FetchReport] = []

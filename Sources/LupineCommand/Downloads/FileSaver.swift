@@ -30,10 +30,10 @@ struct FileSaver {
     ///   - expected: The number of bytes that must follow; nil if unknown.
     ///   - isNew: Whether opening fails if the path exists, even as a symbolic link.
     ///   - files: The files of the command line, of which this becomes one.
-    ///   - number: The index of the URL whose content is saved.
+    ///   - urlIndex: The index of the URL whose content is saved.
     init(
         path: String, shownName: String, offset: Int64, expected: Int64? = nil, isNew: Bool = false,
-        in files: SavedFiles = SavedFiles(), for number: Int = 0
+        in files: SavedFiles = SavedFiles(), for urlIndex: Int = 0
     ) throws {
         self.path = path
         self.shownName = shownName
@@ -42,7 +42,7 @@ struct FileSaver {
         self.isNew = isNew
         do {
             file = try OpenFile(path, O_WRONLY | O_CREAT | (isNew ? O_EXCL | O_NOFOLLOW : 0))
-            guard !file.isRegular || files.reserve(file.identity, for: number) else {
+            guard !file.isRegular || files.reserve(file.identity, for: urlIndex) else {
                 throw CommandFailure(
                     .write,
                     "Will not write over \(shownName), in which another address of this line is saved. Give each a name of its own with -o."

@@ -20,10 +20,10 @@ struct ProgressBar: Hashable, Sendable {
         return overflows ? .max : sum
     }
 
-    /// Bytes per second.
+    /// The bytes per second.
     var rate: Double { count > 0 ? Double(count) / max(elapsed, 0.001) : 0 }
 
-    /// Seconds left; nil if unknown.
+    /// The seconds until the transfer is complete; nil if unknown.
     var remaining: Double? {
         guard let total, rate > 0 else { return nil }
         return Double(max(0, total - completed)) / rate
@@ -79,7 +79,7 @@ struct ProgressBar: Hashable, Sendable {
     }
 
     /// The line for an output that is not a terminal.
-    var plain: TerminalText {
+    var plainLine: TerminalText {
         let percent = fraction.map { " (\(Int($0 * 100))%)" } ?? ""
         let ending: String
         if let outcome {

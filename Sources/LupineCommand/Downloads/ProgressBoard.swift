@@ -82,7 +82,7 @@ final class ProgressBoard: Sendable {
             guard state.rows[number].bar.outcome == nil else { return nil }
             state.rows[number].bar.elapsed = (clock.now - state.rows[number].start) / .seconds(1)
             state.rows[number].bar.outcome = outcome
-            return sink.isTerminal ? nil : state.rows[number].bar.plain
+            return sink.isTerminal ? nil : state.rows[number].bar.plainLine
         }
         if let line { sink.say(line + "\n") }
         if sink.isTerminal { draw() }
@@ -112,7 +112,7 @@ final class ProgressBoard: Sendable {
             return state.rows.indices.compactMap { index in
                 guard state.rows[index].bar.outcome == nil else { return nil }
                 state.rows[index].bar.elapsed = (now - state.rows[index].start) / .seconds(1)
-                return state.rows[index].bar.plain
+                return state.rows[index].bar.plainLine
             }
         }
         for line in lines { sink.say(line + "\n") }

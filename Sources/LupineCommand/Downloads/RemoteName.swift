@@ -8,21 +8,21 @@ enum RemoteName {
     /// The maximum length of a name in bytes: a file system allows 255, and the suffix of the resume record must fit.
     private static let mostBytes = 200
 
-    /// Returns a name that the server has given, made safe, without the leading dots that would hide the file.
+    /// Returns a name that the server has given, sanitized and without the leading dots that would hide the file.
     static func unhidden(_ name: String) -> String {
-        let visiblePart = safe(name).unicodeScalars.drop { $0 == "." || !isVisible($0) }
+        let visiblePart = sanitized(name).unicodeScalars.drop { $0 == "." || !isVisible($0) }
         return visiblePart.isEmpty ? "download" : String(visiblePart)
     }
 
-    /// Returns the last path component of a URL, made safe; `index.html` if there is none.
+    /// Returns the last path component of a URL, sanitized; `index.html` if there is none.
     static func name(of url: URL) -> String {
-        let name = safe(url.lastPathComponent)
+        let name = sanitized(url.lastPathComponent)
         return name.isEmpty || name == "." || name == ".." ? "index.html" : name
     }
 
     /// Returns the name as one path component, without characters that would control a terminal that lists the file. The result
     /// never has the suffix of a resume record: a server that could write such a file could have parts of two files combined.
-    private static func safe(_ name: String) -> String {
+    private static func sanitized(_ name: String) -> String {
         var result = String.UnicodeScalarView()
         var count = 0
         for scalar in name.unicodeScalars where scalar != "/" && scalar != "\0" && !isLineEnd(scalar) {

@@ -7,11 +7,11 @@ final class SavedFiles: Sendable {
     private let owners = Guarded<[OpenFile.Identity: Int]>([:])
 
     /// Reserves a file for the URL with this index. Returns false if it is reserved for another URL.
-    func reserve(_ file: OpenFile.Identity, for number: Int) -> Bool {
+    func reserve(_ file: OpenFile.Identity, for urlIndex: Int) -> Bool {
         owners.withLock { owners in
-            let owner = owners[file] ?? number
+            let owner = owners[file] ?? urlIndex
             owners[file] = owner
-            return owner == number
+            return owner == urlIndex
         }
     }
 }

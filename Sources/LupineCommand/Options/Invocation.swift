@@ -74,6 +74,7 @@ struct Invocation: Hashable, Sendable {
     var method: String?
     /// The URLs as typed.
     var urls: [String] = []
+    /// The arguments after the URL.
     var items: [RequestItem] = []
     /// The format of --json, --form or --multipart.
     var itemForm: ItemForm?
@@ -85,22 +86,30 @@ struct Invocation: Hashable, Sendable {
     var raw: String?
     /// The file of -T, as typed.
     var upload: String?
+    /// Whether the data of -d goes into the query (-G).
     var putsDataIntoQuery = false
+    /// Whether a HEAD request is sent (-I).
     var asksForHead = false
     /// The lines of -H, as typed.
     var headers: [String] = []
     var userAgent: String?
     var referer: String?
+    /// Whether no content coding is requested or decoded (--raw-encoding).
     var keepsEncoding = false
     var ignoresStandardInput = false
     /// The values of --url-query.
     var queryPieces: [String] = []
     /// The indices of the `parts` of --form-string, in which no character has a special meaning.
     var literalParts: Set<Int> = []
+    /// The byte ranges of -r.
     var range: String?
+    /// The date or the file of -z, as typed.
     var timeCondition: String?
+    /// The file of --etag-compare.
     var etagToCompare: String?
+    /// The file of --etag-save.
     var etagFile: String?
+    /// Whether `/../` and `/./` stay in the path (--path-as-is).
     var keepsDotSegments = false
     var defaultScheme = "http"
     /// Whether `Accept` has only JSON, because curl's --json DATA is given.
@@ -108,32 +117,43 @@ struct Invocation: Hashable, Sendable {
 
     // MARK: identity
 
+    /// The value of -u: `USER`, `USER:PASSWORD`, or the token of --auth-type bearer.
     var user: String?
     var usesDigest = false
     var authType = AuthType.basic
+    /// The token of --oauth2-bearer.
     var bearer: String?
     var netrcFile: String?
     var netrcIsOptional = false
+    /// Whether changes of the session are saved; false for --session-read-only.
     var savesSession = true
     var readsNetrc = false
+    /// The values of -b, as typed: pairs such as `a=b`, or file names.
     var cookies: [String] = []
+    /// The file of -c.
     var cookieJar: String?
+    /// The name or the path of --session.
     var session: String?
 
     // MARK: network
 
     var followsRedirects = false
     var redirectLimit: Int?
+    /// Whether redirects from https to http are not followed (--no-downgrade).
     var refusesDowngrade = false
     var proxy: String?
     var noProxy: String?
+    /// The addresses of --resolve.
     var overrides: [Override] = []
     var unixSocket: String?
+    /// The local address or the network interface of --interface.
     var interface: String?
     var versions = Versions.both
     var connectTimeout: Double?
     var maximumTime: Double?
+    /// The number of --retry.
     var retries = 0
+    /// The bytes per second of --limit-rate.
     var rate: Int?
     var proxyUser: String?
     /// Proxies for the URLs of one scheme.
@@ -150,29 +170,41 @@ struct Invocation: Hashable, Sendable {
 
     // MARK: TLS
 
+    /// Whether certificates are not checked (-k).
     var isInsecure = false
+    /// The file of --cacert.
     var authorities: String?
+    /// The value of --cert, as typed.
     var certificate: String?
+    /// The file of --key.
     var key: String?
     var keyPassword: String?
     var pins: [String] = []
     var needsTLS13 = false
     var allowsTLS13 = true
+    /// The ciphers up to TLS 1.2 (--ciphers).
     var ciphers: String?
+    /// The cipher suites of TLS 1.3 (--tls13-ciphers).
     var cipherSuites: String?
 
     // MARK: output
 
+    /// Whether the head is printed or saved before the content (-i).
     var includesHead = false
+    /// The parts of --print or a related option.
     var print: Parts?
     var isVerbose = false
     /// Whether HTTP/2 events are reported too.
     var reportsHTTP2Events = false
     var isSilent = false
+    /// Whether errors are printed in spite of -s (-S).
     var showsErrors = false
+    /// Whether a status from 400 on is a failure (-f).
     var fails = false
     var failsWithBody = false
+    /// Whether requests are printed and not sent (--offline).
     var isOffline = false
+    /// Whether the heads of redirects are printed (--all).
     var showsRedirectHeads = false
     /// HTTPie's --download.
     var downloads = false
@@ -180,13 +212,19 @@ struct Invocation: Hashable, Sendable {
     var savesAll = false
     var createsFolders = false
     var outputFolder: String?
+    /// Whether a saved file gets the date of Last-Modified (-R).
     var setsServerTime = false
+    /// The format of -w.
     var writeOut: String?
+    /// The file of -D.
     var headFile: String?
     var color = Choice.auto
     var pretty: Pretty?
+    /// The destinations of -o and -O, in order.
     var destinations: [Destination] = []
+    /// Whether -O uses the name that the server gives (-J).
     var usesServerFileName = false
+    /// The offset of -C; nil if no download is resumed.
     var resumption: ResumeOffset?
     var showsProgress = true
     /// Whether the saved file begins with the head.
@@ -196,10 +234,14 @@ struct Invocation: Hashable, Sendable {
 
     var timing: Report?
     var listsCertificates = false
+    /// Whether the events of requests are printed (--events).
     var reportsEvents = false
+    /// Whether curl lines are printed and nothing is sent (--to-curl).
     var printsCurl = false
     var showsSecrets = false
+    /// Whether content is printed while it arrives, and JSON line by line (-N).
     var streams = false
+    /// Whether the response is a stream of server-sent events (--sse).
     var followsEvents = false
 
 }

@@ -67,7 +67,7 @@ final class Fetch: Sendable {
     /// The files that the URLs of this command line are saved to.
     private let files: SavedFiles
     /// The index of this URL on the command line.
-    private let number: Int
+    private let urlIndex: Int
     private let reporter: FetchReporter
     /// Prints the heads that are sent and received; nil if the options do not ask for them.
     private let wire: WireReporter?
@@ -80,7 +80,7 @@ final class Fetch: Sendable {
     init(
         _ plan: RequestPlan, _ invocation: Invocation, _ context: ProcessContext, session: Session,
         wire: WireReporter?, output: OutputPlan, destination: Invocation.Destination?, board: ProgressBoard?,
-        files: SavedFiles, number: Int
+        files: SavedFiles, urlIndex: Int
     ) {
         self.invocation = invocation
         self.context = context
@@ -90,7 +90,7 @@ final class Fetch: Sendable {
         self.destination = destination
         self.board = board
         self.files = files
-        self.number = number
+        self.urlIndex = urlIndex
         resumption = Resumption(plan, invocation, context, destination)
         self.plan = plan.adding(resumption.fields)
         reporter = FetchReporter(
@@ -283,6 +283,7 @@ final class Fetch: Sendable {
         }
     }
 
+    /// Returns the failure for content that is longer than the limit of --max-filesize.
     private static func tooLargeFailure(_ url: URL, _ limit: Int64) -> CommandFailure {
         CommandFailure(
             .tooLarge,
@@ -328,7 +329,7 @@ final class Fetch: Sendable {
         } else {
             let saver = try FileSaver(
                 path: location.path, shownName: location.name, offset: offset,
-                expected: state.remainder?.count, isNew: isServerNamed, in: files, for: number)
+                expected: state.remainder?.count, isNew: isServerNamed, in: files, for: urlIndex)
             // The earlier attempt's file is discarded only now that the new one is open.
             state.saver?.discard()
             state.saver = saver

@@ -19,7 +19,9 @@ struct RetrySchedule: Sendable {
     private var fixedDelay: Double?
     /// The seconds of --retry-max-time; nil, also for 0, stands for no limit.
     private var timeLimit: Double?
+    /// Whether all failures are retried (--retry-all-errors).
     private var retriesAll = false
+    /// Whether refused connections are retried (--retry-connrefused).
     private var retriesRefused = false
 
     init(retries: Int) { retriesLeft = retries }
@@ -66,7 +68,7 @@ struct RetrySchedule: Sendable {
         exponentialDelay = min(exponentialDelay * 2, Self.longestWait)
     }
 
-    /// The seconds of a `Retry-After`; nil for a date, for which the schedule's own delay is used.
+    /// Returns the seconds of a `Retry-After`; nil if it is missing or a date, in which case the schedule's own delay is used.
     static func retryAfter(_ response: HTTPURLResponse) -> Double? {
         response.value(forHTTPHeaderField: "Retry-After").flatMap(Quantity.seconds)
     }

@@ -7,6 +7,7 @@ struct Style: Sendable {
         case name = "36"
         case string = "32"
         case number = "33"
+        /// The colour of `true`, `false` and `null`.
         case word = "35"
         case faint = "2"
         case strong = "1"
