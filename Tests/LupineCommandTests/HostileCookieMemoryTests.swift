@@ -34,18 +34,18 @@ import Testing
     private static let ownCookie = "localhost\tFALSE\t/\tTRUE\t4102444800\tplain\tmine\n"
 
     @Test(arguments: ["-k", "-k --certs", "-k -v"], ["-c jar -b jar", "--session ./me.json"])
-    func cookiesOfAnUntrustedServerAreNotSaved(_ options: String, _ place: String) async throws {
+    func cookiesOfAnUntrustedServerAreNotSaved(_ options: String, _ cookieOptions: String) async throws {
         try await withSecureShell { shell, root in
             try shell.write(Self.ownCookie, to: "jar")
-            let result = await shell.run("\(options) \(place) \(root)/evil")
+            let result = await shell.run("\(options) \(cookieOptions) \(root)/evil")
             #expect(result.code == 0, "\(result.errors)")
             #expect(
                 result.errors.components(separatedBy: "nobody has checked").count == 2, "\(result.errors)")
-            let file = place.contains("jar") ? "jar" : "me.json"
+            let file = cookieOptions.contains("jar") ? "jar" : "me.json"
             let kept = String(decoding: try shell.read(file), as: UTF8.self)
             #expect(!kept.contains("ATTACKER"), "\(kept)")
             #expect(file != "jar" || kept.contains("\tplain\tmine"), "\(kept)")
-            let sent = await shell.run("--cacert root.pem \(place) \(root)/cookies")
+            let sent = await shell.run("--cacert root.pem \(cookieOptions) \(root)/cookies")
             #expect(sent.code == 0 && !sent.output.contains("ATTACKER"), "\(sent.output)\(sent.errors)")
         }
     }
@@ -85,10 +85,10 @@ import Testing
     // MARK: cookies of the command line
 
     @Test(arguments: ["-c jar", "-b jar -c jar", "--session ./jar"])
-    func commandLineCookiesAreNotSaved(_ place: String) async throws {
+    func commandLineCookiesAreNotSaved(_ cookieOptions: String) async throws {
         try await withShell { shell, origin in
-            if place.contains("-b") { try shell.write("", to: "jar") }
-            let result = await shell.run("-b a=s3cr3t \(place) :\(origin.port)/cookies")
+            if cookieOptions.contains("-b") { try shell.write("", to: "jar") }
+            let result = await shell.run("-b a=s3cr3t \(cookieOptions) :\(origin.port)/cookies")
             #expect(result.output.contains("\"a\": \"s3cr3t\""), "\(result.output)\(result.errors)")
             let kept = String(decoding: try shell.read("jar"), as: UTF8.self)
             #expect(!kept.contains("s3cr3t"), "\(kept)")

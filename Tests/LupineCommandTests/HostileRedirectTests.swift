@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test("[U-10.5] to another origin")
-    func elsewhere() async throws {
+    func fieldsAfterARedirectToAnotherOrigin() async throws {
         let (code, _, text) = try await receivedAfterRedirect(isSecure: false)
         #expect(code == 0)
         #expect(!text.contains("s3cr3t") && !text.lowercased().contains("authorization"))
@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test("[U-10.5] from https to http")
-    func inTheClear() async throws {
+    func fieldsAfterARedirectFromHTTPSToHTTP() async throws {
         let (code, _, text) = try await receivedAfterRedirect(isSecure: true)
         #expect(code == 0)
         for part in ["s3cr3t", "mine.test", "X-Mine", "Origin", "Referer", "Authorization"] {
@@ -63,7 +63,7 @@ import Testing
     }
 
     @Test("[U-10.5] --no-downgrade follows no redirect from https to http")
-    func refused() async throws {
+    func noDowngradeRefusesTheRedirect() async throws {
         let (code, errors, text) = try await receivedAfterRedirect(isSecure: true, "-k -L --no-downgrade")
         #expect(code == ExitCode.redirects.rawValue && text.isEmpty)
         #expect(errors.contains("127.0.0.1") && errors.contains("--no-downgrade"))
