@@ -4,7 +4,7 @@
 ///
 /// Stores the open brackets, at most `deepest`, but none of the content.
 struct JSONScanner: Sendable {
-    /// The kind of a scalar.
+    /// The kind of a scalar or a name; a word is `true`, `false` or `null`.
     enum Kind: Hashable, Sendable { case name, string, number, word }
 
     /// The classification of an octet.
@@ -22,9 +22,11 @@ struct JSONScanner: Sendable {
     private enum State {
         /// Between two tokens.
         case between
+        /// In a string or a name.
         case string(Kind)
+        /// After a backslash in a string or a name.
         case escape(Kind)
-        /// That many hexadecimal digits must follow.
+        /// After `\u`; this number of hexadecimal digits must follow.
         case hexadecimal(Kind, Int)
         case number(NumberState)
         /// These letters of `true`, `false` or `null` must follow.
