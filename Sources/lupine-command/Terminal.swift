@@ -6,15 +6,15 @@ import LupineCommand
 
 /// Properties of a descriptor and its terminal, as the kernel reports them.
 enum Terminal {
-    /// Returns the width of the terminal; without a terminal `COLUMNS`, or 80.
+    /// Returns the number of columns of a terminal; for another file the value of `COLUMNS`, or 80.
     static func columns(of descriptor: Int32) -> Int {
         var size = winsize()
-        let asked = unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size)
-        if asked == 0, size.ws_col > 0 { return Int(size.ws_col) }
+        let result = unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size)
+        if result == 0, size.ws_col > 0 { return Int(size.ws_col) }
         return ProcessInfo.processInfo.environment["COLUMNS"].flatMap { Int($0) }.map { max(10, $0) } ?? 80
     }
 
-    /// Returns the kind of the standard input.
+    /// Returns the kind of an input.
     static func kind(of descriptor: Int32) -> ProcessContext.Input.Kind {
         if isatty(descriptor) == 1 { return .terminal }
         var status = stat()
@@ -27,7 +27,7 @@ enum Terminal {
     }
 
     /// Returns the bytes that can be read without blocking, at most 64 KiB.
-    static func waitingBytes(_ descriptor: Int32) -> Data {
+    static func availableBytes(_ descriptor: Int32) -> Data {
         var poll = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         guard unsafe Glibc.poll(&poll, 1, 0) == 1 else { return Data() }
         var buffer = [UInt8](repeating: 0, count: 65_536)
@@ -35,32 +35,34 @@ enum Terminal {
         return count > 0 ? Data(buffer[..<count]) : Data()
     }
 
-    /// The terminal's settings from before echo was turned off; nil while echo is on.
-    private static let shown = Guarded<termios?>(nil)
+    /// The terminal's settings before echo was turned off; nil while echo is on.
+    private static let savedSettings = Guarded<termios?>(nil)
 
-    /// Reads a line without echo. Code that ends the process meanwhile must do so by `exit`, which restores echo.
+    /// Reads a line from the terminal without echo. A thread that ends the process in the meantime must do so by `exit`, which
+    /// restores echo.
     static func readSecret() -> String {
-        shown.withLock { shown in
+        savedSettings.withLock { savedSettings in
             var settings = termios()
             guard unsafe tcgetattr(STDIN_FILENO, &settings) == 0 else { return }
-            shown = settings
+            savedSettings = settings
             settings.c_lflag &= ~tcflag_t(ECHO)
             _ = unsafe tcsetattr(STDIN_FILENO, TCSAFLUSH, &settings)
         }
-        defer { shown.withLock { showTyping(&$0) } }
+        defer { savedSettings.withLock { restoreEcho(&$0) } }
         return readLine() ?? ""
     }
 
-    /// Restores echo and ends the process at once. Holds the lock, so that no other thread turns echo off meanwhile.
+    /// Restores echo and ends the process immediately. Holds the lock, so that no other thread turns echo off in between.
     static func exit(_ status: Int32) -> Never {
-        shown.withLock { shown in
-            showTyping(&shown)
+        savedSettings.withLock { savedSettings in
+            restoreEcho(&savedSettings)
             _exit(status)
         }
     }
 
-    private static func showTyping(_ shown: inout termios?) {
-        guard var settings = shown.take() else { return }
+    /// Restores the terminal's settings if echo is off.
+    private static func restoreEcho(_ savedSettings: inout termios?) {
+        guard var settings = savedSettings.take() else { return }
         _ = unsafe tcsetattr(STDIN_FILENO, TCSAFLUSH, &settings)
     }
 }

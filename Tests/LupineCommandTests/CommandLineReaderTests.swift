@@ -4,16 +4,17 @@ import Testing
 
 @testable import LupineCommand
 
-/// A command line and its meaning.
+/// A command line with an option, and a check of the invocation that it is parsed into.
 struct LineCase: CustomTestStringConvertible, Sendable {
     let words: [String]
     let option: OptionName
-    let shows: @Sendable (Invocation) -> Bool
+    /// Returns whether the invocation has the properties that the line sets.
+    let isExpected: @Sendable (Invocation) -> Bool
 
-    init(_ line: String, _ option: OptionName, _ shows: @escaping @Sendable (Invocation) -> Bool) {
+    init(_ line: String, _ option: OptionName, _ isExpected: @escaping @Sendable (Invocation) -> Bool) {
         words = line.split(separator: " ").map(String.init) + ["h.test"]
         self.option = option
-        self.shows = shows
+        self.isExpected = isExpected
     }
 
     var testDescription: String { words.joined(separator: " ") }
@@ -111,7 +112,7 @@ struct LineCase: CustomTestStringConvertible, Sendable {
         LineCase("--sse", .serverSentEvents) { $0.followsEvents },
     ]
 
-    /// Options that everyday lines of curl and HTTPie use in addition.
+    /// Further options that command lines of curl and HTTPie often have.
     static let everyday: [LineCase] = [
         LineCase("--url-query a=b", .urlQuery) { $0.queryPieces == ["a=b"] },
         LineCase("-F a=@b --form-string a=@b", .formString) {
@@ -181,7 +182,7 @@ struct LineCase: CustomTestStringConvertible, Sendable {
     ]
 }
 
-/// Tests of the grammar of the command line.
+/// Tests of the parser of the command line.
 struct CommandLineReaderTests {
     private func invocation(_ words: [String]) throws -> Invocation {
         guard case .fetch(let invocation) = try CommandLineReader.read(words) else {
@@ -191,20 +192,20 @@ struct CommandLineReaderTests {
     }
 
     @Test(arguments: LineCase.all + LineCase.everyday)
-    func aSwitchMeans(_ row: LineCase) throws {
+    func optionsSetProperties(_ row: LineCase) throws {
         let invocation = try invocation(row.words)
-        #expect(row.shows(invocation))
+        #expect(row.isExpected(invocation))
         #expect(invocation.urls == ["h.test"])
     }
 
-    @Test func everySwitchHasALine() {
-        let shown = Set((LineCase.all + LineCase.everyday).map(\.option)).union([
-            .help, .version, .url, .next,
-        ])
-        #expect(shown == Set(OptionName.allCases))
+    @Test func everyOptionHasALineCase() {
+        // The options that other tests cover.
+        let others: Set<OptionName> = [.help, .version, .url, .next]
+        let covered = Set((LineCase.all + LineCase.everyday).map(\.option)).union(others)
+        #expect(covered == Set(OptionName.allCases))
     }
 
-    @Test func urlsStandBehindAnOptionToo() throws {
+    @Test func urlsMayBeGivenByAnOption() throws {
         #expect(try invocation(["--url", "h.test"]).urls == ["h.test"])
         #expect(try invocation(["POST", "--url", "h.test"]).urls == ["h.test"])
         #expect(try invocation(["--url", "POST"]).urls == ["POST"])
@@ -218,18 +219,19 @@ struct CommandLineReaderTests {
         ("--url a.test POST h.test", ["a.test", "h.test"]),
     ])
     func urlsKeepTheirOrder(_ line: String, _ urls: [String]) throws {
-        let found = try invocation(line.split(separator: " ").map(String.init))
-        #expect(found.urls == urls && found.method == (line.contains("POST") ? "POST" : nil))
+        let invocation = try invocation(line.split(separator: " ").map(String.init))
+        #expect(invocation.urls == urls && invocation.method == (line.contains("POST") ? "POST" : nil))
     }
 
     @Test func requestsAreSeparatedByNext() throws {
         let words = ["-s", "-d", "a", "h.test", "--next", "-X", "PUT", "b.test", "--next", "c.test"]
-        guard case .series(let all) = try CommandLineReader.read(words) else {
+        guard case .series(let invocations) = try CommandLineReader.read(words) else {
             throw UsageError("no series")
         }
-        #expect(all.map(\.urls) == [["h.test"], ["b.test"], ["c.test"]])
-        #expect(all.map(\.method) == [nil, "PUT", nil] && all.map(\.data.count) == [1, 0, 0])
-        #expect(all.map(\.isSilent) == [true, true, true])
+        #expect(invocations.map(\.urls) == [["h.test"], ["b.test"], ["c.test"]])
+        #expect(invocations.map(\.method) == [nil, "PUT", nil])
+        #expect(invocations.map(\.data.count) == [1, 0, 0])
+        #expect(invocations.map(\.isSilent) == [true, true, true])
         #expect(throws: UsageError.self) { _ = try CommandLineReader.read(["h.test", "--next"]) }
     }
 
@@ -250,7 +252,7 @@ struct CommandLineReaderTests {
         #expect(invocation.data.isEmpty && invocation.itemForm == .json && invocation.urls.count == 1)
     }
 
-    @Test func foreignOptionsHaveNoNameOfOurs() {
+    @Test func unsupportedOptionsHaveNoNameOfAnOption() {
         let names = ForeignOption.all.flatMap(\.names)
         #expect(Set(names).count == names.count)
         for name in names {
@@ -270,7 +272,7 @@ struct CommandLineReaderTests {
             ("h.test http://b.test/", nil, ["h.test", "http://b.test/"]), ("-- -h.test", nil, ["-h.test"]),
             ("-I h.test -f", nil, ["h.test"]),
         ] as [(String, String?, [String])])
-    func methodAndURLs(_ line: String, _ method: String?, _ urls: [String]) throws {
+    func methodAndURLsAreParsed(_ line: String, _ method: String?, _ urls: [String]) throws {
         let invocation = try invocation(line.split(separator: " ").map(String.init))
         #expect(invocation.method == method)
         #expect(invocation.urls == urls)
@@ -289,7 +291,7 @@ struct CommandLineReaderTests {
         ("a\\@b:c", .header("a@b", "c")), ("a\\\\=b", .field("a\\", "b")),
         ("X-Date:12:30", .header("X-Date", "12:30")),
     ])
-    func itemsAreRead(_ text: String, _ item: RequestItem) throws {
+    func itemsAreParsed(_ text: String, _ item: RequestItem) throws {
         #expect(try RequestItem(text) == item)
     }
 
@@ -319,11 +321,11 @@ struct CommandLineReaderTests {
         ("--default-scheme ftp h.test", "https"), ("--max-filesize x h.test", "200k"),
         ("--retry-delay x h.test", "--retry-delay"), ("--form-string a h.test", "NAME=CONTENT"),
     ])
-    func mistakesNameWhatToDo(_ line: String, _ part: String) {
+    func usageErrorsNameARemedy(_ line: String, _ remedy: String) {
         let error = #expect(throws: UsageError.self) {
             _ = try CommandLineReader.read(line.split(separator: " ").map(String.init))
         }
-        #expect(error?.description.contains(part) == true, "\(error?.description ?? "")")
+        #expect(error?.description.contains(remedy) == true, "\(error?.description ?? "")")
         #expect(error?.description.contains("\n") == false)
     }
 
@@ -333,7 +335,7 @@ struct CommandLineReaderTests {
             ("0", nil),
             ("-1", nil), ("x", nil), ("", nil), ("k", nil), ("inf", nil), ("1e30", nil),
         ] as [(String, Int?)])
-    func ratesAreRead(_ text: String, _ bytes: Int?) { #expect(Quantity.bytes(text) == bytes) }
+    func ratesAreParsed(_ text: String, _ bytes: Int?) { #expect(Quantity.bytes(text) == bytes) }
 
     @Test(arguments: [
         ("help", CommandLineReader.Action.explain(nil)), ("help -X", .explain("-X")), ("--help", .help),
@@ -343,7 +345,7 @@ struct CommandLineReaderTests {
         ("serve --tls", .serve(["--tls"])), ("demo", .demo([])), ("serve --help", .explain("serve")),
         ("h.test --help", .help),
     ])
-    func otherOrders(_ line: String, _ order: CommandLineReader.Action) throws {
-        #expect(try CommandLineReader.read(line.split(separator: " ").map(String.init)) == order)
+    func subcommandsAreParsed(_ line: String, _ action: CommandLineReader.Action) throws {
+        #expect(try CommandLineReader.read(line.split(separator: " ").map(String.init)) == action)
     }
 }

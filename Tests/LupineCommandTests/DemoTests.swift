@@ -8,10 +8,10 @@ import Testing
 
 /// Tests of `lupine demo` and `lupine serve`.
 struct DemoTests {
-    @Test func theDemoComesOut() async throws {
-        try await Shell.use { shell in
-            let output = Shell.Paper()
-            let errors = Shell.Paper()
+    @Test func theDemoSucceeds() async throws {
+        try await Shell.withTemporaryFolder { shell in
+            let output = Shell.Recorder()
+            let errors = Shell.Recorder()
             let context = ProcessContext(
                 environment: shell.environment, folder: shell.folder, input: .init(kind: .other),
                 output: .init { output.write($0) }, errors: .init { errors.write($0) })
@@ -24,28 +24,28 @@ struct DemoTests {
         }
     }
 
-    /// Checks that the code that an act shows also runs: each of its lines stands in the source a second time.
-    @Test func theCodeThatIsShownIsTheCodeThatRuns() throws {
+    /// Checks that the code that an act shows also runs: each of its lines occurs in the source a second time.
+    @Test func theShownCodeIsTheCodeThatRuns() throws {
         let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appendingPathComponent("Sources/LupineShow/Acts")
         for act in Demo.acts {
             let source = try String(
                 contentsOf: folder.appendingPathComponent("\(act).swift"), encoding: .utf8)
-            let written = source.split(separator: "\n").map {
+            let sourceLines = source.split(separator: "\n").map {
                 $0.replacing("\\\\(", with: "\\(").trimmingCharacters(in: .whitespaces)
             }
             for line in act.code.split(separator: "\n") where !line.hasPrefix("$") {
                 let line = line.trimmingCharacters(in: .whitespaces)
-                let count = written.filter { $0 == line || $0 == "private " + line }.count
+                let count = sourceLines.filter { $0 == line || $0 == "private " + line }.count
                 #expect(count >= 2, "\(act): \(line)")
             }
         }
     }
 
-    @Test func serveTellsItsAddressAndEnds() async throws {
-        try await Shell.use { shell in
+    @Test func servePrintsItsAddressAndEnds() async throws {
+        try await Shell.withTemporaryFolder { shell in
             let interruption = Interruption()
-            let output = Shell.Paper { data in
+            let output = Shell.Recorder { data in
                 if String(decoding: data, as: UTF8.self).contains("Serving at https://127.0.0.1:") {
                     interruption.interrupt()
                 }
@@ -61,7 +61,7 @@ struct DemoTests {
     }
 
     @Test(arguments: [["--port"], ["--port", "x"], ["--nothing"], ["--host"]])
-    func serveRefusesWhatItDoesNotKnow(_ arguments: [String]) {
+    func serveRejectsInvalidOptions(_ arguments: [String]) {
         #expect(throws: ServeOptions.Mistake.self) { try ServeOptions(arguments) }
     }
 }

@@ -8,21 +8,21 @@ import Testing
 
 @testable import LupineCommand
 
-/// Tests of the command against an origin in this process.
+/// Tests of requests that the command sends to an origin in this process.
 struct FetchTests {
-    @Test func bodiesInAPipeAreWhatCame() async throws {
+    @Test func aPipeGetsTheBodyUnchanged() async throws {
         try await withShell { shell, origin in
-            let all = Data((0..<70_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
+            let content = Data((0..<70_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
             origin.route("GET", "/blob") { _ throws(Refusal) in
-                try OriginResponse(200, "application/octet-stream", [UInt8](all))
+                try OriginResponse(200, "application/octet-stream", [UInt8](content))
             }
             let result = await shell.run(":\(origin.port)/blob")
-            #expect(result.bytes == all)
+            #expect(result.bytes == content)
             #expect(result.errors.isEmpty)
         }
     }
 
-    @Test func aDefaultFieldCanBeTakenAway() async throws {
+    @Test func defaultFieldsCanBeRemoved() async throws {
         try await withShell { shell, origin in
             let result = await shell.run(":\(origin.port)/headers User-Agent: Accept:")
             #expect(!result.output.contains("User-Agent") && !result.output.contains("\"Accept\""))
@@ -31,7 +31,7 @@ struct FetchTests {
     }
 
     @Test(arguments: ["200", "12000000"])
-    func aFileIsSentAgainWhereARedirectAsksForIt(_ size: String) async throws {
+    func aFileIsSentAgainAfterARedirect(_ size: String) async throws {
         try await withShell { shell, origin in
             let count = try #require(Int(size))
             try Data(count: count).write(to: URL(fileURLWithPath: shell.folder + "/blob"))
@@ -42,30 +42,30 @@ struct FetchTests {
     }
 
     @Test(arguments: [200, 9 << 20])
-    func aFileIsSentAgainWhereAChallengeAsksForIt(_ count: Int) async throws {
+    func aFileIsSentAgainAfterAChallenge(_ count: Int) async throws {
         try await withShell { shell, origin in
             let bytes = Data((0..<count).map { UInt8(truncatingIfNeeded: $0 &* 7) })
             try bytes.write(to: URL(fileURLWithPath: shell.folder + "/blob"))
-            let came = Lock<[Int]>([])
-            let isWhole = Lock(false)
+            let bodySizes = Lock<[Int]>([])
+            let isComplete = Lock(false)
             origin.route("PUT", "/closed") { request throws(Refusal) in
-                came.withLock { $0.append(request.body.count) }
+                bodySizes.withLock { $0.append(request.body.count) }
                 guard request.field("Authorization")?.hasPrefix("Digest ") == true else {
                     var response = try OriginResponse(401, "text/plain", [])
                     try response.add("WWW-Authenticate", "Digest realm=\"r\", nonce=\"n\", qop=\"auth\"")
                     return response
                 }
-                isWhole.withLock { $0 = request.body == [UInt8](bytes) }
+                isComplete.withLock { $0 = request.body == [UInt8](bytes) }
                 return try OriginResponse(200, "text/plain", [UInt8]("taken".utf8))
             }
             let result = await shell.run("-sS -T blob --digest -u me:pw :\(origin.port)/closed")
             #expect(result.code == 0 && result.output == "taken", "\(result.errors)")
-            #expect(came.withLock { $0 } == [count, count] && isWhole.withLock { $0 })
+            #expect(bodySizes.withLock { $0 } == [count, count] && isComplete.withLock { $0 })
         }
     }
 
-    @Test func whatIsNotHTTPIsPrintedToo() async throws {
-        try await Shell.use { shell in
+    @Test func fileAndDataURLsArePrinted() async throws {
+        try await Shell.withTemporaryFolder { shell in
             try shell.write("kept\n", to: "file")
             let file = await shell.run("file://\(shell.folder)/file")
             #expect(file.output == "kept\n")
@@ -94,7 +94,7 @@ struct FetchTests {
         }
     }
 
-    @Test func headsAreKeptForTheirOwnerOnly() async throws {
+    @Test func theFileOfHeadsIsReadableByItsOwnerOnly() async throws {
         try await withShell { shell, origin in
             _ = await shell.run("-D heads :\(origin.port)/cookies/set/colour/blue")
             let heads = String(decoding: try shell.read("heads"), as: UTF8.self)
@@ -104,9 +104,9 @@ struct FetchTests {
         }
     }
 
-    /// Checks that heads are not written to another user's file: that user may have created it to read them.
+    /// Checks that heads are not written to a file of another user, who may have created it to read them.
     @Test(.enabled(if: geteuid() == 0, "only root can make a file of another user"))
-    func headsAreKeptInNoFileOfOthers() async throws {
+    func headsAreNotWrittenToAFileOfAnotherUser() async throws {
         try await withShell { shell, origin in
             let path = shell.folder + "/heads"
             #expect(
@@ -133,8 +133,8 @@ struct FetchTests {
         }
     }
 
-    @Test func curlLinesHideSecretsUnlessAsked() async throws {
-        try await Shell.use { shell in
+    @Test func curlLinesHideSecretsUnlessRequested() async throws {
+        try await Shell.withTemporaryFolder { shell in
             let line = "--to-curl -u me:secret1 -H X-Api-Key:secret2 -b a=secret3 POST h.test/x a=b"
             let hidden = await shell.run(line)
             #expect(!hidden.output.contains("secret"))
@@ -145,7 +145,7 @@ struct FetchTests {
         }
     }
 
-    @Test func retriesComeBackUntilItWorks() async throws {
+    @Test func requestsAreRetriedUntilTheySucceed() async throws {
         try await withShell { shell, origin in
             let count = Lock(0)
             origin.route("GET", "/flaky") { _ throws(Refusal) in
@@ -163,14 +163,14 @@ struct FetchTests {
         }
     }
 
-    /// Checks that a request whose content was read from a pipe or a terminal is not retried: the content cannot be read again.
+    /// Checks that a request whose body was read from a pipe or a terminal is not retried, since the body cannot be read again.
     @Test(arguments: [
         (ProcessContext.Input.Kind.pipe, "--retry 2", ["text"], 0), (.terminal, "--retry 2", ["text"], 0),
         (.file, "--retry 2", ["text", "text", "text"], 0), (.file, "-f --retry 1", ["text", "text"], 24),
         (.pipe, "-f --retry 2", ["text"], 24), (.pipe, "-f --retry 2 --retry-all-errors", ["text"], 24),
     ])
     func theStandardInputIsSentOnceUnlessItIsAFile(
-        _ kind: ProcessContext.Input.Kind, _ switches: String, _ came: [String], _ code: Int32
+        _ kind: ProcessContext.Input.Kind, _ options: String, _ expectedBodies: [String], _ code: Int32
     ) async throws {
         try await withShell { shell, origin in
             let bodies = Lock<[String]>([])
@@ -182,17 +182,17 @@ struct FetchTests {
             var shell = shell
             shell.inputKind = kind
             shell.inputPath = shell.folder + "/input"
-            let result = await shell.run("\(switches) --retry-delay 0.01 -T - :\(origin.port)/busy")
+            let result = await shell.run("\(options) --retry-delay 0.01 -T - :\(origin.port)/busy")
             #expect(result.code == code, "\(result.errors)")
             #expect(result.output == (code == 0 ? "not now" : ""))
-            #expect(bodies.withLock { $0 } == came)
-            #expect(result.errors.contains("trying again") == (came.count > 1), "\(result.errors)")
+            #expect(bodies.withLock { $0 } == expectedBodies)
+            #expect(result.errors.contains("trying again") == (expectedBodies.count > 1), "\(result.errors)")
         }
     }
 
-    /// Checks that standard input is sent by a retry if the first attempt found no server and read nothing of it.
-    @Test func theStandardInputIsKeptForAnotherAttempt() async throws {
-        try await Shell.use { shell in
+    /// Checks that a request with the standard input is retried if the first attempt found no server, and so read nothing of it.
+    @Test func theStandardInputIsNotReadByAFailedConnection() async throws {
+        try await Shell.withTemporaryFolder { shell in
             try shell.write("text", to: "input")
             var shell = shell
             shell.inputKind = .pipe
@@ -209,21 +209,21 @@ struct FetchTests {
         ("--auth-type bearer --auth me", "/bearer", false), ("--oauth2-bearer me", "/bearer", false),
         ("-u me --oauth2-bearer me", "/bearer", false),
     ])
-    func aPasswordIsAskedForWhereThereIsNoToken(
-        _ switches: String, _ path: String, _ asks: Bool
+    func aPasswordIsAskedForUnlessThereIsAToken(
+        _ options: String, _ path: String, _ isAsked: Bool
     ) async throws {
         try await withShell { shell, origin in
             var shell = shell
             shell.inputKind = .terminal
             shell.password = "typed"
-            let result = await shell.run("\(switches) :\(origin.port)\(path)")
-            #expect(result.errors.contains("Password for me: ") == asks, "\(result.errors)")
+            let result = await shell.run("\(options) :\(origin.port)\(path)")
+            #expect(result.errors.contains("Password for me: ") == isAsked, "\(result.errors)")
             #expect(
                 result.output.contains(path == "/bearer" ? "\"token\": \"me\"" : "true"), "\(result.output)")
         }
     }
 
-    @Test func aRetryWritesTheFileThatTheFirstAttemptMade() async throws {
+    @Test func aRetryWritesTheFileOfTheFirstAttempt() async throws {
         try await withShell { shell, origin in
             let head =
                 "HTTP/1.1 200 OK\r\nContent-Disposition: attachment; filename=given\r\nContent-Length: 5\r\n"
@@ -240,7 +240,7 @@ struct FetchTests {
         }
     }
 
-    @Test func theWaitForAnotherStreamCanBeInterrupted() async throws {
+    @Test func theDelayBeforeAReconnectionCanBeInterrupted() async throws {
         try await withShell { shell, origin in
             let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
             origin.script(
@@ -255,7 +255,7 @@ struct FetchTests {
         }
     }
 
-    @Test func eventsThatNobodyReadsEndTheStream() async throws {
+    @Test func aClosedOutputEndsTheEventStream() async throws {
         try await withShell { shell, origin in
             let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
             origin.script(
@@ -280,11 +280,11 @@ struct FetchTests {
         }
     }
 
-    @Test func aProxyIsAskedInPlaceOfTheServer() async throws {
+    @Test func requestsGoThroughTheProxy() async throws {
         try await withShell { shell, proxy in
-            let asked = Lock<[String]>([])
+            let proxiedRequests = Lock<[String]>([])
             proxy.route("GET", "/through") { request throws(Refusal) in
-                asked.withLock {
+                proxiedRequests.withLock {
                     $0.append("\(request.head.target) for \(request.field("Host") ?? "nobody")")
                 }
                 return try OriginResponse(200, "text/plain", [UInt8]("the proxy".utf8))
@@ -296,22 +296,22 @@ struct FetchTests {
             let host = "flower.test:\(server.port)"
             let line = "--resolve \(host):127.0.0.1 http://\(host)/through"
             let direct = await shell.run(line)
-            let around = await shell.run("-x 127.0.0.1:\(proxy.port) --noproxy flower.test \(line)")
-            let none = await shell.run(
+            let bypassing = await shell.run("-x 127.0.0.1:\(proxy.port) --noproxy flower.test \(line)")
+            let withoutProxy = await shell.run(
                 ["-x", "", "-U", "me:pw"] + line.split(separator: " ").map(String.init))
-            let before = proxy.counts.requests
-            let through = await shell.run("-x 127.0.0.1:\(proxy.port) \(line)")
-            let counts = server.counts.requests
+            let proxyRequests = proxy.counts.requests
+            let proxied = await shell.run("-x 127.0.0.1:\(proxy.port) \(line)")
+            let serverRequests = server.counts.requests
             await server.shutdown()
-            // For plain HTTP, any server that accepts absolute targets can act as a proxy.
+            // For the command, any origin that accepts a target in absolute form is a proxy for http URLs.
             #expect(
-                direct.output == "the server" && around.output == "the server",
-                "\(direct.errors)\(around.errors)")
-            #expect(none.output == "the server", "\(none.errors)")
-            #expect(before == 0 && counts == 3)
-            #expect(through.output == "the proxy", "\(through.errors)")
-            let words = "http://\(host)/through for \(host)"
-            #expect(asked.withLock { $0 } == [words])
+                direct.output == "the server" && bypassing.output == "the server",
+                "\(direct.errors)\(bypassing.errors)")
+            #expect(withoutProxy.output == "the server", "\(withoutProxy.errors)")
+            #expect(proxyRequests == 0 && serverRequests == 3)
+            #expect(proxied.output == "the proxy", "\(proxied.errors)")
+            let expected = "http://\(host)/through for \(host)"
+            #expect(proxiedRequests.withLock { $0 } == [expected])
         }
     }
 
@@ -329,7 +329,7 @@ struct FetchTests {
         }
     }
 
-    @Test func theServersNameIsTakenButNotOverAFile() async throws {
+    @Test func theServersNameIsUsedButReplacesNoFile() async throws {
         try await withShell { shell, origin in
             origin.route("GET", "/named") { _ throws(Refusal) in
                 var response = try OriginResponse(200, "text/plain", [UInt8]("new".utf8))
@@ -340,17 +340,17 @@ struct FetchTests {
             #expect(result.code == 0)
             let names = try FileManager.default.contentsOfDirectory(atPath: shell.folder)
             let name = try #require(names.first { $0.hasSuffix("given.txt") })
-            let kept1 = try shell.read(name)
-            #expect(kept1 == Data("new".utf8))
+            let saved = try shell.read(name)
+            #expect(saved == Data("new".utf8))
             try shell.write("mine", to: name)
             let again = await shell.run("-sOJ :\(origin.port)/named")
             #expect(again.code == ExitCode.write.rawValue)
-            let kept2 = try shell.read(name)
-            #expect(kept2 == Data("mine".utf8))
+            let unchanged = try shell.read(name)
+            #expect(unchanged == Data("mine".utf8))
         }
     }
 
-    @Test func linesOfInputGoOverAWebSocketAndComeBack() async throws {
+    @Test func inputLinesAreEchoedByAWebSocket() async throws {
         try await withShell { shell, origin in
             var shell = shell
             shell.input = Data("one\ntwo\n".utf8)
@@ -369,16 +369,17 @@ struct FetchTests {
             ("", nil), ("-L", "one\n"), ("-L --max-redirs 0", "more than 0 redirects"),
             ("-L --max-redirs 1", "one\n"),
         ])
-    func conversationsAreRedirected(_ address: String, _ line: (options: String, said: String?)) async throws
-    {
+    func webSocketsAndEventStreamsAreRedirected(
+        _ address: String, _ row: (options: String, text: String?)
+    ) async throws {
         try await withShell { shell, origin in
             var shell = shell
             shell.input = Data("one\n".utf8)
-            let place = address.replacingOccurrences(of: "@", with: "127.0.0.1:\(origin.port)")
-            let result = await shell.run("\(line.options) \(place)")
-            let follows = line.said == "one\n"
+            let url = address.replacingOccurrences(of: "@", with: "127.0.0.1:\(origin.port)")
+            let result = await shell.run("\(row.options) \(url)")
+            let follows = row.text == "one\n"
             #expect((result.code == 0) == follows && result.output.isEmpty == !follows, "\(result)")
-            if let said = line.said, !follows { #expect(result.errors.contains(said), "\(result)") }
+            if let text = row.text, !follows { #expect(result.errors.contains(text), "\(result)") }
         }
     }
 }

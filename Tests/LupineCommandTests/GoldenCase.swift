@@ -4,9 +4,9 @@ import Testing
 
 @testable import LupineCommand
 
-/// A command line, its output and its exit code. `@` stands for the origin's port; the date is left out.
+/// A command line with its expected output and exit code. `@` stands for the origin's port, and the output has no dates.
 ///
-/// There is at least one case for each option; `GoldenTests` checks that.
+/// There is at least one case for each option, as `GoldenTests` checks.
 struct GoldenCase: CustomTestStringConvertible, Sendable {
     let line: String
     var code: ExitCode = .success
@@ -15,9 +15,10 @@ struct GoldenCase: CustomTestStringConvertible, Sendable {
     var isPart = false
     /// A part of the expected standard error.
     var errors = ""
+    /// The standard input, if any.
     var input: String?
     var isTerminal = false
-    /// The files that have to exist afterwards, each with a text that it has to contain.
+    /// The files that must exist afterwards, each with a text that it must contain.
     var files: [String: String] = [:]
 
     init(
@@ -37,10 +38,12 @@ struct GoldenCase: CustomTestStringConvertible, Sendable {
 
     var testDescription: String { line }
 
+    /// A line for a route that returns the request as JSON, and a part of that.
     private static func echo(_ line: String, _ part: String, input: String? = nil) -> GoldenCase {
         GoldenCase(line, part, part: true, input: input)
     }
 
+    /// Options for the request.
     static let sending: [GoldenCase] = [
         echo("-X PUT @/anything", "\"method\": \"PUT\""), echo("DELETE @/anything", "\"method\": \"DELETE\""),
         echo("@/anything -d a=b -d c=d", "\"a\": \"b\",\n    \"c\": \"d\""),
@@ -87,7 +90,7 @@ struct GoldenCase: CustomTestStringConvertible, Sendable {
         echo("--tlsv1.2 --tlsv1.3 @/anything", "\"method\""),
     ]
 
-    /// Options that everyday lines of curl and HTTPie use in addition.
+    /// Further options that command lines of curl and HTTPie often have.
     static let everyday: [GoldenCase] = [
         echo("--url @/anything", "\"method\": \"GET\""),
         echo("--url-query a=b&c @/anything", "\"a\": \"b&c\""),
@@ -192,6 +195,7 @@ struct GoldenCase: CustomTestStringConvertible, Sendable {
         echo("-X POST -T lines @/headers", ""),
     ]
 
+    /// Options for the output and the reports, and failures.
     static let printing: [GoldenCase] = [
         GoldenCase("@/bytes/4?seed=1 -o /dev/null"),
         GoldenCase("@/robots.txt", "User-agent: *\nDisallow: /deny\n"),
@@ -270,7 +274,8 @@ struct GoldenCase: CustomTestStringConvertible, Sendable {
         GoldenCase("@/x", code: .usage, errors: "-X POST", input: "body").with("GET"),
     ]
 
-    static let keeping: [GoldenCase] = [
+    /// Options that save files.
+    static let saving: [GoldenCase] = [
         GoldenCase("-s -c jar @/cookies/set/a/b", part: true, files: ["jar": "\ta\tb\n"]),
         GoldenCase(
             "-s --cookie-jar jar -L @/cookies/set/c/d", "\"c\": \"d\"", part: true, files: ["jar": "\tc\td\n"]
@@ -299,7 +304,8 @@ struct GoldenCase: CustomTestStringConvertible, Sendable {
             files: ["one": "abc", "two": "abcd"]),
     ]
 
-    static let reaching: [GoldenCase] = [
+    /// Options for connections and retries.
+    static let connecting: [GoldenCase] = [
         GoldenCase(
             "--resolve flower.test:@:127.0.0.1 flower.test:@/headers", "\"Host\": \"flower.test:@\"",
             part: true),
@@ -312,7 +318,8 @@ struct GoldenCase: CustomTestStringConvertible, Sendable {
         GoldenCase("-x 127.0.0.1:1 --noproxy localhost @/get", "\"url\"", part: true),
     ]
 
-    static let speaking: [GoldenCase] = [
+    /// Options that print a text and send nothing.
+    static let describing: [GoldenCase] = [
         GoldenCase(
             "--to-curl -u me:pw h.test/x",
             "curl -H 'User-Agent: lupine/1.0.0' -u 'me:***' --compressed http://h.test/x\n"),
@@ -327,7 +334,8 @@ struct GoldenCase: CustomTestStringConvertible, Sendable {
         GoldenCase("-h", "lupine help ITEM", part: true),
     ]
 
-    static let securing: [GoldenCase] = [
+    /// Options for TLS.
+    static let tls: [GoldenCase] = [
         GoldenCase("-k https://localhost:@/robots.txt", "User-agent: *\nDisallow: /deny\n"),
         GoldenCase("--cacert root.pem https://localhost:@/robots.txt", "User-agent", part: true),
         GoldenCase("https://localhost:@/robots.txt", code: .untrusted, errors: "--cacert"),
@@ -367,8 +375,11 @@ struct GoldenCase: CustomTestStringConvertible, Sendable {
     ]
 
     /// All cases.
-    static var all: [GoldenCase] { sending + everyday + printing + keeping + reaching + speaking + securing }
+    static var all: [GoldenCase] {
+        sending + everyday + printing + saving + connecting + describing + tls
+    }
 
+    /// Returns the case with a method before the line.
     private func with(_ method: String) -> GoldenCase {
         GoldenCase(
             "\(method) \(line)", output, code: code, part: isPart, errors: errors, input: input,

@@ -8,8 +8,9 @@ import Testing
 
 @testable import LupineCommand
 
-/// Tests of command lines and their output, for every option of the table, against an origin in this process.
+/// Tests of command lines and their output, for every option, against an origin in this process.
 struct GoldenTests {
+    /// Runs a case and checks its result.
     private func check(_ row: GoldenCase) async throws {
         try await withShell { try await check(row, $0, $1) }
     }
@@ -36,7 +37,7 @@ struct GoldenTests {
         }
         let result = await shell.run(words.map(String.init))
         #expect(result.code == row.code.rawValue, "\(result.errors)")
-        let output = Self.normal(result.output, origin)
+        let output = Self.withoutVariableParts(result.output, origin)
         if row.isPart {
             #expect(row.output.isEmpty || output.contains(row.output), "\(output)")
         } else {
@@ -51,14 +52,14 @@ struct GoldenTests {
         }
     }
 
-    /// Returns the output without the parts that change from run to run.
-    private static func normal(_ text: String, _ origin: LupineOrigin.Origin) -> String {
+    /// Returns the output without dates, and with `@` for the port.
+    private static func withoutVariableParts(_ text: String, _ origin: LupineOrigin.Origin) -> String {
         var text = text.replacing(":\(origin.port)", with: ":@")
         for end in ["\r\n", "\n"] {
             while let start = text.range(of: "Date: "),
-                let stop = text.range(of: end, range: start.upperBound..<text.endIndex)
+                let lineEnd = text.range(of: end, range: start.upperBound..<text.endIndex)
             {
-                text.removeSubrange(start.lowerBound..<stop.upperBound)
+                text.removeSubrange(start.lowerBound..<lineEnd.upperBound)
             }
         }
         text = text.replacing(
@@ -69,25 +70,25 @@ struct GoldenTests {
     }
 
     @Test(arguments: GoldenCase.sending)
-    func whatIsSent(_ row: GoldenCase) async throws { try await check(row) }
+    func sentRequestsAreAsExpected(_ row: GoldenCase) async throws { try await check(row) }
 
     @Test(arguments: GoldenCase.everyday)
-    func whatEverydayLinesDo(_ row: GoldenCase) async throws { try await check(row) }
+    func everydayOptionsHaveTheirEffect(_ row: GoldenCase) async throws { try await check(row) }
 
     @Test(arguments: GoldenCase.printing)
-    func whatIsPrinted(_ row: GoldenCase) async throws { try await check(row) }
+    func outputIsAsExpected(_ row: GoldenCase) async throws { try await check(row) }
 
-    @Test(arguments: GoldenCase.keeping)
-    func whatIsKept(_ row: GoldenCase) async throws { try await check(row) }
+    @Test(arguments: GoldenCase.saving)
+    func savedFilesAreAsExpected(_ row: GoldenCase) async throws { try await check(row) }
 
-    @Test(arguments: GoldenCase.reaching)
-    func whatIsReached(_ row: GoldenCase) async throws { try await check(row) }
+    @Test(arguments: GoldenCase.connecting)
+    func connectionOptionsHaveTheirEffect(_ row: GoldenCase) async throws { try await check(row) }
 
-    @Test(arguments: GoldenCase.speaking)
-    func whatIsSaid(_ row: GoldenCase) async throws { try await check(row) }
+    @Test(arguments: GoldenCase.describing)
+    func textsAreAsExpected(_ row: GoldenCase) async throws { try await check(row) }
 
-    @Test(arguments: GoldenCase.securing)
-    func whatIsSecured(_ row: GoldenCase) async throws {
+    @Test(arguments: GoldenCase.tls)
+    func tlsOptionsHaveTheirEffect(_ row: GoldenCase) async throws {
         let identity = try EphemeralIdentity.make()
         var configuration = OriginConfiguration()
         var tls = TLSServerConfiguration(identities: [TLSServerIdentity(identity)])
@@ -108,8 +109,8 @@ struct GoldenTests {
         }
     }
 
-    /// Returns the options in a line, split as a shell would.
-    private static func switches(of line: String) -> Set<OptionName> {
+    /// Returns the options that occur in a line.
+    private static func options(of line: String) -> Set<OptionName> {
         var found: Set<OptionName> = []
         for word in line.split(separator: " ") where word.hasPrefix("-") && word != "-" {
             if word.hasPrefix("--") {
@@ -127,7 +128,7 @@ struct GoldenTests {
     }
 
     @Test(arguments: OptionName.allCases)
-    func everyOptionHasALine(_ name: OptionName) {
-        #expect(GoldenCase.all.contains { Self.switches(of: $0.line).contains(name) })
+    func everyOptionHasAGoldenCase(_ name: OptionName) {
+        #expect(GoldenCase.all.contains { Self.options(of: $0.line).contains(name) })
     }
 }

@@ -10,10 +10,14 @@ import Testing
 
 @testable import LupineCommand
 
-/// Tests of the command over HTTP/2: when it is used, and what is shown of it.
+/// Tests of the command over HTTP/2: when the command uses it, and what it prints about it.
 struct HTTP2Tests {
-    /// Calls `body` with an origin that supports HTTP/2; under TLS its clients choose among `offered`.
-    private func serving(
+    /// Calls `body` with an origin that supports HTTP/2, and with the root of its URLs.
+    ///
+    /// - Parameters:
+    ///   - offered: The protocols that the origin supports in ALPN; nil for an origin without TLS.
+    ///   - body: The test.
+    private func withHTTP2Origin(
         _ offered: [String]?, _ body: (Shell, LupineOrigin.Origin, _ address: String) async throws -> Void
     ) async throws {
         var configuration = OriginConfiguration()
@@ -31,19 +35,20 @@ struct HTTP2Tests {
 
     private static let both = ["h2", "http/1.1"]
 
+    /// Options, the protocols that the origin offers, and the version that the command uses.
     struct Row: Sendable, CustomTestStringConvertible {
-        let switches: String
+        let options: String
         let offered: [String]?
         let version: String
 
-        init(_ switches: String, _ offered: [String]?, _ version: String) {
-            self.switches = switches
+        init(_ options: String, _ offered: [String]?, _ version: String) {
+            self.options = options
             self.offered = offered
             self.version = version
         }
 
         var testDescription: String {
-            "\(switches.isEmpty ? "no switch" : switches), \(offered.map { "\($0)" } ?? "http"): \(version)"
+            "\(options.isEmpty ? "no option" : options), \(offered.map { "\($0)" } ?? "http"): \(version)"
         }
     }
 
@@ -56,10 +61,10 @@ struct HTTP2Tests {
         Row("--http2-prior-knowledge --http2", nil, "1.1"),
         Row("--http2 --http2-prior-knowledge", nil, "2"),
     ])
-    func theLastSwitchSaysWhatIsSpoken(_ row: Row) async throws {
-        try await serving(row.offered) { shell, _, address in
+    func theLastVersionOptionApplies(_ row: Row) async throws {
+        try await withHTTP2Origin(row.offered) { shell, _, address in
             let result = await shell.run(
-                "-s -k -i \(row.switches) -w |%{http_version}|%{http_code}|%{num_headers} \(address)/robots.txt"
+                "-s -k -i \(row.options) -w |%{http_version}|%{http_code}|%{num_headers} \(address)/robots.txt"
             )
             #expect(result.code == 0, "\(result.errors)")
             let isHTTP2 = row.version == "2"
@@ -69,9 +74,9 @@ struct HTTP2Tests {
         }
     }
 
-    @Test func aServerWithoutHTTP2IsRefusedWhereNothingElseIsSpoken() async throws {
+    @Test func priorKnowledgeRefusesAServerWithoutHTTP2() async throws {
         for offered in [["http/1.1"], []] {
-            try await serving(offered) { shell, origin, address in
+            try await withHTTP2Origin(offered) { shell, origin, address in
                 let result = await shell.run("-k --http2-prior-knowledge \(address)/robots.txt")
                 #expect(result.code == ExitCode.tls.rawValue)
                 #expect(result.errors.contains("--http2 takes HTTP/1.1"), "\(result.errors)")
@@ -80,7 +85,7 @@ struct HTTP2Tests {
         }
     }
 
-    @Test func whoSpeaksTheOtherVersionIsExplained() async throws {
+    @Test func aServerOfTheOtherVersionIsExplained() async throws {
         try await withShell { shell, origin in
             let result = await shell.run("--http2-prior-knowledge :\(origin.port)/robots.txt")
             #expect(result.code == ExitCode.notHTTP.rawValue)
@@ -88,9 +93,9 @@ struct HTTP2Tests {
         }
     }
 
-    /// Returns a received request as the command shows heads: in lines, with the pseudo-fields that a request line does not
-    /// contain.
-    private static func shown(_ request: OriginRequest) -> String {
+    /// Returns the head of a received request as the command prints it: a request line, and the pseudo-header fields that it does
+    /// not contain among the fields.
+    private static func headText(_ request: OriginRequest) -> String {
         let head = request.head
         var text = "\(head.method.rawValue) \(head.target) \(head.version)\n"
         text += ":scheme: \(request.tls == nil ? "http" : "https")\n"
@@ -101,34 +106,35 @@ struct HTTP2Tests {
         return text + "\n"
     }
 
-    /// The requests that were received.
-    private final class Diary: Sendable {
+    /// Records the heads of received requests.
+    private final class RequestLog: Sendable {
         private let heads = Lock<[String]>([])
         var all: [String] { heads.withLock { $0 } }
 
-        func note(_ head: String) { heads.withLock { $0.append(head) } }
+        func append(_ head: String) { heads.withLock { $0.append(head) } }
     }
 
-    /// Makes the origin answer POST of `/x`, and returns the record of those requests.
-    private func noting(_ origin: LupineOrigin.Origin) -> Diary {
-        let came = Diary()
+    /// Adds a route for POST of `/x`, and returns the log of its requests.
+    private func addRoute(to origin: LupineOrigin.Origin) -> RequestLog {
+        let log = RequestLog()
         origin.route("POST", "/x") { request throws(Refusal) in
-            came.note(Self.shown(request))
+            log.append(Self.headText(request))
             var response = try OriginResponse(200, "text/plain", [UInt8]("end".utf8))
             try response.add("X-Seen", "Yes")
             return response
         }
-        return came
+        return log
     }
 
-    private static func sorted(_ text: String) -> [String] {
+    /// Returns the sorted lines of a text.
+    private static func sortedLines(_ text: String) -> [String] {
         text.split(separator: "\n").map(String.init).sorted()
     }
 
     @Test(arguments: [both, nil])
-    func verboseShowsWhatWentOut(_ offered: [String]?) async throws {
-        try await serving(offered) { shell, origin, address in
-            let came = noting(origin)
+    func verbosePrintsTheSentRequest(_ offered: [String]?) async throws {
+        try await withHTTP2Origin(offered) { shell, origin, address in
+            let log = addRoute(to: origin)
             let version = offered == nil ? "--http2-prior-knowledge" : "--http2"
             let result = await shell.run(
                 "-s -k -v --show-secrets \(version) -u me:pw -H X-Own:1 -d content \(address)/x?q=1")
@@ -139,17 +145,17 @@ struct HTTP2Tests {
             #expect(sent.first == "POST /x?q=1 HTTP/2")
             #expect(
                 sent.contains("x-own: 1") && sent.contains(":authority: \(address.split(separator: "/")[1])"))
-            let text = try #require(came.all.first)
-            #expect(came.all.count == 1)
-            #expect(Self.sorted(sent.joined(separator: "\n")) == Self.sorted(text))
+            let text = try #require(log.all.first)
+            #expect(log.all.count == 1)
+            #expect(Self.sortedLines(sent.joined(separator: "\n")) == Self.sortedLines(text))
             #expect(lines.contains("< HTTP/2 200") && lines.contains("< x-seen: Yes"), "\(result.errors)")
             let report = try #require(lines.last { $0.hasPrefix("* ") })
             #expect(report.contains(", new connection, \(offered == nil ? "" : "TLS 1.3, ")HTTP/2, sent "))
         }
     }
 
-    @Test func verboseTwiceTellsWhatIsSaidBesideTheMessages() async throws {
-        try await serving(Self.both) { shell, _, address in
+    @Test func verboseTwicePrintsHTTP2Events() async throws {
+        try await withHTTP2Origin(Self.both) { shell, _, address in
             let twice = await shell.run("-s -k -vv \(address)/robots.txt \(address)/robots.txt")
             let lines = twice.errors.split(separator: "\n").filter { $0.hasPrefix("* HTTP/2: ") }
             #expect(lines.first == "* HTTP/2: stream 1", "\(twice.errors)")
@@ -163,7 +169,7 @@ struct HTTP2Tests {
     }
 
     @Test func secretsAreHiddenWhateverTheCaseOfTheirNames() async throws {
-        try await serving(Self.both) { shell, _, address in
+        try await withHTTP2Origin(Self.both) { shell, _, address in
             let result = await shell.run("-s -k -v --http2 -H Authorization:s3cr3t \(address)/robots.txt")
             #expect(result.errors.contains("> authorization: (hidden)\n"), "\(result.errors)")
             #expect(!result.errors.contains("s3cr3t"))
@@ -171,21 +177,21 @@ struct HTTP2Tests {
     }
 
     @Test func printShowsBothMessages() async throws {
-        try await serving(nil) { shell, origin, address in
-            let came = noting(origin)
+        try await withHTTP2Origin(nil) { shell, origin, address in
+            let log = addRoute(to: origin)
             let line = "--print HBhb --http2-prior-knowledge --show-secrets -d content \(address)/x"
             let sent = await shell.run(line)
             let shown = await shell.run("--offline \(line)")
             #expect(sent.code == 0 && shown.code == 0, "\(sent.errors)\(shown.errors)")
-            #expect(came.all.count == 1)
+            #expect(log.all.count == 1)
             #expect(shown.output.hasPrefix("POST /x HTTP/2\n:scheme: http\n:authority: localhost:"))
             #expect(sent.output.hasPrefix(shown.output), "\(shown.output)")
             #expect(sent.output.dropFirst(shown.output.count).hasPrefix("HTTP/2 200\r\n"), "\(sent.output)")
         }
     }
 
-    @Test func headsAreKept() async throws {
-        try await serving(Self.both) { shell, _, address in
+    @Test func headsAreSaved() async throws {
+        try await withHTTP2Origin(Self.both) { shell, _, address in
             let result = await shell.run("-s -k -D heads --http2 \(address)/robots.txt")
             #expect(result.code == 0)
             let heads = String(decoding: try shell.read("heads"), as: UTF8.self)
@@ -194,14 +200,14 @@ struct HTTP2Tests {
     }
 
     @Test func oneConnectionCarriesSeveralTransfers() async throws {
-        try await serving(Self.both) { shell, origin, address in
+        try await withHTTP2Origin(Self.both) { shell, origin, address in
             let urls = (1...6).map { "\(address)/range/\($0)" }
-            let inTurn = await shell.run(["-s", "-k", "--http2"] + urls)
-            #expect(inTurn.output == "aababcabcdabcdeabcdef", "\(inTurn.errors)")
+            let sequential = await shell.run(["-s", "-k", "--http2"] + urls)
+            #expect(sequential.output == "aababcabcdabcdeabcdef", "\(sequential.errors)")
             #expect(origin.counts.connectionsAccepted == 1)
             let files = (1...6).flatMap { ["-o", "f\($0)"] }
-            let atOnce = await shell.run(["-s", "-k", "--http2"] + files + urls)
-            #expect(atOnce.code == 0, "\(atOnce.errors)")
+            let concurrent = await shell.run(["-s", "-k", "--http2"] + files + urls)
+            #expect(concurrent.code == 0, "\(concurrent.errors)")
             for count in 1...6 {
                 let file = try shell.read("f\(count)")
                 #expect(file.count == count)
@@ -209,8 +215,8 @@ struct HTTP2Tests {
         }
     }
 
-    @Test func downloadsGoOnOverHTTP2() async throws {
-        try await serving(Self.both) { shell, _, address in
+    @Test func downloadsAreResumedOverHTTP2() async throws {
+        try await withHTTP2Origin(Self.both) { shell, _, address in
             try shell.write("abc", to: "part")
             let result = await shell.run("-s -k --http2 -C - -o part \(address)/range/12")
             #expect(result.code == 0, "\(result.errors)")
@@ -223,7 +229,7 @@ struct HTTP2Tests {
         arguments: [("--http2", "HTTP/1.1 101 "), ("--http2-prior-knowledge", "HTTP/2 200")])
     func webSockets(_ version: String, _ answer: String) async throws {
         for offered in [Self.both, nil] {
-            try await serving(offered) { shell, _, address in
+            try await withHTTP2Origin(offered) { shell, _, address in
                 var shell = shell
                 shell.input = Data("hello\n".utf8)
                 let url = address.replacing("http", with: "ws")
@@ -243,35 +249,36 @@ struct HTTP2Tests {
         ("--http2-prior-knowledge ws://h.test/", "", ""),
         ("--http2 --http1.1 https://h.test/", " --http1.1", ""),
     ])
-    func curlLinesSayTheVersion(_ line: String, _ version: String, _ other: String) async throws {
-        try await Shell.use { shell in
+    func curlLinesContainTheVersionOption(_ line: String, _ version: String, _ other: String) async throws {
+        try await Shell.withTemporaryFolder { shell in
             let result = await shell.run("--to-curl -H User-Agent:a \(line)")
             let url = try #require(line.split(separator: " ").last)
             #expect(result.output == "curl -H 'User-Agent: a'\(version)\(other) --compressed \(url)\n")
         }
     }
 
-    /// Checks `lupine serve` with clients that choose HTTP/2 or begin with it.
+    /// Checks `lupine serve` with clients that choose HTTP/2 in the TLS handshake or use it with prior knowledge.
     @Test(arguments: [true, false])
-    func serveSpeaksBoth(_ usesTLS: Bool) async throws {
-        try await Shell.use { shell in
+    func serveSupportsBothHTTPVersions(_ usesTLS: Bool) async throws {
+        try await Shell.withTemporaryFolder { shell in
             let interruption = Interruption()
-            let (said, saying) = AsyncStream.makeStream(of: String.self)
-            let output = Shell.Paper { saying.yield(String(decoding: $0, as: UTF8.self)) }
+            let (outputs, continuation) = AsyncStream.makeStream(of: String.self)
+            let output = Shell.Recorder { continuation.yield(String(decoding: $0, as: UTF8.self)) }
             let context = ProcessContext(
                 environment: shell.environment, folder: shell.folder, input: .init(kind: .other),
                 output: .init { output.write($0) }, errors: .init { _ in }, interruption: interruption)
             async let code = Serve.run(["--port", "0"] + (usesTLS ? ["--tls"] : []), context)
             defer { interruption.interrupt() }
-            let text = try #require(await said.first { $0.contains("Ctrl-C") })
+            let text = try #require(await outputs.first { $0.contains("Ctrl-C") })
             let words = text.split { $0 == " " || $0 == "\n" }.map(String.init)
             let url = try #require(words.first { $0.hasPrefix("http") })
             let root = words.firstIndex(of: "--cacert").map { ["--cacert", words[$0 + 1]] } ?? []
             let version = usesTLS ? "--http2" : "--http2-prior-knowledge"
-            for (version, spoken) in [(version, "2"), ("--http1.1", "1.1")] {
+            for (option, usedVersion) in [(version, "2"), ("--http1.1", "1.1")] {
                 let result = await shell.run(
-                    ["-s", version, "-w", "|%{http_version}", "\(url)/robots.txt"] + root)
-                #expect(result.output == "User-agent: *\nDisallow: /deny\n|\(spoken)", "\(result.errors)")
+                    ["-s", option, "-w", "|%{http_version}", "\(url)/robots.txt"] + root)
+                let expected = "User-agent: *\nDisallow: /deny\n|\(usedVersion)"
+                #expect(result.output == expected, "\(result.errors)")
             }
             interruption.interrupt()
             #expect(await code == 0)

@@ -7,9 +7,9 @@ import Testing
 
 @testable import LupineCommand
 
-/// Tests of `--to-curl` with hostile names, values, addresses and bodies, by running its output in a real shell.
+/// Tests of `--to-curl` with hostile names, values, URLs and bodies: a real shell runs the printed line.
 struct HostileCommandLineTests {
-    /// Texts with a meaning to a shell or to curl. None contains NUL.
+    /// Texts that have a special meaning for a shell or for curl. None contains NUL.
     static let texts = [
         "plain", "$(touch pwned)", "`touch pwned`", "$HOME", "a\\", "\\\\", "a\\$b", "\\\"",
         "\"; touch pwned; \"", "'; touch pwned; '", "'\u{301}; touch pwned; '\u{301}", "a\nb", "a\\\nb", "!x",
@@ -17,9 +17,9 @@ struct HostileCommandLineTests {
         "\u{2028}", "\r\n", "é", "😀", "@/etc/passwd", "-K/etc/passwd", "%00", "a=b", "=a",
     ]
 
-    /// Returns the arguments that a shell passes to curl for the line that the command prints.
-    private static func words(_ arguments: [String]) async throws -> [String] {
-        try await Shell.use { shell in
+    /// Runs the command with `--to-curl`, and the printed line in a shell. Returns the arguments that the shell passes to curl.
+    private static func curlArguments(_ arguments: [String]) async throws -> [String] {
+        try await Shell.withTemporaryFolder { shell in
             let result = await shell.run(["--to-curl"] + arguments)
             #expect(result.code == 0, "\(result.errors)")
             let path = shell.folder + "/words"
@@ -30,30 +30,32 @@ struct HostileCommandLineTests {
         }
     }
 
-    /// Returns whether one word directly follows the other, compared octet by octet.
-    private static func has(_ words: [String], _ first: String, _ second: String) -> Bool {
+    /// Whether two words occur one after the other, compared octet by octet.
+    private static func contains(_ words: [String], _ first: String, _ second: String) -> Bool {
         zip(words, words.dropFirst()).contains {
             Array($0.utf8) == Array(first.utf8) && Array($1.utf8) == Array(second.utf8)
         }
     }
 
     @Test(arguments: texts)
-    func fieldsComeThroughAShell(_ text: String) async throws {
-        let words = try await Self.words(["-H", "X-Value:\(text)", "-H", "X\(text)x:1", "http://h.test/"])
-        #expect(Self.has(words, "-H", "X-Value: \(text)"), "\(words)")
-        if !text.contains(":") { #expect(Self.has(words, "-H", "X\(text)x: 1"), "\(words)") }
+    func fieldsAreQuotedForAShell(_ text: String) async throws {
+        let words = try await Self.curlArguments([
+            "-H", "X-Value:\(text)", "-H", "X\(text)x:1", "http://h.test/",
+        ])
+        #expect(Self.contains(words, "-H", "X-Value: \(text)"), "\(words)")
+        if !text.contains(":") { #expect(Self.contains(words, "-H", "X\(text)x: 1"), "\(words)") }
         #expect(words.last == "http://h.test/")
     }
 
     @Test(arguments: texts)
-    func bodiesComeThroughAShellAndAreNoFiles(_ text: String) async throws {
-        let words = try await Self.words(["--raw", text, "http://h.test/"])
-        #expect(Self.has(words, text.hasPrefix("@") ? "--data-raw" : "-d", text), "\(words)")
+    func bodiesAreQuotedForAShell(_ text: String) async throws {
+        let words = try await Self.curlArguments(["--raw", text, "http://h.test/"])
+        #expect(Self.contains(words, text.hasPrefix("@") ? "--data-raw" : "-d", text), "\(words)")
     }
 
     @Test(arguments: texts)
-    func usersCookiesAndNetworksComeThroughAShell(_ text: String) async throws {
-        let words = try await Self.words([
+    func credentialsProxiesAndFilesAreQuotedForAShell(_ text: String) async throws {
+        let words = try await Self.curlArguments([
             "--show-secrets", "-u", "u:\(text)", "-x", "http://p:\(text)@proxy.test:1", "--pass", text, "-o",
             text,
             "--interface", text, "http://h.test/",
@@ -61,23 +63,23 @@ struct HostileCommandLineTests {
         for (first, second) in [
             ("-u", "u:\(text)"), ("-x", "http://p:\(text)@proxy.test:1"), ("--pass", text), ("-o", text),
             ("--interface", text),
-        ] { #expect(Self.has(words, first, second), "\(words)") }
+        ] { #expect(Self.contains(words, first, second), "\(words)") }
     }
 
     @Test(arguments: [
         "$(touch%20pwned)", "`x`", "'x'", "\"x\"", "a;b", "?a=$HOME&b=c", "!x", "{a,b}", "[1-9]", "é",
     ])
-    func addressesComeThroughAShell(_ text: String) async throws {
+    func urlsAreQuotedForAShell(_ text: String) async throws {
         let url = try Address("http://h.test/\(text)").url().absoluteString
-        let words = try await Self.words(["http://h.test/\(text)"])
+        let words = try await Self.curlArguments(["http://h.test/\(text)"])
         #expect(words.last == url, "\(words)")
-        // curl would expand it as a range of addresses; to lupine it is one address.
+        // curl would expand brackets and braces into several URLs; for lupine they are ordinary characters.
         let isPattern = url.contains { "[]{}".contains($0) }
         #expect(words.contains("-g") == isPattern, "\(words)")
     }
 
-    @Test func aBodyThatIsNoTextIsNotShown() async throws {
-        try await Shell.use { shell in
+    @Test func aBinaryBodyIsNotShown() async throws {
+        try await Shell.withTemporaryFolder { shell in
             try Data([0xFF, 0x00, 0x41]).write(to: URL(fileURLWithPath: shell.folder + "/blob"))
             let result = await shell.run(["--to-curl", "--data-binary", "@blob", "http://h.test/"])
             #expect(
@@ -91,11 +93,12 @@ struct HostileCommandLineTests {
         }
     }
 
-    /// Checks that a cookie is not passed by `-b`: curl would read cookies from a file of that name.
+    /// Checks that a cookie whose name begins with `@` is not passed by `-b`, since curl would read cookies from a file of this
+    /// name.
     @Test(arguments: [["-b", "@a=b"], ["-b", "@a=b", "--session", "me"]])
-    func aLoneCookieIsNoFile(_ switches: [String]) async throws {
-        let words = try await Self.words(["--show-secrets"] + switches + ["http://h.test/"])
-        #expect(Self.has(words, "-H", "Cookie: @a=b") && !words.contains("-b"), "\(words)")
+    func aCookieIsNotPassedAsAFileName(_ options: [String]) async throws {
+        let words = try await Self.curlArguments(["--show-secrets"] + options + ["http://h.test/"])
+        #expect(Self.contains(words, "-H", "Cookie: @a=b") && !words.contains("-b"), "\(words)")
     }
 
     @Test(arguments: [
@@ -105,16 +108,16 @@ struct HostileCommandLineTests {
         ["-b", "a=s3cr3t"], ["-H", "Cookie: a=s3cr3t"], ["--session", "me", "-b", "a=s3cr3t"],
         ["-H", "X-Api-Key: s3cr3t"],
     ])
-    func secretsAreStarsUnlessAskedFor(_ switches: [String]) async throws {
-        let hidden = try await Self.words(switches + ["http://h.test/"])
+    func secretsAreHiddenUnlessRequested(_ options: [String]) async throws {
+        let hidden = try await Self.curlArguments(options + ["http://h.test/"])
         #expect(!hidden.contains { $0.contains("s3cr3t") || $0.contains("bWU6czNjcjN0") }, "\(hidden)")
         #expect(hidden.contains { $0.hasSuffix("***") || $0.contains(":***@proxy.test") }, "\(hidden)")
-        let shown = try await Self.words(["--show-secrets"] + switches + ["http://h.test/"])
+        let shown = try await Self.curlArguments(["--show-secrets"] + options + ["http://h.test/"])
         #expect(shown.contains { $0.contains("s3cr3t") || $0.contains("bWU6czNjcjN0") }, "\(shown)")
     }
 
     /// Checks that the error of an invalid certificate does not contain its password.
-    @Test func aPasswordIsInNoError() async throws {
+    @Test func errorsContainNoPassword() async throws {
         try await withShell { shell, origin in
             try shell.write("no certificate", to: "client.p12")
             let result = await shell.run("--cert client.p12:s3cr3t https://localhost:\(origin.port)/")

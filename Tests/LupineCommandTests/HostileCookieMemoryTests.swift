@@ -8,8 +8,8 @@ import Testing
 
 @testable import LupineCommand
 
-/// Tests of what `-b`, `-c` and `--session` save, and where it is sent: no cookie of an unverified server is saved, and none that
-/// was given on the command line.
+/// Tests of the cookies that `-b`, `-c` and `--session` save and send: a cookie of an untrusted server or of the command line is
+/// not saved.
 @Suite(.timeLimit(.minutes(10))) struct HostileCookieMemoryTests {
     /// Calls `body` with a shell and the root URL of an origin over TLS that sets two cookies at `/evil`.
     private func withSecureShell(_ body: (Shell, String) async throws -> Void) async throws {
@@ -30,27 +30,29 @@ import Testing
         }
     }
 
-    private static let own = "localhost\tFALSE\t/\tTRUE\t4102444800\tplain\tmine\n"
+    /// The line of a cookie file.
+    private static let ownCookie = "localhost\tFALSE\t/\tTRUE\t4102444800\tplain\tmine\n"
 
     @Test(arguments: ["-k", "-k --certs", "-k -v"], ["-c jar -b jar", "--session ./me.json"])
-    func whatNobodyHasCheckedIsNotKept(_ switches: String, _ place: String) async throws {
+    func cookiesOfAnUntrustedServerAreNotSaved(_ options: String, _ cookieOptions: String) async throws {
         try await withSecureShell { shell, root in
-            try shell.write(Self.own, to: "jar")
-            let result = await shell.run("\(switches) \(place) \(root)/evil")
+            try shell.write(Self.ownCookie, to: "jar")
+            let result = await shell.run("\(options) \(cookieOptions) \(root)/evil")
             #expect(result.code == 0, "\(result.errors)")
             #expect(
                 result.errors.components(separatedBy: "nobody has checked").count == 2, "\(result.errors)")
-            let file = place.contains("jar") ? "jar" : "me.json"
+            let file = cookieOptions.contains("jar") ? "jar" : "me.json"
             let kept = String(decoding: try shell.read(file), as: UTF8.self)
             #expect(!kept.contains("ATTACKER"), "\(kept)")
             #expect(file != "jar" || kept.contains("\tplain\tmine"), "\(kept)")
-            let sent = await shell.run("--cacert root.pem \(place) \(root)/cookies")
+            let sent = await shell.run("--cacert root.pem \(cookieOptions) \(root)/cookies")
             #expect(sent.code == 0 && !sent.output.contains("ATTACKER"), "\(sent.output)\(sent.errors)")
         }
     }
 
-    /// Checks that within the same run such cookies are used, and that there is no warning if there are none.
-    @Test func whatNobodyHasCheckedServesTheRun() async throws {
+    /// Checks that cookies of an untrusted server are sent within the same run, and that without such cookies there is no
+    /// warning.
+    @Test func cookiesOfAnUntrustedServerAreUsedWithinTheRun() async throws {
         try await withSecureShell { shell, root in
             let used = await shell.run("-k -c jar -L \(root)/cookies/set/a/b")
             #expect(used.output.contains("\"a\": \"b\""), "\(used.output)\(used.errors)")
@@ -61,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func whatWasCheckedIsKept() async throws {
+    @Test func cookiesOfATrustedServerAreSaved() async throws {
         try await withSecureShell { shell, root in
             let result = await shell.run("--cacert root.pem --certs -c jar \(root)/evil")
             #expect(result.code == 0, "\(result.errors)")
@@ -71,7 +73,7 @@ import Testing
     }
 
     /// Checks that without TLS `-k` changes nothing.
-    @Test func inTheClearNothingChanges() async throws {
+    @Test func insecureHasNoEffectWithoutTLS() async throws {
         try await withShell { shell, origin in
             let result = await shell.run("-k -c jar :\(origin.port)/cookies/set/a/b")
             #expect(result.errors.isEmpty, "\(result.errors)")
@@ -80,13 +82,13 @@ import Testing
         }
     }
 
-    // MARK: cookies that were given
+    // MARK: cookies of the command line
 
     @Test(arguments: ["-c jar", "-b jar -c jar", "--session ./jar"])
-    func aGivenCookieIsNotWrittenDown(_ place: String) async throws {
+    func commandLineCookiesAreNotSaved(_ cookieOptions: String) async throws {
         try await withShell { shell, origin in
-            if place.contains("-b") { try shell.write("", to: "jar") }
-            let result = await shell.run("-b a=s3cr3t \(place) :\(origin.port)/cookies")
+            if cookieOptions.contains("-b") { try shell.write("", to: "jar") }
+            let result = await shell.run("-b a=s3cr3t \(cookieOptions) :\(origin.port)/cookies")
             #expect(result.output.contains("\"a\": \"s3cr3t\""), "\(result.output)\(result.errors)")
             let kept = String(decoding: try shell.read("jar"), as: UTF8.self)
             #expect(!kept.contains("s3cr3t"), "\(kept)")
@@ -94,7 +96,7 @@ import Testing
     }
 
     /// Checks that a cookie jar that is a device or a pipe is written to, not replaced.
-    @Test func aJarThatIsNoFileIsWrittenTo() async throws {
+    @Test func aJarThatIsADeviceOrPipeIsWrittenTo() async throws {
         try await withShell { shell, origin in
             let manager = FileManager.default
             let link = shell.folder + "/null"
@@ -105,19 +107,19 @@ import Testing
 
             let pipe = shell.folder + "/pipe"
             #expect(try await Program.run("mkfifo", [pipe], variables: [:]) == .exited(0))
-            let unread = await shell.run("-c pipe :\(origin.port)/cookies/set/a/new")
-            #expect(unread.code == ExitCode.write.rawValue, "\(unread.errors)")
-            let both = try #require(FileHandle(forUpdatingAtPath: pipe))
+            let withoutReader = await shell.run("-c pipe :\(origin.port)/cookies/set/a/new")
+            #expect(withoutReader.code == ExitCode.write.rawValue, "\(withoutReader.errors)")
+            let reader = try #require(FileHandle(forUpdatingAtPath: pipe))
             let second = await shell.run("-c pipe :\(origin.port)/cookies/set/a/new")
             #expect(second.code == 0, "\(second.errors)")
-            #expect(String(decoding: both.availableData, as: UTF8.self).contains("\ta\tnew\n"))
-            try both.close()
+            #expect(String(decoding: reader.availableData, as: UTF8.self).contains("\ta\tnew\n"))
+            try reader.close()
         }
     }
 
-    /// Checks that a stored cookie of the same name is kept, unless the server changes it.
+    /// Checks that the saved cookie of the same name stays as it is, unless the server changes it.
     @Test(arguments: [("/cookies", "old"), ("/cookies/set/a/new", "new"), ("/cookies/delete?a=", nil)])
-    func aGivenCookieHidesWhatIsKept(_ path: String, _ value: String?) async throws {
+    func commandLineCookiesTakePrecedenceOverStoredOnes(_ path: String, _ value: String?) async throws {
         var recording = OriginConfiguration()
         recording.recordedBytes = 1 << 16
         try await withShell(recording) { shell, origin in
@@ -134,7 +136,7 @@ import Testing
 
     /// Checks a redirect to another port, and one from https to http on the same host.
     @Test(arguments: [false, true])
-    func aGivenCookieStaysWithItsOrigin(_ isSecure: Bool) async throws {
+    func commandLineCookiesStayWithTheirOrigin(_ isSecure: Bool) async throws {
         var recording = OriginConfiguration()
         recording.recordedBytes = 1 << 16
         let elsewhere = try LupineOrigin.Origin.start(configuration: recording)
@@ -154,8 +156,8 @@ import Testing
         await elsewhere.shutdown()
     }
 
-    /// Checks that all addresses of the line get a given cookie, whatever their ports are.
-    @Test func aGivenCookieGoesToAllAddressesOfTheLine() async throws {
+    /// Checks that all URLs of the command line get its cookies, whatever their ports are.
+    @Test func commandLineCookiesAreSentToAllURLs() async throws {
         let other = try LupineOrigin.Origin.start()
         try await withShell { shell, origin in
             let result = await shell.run(

@@ -7,36 +7,40 @@ import Testing
 
 @testable import LupineCommand
 
-/// Tests of the file that a download is written to, when the address, the server or another user of the folder tries to choose
-/// it.
+/// Tests that neither the URL nor the server nor another user of the folder decides to which file a download is written.
 @Suite(.timeLimit(.minutes(10))) struct HostileFileNameTests {
-    private static let offered =
+    /// Fields of a response that suggests the name `victim`.
+    private static let fieldsWithName =
         "Content-Disposition: attachment; filename=\"victim\"\r\nETag: \"v1\"\r\nConnection: close\r\n"
 
+    /// Creates a symbolic link in the folder of a shell.
     private func link(_ name: String, to target: String, in shell: Shell) throws {
         try FileManager.default.createSymbolicLink(
             atPath: shell.folder + "/" + name, withDestinationPath: shell.folder + "/" + target)
     }
 
+    /// Checks the content of a file.
     private func expect(
-        _ name: String, in shell: Shell, _ text: String, at place: SourceLocation = #_sourceLocation
+        _ name: String, in shell: Shell, _ text: String, at sourceLocation: SourceLocation = #_sourceLocation
     ) throws {
-        let kept = String(decoding: try shell.read(name), as: UTF8.self)
-        #expect(kept == text, sourceLocation: place)
+        let content = String(decoding: try shell.read(name), as: UTF8.self)
+        #expect(content == text, sourceLocation: sourceLocation)
     }
 
-    private func serveRest(_ origin: LupineOrigin.Origin) {
+    /// Adds a route whose response is bytes 5 to 9 of `begunworld`.
+    private func addPartialRoute(to origin: LupineOrigin.Origin) {
         let head = "HTTP/1.1 206 Partial Content\r\nContent-Range: bytes 5-9/10\r\nContent-Length: 5\r\n"
-        origin.script("GET", "/x", ScriptPlan([Script([.send(head + Self.offered + "\r\nworld"), .close])]))
+        origin.script(
+            "GET", "/x", ScriptPlan([Script([.send(head + Self.fieldsWithName + "\r\nworld"), .close])]))
     }
 
     @Test(arguments: ["-O -J -C -", "-J -C 5 -O"])
-    func aServersNameIsNoFileToGoOnWith(_ switches: String) async throws {
+    func aFileWithTheServersNameIsNotResumed(_ options: String) async throws {
         try await withShell { shell, origin in
-            serveRest(origin)
+            addPartialRoute(to: origin)
             try shell.write("begun", to: "x")
             try shell.write("somebody's own", to: "victim")
-            let result = await shell.run("-s -S \(switches) :\(origin.port)/x")
+            let result = await shell.run("-s -S \(options) :\(origin.port)/x")
             #expect(result.code == ExitCode.usage.rawValue, "\(result.errors)")
             #expect(result.errors.contains("-J") && result.errors.contains("-C"), "\(result.errors)")
             try expect("victim", in: shell, "somebody's own")
@@ -44,10 +48,10 @@ import Testing
         }
     }
 
-    /// Checks that the file whose length was measured is the one that is resumed, even for options that the reader would refuse.
-    @Test func whatIsGoneOnWithIsWhatWasMeasured() async throws {
+    /// Checks that the file whose length is measured is resumed, also with options that `CommandLineReader` rejects.
+    @Test func theMeasuredFileIsResumed() async throws {
         try await withShell { shell, origin in
-            serveRest(origin)
+            addPartialRoute(to: origin)
             try shell.write("begun", to: "x")
             try shell.write("somebody's own", to: "victim")
             guard
@@ -59,17 +63,17 @@ import Testing
                 return
             }
             invocation.usesServerFileName = true
-            let nowhere = ProcessContext.Sink { _ in }
+            let discarding = ProcessContext.Sink { _ in }
             let context = ProcessContext(
                 environment: shell.environment, folder: shell.folder,
-                input: ProcessContext.Input(kind: .other), output: nowhere, errors: nowhere)
+                input: ProcessContext.Input(kind: .other), output: discarding, errors: discarding)
             _ = await CommandRun(invocation, context).run()
             try expect("victim", in: shell, "somebody's own")
             try expect("x", in: shell, "begunworld")
         }
     }
 
-    @Test func anotherNameAtTheNextAttemptLeavesNothingOfTheFirst() async throws {
+    @Test func aRetryWithAnotherNameRemovesTheFirstFile() async throws {
         try await withShell { shell, origin in
             func head(_ name: String) -> String {
                 "HTTP/1.1 200 OK\r\nETag: \"1\"\r\nContent-Length: 2\r\n"
@@ -87,12 +91,12 @@ import Testing
         }
     }
 
-    @Test func aServersNameIsNoLink() async throws {
+    @Test func theServersNameFollowsNoLink() async throws {
         try await withShell { shell, origin in
             try link("victim", to: "elsewhere", in: shell)
             let head = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n"
             origin.script(
-                "GET", "/x", ScriptPlan([Script([.send(head + Self.offered + "\r\nworld"), .close])]))
+                "GET", "/x", ScriptPlan([Script([.send(head + Self.fieldsWithName + "\r\nworld"), .close])]))
             let result = await shell.run("-s -S -O -J :\(origin.port)/x")
             #expect(result.code == ExitCode.write.rawValue, "\(result.errors)")
             #expect(result.errors.contains("victim"), "\(result.errors)")
@@ -101,9 +105,9 @@ import Testing
     }
 
     /// Checks that a retry continues the file that the first attempt has created.
-    @Test func aServersNameIsTakenAgain() async throws {
+    @Test func aRetryContinuesTheFileWithTheServersName() async throws {
         try await withShell { shell, origin in
-            let head = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n" + Self.offered + "\r\n"
+            let head = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n" + Self.fieldsWithName + "\r\n"
             origin.script(
                 "GET", "/x",
                 ScriptPlan([Script([.send(head), .close]), Script([.send(head + "world"), .close])]))
@@ -118,36 +122,41 @@ import Testing
         "http://h.test/a%00%CC%81b", "http://h.test/a%0A%CC%81b", "http://h.test/a%E2%80%A8b",
         "http://h.test/long", "http://h.test/a/long",
     ])
-    func theNameOfAnAddressIsOnePart(_ short: String) throws {
-        let (sign, mark) = (
+    func theNameFromAURLIsOnePathComponent(_ short: String) throws {
+        let (euroSigns, combiningMarks) = (
             String(repeating: "%E2%82%AC", count: 200), String(repeating: "%CC%81", count: 300)
         )
-        let address = short.replacing("a/long", with: "a" + mark).replacing("long", with: sign)
-        let name = RemoteName.of(try #require(URL(string: address)))
+        let address = short.replacing("a/long", with: "a" + combiningMarks)
+            .replacing("long", with: euroSigns)
+        let name = RemoteName.name(of: try #require(URL(string: address)))
         #expect(!name.isEmpty && name != "." && name != ".." && name.utf8.count <= 200, "\(name.utf8.count)")
-        let odd = name.unicodeScalars.filter { $0 == "/" || $0.value < 0x20 || $0.properties.isWhitespace }
-        #expect(odd.isEmpty, "\(name.unicodeScalars.map(\.value))")
+        let forbidden = name.unicodeScalars.filter {
+            $0 == "/" || $0.value < 0x20 || $0.properties.isWhitespace
+        }
+        #expect(forbidden.isEmpty, "\(name.unicodeScalars.map(\.value))")
     }
 
     @Test(arguments: [".\u{301}x", "..\u{301}", "...", ".bashrc", ".\u{200D}a", "/\u{301}etc", "\u{301}"])
-    func theNameOfAServerHidesNothing(_ given: String) {
+    func theServersNameDoesNotHideTheFile(_ given: String) {
         let name = RemoteName.unhidden(given)
         #expect(
             name.utf8.first != UInt8(ascii: ".") && !name.utf8.contains(UInt8(ascii: "/")) && !name.isEmpty)
     }
 
-    /// Checks that a server cannot name a file like a resume record, by which its octets could be joined to another server's.
-    @Test func theNameOfAServerIsNoMarks() throws {
+    /// Checks that a server cannot give a file the name of a resume record, which could combine its octets with those of another
+    /// server.
+    @Test func theServersNameIsNotThatOfAResumeRecord() throws {
         #expect(RemoteName.unhidden("a.lupine-part") == "a.lupine-par_")
-        #expect(RemoteName.of(try #require(URL(string: "http://h.test/a.lupine-part"))) == "a.lupine-par_")
+        let url = try #require(URL(string: "http://h.test/a.lupine-part"))
+        #expect(RemoteName.name(of: url) == "a.lupine-par_")
         let long = String(repeating: "a", count: 188)
         #expect(RemoteName.unhidden(long + ".lupine-part.txt") == long + ".lupine-par_")
         #expect(RemoteName.unhidden("lupine-part") == "lupine-part")
     }
 
-    /// Checks that `~` in a name from an address or a server is an ordinary character.
+    /// Checks that `~` and `-` in a name from a URL are ordinary characters.
     @Test(arguments: ["~", "-"])
-    func theNameOfAnAddressIsAFileHere(_ name: String) async throws {
+    func theNameFromAURLIsNotExpanded(_ name: String) async throws {
         try await withShell { shell, origin in
             origin.route("GET", "/\(name)") { _ throws(Refusal) in
                 try OriginResponse(200, "text/plain", [UInt8]("body".utf8))
@@ -158,12 +167,12 @@ import Testing
         }
     }
 
-    // MARK: one file for two
+    // MARK: two URLs and one file
 
     @Test(arguments: [
         "-o same -o same", "-o same -o ./same", "-o same -o link", "-O -O", "-o same -o same --retry 2",
     ])
-    func twoAddressesAreNotSavedToOneFile(_ switches: String) async throws {
+    func twoAddressesAreNotSavedToOneFile(_ options: String) async throws {
         try await withShell { shell, origin in
             try link("link", to: "same", in: shell)
             for (path, letter) in [("/a/same", UInt8(ascii: "a")), ("/b/same", UInt8(ascii: "b"))] {
@@ -172,7 +181,7 @@ import Testing
                 }
             }
             let result = await shell.run(
-                "-s -S \(switches) :\(origin.port)/a/same http://localhost:\(origin.port)/b/same")
+                "-s -S \(options) :\(origin.port)/a/same http://localhost:\(origin.port)/b/same")
             #expect(result.code == ExitCode.write.rawValue, "\(result.errors)")
             #expect(result.errors.contains("same") || result.errors.contains("link"), "\(result.errors)")
             let kept = try shell.read("same")
@@ -184,12 +193,12 @@ import Testing
         try await withShell { shell, origin in
             let refused = await shell.run("-D same -o same :\(origin.port)/get")
             #expect(refused.code == ExitCode.usage.rawValue && refused.errors.contains("-D"))
-            let taken = await shell.run("-s -S -D /dev/null -o /dev/null :\(origin.port)/get")
-            #expect(taken.code == 0, "\(taken.errors)")
+            let accepted = await shell.run("-s -S -D /dev/null -o /dev/null :\(origin.port)/get")
+            #expect(accepted.code == 0, "\(accepted.errors)")
         }
     }
 
-    @Test func aDeviceTakesAsManyAsOneLikes() async throws {
+    @Test func severalURLsMayBeSavedToADevice() async throws {
         try await withShell { shell, origin in
             let url = "http://localhost:\(origin.port)/get"
             let result = await shell.run("-s -S -o /dev/null -o /dev/null \(url) \(url)")
@@ -197,9 +206,9 @@ import Testing
         }
     }
 
-    // MARK: the note beside a file
+    // MARK: the resume record
 
-    @Test func theNoteIsWrittenThroughNoLink() async throws {
+    @Test func theResumeRecordIsNotWrittenThroughALink() async throws {
         try await withShell { shell, origin in
             try shell.write("somebody's own", to: "victim")
             try link("part.lupine-part", to: "victim", in: shell)
@@ -222,7 +231,7 @@ import Testing
 
     /// Checks that a link, a pipe or a folder is not read as a resume record.
     @Test(arguments: ["link", "pipe", "folder"])
-    func theNoteIsAFile(_ kind: String) async throws {
+    func theResumeRecordIsReadFromARegularFileOnly(_ kind: String) async throws {
         try await withShell { shell, origin in
             try shell.write("\"v2\"\n10\n", to: "other")
             let path = shell.folder + "/part.lupine-part"

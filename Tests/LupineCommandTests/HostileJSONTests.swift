@@ -6,37 +6,40 @@ import Testing
 
 @testable import LupineCommand
 
-/// Tests of pretty-printed JSON made to fill a terminal, the memory or a disk.
+/// Tests of formatting JSON whose output could fill a terminal, the memory or a disk.
 struct HostileJSONTests {
-    /// Returns the octets written to a terminal for content that arrives in pieces of that length.
-    private static func shown(
+    /// Returns the octets that are written for content that arrives in pieces of this length.
+    private static func output(
         _ content: [UInt8], pieces length: Int = .max, colours: Bool = true,
         manner: BodyPresenter.Manner = .pretty(breaksLines: true), type: String = "application/json",
         terminal: Bool = true
     ) throws -> [UInt8] {
-        let paper = Shell.Paper()
+        let recorder = Shell.Recorder()
         var presenter = BodyPresenter(
-            sink: ProcessContext.Sink(isTerminal: terminal) { paper.write($0) }, manner: manner,
+            sink: ProcessContext.Sink(isTerminal: terminal) { recorder.write($0) }, manner: manner,
             style: Style(isOn: colours), type: type)
         var start = 0
         while start < content.count {
             let end = start + min(length, content.count - start)
-            try presenter.take(Data(content[start..<end]))
+            try presenter.write(Data(content[start..<end]))
             start = end
         }
         try presenter.finish()
-        return [UInt8](paper.content)
+        return [UInt8](recorder.content)
     }
 
+    /// Returns the formatted content as text.
     private static func text(_ content: String, colours: Bool = false) throws -> String {
-        String(decoding: try shown(Array(content.utf8), colours: colours), as: UTF8.self)
+        String(decoding: try output(Array(content.utf8), colours: colours), as: UTF8.self)
     }
 
+    /// Returns an array with this number of arrays that are nested to this depth.
     private static func nested(_ depth: Int, times: Int) -> String {
-        let one = String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
-        return "[" + [String](repeating: one, count: times).joined(separator: ",") + "]"
+        let element = String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
+        return "[" + [String](repeating: element, count: times).joined(separator: ",") + "]"
     }
 
+    /// Contents whose formatted output could be much longer than the input.
     static let costly: [(name: String, content: String)] = [
         ("nested arrays", nested(500, times: 40)), ("arrays in a depth", nested(17, times: 2000)),
         ("too deep", String(repeating: "[", count: 100_000)),
@@ -60,13 +63,13 @@ struct HostileJSONTests {
     ]
 
     @Test(arguments: costly.indices)
-    func whatComesOutIsBoundedByWhatCameIn(_ index: Int) throws {
+    func outputLengthIsBoundedByInputLength(_ index: Int) throws {
         let row = Self.costly[index]
         for content in [
             Array(row.content.utf8), Array(row.content.utf8) + [UInt8](repeating: 0x9B, count: 100),
         ] {
             for manner in [BodyPresenter.Manner.pretty(breaksLines: true), .lines(breaksLines: true)] {
-                let count = try Self.shown(content, manner: manner).count
+                let count = try Self.output(content, manner: manner).count
                 #expect(count <= 70 * content.count + 4096, "\(row.name)")
             }
         }
@@ -76,8 +79,8 @@ struct HostileJSONTests {
         let deep = try Self.text(String(repeating: "[", count: 40) + String(repeating: "]", count: 40))
         let lines: [Substring] = deep.split(separator: "\n")
         let margins = lines.map { line in line.prefix { $0 == " " }.count }
-        let down = (0..<40).map { min($0, 16) * 4 }
-        #expect(margins == down + down.reversed().dropFirst(), "\(margins)")
+        let openingMargins = (0..<40).map { min($0, 16) * 4 }
+        #expect(margins == openingMargins + openingMargins.reversed().dropFirst(), "\(margins)")
     }
 
     @Test(arguments: [
@@ -88,13 +91,13 @@ struct HostileJSONTests {
         ("[\"\\x\"]", "[\n    \"\\x\"]\n"), ("[1.]", "[\n    1.]\n"), ("{\"a\"}", "{\n    \"a\"}\n"),
         ("{\"a\":1\n", "{\n    \"a\": 1\n"), ("", ""),
     ])
-    func whatIsNoJSONGoesOutUnpainted(_ content: String, _ shown: String) throws {
+    func invalidJSONIsWrittenUnchanged(_ content: String, _ shown: String) throws {
         let text = try Self.text(content)
         #expect(text == shown)
     }
 
-    /// Checks that formatting ends at the first fault: what was written before stays, and no colour continues after it.
-    @Test func inksEndWhereJSONEnds() throws {
+    /// Checks that formatting ends at the first invalid octet, and that no colour continues after it.
+    @Test func coloursEndAtTheFirstInvalidOctet() throws {
         let text = try Self.text("[\"a\\x\u{1B}[2J", colours: true)
         #expect(text == "[\n    \u{1B}[32m\"a\\\u{1B}[0mx\\u{1b}[2J\n")
         let cut = try Self.text("[12", colours: true)
@@ -116,9 +119,9 @@ struct HostileJSONTests {
                 .lines(breaksLines: true), .lines(breaksLines: false), .verbatim,
             ] {
                 for terminal in [true, false] {
-                    let whole = try Self.shown(octets, manner: manner, type: type, terminal: terminal)
+                    let whole = try Self.output(octets, manner: manner, type: type, terminal: terminal)
                     for length in [1, 2, 3, 7] {
-                        let pieces = try Self.shown(
+                        let pieces = try Self.output(
                             octets, pieces: length, manner: manner, type: type, terminal: terminal)
                         #expect(
                             pieces == whole, "\(length) \(manner) \(String(decoding: whole, as: UTF8.self))")
@@ -128,17 +131,17 @@ struct HostileJSONTests {
         }
     }
 
-    /// Checks that JSON is formatted as it arrives: an incomplete value is shown, too, and not buffered.
-    @Test func itIsPaintedWhileItComes() throws {
-        let paper = Shell.Paper()
+    /// Checks that JSON is formatted while it arrives: an incomplete value is written and not buffered.
+    @Test func jsonIsFormattedWhileItArrives() throws {
+        let recorder = Shell.Recorder()
         var presenter = BodyPresenter(
-            sink: ProcessContext.Sink(isTerminal: true) { paper.write($0) },
+            sink: ProcessContext.Sink(isTerminal: true) { recorder.write($0) },
             manner: .pretty(breaksLines: true),
             style: Style(isOn: false), type: "application/json")
-        try presenter.take(Data("[1, \"begin".utf8))
-        #expect(String(decoding: paper.content, as: UTF8.self) == "[\n    1,\n    \"begin")
-        try presenter.take(Data("ning\"".utf8))
-        #expect(String(decoding: paper.content, as: UTF8.self).hasSuffix("\"beginning\""))
+        try presenter.write(Data("[1, \"begin".utf8))
+        #expect(String(decoding: recorder.content, as: UTF8.self) == "[\n    1,\n    \"begin")
+        try presenter.write(Data("ning\"".utf8))
+        #expect(String(decoding: recorder.content, as: UTF8.self).hasSuffix("\"beginning\""))
     }
 
     @Test func eachLineOfJSONLinesIsAValue() throws {
@@ -149,13 +152,13 @@ struct HostileJSONTests {
             ("application/jsonl", .lines(breaksLines: false)),
         ] {
             let text = String(
-                decoding: try Self.shown(Array(content.utf8), colours: false, manner: manner, type: type),
+                decoding: try Self.output(Array(content.utf8), colours: false, manner: manner, type: type),
                 as: UTF8.self)
             #expect(text == "{\"a\": [1]}\nnonsense x\n\n{\"b\": 2}\n", "\(type)")
         }
     }
 
-    @Test func aPipeGetsItByteForByte() async throws {
+    @Test func aPipeGetsJSONUnchanged() async throws {
         try await withShell { shell, origin in
             let body = Self.nested(100, times: 50) + "\u{9B}2J"
             origin.route("GET", "/x") { _ throws(Refusal) in

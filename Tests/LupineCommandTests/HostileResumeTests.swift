@@ -6,27 +6,28 @@ import Testing
 
 @testable import LupineCommand
 
-/// Tests of `-C -` against servers whose response does not match the file: the file stays unchanged, and the command says so.
+/// Tests of `-C -` with servers whose responses do not match the partial file: the file stays unchanged, and the command reports
+/// it.
 struct HostileResumeTests {
-    /// A response to a request for the rest after the five bytes `begun`, where the whole is `begunworld` in version `"v1"`.
+    /// A response to a request for the bytes after `begun`. The complete content is `begunworld`, with the ETag `"v1"`.
     struct Answer: Sendable, CustomTestStringConvertible {
         let testDescription: String
         var status = "206 Partial Content"
         var fields = ["ETag: \"v1\"", "Content-Range: bytes 5-9/10"]
-        /// The fields that frame the body; its length if nil.
+        /// The fields that frame the body; `Content-Length` if nil.
         var framing: String?
         var body = "world"
-        /// The record beside the file.
+        /// The content of the resume record; nil if there is none.
         var record: String? = "\"v1\"\n10\n"
         var code = ExitCode.resume
         /// A part of the expected error.
-        var says = "Cannot go on with the download"
+        var error = "Cannot go on with the download"
     }
 
     static let refused: [Answer] = [
         Answer(
             testDescription: "another ETag", fields: ["ETag: \"v2\"", "Content-Range: bytes 5-9/10"],
-            says: "v2"),
+            error: "v2"),
         Answer(testDescription: "a weak ETag", fields: ["ETag: W/\"v1\"", "Content-Range: bytes 5-9/10"]),
         Answer(testDescription: "no ETag any more", fields: ["Content-Range: bytes 5-9/10"]),
         Answer(
@@ -102,7 +103,7 @@ struct HostileResumeTests {
             record: nil),
     ]
 
-    static let taken: [Answer] = [
+    static let accepted: [Answer] = [
         Answer(testDescription: "the rest"),
         Answer(
             testDescription: "the rest, in chunks", framing: "Transfer-Encoding: chunked",
@@ -122,6 +123,7 @@ struct HostileResumeTests {
             record: "Mon, 01 Jan 2024 00:00:00 GMT\n10\n"),
     ]
 
+    /// Resumes the download of `begun`, and calls `body` with the result.
     private func resume(_ answer: Answer, _ body: (Shell.Result, Shell) throws -> Void) async throws {
         try await withShell { shell, origin in
             try shell.write("begun", to: "part")
@@ -137,10 +139,10 @@ struct HostileResumeTests {
     }
 
     @Test(arguments: refused)
-    func whatDoesNotFitLeavesTheFileAlone(_ answer: Answer) async throws {
+    func aMismatchLeavesTheFileUnchanged(_ answer: Answer) async throws {
         try await resume(answer) { result, shell in
             #expect(result.code == answer.code.rawValue, "\(result.errors)")
-            #expect(result.errors.replacing("\n", with: " ").contains(answer.says), "\(result.errors)")
+            #expect(result.errors.replacing("\n", with: " ").contains(answer.error), "\(result.errors)")
             let kept = String(decoding: try shell.read("part"), as: UTF8.self)
             #expect(kept == "begun")
             let record = (try? shell.read("part.lupine-part")).map { String(decoding: $0, as: UTF8.self) }
@@ -148,8 +150,8 @@ struct HostileResumeTests {
         }
     }
 
-    @Test(arguments: taken)
-    func whatFitsIsPutBehindIt(_ answer: Answer) async throws {
+    @Test(arguments: accepted)
+    func aMatchingPartIsAppended(_ answer: Answer) async throws {
         try await resume(answer) { result, shell in
             #expect(result.code == 0, "\(result.errors)")
             let whole = String(decoding: try shell.read("part"), as: UTF8.self)
@@ -159,16 +161,16 @@ struct HostileResumeTests {
     }
 
     /// Checks that the error names both versions.
-    @Test func bothVersionsAreNamed() async throws {
+    @Test func errorsNameBothVersions() async throws {
         try await resume(Self.refused[0]) { result, _ in
             let text = result.errors.replacing("\n", with: " ")
             #expect(text.contains("\"v1\"") && text.contains("\"v2\""), "\(result.errors)")
         }
     }
 
-    /// Checks that a file or data URL, which has no version and no ranges, does not change the file.
+    /// Checks that content of a file or data URL, which has no version and no ranges, does not change the partial file.
     @Test(arguments: ["file", "data"])
-    func whatHasNoPartsLeavesTheFileAlone(_ scheme: String) async throws {
+    func fileAndDataURLsLeaveThePartialFileUnchanged(_ scheme: String) async throws {
         try await withShell { shell, _ in
             try shell.write("begun", to: "part")
             try shell.write("begunworld", to: "whole")
@@ -180,8 +182,8 @@ struct HostileResumeTests {
         }
     }
 
-    /// Checks that a file shorter than the offset is refused: writing at the offset would leave a hole.
-    @Test func aFileGetsNoHole() async throws {
+    /// Checks that a file shorter than the offset is not resumed, since writing at the offset would leave a hole.
+    @Test func anOffsetBeyondTheFileIsRefused() async throws {
         try await withShell { shell, origin in
             try shell.write("abc", to: "part")
             let result = await shell.run("-s -S -C 10 -o part :\(origin.port)/range/20")
@@ -192,7 +194,7 @@ struct HostileResumeTests {
     }
 
     /// Checks that bytes of the old file after the new end are removed.
-    @Test func aFileHasTheLengthOfTheWhole() async throws {
+    @Test func oldBytesAfterTheNewEndAreRemoved() async throws {
         try await withShell { shell, origin in
             try shell.write("abcxxxxxxxxxxxxx", to: "part")
             let result = await shell.run("-s -S -C 3 -o part :\(origin.port)/range/5")
@@ -202,8 +204,8 @@ struct HostileResumeTests {
         }
     }
 
-    /// Checks that a part that matches is resumed again after it was interrupted: what has arrived stays.
-    @Test func aCutPartIsGoneOnWith() async throws {
+    /// Checks that a resumed download that was interrupted is resumed again from its new end.
+    @Test func anInterruptedPartIsResumed() async throws {
         try await withShell { shell, origin in
             try shell.write("begun", to: "part")
             try shell.write("\"v1\"\n10\n", to: "part.lupine-part")
@@ -227,9 +229,9 @@ struct HostileResumeTests {
         }
     }
 
-    /// Checks that bytes after the offset are removed even if the rest is interrupted, so that they are not taken for content
-    /// later.
-    @Test func aCutPartEndsWhereItWasCut() async throws {
+    /// Checks that old bytes after the offset are removed even if the resumed download is interrupted, so that they are not
+    /// mistaken for content later.
+    @Test func oldBytesAfterAnInterruptedPartAreRemoved() async throws {
         try await withShell { shell, origin in
             try shell.write("begunXXXXX", to: "part")
             let head = "HTTP/1.1 206 Partial Content\r\nETag: \"v1\"\r\nConnection: close\r\n"
@@ -247,9 +249,9 @@ struct HostileResumeTests {
         }
     }
 
-    /// Checks that a response without newer content leaves a partial download partial.
+    /// Checks that a 304 leaves a partial file and its resume record unchanged.
     @Test(arguments: ["-z part", "-z part -C -", "--etag-compare tag", "--etag-compare tag -C -"])
-    func aPartThatIsNotNewerStaysAPart(_ switches: String) async throws {
+    func anUnchangedPartialFileStaysPartial(_ options: String) async throws {
         try await withShell { shell, origin in
             try shell.write("begun", to: "part")
             try shell.write("\"v1\"\n10\n", to: "part.lupine-part")
@@ -257,15 +259,15 @@ struct HostileResumeTests {
             origin.script(
                 "GET", "/x",
                 ScriptPlan([Script([.send("HTTP/1.1 304 Not Modified\r\nETag: \"v2\"\r\n\r\n"), .close])]))
-            let result = await shell.run("\(switches) -o part :\(origin.port)/x")
+            let result = await shell.run("\(options) -o part :\(origin.port)/x")
             #expect(result.code == 0 && result.errors.contains("part is a part"), "\(result.errors)")
             let kept = [try shell.read("part"), try shell.read("part.lupine-part")]
             #expect(kept == [Data("begun".utf8), Data("\"v1\"\n10\n".utf8)])
         }
     }
 
-    /// Checks that the length in the first response is recorded, and that a part of a whole with another length is refused.
-    @Test func aDownloadNotesItsVersionAndItsLength() async throws {
+    /// Checks that the length in the first response is recorded, and that a part of content with another length is refused.
+    @Test func aDownloadRecordsItsLength() async throws {
         try await withShell { shell, origin in
             let head = "HTTP/1.1 200 OK\r\nContent-Length: 10\r\nConnection: close\r\n"
             origin.script(
@@ -289,8 +291,8 @@ struct HostileResumeTests {
 
     // MARK: heads, codings, dates
 
-    /// Checks that a file that begins with a head is not resumed: it is not a part of the server's content.
-    @Test func aHeadInTheFileIsNotGoneOnWith() async throws {
+    /// Checks that a file that begins with a head is not resumed, since it is not a part of the server's content.
+    @Test func aFileThatBeginsWithAHeadIsNotResumed() async throws {
         try await withShell { shell, origin in
             let head = "HTTP/1.1 200 OK\r\nETag: \"v1\"\r\nContent-Length: 10\r\n\r\n"
             origin.script("GET", "/x", ScriptPlan([Script([.send(head + "begun"), .close])]))
@@ -299,9 +301,9 @@ struct HostileResumeTests {
             #expect(!cut.errors.contains("-C -"), "\(cut.errors)")
             #expect(throws: (any Error).self) { try shell.read("part.lupine-part") }
             let before = try shell.read("part")
-            for switches in ["-i -C -", "-C 5 -i", "-I -C -"] {
-                let refused = await shell.run("\(switches) -o part :\(origin.port)/x")
-                #expect(refused.code == ExitCode.usage.rawValue, "\(switches): \(refused.errors)")
+            for options in ["-i -C -", "-C 5 -i", "-I -C -"] {
+                let refused = await shell.run("\(options) -o part :\(origin.port)/x")
+                #expect(refused.code == ExitCode.usage.rawValue, "\(options): \(refused.errors)")
                 #expect(refused.errors.contains("-C"), "\(refused.errors)")
             }
             let after = try shell.read("part")
@@ -309,8 +311,14 @@ struct HostileResumeTests {
         }
     }
 
-    /// Checks that a file is resumed only in the content coding in which it was begun. The arguments: the options of the first
-    /// attempt and the coding of its response, the same for the second, and true if they match.
+    /// Checks that a file is resumed only in the content coding in which it was begun.
+    ///
+    /// - Parameters:
+    ///   - firstOptions: The options of the first command line.
+    ///   - firstCoding: The content coding of the response to it.
+    ///   - secondOptions: The options of the second command line.
+    ///   - secondCoding: The content coding of the response to it.
+    ///   - isResumed: Whether the download is resumed.
     @Test(arguments: [
         ("--raw-encoding", "gzip", "", "", false), ("--raw-encoding", "gzip", "--raw-encoding", "", false),
         ("", "", "--raw-encoding", "gzip", false), ("--raw-encoding", "", "", "", true),
@@ -318,27 +326,28 @@ struct HostileResumeTests {
         ("--raw-encoding", "gzip", "--raw-encoding", "br", false),
         ("--raw-encoding", "", "--raw-encoding", "identity", true),
     ])
-    func aCodingIsGoneOnWithInItself(
-        _ first: String, _ began: String, _ second: String, _ goesOn: String, _ fits: Bool
+    func aDownloadIsResumedInItsContentCodingOnly(
+        _ firstOptions: String, _ firstCoding: String, _ secondOptions: String, _ secondCoding: String,
+        _ isResumed: Bool
     ) async throws {
         try await withShell { shell, origin in
             let coding = { (name: String) in name.isEmpty ? "" : "Content-Encoding: \(name)\r\n" }
-            let begun = "HTTP/1.1 200 OK\r\nETag: \"v1\"\r\nContent-Length: 10\r\n" + coding(began)
+            let begun = "HTTP/1.1 200 OK\r\nETag: \"v1\"\r\nContent-Length: 10\r\n" + coding(firstCoding)
             let rest =
                 "HTTP/1.1 206 Partial Content\r\nETag: \"v1\"\r\nContent-Range: bytes 5-9/10\r\nContent-Length: 5\r\n"
-                + coding(goesOn)
+                + coding(secondCoding)
             origin.script(
                 "GET", "/x",
                 ScriptPlan([
                     Script([.send(begun + "\r\nbegun"), .close]),
                     Script([.send(rest + "\r\nworld"), .close]),
                 ]))
-            let cut = await shell.run("-s -S \(first) -o part :\(origin.port)/x")
+            let cut = await shell.run("-s -S \(firstOptions) -o part :\(origin.port)/x")
             #expect(cut.code == ExitCode.lost.rawValue, "\(cut.errors)")
-            let result = await shell.run("-s -S \(second) -C - -o part :\(origin.port)/x")
-            #expect(result.code == (fits ? .success : ExitCode.resume).rawValue, "\(result.errors)")
+            let result = await shell.run("-s -S \(secondOptions) -C - -o part :\(origin.port)/x")
+            #expect(result.code == (isResumed ? .success : ExitCode.resume).rawValue, "\(result.errors)")
             let kept = String(decoding: try shell.read("part"), as: UTF8.self)
-            #expect(kept == (fits ? "begunworld" : "begun"))
+            #expect(kept == (isResumed ? "begunworld" : "begun"))
         }
     }
 
@@ -348,7 +357,7 @@ struct HostileResumeTests {
         ("Mon, 01 Jan 2024 00:00:00 GMT", false), ("Sun, 31 Dec 2023 23:59:59 GMT", false), (nil, false),
         ("soon", false),
     ])
-    func aDateIsAVersionOnlyWhenItIsOld(_ date: String?, _ counts: Bool) async throws {
+    func aRecentDateIsNoValidator(_ date: String?, _ isValidator: Bool) async throws {
         try await withShell { shell, origin in
             let field = date.map { "Date: \($0)\r\n" } ?? ""
             let head =
@@ -357,13 +366,13 @@ struct HostileResumeTests {
             let cut = await shell.run("-s -S -o part :\(origin.port)/x")
             #expect(cut.code == ExitCode.lost.rawValue, "\(cut.errors)")
             let record = ResumeRecord.read(for: shell.folder + "/part")
-            #expect(record?.validator == (counts ? "Mon, 01 Jan 2024 00:00:00 GMT" : nil))
+            #expect(record?.validator == (isValidator ? "Mon, 01 Jan 2024 00:00:00 GMT" : nil))
             #expect(record?.total == 10)
         }
     }
 
-    /// Checks that a validator is recorded up to the length that a head allows.
-    @Test func aLongVersionIsAVersion() async throws {
+    /// Checks that a validator is recorded if it is as long as a head allows.
+    @Test func longValidatorsAreRecorded() async throws {
         try await withShell { shell, origin in
             let tag = "\"" + String(repeating: "e", count: 30_000) + "\""
             let head = "HTTP/1.1 200 OK\r\nETag: \(tag)\r\nContent-Length: 10\r\n\r\n"
@@ -375,9 +384,9 @@ struct HostileResumeTests {
         }
     }
 
-    /// Checks that without a recorded version the command says that it cannot check it, and resumes as curl does.
+    /// Checks that without a recorded validator the command reports that it cannot check the version, and resumes as curl does.
     @Test(arguments: [nil, "\n10\n", "\"v1\"\n10\n"])
-    func whatCannotBeCheckedIsSaid(_ record: String?) async throws {
+    func aMissingValidatorIsReported(_ record: String?) async throws {
         try await withShell { shell, origin in
             try shell.write("begun", to: "part")
             if let record { try shell.write(record, to: "part.lupine-part") }

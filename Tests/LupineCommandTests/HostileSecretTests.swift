@@ -6,9 +6,10 @@ import Testing
 
 @testable import LupineCommand
 
-/// Tests that what is reported about a transfer has no query and no password: logs are kept, and read by others.
+/// Tests that messages and reports about a transfer contain no query and no password, since others may read the logs that contain
+/// them.
 @Suite(.timeLimit(.minutes(10))) struct HostileSecretTests {
-    /// Checks lines in which `@` stands for the origin with a name and a password, and a secret follows `?`.
+    /// Checks lines with URLs in which a secret follows `?`, and `@` stands for the origin with a user name and a password.
     @Test(arguments: [
         "-L --max-redirs 0 @/redirect/2?s3cr3t", "-L --max-redirs 1 @/redirect/2?s3cr3t",
         "--sse @/status/404?s3cr3t", "--sse @/status/503?s3cr3t", "-f @/status/404?s3cr3t",
@@ -17,7 +18,7 @@ import Testing
         "-m 0.001 @/delay/5?s3cr3t", "--events -L @/away?s3cr3t", "--timing -L @/away?s3cr3t",
         "--timing=json -L @/away?s3cr3t", "-C 7 -o part @/get?s3cr3t",
     ])
-    func whatIsToldHasNoSecret(_ line: String) async throws {
+    func messagesContainNoSecret(_ line: String) async throws {
         try await withShell { shell, origin in
             origin.script(
                 "GET", "/cut",
@@ -34,8 +35,8 @@ import Testing
         }
     }
 
-    /// Checks that a line without secrets is shown in full, to be pasted.
-    @Test func aLineWithoutSecretsIsThereToBePasted() async throws {
+    /// Checks that a line without secrets is printed in full, so that it can be pasted.
+    @Test func aLineWithoutSecretsIsPrintedInFull() async throws {
         try await withShell { shell, origin in
             origin.script(
                 "GET", "/cut",
@@ -52,8 +53,8 @@ import Testing
             let line = await shell.run("--to-curl -H \(name):s3cr3t :\(origin.port)/get")
             #expect(line.output.contains(name) && !line.output.contains("s3cr3t"), "\(line.output)")
             guard name != "Cookie" else { return }
-            let told = await shell.run("-v -s -o /dev/null -H \(name):s3cr3t :\(origin.port)/get")
-            #expect(!told.errors.contains("s3cr3t"), "\(told.errors)")
+            let verbose = await shell.run("-v -s -o /dev/null -H \(name):s3cr3t :\(origin.port)/get")
+            #expect(!verbose.errors.contains("s3cr3t"), "\(verbose.errors)")
         }
     }
 }

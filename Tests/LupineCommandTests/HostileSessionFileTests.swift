@@ -7,9 +7,9 @@ import Testing
 
 @testable import LupineCommand
 
-/// Tests that what session and cookie files keep is sent only to the origin that it came from, whatever the files contain.
+/// Tests that cookies and fields from session and cookie files are sent only to their origin, whatever the files contain.
 struct HostileSessionFileTests {
-    @Test func interfacesAreToldApart() throws {
+    @Test func zonesOfDifferentCaseAreDifferentOrigins() throws {
         let origins = try ["lo", "LO"].map { zone in
             let url = try #require(URL(string: "http://[FE80::A%25\(zone)]/"))
             return try #require(SessionOrigin(url))
@@ -18,8 +18,8 @@ struct HostileSessionFileTests {
         #expect(origins.allSatisfy { SessionOrigin(text: $0.text) == $0 && $0.host.hasPrefix("fe80::a") })
     }
 
-    /// Returns the curl line for each URL under a session, without loading anything.
-    private func line(_ shell: Shell, _ session: String, _ urls: [String]) async -> [String] {
+    /// Returns the curl line for each URL with a session, without sending a request.
+    private func curlLines(_ shell: Shell, _ session: String, _ urls: [String]) async -> [String] {
         let result = await shell.run(["--to-curl", "--show-secrets", "--session", session] + urls)
         #expect(result.code == 0, "\(result.errors)")
         return result.output.split(separator: "\n").map(String.init)
@@ -32,7 +32,7 @@ struct HostileSessionFileTests {
             let kept = await shell.run(["-s", "--session", session, own, "Authorization:s3cr3t", "X-Own:1"])
             #expect(kept.code == 0, "\(kept.errors)")
             for url in [own, "HTTP://LOCALHOST:\(origin.port)/x", "ws://localhost:\(origin.port)/x"] {
-                let lines = await line(shell, session, [url])
+                let lines = await curlLines(shell, session, [url])
                 #expect(lines.first?.contains("s3cr3t") == true, "\(url): \(lines)")
             }
             for other in [
@@ -42,11 +42,11 @@ struct HostileSessionFileTests {
                 "http://x.localhost:\(origin.port)/", "wss://localhost:\(origin.port)/",
                 "http://localhost.:\(origin.port)/", "file://localhost/etc/hostname",
             ] {
-                let lines = await line(shell, session, [other])
+                let lines = await curlLines(shell, session, [other])
                 #expect(lines.first?.contains("s3cr3t") == false, "\(other): \(lines)")
                 #expect(lines.first?.contains("X-Own") == false, "\(other): \(lines)")
             }
-            let both = await line(shell, session, [own, "http://localhost:1/", "http://h.test/"])
+            let both = await curlLines(shell, session, [own, "http://localhost:1/", "http://h.test/"])
             #expect(both.map { $0.contains("s3cr3t") } == [true, false, false], "\(both)")
         }
     }
@@ -56,21 +56,21 @@ struct HostileSessionFileTests {
         try await withShell { shell, origin in
             let own = "http://localhost:\(origin.port)"
             _ = await shell.run(["-s", "--session", session, own + "/cookies/set/a/s3cr3t"])
-            let lines = await line(shell, session, [own, "http://localhost:1/", "https://localhost/"])
+            let lines = await curlLines(shell, session, [own, "http://localhost:1/", "https://localhost/"])
             #expect(lines.map { $0.contains("s3cr3t") } == [true, false, false], "\(lines)")
-            // Another origin visited in between gets none of the cookies and removes none.
+            // Another origin, visited in between, gets none of the cookies, and its visit removes none.
             let other = try LupineOrigin.Origin.start()
             let visited = await shell.run([
                 "-s", "--session", session, "http://localhost:\(other.port)/headers", own + "/headers",
             ])
             await other.shutdown()
             #expect(visited.output.components(separatedBy: "a=s3cr3t").count == 2, "\(visited.output)")
-            let after = await line(shell, session, [own, "http://localhost:\(other.port)/"])
+            let after = await curlLines(shell, session, [own, "http://localhost:\(other.port)/"])
             #expect(after.map { $0.contains("s3cr3t") } == [true, false], "\(after)")
         }
     }
 
-    @Test func aFileNotesItsOrigin() async throws {
+    @Test func aSessionFileContainsItsOrigin() async throws {
         try await withShell { shell, origin in
             _ = await shell.run("-s --session ./me.json http://localhost:\(origin.port)/headers X-Own:1")
             let text = String(decoding: try shell.read("me.json"), as: UTF8.self)
@@ -82,46 +82,47 @@ struct HostileSessionFileTests {
         }
     }
 
-    /// Checks that a file that others may write to is refused: they would decide what is sent in the user's name.
+    /// Checks that a file to which other users may write is refused: they would decide what is sent in the user's name.
     @Test(arguments: ["me", "./me.json"], ["--session", "--session-read-only"])
-    func aFileOfOthersIsNotBelieved(_ session: String, _ option: String) async throws {
+    func aSessionFileThatOthersMayWriteIsRefused(_ session: String, _ option: String) async throws {
         try await withShell { shell, origin in
             let url = "http://localhost:\(origin.port)/headers"
             _ = await shell.run(["-s", "--session", session, url, "Authorization:s3cr3t"])
             let folder = ".local/share/lupine/sessions/http_localhost_\(origin.port)"
             let path = shell.folder + "/" + (session == "me" ? "\(folder)/me.json" : "me.json")
-            func refused(_ attributes: [FileAttributeKey: Any], _ reason: String) async throws {
+            func expectRefusal(_ attributes: [FileAttributeKey: Any], _ reason: String) async throws {
                 try FileManager.default.setAttributes(attributes, ofItemAtPath: path)
-                let sent = origin.counts.requests
+                let requestsBefore = origin.counts.requests
                 let result = await shell.run(["-s", "-S", option, session, url])
                 #expect(result.code != 0 && result.errors.contains(reason), "\(result)")
-                #expect(origin.counts.requests == sent)
+                #expect(origin.counts.requests == requestsBefore)
             }
             for mode in [0o666, 0o620, 0o602] {
-                try await refused([.posixPermissions: mode], "chmod 600")
+                try await expectRefusal([.posixPermissions: mode], "chmod 600")
             }
             try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
-            let lines = await line(shell, session, [url])
+            let lines = await curlLines(shell, session, [url])
             #expect(lines.first?.contains("s3cr3t") == true, "\(lines)")
             // Only root can change a file's owner.
-            if geteuid() == 0 { try await refused([.ownerAccountID: 65_534], "another user") }
+            if geteuid() == 0 { try await expectRefusal([.ownerAccountID: 65_534], "another user") }
         }
     }
 
-    /// Checks that different names are different sessions, whatever characters they have.
+    /// Checks that sessions with different names are different, whatever characters the names have.
     @Test(arguments: [("a@x", "a_x"), ("a!", "a?"), ("é", "e\u{301}é"), ("..", "__"), ("a%40x", "a@x")])
-    func twoNamesAreTwoSessions(_ first: String, _ second: String) async throws {
+    func differentNamesAreDifferentSessions(_ first: String, _ second: String) async throws {
         try await withShell { shell, origin in
             let url = "http://localhost:\(origin.port)/headers"
             _ = await shell.run(["-s", "--session", first, url, "Authorization:s3cr3t"])
-            let lines = await line(shell, second, [url])
+            let lines = await curlLines(shell, second, [url])
             #expect(lines.first?.contains("s3cr3t") == false, "\(lines)")
-            let own = await line(shell, first, [url])
+            let own = await curlLines(shell, first, [url])
             #expect(own.first?.contains("s3cr3t") == true, "\(own)")
         }
     }
 
-    private static let old = """
+    /// A session file of the old format, which has no origins.
+    private static let oldFile = """
         {"cookies": [
           {"name": "h", "value": "cookie-h", "domain": "h.test", "path": "/", "secure": false, "httpOnly": false},
           {"name": "s", "value": "cookie-s", "domain": ".h.test", "path": "/", "secure": true, "httpOnly": true},
@@ -130,40 +131,38 @@ struct HostileSessionFileTests {
           {"name": "accept", "value": "text/flower"}]}
         """
 
-    /// Checks that in a file of the old format, whose fields have no origin, possible secrets are dropped and cookies are
-    /// assigned to their hosts.
+    /// Checks that of a file of the old format the fields that may be secrets are dropped, and the cookies go to their hosts.
     @Test(arguments: ["me", "./me.json"])
-    func anOldFileIsReadOnceAndSplit(_ session: String) async throws {
-        try await Shell.use { shell in
+    func aFileOfTheOldFormatIsSplit(_ session: String) async throws {
+        try await Shell.withTemporaryFolder { shell in
             let path = session == "me" ? ".local/share/lupine/sessions/h.test/me.json" : "me.json"
             try FileManager.default.createDirectory(
                 atPath: shell.folder + "/.local/share/lupine/sessions/h.test",
                 withIntermediateDirectories: true)
-            try shell.write(Self.old, to: path)
-            let told = await shell.run([
+            try shell.write(Self.oldFile, to: path)
+            let firstRun = await shell.run([
                 "--to-curl", "--show-secrets", "--session", session, "https://h.test/",
             ])
-            #expect(told.errors.contains("Authorization, X-Token"), "\(told.errors)")
-            let first = [told.output]
-            #expect(first.first?.contains("s3cr3t") == false, "\(first)")
-            #expect(first.first?.contains("text/flower") == true, "\(first)")
-            #expect(
-                first.first?.contains("cookie-h") == true && first.first?.contains("cookie-s") == true,
-                "\(first)")
-            #expect(first.first?.contains("cookie-o") == false, "\(first)")
-            let again = await line(
+            #expect(firstRun.errors.contains("Authorization, X-Token"), "\(firstRun.errors)")
+            let line = firstRun.output
+            #expect(!line.contains("s3cr3t"), "\(line)")
+            #expect(line.contains("text/flower"), "\(line)")
+            #expect(line.contains("cookie-h") && line.contains("cookie-s"), "\(line)")
+            #expect(!line.contains("cookie-o"), "\(line)")
+            let again = await curlLines(
                 shell, session, ["https://h.test/", "https://h.test:8443/", "http://h.test/"])
             #expect(again.map { $0.contains("text/flower") } == [true, false, false], "\(again)")
             #expect(!again.contains { $0.contains("s3cr3t") }, "\(again)")
             #expect(again.map { $0.contains("cookie-h") } == [true, false, false], "\(again)")
-            let other = await line(shell, session, ["https://other.test/", "http://other.test/"])
+            let other = await curlLines(shell, session, ["https://other.test/", "http://other.test/"])
             #expect(other.map { $0.contains("cookie-o") } == [true, false], "\(other)")
             #expect(!other.contains { $0.contains("s3cr3t") }, "\(other)")
         }
     }
 
-    /// Checks that stored fields are not sent after a redirect, whatever their names are; those on the command line are.
-    @Test func whatIsKeptDoesNotFollowARedirect() async throws {
+    /// Checks that stored fields that may be secrets are not sent to the target of a redirect, but fields of the command line
+    /// are.
+    @Test func storedFieldsAreNotSentAfterARedirect() async throws {
         var recording = OriginConfiguration()
         recording.recordedBytes = 1 << 16
         let elsewhere = try LupineOrigin.Origin.start(configuration: recording)
@@ -183,7 +182,7 @@ struct HostileSessionFileTests {
         await elsewhere.shutdown()
     }
 
-    /// Checks files that this command did not write: each leads to an error message, none to a trap, and none is overwritten.
+    /// Checks that a file that this command did not write leads to an error message and not to a trap, and is not overwritten.
     @Test(arguments: [
         "", "{", "[]", "null", "1", "{\"origins\": 1}", "{\"origins\": [{}]}",
         String(repeating: "[", count: 100_000), String(repeating: "{\"origins\":", count: 20_000),
@@ -191,25 +190,25 @@ struct HostileSessionFileTests {
         "{\"cookies\": [], \"headers\": [{\"name\": 1}]}",
         "{\"cookies\": [{\"name\": \"a\", \"value\": \"b\", \"domain\": \"d\", \"path\": \"/\", \"expires\": 1e999, \"secure\": false, \"httpOnly\": false}], \"headers\": []}",
     ])
-    func aBrokenFileIsToldAndLeftAlone(_ text: String) async throws {
+    func anInvalidSessionFileIsReportedAndUnchanged(_ text: String) async throws {
         try await withShell { shell, origin in
             try shell.write(text, to: "me.json")
             let result = await shell.run("-s -S --session ./me.json http://localhost:\(origin.port)/headers")
             #expect(result.code == ExitCode.read.rawValue, "\(result.errors)")
             #expect(result.errors.contains("me.json"), "\(result.errors)")
             #expect(result.output.isEmpty)
-            let left = String(decoding: try shell.read("me.json"), as: UTF8.self)
-            #expect(left == text)
+            let content = String(decoding: try shell.read("me.json"), as: UTF8.self)
+            #expect(content == text)
         }
     }
 
-    /// Checks JSON values that are valid but make no sense: none of them splits a request, and none traps.
+    /// Checks that values that are valid JSON but no valid fields or dates neither split a request nor trap.
     @Test(arguments: [
         ("\"name\": \"X-A\\r\\nX-Evil\", \"value\": \"1\"", "1e300"),
         ("\"name\": \"X-A\", \"value\": \"1\\r\\nX-Evil: 1\"", "-1e300"),
         ("\"name\": \"\", \"value\": \"\"", "0"), ("\"name\": \"X A\", \"value\": \"\\u0000\"", "1e18"),
     ])
-    func nonsenseInAFileSplitsNothing(_ field: String, _ expires: String) async throws {
+    func invalidValuesInAFileDoNotSplitARequest(_ field: String, _ expires: String) async throws {
         try await withShell { shell, origin in
             let root = "http://localhost:\(origin.port)"
             try shell.write(
@@ -237,9 +236,9 @@ struct HostileSessionFileTests {
         }
     }
 
-    /// Checks that a server's cookie is one line of a cookie file and remains that server's.
+    /// Checks that a server's cookie is written as one line, and read back as a cookie for this server.
     @Test(arguments: ["\u{2028}", "\u{2029}", "\u{85}", "\t", "\u{B}"])
-    func aCookieCannotWriteOneForAnotherHost(_ end: String) async throws {
+    func aCookieCannotContainALineForAnotherHost(_ end: String) async throws {
         try await withShell { shell, origin in
             let evil = "x\(end)bank.test\tFALSE\t/\tFALSE\t4102444800\tsession\tfixed"
             origin.script(
@@ -260,7 +259,7 @@ struct HostileSessionFileTests {
     }
 
     @Test("a line that is longer than a cookie is none")
-    func longLines() {
+    func tooLongCookiesAreSkipped() {
         let long = String(repeating: "x", count: 4_097)
         for (domain, path, name, value) in [
             (String(long.prefix(256)), "/", "n", "v"), ("h.test", "/" + long.prefix(1_024), "n", "v"),
@@ -290,7 +289,7 @@ struct HostileSessionFileTests {
             "host.test", ".host.test", "..host.test", ".#host.test", ".\u{301}host.test", "\u{301}host.test",
             ".\u{301}",
         ], ["TRUE", "FALSE"])
-    func domains(_ domain: String, _ isWide: String) {
+    func domainsAreWrittenAsTheyWereRead(_ domain: String, _ isWide: String) {
         let cookies = NetscapeCookieFile.cookies("\(domain)\t\(isWide)\t/\tFALSE\t0\tname\tvalue\n")
         let written = NetscapeCookieFile.text(cookies)
         let again = NetscapeCookieFile.cookies(written)

@@ -8,36 +8,36 @@ import Testing
 
 @testable import LupineCommand
 
-/// Tests that content from others contains no commands for the user's terminal, wherever it is shown; a pipe and a file get it
-/// unchanged.
+/// Tests that untrusted content does not control the user's terminal, wherever it is printed. A pipe and a file get it unchanged.
 struct HostileTerminalTests {
-    /// Texts that a terminal would obey.
-    static let commands: [String] = sequences + controls
+    /// Texts that would control a terminal.
+    static let controlTexts: [String] = escapeSequences + controlCharacters
 
-    private static let sequences = [
+    private static let escapeSequences = [
         "\u{1B}]0;pwned\u{7}", "\u{1B}[8m", "\u{1B}[2J", "\u{1B}[31m", "\u{9B}2J", "\u{9D}0;x\u{9C}",
         "\u{202E}",
     ]
 
     /// All of C0 except tab and line feed, DEL, and all of C1.
-    private static let controls: [String] = (UInt8(0)...0x9F).filter { number in
+    private static let controlCharacters: [String] = (UInt8(0)...0x9F).filter { number in
         switch number {
         case 0x09, 0x0A, 0x20..<0x7F: false
         default: true
         }
     }.map { String(Unicode.Scalar($0)) }
 
-    /// The commands that lupine itself writes: colours and the drawing of bars. None of the above is among them.
-    private static var own: some RegexComponent {
+    /// Matches the escape sequences that lupine itself writes: colours, and the drawing of bars. None of the above is among them.
+    private static var ownSequence: some RegexComponent {
         /\u{1B}\[(36|32|33|35|2|1|1;32|1;33|1;31|0)m|\u{1B}\[[0-9]+A\r|\u{1B}\[K/
     }
 
-    /// Returns the characters that a terminal would obey, except for lupine's own commands.
-    static func orders(_ text: String, whileDrawing: Bool = false) -> [String] {
-        var left = String.UnicodeScalarView()
-        for scalar in text.replacing(own, with: "").unicodeScalars { left.append(scalar) }
-        let following = Array(left.dropFirst()) + ["\n"]
-        return zip(left, following).filter { scalar, next in
+    /// Returns the code points in a text that would control a terminal, without lupine's own escape sequences. With
+    /// `whileDrawing`, carriage returns are allowed.
+    static func controls(in text: String, whileDrawing: Bool = false) -> [String] {
+        var scalars = String.UnicodeScalarView()
+        for scalar in text.replacing(ownSequence, with: "").unicodeScalars { scalars.append(scalar) }
+        let following = Array(scalars.dropFirst()) + ["\n"]
+        return zip(scalars, following).filter { scalar, next in
             switch scalar.value {
             case 0x0A, 0x09: false
             case 0x0D: !whileDrawing && next != "\n"
@@ -47,6 +47,7 @@ struct HostileTerminalTests {
         }.map { String($0.0.value, radix: 16) }
     }
 
+    /// Runs the command against a response with this head and body.
     private func show(
         _ arguments: [String], head: String = "", body: Data, type: String = "text/plain; charset=utf-8",
         terminal: Bool = true
@@ -67,44 +68,45 @@ struct HostileTerminalTests {
         }
     }
 
-    @Test(arguments: commands)
-    func textOnATerminalIsHarmless(_ command: String) async throws {
-        let body = Data("before \(command) after\r\nnext\n".utf8)
+    @Test(arguments: controlTexts)
+    func textOnATerminalIsHarmless(_ control: String) async throws {
+        let body = Data("before \(control) after\r\nnext\n".utf8)
         for arguments in [["--body"], ["--body", "--pretty", "none"], ["--body", "-N"], []] {
             let result = try await show(arguments, body: body)
             // NUL makes the body binary, which is not shown at all.
-            if command != "\0" {
+            if control != "\0" {
                 #expect(
                     result.output.contains("before ") && result.output.contains(" after"), "\(result.output)")
             }
-            #expect(Self.orders(result.output) == [], "\(arguments)")
+            #expect(Self.controls(in: result.output) == [], "\(arguments)")
         }
         let pipe = try await show([], body: body, terminal: false)
         #expect(pipe.bytes == body)
     }
 
     /// Checks characters that arrive in two pieces, and octets that are not UTF-8.
-    @Test func octetsOnATerminalAreHarmlessHoweverTheyAreCut() throws {
+    @Test func octetsOnATerminalAreHarmlessInAnyPieces() throws {
         let all: [UInt8] =
             Array("a\u{9B}2J\u{85}é😀b\u{1B}[2J".utf8) + [0x9B, 0x32, 0x4A, 0xC2] + Array("c\n".utf8) + [
                 0xE2, 0x80,
             ]
         var shown: Set<String> = []
         for cut in 0...all.count {
-            let paper = Shell.Paper()
+            let recorder = Shell.Recorder()
             var presenter = BodyPresenter(
-                sink: ProcessContext.Sink(isTerminal: true) { paper.write($0) }, manner: .verbatim,
+                sink: ProcessContext.Sink(isTerminal: true) { recorder.write($0) }, manner: .verbatim,
                 style: Style(isOn: false), type: "text/plain")
-            for piece in [all[..<cut], all[cut...]] where !piece.isEmpty { try presenter.take(Data(piece)) }
+            for piece in [all[..<cut], all[cut...]] where !piece.isEmpty { try presenter.write(Data(piece)) }
             try presenter.finish()
-            #expect(String(validating: paper.content, as: UTF8.self) != nil, "cut at \(cut)")
-            shown.insert(String(decoding: paper.content, as: UTF8.self))
+            #expect(String(validating: recorder.content, as: UTF8.self) != nil, "cut at \(cut)")
+            shown.insert(String(decoding: recorder.content, as: UTF8.self))
         }
         #expect(shown == ["a\\u{9b}2J\\u{85}é😀b\\u{1b}[2J\\x9b2J\\xc2c\n\\xe2\\x80\n"])
     }
 
-    /// Checks that an eight-bit terminal gets no octets 80 to 9F, which it obeys, not even within a character in UTF-8.
-    @Test func aTerminalThatReadsNoUTF8GetsNoneOfItsCommands() async throws {
+    /// Checks that a terminal without UTF-8 gets no octets 80 to 9F, not even within a character in UTF-8: for it they are
+    /// controls.
+    @Test func anEightBitTerminalGetsNoC1Controls() async throws {
         try await withShell { shell, origin in
             var shell = shell
             shell.isTerminal = true
@@ -121,28 +123,31 @@ struct HostileTerminalTests {
         }
     }
 
-    @Test(arguments: commands)
-    func jsonOnATerminalIsHarmless(_ command: String) async throws {
+    @Test(arguments: controlTexts)
+    func jsonOnATerminalIsHarmless(_ control: String) async throws {
         for body in [
-            "{\"name \(command)\": 1}", "[\"value \(command)\"]", "[1, \(command) rest", "{}\(command)",
+            "{\"name \(control)\": 1}", "[\"value \(control)\"]", "[1, \(control) rest", "{}\(control)",
         ] {
             for arguments in [["--body"], ["--body", "-N"], ["--body", "--pretty", "colors"]] {
                 let result = try await show(arguments, body: Data(body.utf8), type: "application/json")
-                #expect(Self.orders(result.output) == [], "\(body) \(arguments): \(result.output)")
+                #expect(Self.controls(in: result.output) == [], "\(body) \(arguments): \(result.output)")
             }
         }
     }
 
-    @Test(arguments: commands.filter { !$0.unicodeScalars.contains { $0.value < 0x20 || $0.value == 0x7F } })
-    func headsOnATerminalAreHarmless(_ command: String) async throws {
-        let field = "X-Field: before \(command) after"
+    @Test(
+        arguments: controlTexts.filter {
+            !$0.unicodeScalars.contains { $0.value < 0x20 || $0.value == 0x7F }
+        })
+    func headsOnATerminalAreHarmless(_ control: String) async throws {
+        let field = "X-Field: before \(control) after"
         for arguments in [["-i"], ["-v"], ["-D", "-"], ["-w", "%header{x-field}"], ["--print", "h"]] {
             let result = try await show(arguments, head: field + "\r\n", body: Data("x\n".utf8))
             #expect((result.output + result.errors).contains("before"), "\(result.output)\(result.errors)")
             #expect(
-                Self.orders(result.output.replacing("\r\n", with: "\n")) == [],
+                Self.controls(in: result.output.replacing("\r\n", with: "\n")) == [],
                 "\(arguments): \(result.output)")
-            #expect(Self.orders(result.errors) == [], "\(arguments): \(result.errors)")
+            #expect(Self.controls(in: result.errors) == [], "\(arguments): \(result.errors)")
         }
         let pipe = try await show(["-i"], head: field + "\r\n", body: Data("x\n".utf8), terminal: false)
         #expect(pipe.output.contains(field), "\(pipe.output)")
@@ -172,7 +177,7 @@ struct HostileTerminalTests {
             var shell = shell
             shell.isTerminal = true
             let result = await shell.run(arguments + [":\(origin.port)/x"])
-            #expect(Self.orders(result.output + result.errors) == [], "\(result.errors)")
+            #expect(Self.controls(in: result.output + result.errors) == [], "\(result.errors)")
         }
     }
 
@@ -194,39 +199,41 @@ struct HostileTerminalTests {
             var shell = shell
             shell.isTerminal = true
             let result = await shell.run(arguments + [":\(origin.port)/x"])
-            #expect(Self.orders(result.output + result.errors) == [], "\(result.errors)")
+            #expect(Self.controls(in: result.output + result.errors) == [], "\(result.errors)")
         }
     }
 
     @Test(arguments: ["\u{1B}[2J", "\u{9B}2J", "\u{7F}", "\u{85}", "\n", "\r", "\u{202E}"])
-    func whatTheUserTypedIsHarmlessInWhatIsTold(_ command: String) async throws {
+    func argumentsAreHarmlessInMessages(_ control: String) async throws {
         try await withShell { shell, origin in
             var shell = shell
             shell.isTerminal = true
             let url = ":\(origin.port)/range/10"
             for arguments in [
-                ["-o", "f\(command)f", url], ["-o", "none/f\(command)f", url], ["-T", "f\(command)f", url],
-                ["-b", "f\(command)f", url], ["--session", "./f\(command)/x", url], ["http://h\(command)h/"],
-                ["gopher\(command)://h/"], ["--f\(command)"], ["-d", "@f\(command)", url],
-                ["help", "x\(command)"],
-                ["--to-curl", "-H", "X: \(command)", url],
-                ["--cacert", "f\(command)", "https://localhost:1/"],
-                ["--cert", "f\(command)", "https://localhost:1/"], ["x\(command):=nonsense", url],
-                ["-D", "none/f\(command)", url],
-                ["--unix-socket", "f\(command)", url], ["-x", "h\(command)h", url],
-                ["--resolve", "h:1:\(command)", url], ["--interface", "x\(command)", url],
+                ["-o", "f\(control)f", url], ["-o", "none/f\(control)f", url], ["-T", "f\(control)f", url],
+                ["-b", "f\(control)f", url], ["--session", "./f\(control)/x", url], ["http://h\(control)h/"],
+                ["gopher\(control)://h/"], ["--f\(control)"], ["-d", "@f\(control)", url],
+                ["help", "x\(control)"],
+                ["--to-curl", "-H", "X: \(control)", url],
+                ["--cacert", "f\(control)", "https://localhost:1/"],
+                ["--cert", "f\(control)", "https://localhost:1/"], ["x\(control):=nonsense", url],
+                ["-D", "none/f\(control)", url],
+                ["--unix-socket", "f\(control)", url], ["-x", "h\(control)h", url],
+                ["--resolve", "h:1:\(control)", url], ["--interface", "x\(control)", url],
             ] {
                 let result = await shell.run(arguments)
-                // Lupine's own line ends are allowed; a line end of the server's only in a body or a curl line.
+                // Line ends are allowed: lupine writes them itself, and bodies and curl lines may contain them.
                 #expect(
-                    Self.orders(result.output, whileDrawing: true) == [], "\(arguments): \(result.output)")
+                    Self.controls(in: result.output, whileDrawing: true) == [],
+                    "\(arguments): \(result.output)")
                 #expect(
-                    Self.orders(result.errors, whileDrawing: true) == [], "\(arguments): \(result.errors)")
+                    Self.controls(in: result.errors, whileDrawing: true) == [],
+                    "\(arguments): \(result.errors)")
             }
         }
     }
 
-    /// Checks that the name of a file from a server contains nothing that a terminal would obey when it is listed.
+    /// Checks that the name of a saved file does not control a terminal that lists the file.
     @Test(arguments: ["a%1B%5B2Jb", "a%7Fb", "a%C2%9B2Jb", "a%0Ab", "a%E2%80%AEb", "a%0Db"])
     func namesOfFilesAreHarmless(_ name: String) async throws {
         try await withShell { shell, origin in
@@ -237,21 +244,21 @@ struct HostileTerminalTests {
             }
             var shell = shell
             shell.isTerminal = true
-            for switches in [["-O"], ["-O", "-J"]] {
-                let result = await shell.run(switches + [":\(origin.port)/\(name)"])
-                #expect(Self.orders(result.errors, whileDrawing: true) == [], "\(result.errors)")
+            for options in [["-O"], ["-O", "-J"]] {
+                let result = await shell.run(options + [":\(origin.port)/\(name)"])
+                #expect(Self.controls(in: result.errors, whileDrawing: true) == [], "\(result.errors)")
                 for file in try FileManager.default.contentsOfDirectory(atPath: shell.folder) {
-                    #expect(Self.orders(file) == [] && !file.contains("\n"), "\(file)")
+                    #expect(Self.controls(in: file) == [] && !file.contains("\n"), "\(file)")
                     try FileManager.default.removeItem(atPath: shell.folder + "/" + file)
                 }
             }
         }
     }
 
-    @Test(arguments: commands.filter { $0 != "\r" && $0 != "\0" })
-    func eventsOnATerminalAreHarmless(_ command: String) async throws {
+    @Test(arguments: controlTexts.filter { $0 != "\r" && $0 != "\0" })
+    func eventsOnATerminalAreHarmless(_ control: String) async throws {
         let stream =
-            "event: kind\(command)\nid: 1\(command)\ndata: text\(command)\n\ndata: {\"a\(command)\": \"\(command)\"}\n\n"
+            "event: kind\(control)\nid: 1\(control)\ndata: text\(control)\n\ndata: {\"a\(control)\": \"\(control)\"}\n\n"
         try await withShell { shell, origin in
             let head =
                 "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: \(stream.utf8.count)\r\n\r\n"
@@ -260,48 +267,49 @@ struct HostileTerminalTests {
             shell.isTerminal = true
             let result = await shell.run("--sse :\(origin.port)/x")
             #expect(result.output.contains("text"), "\(result.errors)")
-            #expect(Self.orders(result.output + result.errors) == [], "\(result.output)")
+            #expect(Self.controls(in: result.output + result.errors) == [], "\(result.output)")
         }
     }
 
-    @Test(arguments: commands.filter { $0 != "\0" })
-    func messagesOnATerminalAreHarmless(_ command: String) async throws {
+    @Test(arguments: controlTexts.filter { $0 != "\0" })
+    func messagesOnATerminalAreHarmless(_ control: String) async throws {
         try await withShell { shell, origin in
             var shell = shell
             shell.isTerminal = true
-            shell.input = Data("text\(command)\n{\"a\(command)\": \"\(command)\"}\n".utf8)
+            shell.input = Data("text\(control)\n{\"a\(control)\": \"\(control)\"}\n".utf8)
             let result = await shell.run(
                 "ws://127.0.0.1:\(origin.port)/websocket?close=4000&reason=x%C2%9B2J%1B%5B2J")
-            #expect(Self.orders(result.output + result.errors) == [], "\(result.output)\(result.errors)")
+            let text = result.output + result.errors
+            #expect(Self.controls(in: text) == [], "\(text)")
         }
     }
 
     @Test(arguments: ["\u{1B}[2J", "\u{9B}2J1"])
-    func namesInCertificatesAreHarmless(_ command: String) throws {
+    func namesInCertificatesAreHarmless(_ control: String) throws {
         var der = try EphemeralIdentity.make().certificate.der
         let name = Array("serve".utf8)
-        let replacement = Array((command + "!!!!!").utf8.prefix(name.count))
+        let replacement = Array((control + "!!!!!").utf8.prefix(name.count))
         for start in der.indices where der[start...].starts(with: name) {
             der.replaceSubrange(start..<(start + name.count), with: replacement)
         }
         let certificate = try #require(SecCertificateCreateWithData(nil, Data(der) as CFData))
-        let paper = Shell.Paper()
-        let sink = ProcessContext.Sink(isTerminal: true) { paper.write($0) }
-        sink.say(CertificateReport.text([("h\(command)", [certificate])], style: Style(isOn: true)))
-        let text = String(decoding: paper.content, as: UTF8.self)
+        let recorder = Shell.Recorder()
+        let sink = ProcessContext.Sink(isTerminal: true) { recorder.write($0) }
+        sink.say(CertificateReport.text([("h\(control)", [certificate])], style: Style(isOn: true)))
+        let text = String(decoding: recorder.content, as: UTF8.self)
         #expect(text.contains("subject") && text.contains("throw-away"), "\(text)")
-        #expect(Self.orders(text) == [], "\(text)")
+        #expect(Self.controls(in: text) == [], "\(text)")
     }
 
     @Test func progressLinesAreHarmless() {
         let bar = ProgressBar(name: "a\u{1B}[2J\u{9B}2J\n\r\u{7F}b", count: 5, total: 10, elapsed: 1)
         for isTerminal in [true, false] {
-            let paper = Shell.Paper()
-            let sink = ProcessContext.Sink(isTerminal: isTerminal) { paper.write($0) }
+            let recorder = Shell.Recorder()
+            let sink = ProcessContext.Sink(isTerminal: isTerminal) { recorder.write($0) }
             sink.say(bar.line(columns: 80, unicode: true, style: Style(isOn: true)))
-            sink.say(bar.plain)
-            let text = String(decoding: paper.content, as: UTF8.self)
-            #expect(Self.orders(text) == [] && !text.contains("\n"), "\(text)")
+            sink.say(bar.plainLine)
+            let text = String(decoding: recorder.content, as: UTF8.self)
+            #expect(Self.controls(in: text) == [] && !text.contains("\n"), "\(text)")
         }
     }
 }

@@ -7,53 +7,54 @@ import Testing
 
 @testable import LupineCommand
 
-/// Tests of what is left when the process is terminated.
+/// Tests that an interrupted process leaves no temporary files.
 @Suite(.timeLimit(.minutes(10))) struct InterruptionTests {
-    @Test func whatIsToBeDoneBeforeLeavingIsDoneOnce() {
+    @Test func cleanupsRunOnce() {
         let interruption = Interruption()
-        let done = Guarded<[Int]>([])
-        _ = interruption.beforeLeaving { done.withLock { $0.append(1) } }
-        let second = interruption.beforeLeaving { done.withLock { $0.append(2) } }
-        _ = interruption.beforeLeaving { done.withLock { $0.append(3) } }
+        let ran = Guarded<[Int]>([])
+        _ = interruption.addCleanup { ran.withLock { $0.append(1) } }
+        let second = interruption.addCleanup { ran.withLock { $0.append(2) } }
+        _ = interruption.addCleanup { ran.withLock { $0.append(3) } }
         interruption.forget(second)
-        // A handler that only cleans up does not count as work to interrupt.
+        // A cleanup is not a listener: the interruption has none to notify.
         #expect(!interruption.interrupt())
         interruption.leave()
         interruption.leave()
-        #expect(done.withLock { $0 } == [1, 3])
+        #expect(ran.withLock { $0 } == [1, 3])
     }
 
-    /// Checks that a long form, which is in a temporary folder until it is sent, is removed when the process exits.
-    @Test func aLongFormIsGoneWhenTheProcessLeaves() async throws {
+    /// Checks that a large form, which is in a temporary folder until it is sent, is removed when the process exits.
+    @Test func theFileOfALargeFormIsRemovedOnExit() async throws {
         try await withShell { shell, origin in
-            let place = shell.folder + "/tmp"
-            try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
+            let temporaryFolder = shell.folder + "/tmp"
+            try FileManager.default.createDirectory(
+                atPath: temporaryFolder, withIntermediateDirectories: true)
             try Data(count: 11_000_000).write(to: URL(fileURLWithPath: shell.folder + "/big"))
             var shell = shell
-            shell.environment["TMPDIR"] = place
+            shell.environment["TMPDIR"] = temporaryFolder
             let interruption = shell.interruption
-            let seen = Guarded<[[String]]>([])
-            let look = { @Sendable () -> Void in
-                let names = try? FileManager.default.contentsOfDirectory(atPath: place)
-                seen.withLock { $0.append(names ?? ["?"]) }
+            let listings = Guarded<[[String]]>([])
+            let listFolder = { @Sendable () -> Void in
+                let names = try? FileManager.default.contentsOfDirectory(atPath: temporaryFolder)
+                listings.withLock { $0.append(names ?? ["?"]) }
             }
             origin.route("POST", "/form") { _ throws(Refusal) in
-                look()
+                listFolder()
                 interruption.leave()
-                look()
+                listFolder()
                 return try OriginResponse(200, "text/plain", [])
             }
             let result = await shell.run("-s -S -F f=@big :\(origin.port)/form")
             #expect(result.code == 0, "\(result.errors)")
-            let (before, after) = seen.withLock { ($0.first ?? [], $0.last) }
+            let (before, after) = listings.withLock { ($0.first ?? [], $0.last) }
             #expect(before.count == 1 && before.first?.hasPrefix("lupine-") == true, "\(before)")
             #expect(after == [])
         }
     }
 
-    /// Starts `argv` and interrupts it when it has created a form in TMPDIR, where a sanitizer's runtime may create a file
-    /// earlier. Exits with 0 if the program was interrupted and has left nothing there.
-    private static let keeper = """
+    /// A Python script that starts a program and interrupts it when it has created a form in TMPDIR, where the runtime of a
+    /// sanitizer may have created a file before. Exits with 0 if the program was interrupted and has left no file there.
+    private static let interruptingScript = """
         import os, signal, subprocess, sys
         place = os.environ["TMPDIR"]
         child = subprocess.Popen(sys.argv[1:], stdin=subprocess.DEVNULL)
@@ -63,10 +64,11 @@ import Testing
         sys.exit(0 if child.wait() == 130 and not os.listdir(place) else 1)
         """
 
-    @Test func controlCWhileALongFormIsWrittenLeavesNothing() async throws {
-        try await Shell.use { shell in
-            let place = shell.folder + "/tmp"
-            try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
+    @Test func controlCWhileALargeFormIsWrittenLeavesNoFile() async throws {
+        try await Shell.withTemporaryFolder { shell in
+            let temporaryFolder = shell.folder + "/tmp"
+            try FileManager.default.createDirectory(
+                atPath: temporaryFolder, withIntermediateDirectories: true)
             try shell.write("", to: "big")
             let file = try FileHandle(forWritingTo: URL(fileURLWithPath: shell.folder + "/big"))
             try file.truncate(atOffset: 2 << 30)
@@ -75,8 +77,13 @@ import Testing
                 .appendingPathComponent("lupine").path
             let end = try await Program.run(
                 "python3",
-                ["-c", Self.keeper, program, "-s", "-F", "f=@\(shell.folder)/big", "http://127.0.0.1:1/"],
-                variables: ["TMPDIR": place, "HOME": shell.folder, "ASAN_OPTIONS": "detect_leaks=0"])
+                [
+                    "-c", Self.interruptingScript, program, "-s", "-F", "f=@\(shell.folder)/big",
+                    "http://127.0.0.1:1/",
+                ],
+                variables: [
+                    "TMPDIR": temporaryFolder, "HOME": shell.folder, "ASAN_OPTIONS": "detect_leaks=0",
+                ])
             #expect(end == .exited(0))
         }
     }

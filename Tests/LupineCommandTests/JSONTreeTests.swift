@@ -6,6 +6,7 @@ import Testing
 
 /// Tests of items whose names are paths in JSON.
 struct JSONTreeTests {
+    /// Returns the JSON of items with these names, whose values are 0, 1, 2 and so on.
     private func text(_ names: [String]) throws -> String {
         var tree = names.first?.hasPrefix("[") == true ? JSONTree.array([]) : JSONTree.object([])
         for (number, name) in names.enumerated() {
@@ -29,7 +30,7 @@ struct JSONTreeTests {
         ["a[10001]"], ["a[99999999999999]"], ["a[99999999999999999999999999]"],
         ["a" + String(repeating: "[b]", count: 100)],
     ])
-    func whatCannotBeIsAnError(_ names: [String]) {
+    func conflictingPathsAreAnError(_ names: [String]) {
         #expect(throws: UsageError.self) { _ = try text(names) }
     }
 }

@@ -4,23 +4,23 @@ import Testing
 
 @testable import LupineCommand
 
-/// Tests of the table of options and of everything that is made from it.
+/// Tests of the table of options, and of the help, the manual and the completions that are made from it.
 struct OptionTableTests {
-    @Test func everySwitchHasOneRow() {
+    @Test func everyOptionHasOneRow() {
         let names = OptionTable.all.map(\.name)
         #expect(names.count == OptionName.allCases.count)
         #expect(Set(names) == Set(OptionName.allCases))
     }
 
-    @Test func noNameIsGivenTwice() {
+    @Test func optionNamesAreUnique() {
         let shorts = OptionTable.all.compactMap(\.short)
-        let longs = OptionTable.all.flatMap(\.longs)
+        let longNames = OptionTable.all.flatMap(\.longNames)
         #expect(Set(shorts).count == shorts.count)
-        #expect(Set(longs).count == longs.count)
-        #expect(OptionTable.all.allSatisfy { !$0.longs.isEmpty && !$0.brief.isEmpty })
+        #expect(Set(longNames).count == longNames.count)
+        #expect(OptionTable.all.allSatisfy { !$0.longNames.isEmpty && !$0.brief.isEmpty })
     }
 
-    /// Checks curl's letters, for the options that this command has.
+    /// Checks that the letters of options have the meaning that they have in curl.
     @Test(
         arguments: [
             ("X", .request), ("o", .output), ("O", .remoteName), ("L", .location), ("i", .include),
@@ -44,9 +44,9 @@ struct OptionTableTests {
     }
 
     @Test(arguments: OptionTable.all.map(\.name))
-    func everySwitchIsExplainedEverywhere(_ name: OptionName) throws {
+    func everyOptionIsInHelpManualAndCompletions(_ name: OptionName) throws {
         let option = try #require(OptionTable.option(name))
-        for long in option.longs {
+        for long in option.longNames {
             let page = try HelpPage.page(for: "--\(long)")
             #expect(page.hasPrefix(option.synopsis))
             #expect(page.split(separator: "\n").allSatisfy { $0.count <= 80 })
@@ -60,7 +60,7 @@ struct OptionTableTests {
             let page = try HelpPage.page(for: "-\(short)")
             #expect(page.hasPrefix(option.synopsis))
         }
-        let first = try #require(option.longs.first).replacing("-", with: "\\-")
+        let first = try #require(option.longNames.first).replacing("-", with: "\\-")
         #expect(ManualPage.text(version: "1").contains("\\-\\-\(first)"))
     }
 
@@ -73,7 +73,7 @@ struct OptionTableTests {
         #expect(page.split(separator: "\n").allSatisfy { $0.count <= 80 })
     }
 
-    @Test func whatCannotBeExplainedIsAnError() {
+    @Test func helpForAnUnknownItemIsAnError() {
         #expect(throws: UsageError.self) { try HelpPage.page(for: "nothing") }
     }
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import LupineCommand
 
-/// Tests of the output, without loading anything.
+/// Tests of printing, without sending a request.
 struct PrintingTests {
     @Test(arguments: [
         ("{}", "{}"), ("[]", "[]"), ("[1,2]", "[\n    1,\n    2\n]"),
@@ -14,21 +14,21 @@ struct PrintingTests {
         ("{\"b\":1,\"a\":2}", "{\n    \"b\": 1,\n    \"a\": 2\n}"),
         ("[true,null]", "[\n    true,\n    null\n]"), ("{\"a\":\"\\u00e9\"}", "{\n    \"a\": \"\\u00e9\"\n}"),
     ])
-    func jsonGetsLineEnds(_ json: String, _ text: String) {
+    func jsonIsFormatted(_ json: String, _ text: String) {
         #expect(painted(json, Style(isOn: false), breaksLines: true) == text)
     }
 
-    /// Returns a text as the JSON painter writes it.
+    /// Returns a text as `JSONPainter` writes it.
     private func painted(_ json: String, _ style: Style, breaksLines: Bool) -> String {
-        let paper = Shell.Paper()
-        var writer = ProcessContext.ContentWriter(ProcessContext.Sink { paper.write($0) })
+        let recorder = Shell.Recorder()
+        var writer = ProcessContext.ContentWriter(ProcessContext.Sink { recorder.write($0) })
         var painter = JSONPainter(style: style, breaksLines: breaksLines)
         #expect(throws: Never.self) {
-            for octet in json.utf8 { try painter.take(octet, into: &writer) }
-            try painter.finish(into: &writer)
+            for octet in json.utf8 { try painter.write(octet, to: &writer) }
+            try painter.finish(to: &writer)
             try writer.flush()
         }
-        return String(decoding: paper.content, as: UTF8.self)
+        return String(decoding: recorder.content, as: UTF8.self)
     }
 
     @Test(arguments: [
@@ -36,19 +36,18 @@ struct PrintingTests {
         "\"\u{1}\"",
         "\"\\x\"", "\"\\u12g4\"", "\"open", "-", "1e", "{,}", "[,]", "]", "{\"a\":1]",
     ])
-    func whatIsNoJSONIsSeen(_ text: String) {
+    func invalidJSONIsRejected(_ text: String) {
         #expect(!JSONText.isValid([UInt8](text.utf8)))
     }
 
     @Test func deepNestingIsRefused() {
-        let deep = JSONScanner.deepest
-        let open = [UInt8](repeating: 0x5B, count: deep + 1)
-        let close = [UInt8](repeating: 0x5D, count: deep + 1)
-        #expect(!JSONText.isValid(open + close))
-        #expect(JSONText.isValid(open.dropLast() + close.dropLast()))
+        let opening = [UInt8](repeating: 0x5B, count: JSONScanner.deepest + 1)
+        let closing = [UInt8](repeating: 0x5D, count: JSONScanner.deepest + 1)
+        #expect(!JSONText.isValid(opening + closing))
+        #expect(JSONText.isValid(opening.dropLast() + closing.dropLast()))
     }
 
-    @Test func coloursStandAroundTokens() {
+    @Test func coloursEncloseTokens() {
         #expect(
             painted("{\"a\":1}", Style(isOn: true), breaksLines: false)
                 == "{\u{1B}[36m\"a\"\u{1B}[0m: \u{1B}[33m1\u{1B}[0m}")
@@ -60,33 +59,40 @@ struct PrintingTests {
         (Data([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]), true), (Data(), false),
         (Data([0xE9, 0x20, 0x61] + [UInt8](repeating: 0x61, count: 50)), false),
     ])
-    func binaryIsSeen(_ data: Data, _ isBinary: Bool) { #expect(BodyPresenter.isBinary(data) == isBinary) }
+    func binaryContentIsDetected(_ data: Data, _ isBinary: Bool) {
+        #expect(BodyPresenter.isBinary(data) == isBinary)
+    }
 
     @Test(arguments: [
         (Int64(0), "0 B"), (1023, "1023 B"), (1024, "1.0 KiB"), (1536, "1.5 KiB"), (1_048_575, "1.0 MiB"),
         (5_242_880, "5.0 MiB"),
         (1 << 40, "1.0 TiB"), (-5, "0 B"),
     ])
-    func amounts(_ count: Int64, _ text: String) { #expect(ByteText.size(count) == text) }
+    func sizesAreFormatted(_ count: Int64, _ text: String) { #expect(ByteText.size(count) == text) }
 
     @Test(arguments: [
         (0.0, "0:00"), (7, "0:07"), (754, "12:34"), (3723, "1:02:03"), (-1, "--:--"),
         (Double.infinity, "--:--"),
     ])
-    func clocks(_ seconds: Double, _ text: String) { #expect(ByteText.clock(seconds) == text) }
+    func clockTimesAreFormatted(_ seconds: Double, _ text: String) {
+        #expect(ByteText.clock(seconds) == text)
+    }
 
     @Test(arguments: [(0.000418, "0.42 ms"), (0.0123, "12.3 ms"), (1.237, "1.24 s"), (0.9996, "1.00 s")])
-    func durations(_ seconds: Double, _ text: String) { #expect(ByteText.duration(seconds) == text) }
+    func durationsAreFormatted(_ seconds: Double, _ text: String) {
+        #expect(ByteText.duration(seconds) == text)
+    }
 
-    /// Checks that no line is wider than its window, whatever is known and however long the name is.
+    /// Checks that no line is wider than the terminal, whatever is known about the transfer and however long its name is.
     @Test(arguments: [12, 20, 39, 40, 41, 60, 80, 200])
     func barsFit(_ columns: Int) {
         var bars: [ProgressBar] = []
         for name in ["a", String(repeating: "long-name-", count: 30)] {
             for total in [nil, Int64(0), 1000, 1 << 40] {
-                for end in [nil, "done", "interrupted"] {
+                for outcome in [nil, "done", "interrupted"] {
                     bars.append(
-                        ProgressBar(name: name, offset: 10, count: 500, total: total, elapsed: 2, end: end))
+                        ProgressBar(
+                            name: name, offset: 10, count: 500, total: total, elapsed: 2, outcome: outcome))
                 }
             }
         }
@@ -101,14 +107,14 @@ struct PrintingTests {
         }
     }
 
-    @Test func barsSayWhatIsKnown() {
+    @Test func barsShowKnownValues() {
         let bar = ProgressBar(name: "file", count: 5 << 20, total: 10 << 20, elapsed: 2)
-        let wide = bar.line(columns: 80, unicode: false).plain
+        let wideLine = bar.line(columns: 80, unicode: false).plain
         #expect(
-            wide.hasPrefix("file [") && wide.contains("50%") && wide.contains("2.5 MiB/s")
-                && wide.hasSuffix("ETA 0:02"))
+            wideLine.hasPrefix("file [") && wideLine.contains("50%") && wideLine.contains("2.5 MiB/s")
+                && wideLine.hasSuffix("ETA 0:02"))
         #expect(bar.line(columns: 40, unicode: false).plain.hasSuffix("50% 2.5 MiB/s 0:02"))
-        #expect(bar.plain.plain == "file: 5.0 MiB (50%), 2.5 MiB/s, 0:02 left")
+        #expect(bar.plainLine.plain == "file: 5.0 MiB (50%), 2.5 MiB/s, 0:02 left")
         #expect(
             ProgressBar(name: "f", count: 10, elapsed: 1).line(columns: 80, unicode: true).plain.hasSuffix(
                 "10 B  10 B/s  0:01"))
@@ -118,7 +124,7 @@ struct PrintingTests {
         ("a\u{1B}[31mb", "a\\u{1b}[31mb"), ("plain", "plain"), ("tab\tstays", "tab\tstays"),
         ("\u{9B}x", "\\u{9b}x"),
     ])
-    func textFromOutsideCannotCommandATerminal(_ text: String, _ shown: String) {
+    func untrustedTextCannotControlATerminal(_ text: String, _ shown: String) {
         #expect(TerminalFilter.line(text) == shown)
     }
 

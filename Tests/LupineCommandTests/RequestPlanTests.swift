@@ -20,7 +20,9 @@ struct RequestPlanTests {
         ("me:pw@h.test/?to=http://x", "http://h.test/?to=http://x"),
         ("data:,http://me@x/", "data:,http://me@x/"),
     ])
-    func addresses(_ typed: String, _ text: String) throws { #expect(try Address(typed).text == text) }
+    func addressesAreParsed(_ typed: String, _ text: String) throws {
+        #expect(try Address(typed).text == text)
+    }
 
     @Test(arguments: [
         ("h.test/a/../b", "http://h.test/b"), ("h.test/./a/./b/.", "http://h.test/a/b/"),
@@ -28,14 +30,14 @@ struct RequestPlanTests {
         ("h.test/a..b/.c", "http://h.test/a..b/.c"),
         ("h.test?x=/../y", "http://h.test?x=/../y"), ("file:///a/../b", "file:///a/../b"),
     ])
-    func dotsAreTakenOutOfPaths(_ typed: String, _ text: String) throws {
+    func dotSegmentsAreRemoved(_ typed: String, _ text: String) throws {
         var address = try Address(typed)
-        address.removeDots()
+        address.removeDotSegments()
         #expect(address.text == text)
     }
 
     @Test(arguments: ["h.test", "//h.test", ":81/x"])
-    func theSchemeCanBeAnother(_ typed: String) throws {
+    func theDefaultSchemeCanBeChanged(_ typed: String) throws {
         #expect(try Address(typed, scheme: "https").text.hasPrefix("https://"))
     }
 
@@ -45,15 +47,15 @@ struct RequestPlanTests {
         ("2024-01-02 03:04:05", 1_704_164_645), ("2024-01-02T03:04:05Z", 1_704_164_645),
         ("2 Jan 2024", 1_704_153_600), ("20240102", 1_704_153_600),
     ])
-    func datesAreRead(_ text: String, _ seconds: Double) {
+    func datesAreParsed(_ text: String, _ seconds: Double) {
         #expect(DateText.date(text)?.timeIntervalSince1970 == seconds)
         #expect(DateText.http(Date(timeIntervalSince1970: 1_704_164_645)) == "Tue, 02 Jan 2024 03:04:05 GMT")
     }
 
     @Test(arguments: ["notes.txt", "", "soon", "2024-13-01"])
-    func whatIsNoDateIsSeen(_ text: String) { #expect(DateText.date(text) == nil) }
+    func invalidDatesAreRejected(_ text: String) { #expect(DateText.date(text) == nil) }
 
-    @Test func credentialsStandInAddresses() throws {
+    @Test func credentialsInURLsAreParsed() throws {
         #expect(
             try Address("http://me:p%40w@h.test/").credentials == Credentials(user: "me", password: "p@w"))
         #expect(try Address("http://me@h.test/").credentials == Credentials(user: "me", password: ""))
@@ -65,12 +67,12 @@ struct RequestPlanTests {
         ("me:pw@h.test/?key=1&to=http://x", "h.test/"), ("me:pw@h.test#http://x", "h.test"),
         ("h.test/x", "h.test/x"), ("odd one://me:pw@h.test", "odd one://h.test"),
     ])
-    func secretsOfAddressesAreNotShown(_ typed: String, _ shown: String) {
+    func shownAddressesContainNoSecret(_ typed: String, _ shown: String) {
         #expect(ShownAddress.text(typed) == shown)
     }
 
     @Test(arguments: ["ftp://h.test/", "gopher://h.test", "http://", "http:///x"])
-    func addressesThatCannotBeUsed(_ typed: String) {
+    func invalidAddressesAreRejected(_ typed: String) {
         let failure = #expect(throws: CommandFailure.self) { _ = try Address(typed).url() }
         #expect(failure?.code == .malformedURL)
     }
@@ -81,7 +83,7 @@ struct RequestPlanTests {
     ])
     func parametersAreAdded(_ typed: String, _ text: String) throws {
         var address = try Address(typed)
-        address.add([("a", "1"), ("b", "&")])
+        address.addParameters([("a", "1"), ("b", "&")])
         #expect(address.text == text)
     }
 
@@ -102,7 +104,7 @@ struct RequestPlanTests {
         ("machine h.test login me password\n\"machine\"", "h.test", "me", "machine"),
         ("machine\nmachine h.test login me password pw", "h.test", "me", "pw"),
     ])
-    func netrcIsRead(_ text: String, _ host: String, _ user: String, _ password: String) {
+    func netrcEntriesAreParsed(_ text: String, _ host: String, _ user: String, _ password: String) {
         #expect(NetrcFile(text).credentials(for: host) == Credentials(user: user, password: password))
     }
 
@@ -111,7 +113,9 @@ struct RequestPlanTests {
         "macdef h.test\nmachine h.test login a", "machine", "machine\nmachine other.test login a password b",
         "machine a.test login alice password #secret\nmachine b.test login bob password c",
     ])
-    func netrcHasNothing(_ text: String) { #expect(NetrcFile(text).credentials(for: "h.test") == nil) }
+    func netrcHasNoCredentialsForTheHost(_ text: String) {
+        #expect(NetrcFile(text).credentials(for: "h.test") == nil)
+    }
 
     @Test func cookieFilesAreReadAndWritten() {
         let text = """
@@ -146,14 +150,16 @@ struct RequestPlanTests {
         ("a.json", "application/json"), ("/x/b.PNG", "image/png"), ("none", "application/octet-stream"),
         (".json", "application/octet-stream"),
     ])
-    func filesHaveTypes(_ path: String, _ type: String) { #expect(MediaTypes.type(ofFile: path) == type) }
+    func mediaTypesFollowTheFileName(_ path: String, _ type: String) {
+        #expect(MediaTypes.type(ofFile: path) == type)
+    }
 
     @Test(
         arguments: [
             ("bytes 5-9/10", 5, 9, 10), ("bytes 5-9/*", 5, 9, nil), ("bytes */10", nil, nil, 10),
             ("BYTES 0-0/1", 0, 0, 1),
         ] as [(String, Int64?, Int64?, Int64?)])
-    func rangesAreRead(_ text: String, _ start: Int64?, _ end: Int64?, _ total: Int64?) throws {
+    func contentRangesAreParsed(_ text: String, _ start: Int64?, _ end: Int64?, _ total: Int64?) throws {
         let range = try #require(ReceivedRange(text))
         #expect(range.start == start && range.end == end && range.total == total)
     }
@@ -164,7 +170,7 @@ struct RequestPlanTests {
         "bytes 5-9/10, bytes 5-9/10",
         "lines 5-9/10", "bytes 5-9-9/10", "bytes 5-9/9223372036854775808",
     ])
-    func whatIsNoRangeIsSeen(_ text: String) { #expect(ReceivedRange(text) == nil) }
+    func invalidContentRangesAreRejected(_ text: String) { #expect(ReceivedRange(text) == nil) }
 
     @Test(arguments: [
         ("http://h.test/a/b.txt", "b.txt"), ("http://h.test/", "index.html"), ("http://h.test", "index.html"),
@@ -172,7 +178,7 @@ struct RequestPlanTests {
         ("http://h.test/a%20b", "a b"),
     ])
     func remoteNamesAreSafe(_ url: String, _ name: String) throws {
-        let found = RemoteName.of(try #require(URL(string: url)))
+        let found = RemoteName.name(of: try #require(URL(string: url)))
         #expect(!found.contains("/") && found != "..")
         if !url.contains("%2f") { #expect(found == name) }
     }
@@ -181,16 +187,16 @@ struct RequestPlanTests {
         var schedule = RetrySchedule(retries: 4)
         #expect(schedule.allowsRetry(after: 503) && schedule.allowsRetry(after: 429))
         #expect(!schedule.allowsRetry(after: 404))
-        for (after, pause) in [(nil, 1), (1, 2), (7, 7), (1e9, RetrySchedule.longestWait)] {
-            #expect(schedule.pause(retryAfter: after, spent: 1e6) == pause)
+        for (retryAfter, delay) in [(nil, 1), (1, 2), (7, 7), (1e9, RetrySchedule.longestWait)] {
+            #expect(schedule.retryDelay(retryAfter: retryAfter, elapsed: 1e6) == delay)
             schedule.advance()
         }
         #expect(!schedule.allowsRetry(after: 503))
         #expect(!schedule.allowsRetry(after: CommandFailure(.timeout, "")))
     }
 
-    /// Checks the pause before a retry. The arguments: the options, the seconds spent, those of Retry-After, and the pause; nil
-    /// if there is no retry.
+    /// Checks the delay before a retry. The arguments: the options, the elapsed seconds, the seconds of Retry-After, and the
+    /// expected delay; nil if there is no retry.
     @Test(
         arguments: [
             ("", 1e6, nil, 1), ("--retry-delay 0", 0, nil, 1), ("--retry-delay 0", 0, 3, 3),
@@ -198,11 +204,13 @@ struct RequestPlanTests {
             ("--retry-max-time 5", 4, nil, 1), ("--retry-max-time 5", 4.5, nil, nil),
             ("--retry-max-time 5", 0, 6, nil), ("--retry-max-time 5 --retry-delay 2", 3, nil, 2),
         ] as [(String, Double, Double?, Double?)])
-    func retriesFitIntoTheirTime(_ line: String, _ spent: Double, _ after: Double?, _ pause: Double?) throws {
+    func retriesEndAtTheirTimeLimit(
+        _ line: String, _ elapsed: Double, _ retryAfter: Double?, _ delay: Double?
+    ) throws {
         let words = ("--retry 2 h.test " + line).split(separator: " ").map(String.init)
         guard case .fetch(let invocation) = try CommandLineReader.read(words) else {
             throw UsageError("no fetch")
         }
-        #expect(RetrySchedule(invocation).pause(retryAfter: after, spent: spent) == pause)
+        #expect(RetrySchedule(invocation).retryDelay(retryAfter: retryAfter, elapsed: elapsed) == delay)
     }
 }

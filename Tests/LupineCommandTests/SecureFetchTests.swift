@@ -10,7 +10,8 @@ import Testing
 
 /// Tests of the command over TLS: roots, pins, client certificates.
 struct SecureFetchTests {
-    private func converse(
+    /// Calls `body` with a shell, an origin with TLS, and the identity of the origin; its certificate is in `root.pem`.
+    private func withSecureOrigin(
         _ tls: TLSServerConfiguration? = nil,
         _ body: (Shell, LupineOrigin.Origin, TLSIdentity) async throws -> Void
     ) async throws {
@@ -25,19 +26,19 @@ struct SecureFetchTests {
         }
     }
 
-    @Test func whoIsNotTrustedIsRefusedWithAParagraph() async throws {
-        try await converse { shell, origin, _ in
+    @Test func anUntrustedServerIsRefusedWithAdvice() async throws {
+        try await withSecureOrigin { shell, origin, _ in
             let result = await shell.run("https://localhost:\(origin.port)/tls")
             #expect(result.code == ExitCode.untrusted.rawValue)
-            for part in ["localhost", "not trusted", "--cacert", "-k"] {
-                #expect(result.errors.contains(part))
+            for text in ["localhost", "not trusted", "--cacert", "-k"] {
+                #expect(result.errors.contains(text))
             }
             #expect(origin.counts.requests == 0)
         }
     }
 
-    @Test func rootsAndInsecureAreTaken() async throws {
-        try await converse { shell, origin, _ in
+    @Test func rootsAndInsecureAllowTheConnection() async throws {
+        try await withSecureOrigin { shell, origin, _ in
             #expect(await shell.run("--cacert root.pem https://localhost:\(origin.port)/tls").code == 0)
             #expect(await shell.run("-k https://localhost:\(origin.port)/tls").code == 0)
             let shown = await shell.run("-v -k https://localhost:\(origin.port)/tls")
@@ -46,7 +47,7 @@ struct SecureFetchTests {
     }
 
     @Test func pinsDecide() async throws {
-        try await converse { shell, origin, identity in
+        try await withSecureOrigin { shell, origin, identity in
             let pin = try #require(identity.certificate.publicKey?.pin.description)
             let url = "https://localhost:\(origin.port)/tls"
             #expect(await shell.run("-k --pin \(pin) \(url)").code == 0)
@@ -64,7 +65,7 @@ struct SecureFetchTests {
     }
 
     @Test func certificatesAreListedAlsoWhenTheyAreNotTrusted() async throws {
-        try await converse { shell, origin, identity in
+        try await withSecureOrigin { shell, origin, identity in
             let pin = try #require(identity.certificate.publicKey?.pin.description)
             let result = await shell.run("--certs https://localhost:\(origin.port)/tls")
             #expect(result.code == ExitCode.untrusted.rawValue)
@@ -77,7 +78,7 @@ struct SecureFetchTests {
         var tls = TLSServerConfiguration(identities: [TLSServerIdentity(identity)])
         tls.clientCertificates = .required(
             roots: try Certificate.bundle(file: PKI.path("client-root.pem")))
-        try await converse(tls) { shell, origin, _ in
+        try await withSecureOrigin(tls) { shell, origin, _ in
             let url = "https://localhost:\(origin.port)/tls"
             let without = await shell.run("-k \(url)")
             #expect(without.code == ExitCode.clientCertificate.rawValue, "\(without.errors)")

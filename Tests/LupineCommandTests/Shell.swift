@@ -5,7 +5,7 @@ import LupineCommand
 import LupineOrigin
 import LupineTransport
 
-/// Runs the command in this process, with files and a terminal that are values.
+/// Runs the command in this process, in a temporary folder and with recorded outputs.
 struct Shell: Sendable {
     /// The exit code and the output of a command.
     struct Result: Sendable {
@@ -15,8 +15,8 @@ struct Shell: Sendable {
         var output: String { String(decoding: bytes, as: UTF8.self) }
     }
 
-    /// Records what is written to it.
-    final class Paper: Sendable {
+    /// Records the bytes that are written to it.
+    final class Recorder: Sendable {
         private let bytes = Lock(Data())
         private let listener: (@Sendable (Data) -> Void)?
         init(_ listener: (@Sendable (Data) -> Void)? = nil) { self.listener = listener }
@@ -27,26 +27,28 @@ struct Shell: Sendable {
         var content: Data { bytes.withLock { $0 } }
     }
 
+    /// The current directory of the command.
     let folder: String
     var environment = ["LANG": "C.UTF-8", "TERM": "xterm"]
     var isTerminal = false
     var columns = 80
+    /// The standard input, as a pipe; nil for an input of the kind `inputKind`.
     var input: Data?
     var inputKind = ProcessContext.Input.Kind.other
-    /// The path of a file to open as the input.
+    /// The path at which the command can open the input.
     var inputPath: String?
-    /// The answer to a prompt for a password.
+    /// The password that the user types at a prompt.
     var password = ""
     var interruption = Interruption()
     /// Called with what is written to the standard error.
     var onError: (@Sendable (Data) -> Void)?
     /// Called with what is written to the standard output.
     var onOutput: (@Sendable (Data) -> Void)?
-    /// The error of writes to the standard output.
+    /// The error that writes to the standard output throw, if any.
     var outputFailure: POSIXError?
 
-    /// Calls `body` with a shell in an empty folder of its own.
-    static func use<T>(_ body: (Shell) async throws -> T) async throws -> T {
+    /// Calls `body` with a shell in an empty temporary folder, which is removed afterwards.
+    static func withTemporaryFolder<T>(_ body: (Shell) async throws -> T) async throws -> T {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
             "command-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -56,9 +58,10 @@ struct Shell: Sendable {
         return try await body(shell)
     }
 
+    /// Runs the command with these arguments.
     func run(_ arguments: [String]) async -> Result {
-        let (output, errors) = (Paper(onOutput), Paper(onError))
-        let left = Lock(input)
+        let (output, errors) = (Recorder(onOutput), Recorder(onError))
+        let unreadInput = Lock(input)
         let width = columns
         let secret = password
         let failure = outputFailure
@@ -67,9 +70,9 @@ struct Shell: Sendable {
             input: ProcessContext.Input(
                 kind: input == nil ? inputKind : .pipe, path: inputPath,
                 read: {
-                    left.withLock { left in
-                        defer { left = nil }
-                        return left.flatMap { $0.isEmpty ? nil : $0 }
+                    unreadInput.withLock { input in
+                        defer { input = nil }
+                        return input.flatMap { $0.isEmpty ? nil : $0 }
                     }
                 }, readSecret: { secret }),
             output: ProcessContext.Sink(isTerminal: isTerminal, columns: { width }) { data in
@@ -83,20 +86,22 @@ struct Shell: Sendable {
             code: code, bytes: output.content, errors: String(decoding: errors.content, as: UTF8.self))
     }
 
-    /// Runs a line whose words are separated by spaces.
+    /// Runs the command with the words of a line, which are separated by spaces.
     func run(_ line: String) async -> Result { await run(line.split(separator: " ").map(String.init)) }
 
+    /// Writes a file in the folder.
     func write(_ text: String, to name: String) throws {
         try Data(text.utf8).write(to: URL(fileURLWithPath: folder + "/" + name))
     }
 
+    /// Reads a file in the folder.
     func read(_ name: String) throws -> Data {
         try Data(contentsOf: URL(fileURLWithPath: folder + "/" + name))
     }
 }
 
-/// Calls `body` with a shell and an origin, which is shut down afterwards. Its idle time-out is long enough for a command on a
-/// busy machine.
+/// Calls `body` with a shell and an origin, which is shut down afterwards. The origin's idle time-out is long enough for a
+/// command on a busy machine.
 func withShell<T>(
     _ configuration: OriginConfiguration = OriginConfiguration(),
     _ body: (Shell, LupineOrigin.Origin) async throws -> T
@@ -105,7 +110,7 @@ func withShell<T>(
     configuration.idleTimeout = max(configuration.idleTimeout, .seconds(600))
     let origin = try LupineOrigin.Origin.start(configuration: configuration)
     let result: T
-    do { result = try await Shell.use { try await body($0, origin) } } catch {
+    do { result = try await Shell.withTemporaryFolder { try await body($0, origin) } } catch {
         await origin.shutdown()
         throw error
     }

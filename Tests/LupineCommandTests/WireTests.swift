@@ -7,14 +7,14 @@ import Testing
 
 @testable import LupineCommand
 
-/// Tests that `-v`, `--print` and `--offline` show what is sent: each request as the origin received it, and in order.
+/// Tests that `-v`, `--print` and `--offline` print the requests that are sent: each as the origin receives it, and in order.
 struct WireTests {
-    /// The received requests as text: each line ends with a line feed, and an empty line follows the head.
-    private final class Diary: Sendable {
+    /// Records the heads of received requests as text: each line ends with a line feed, and an empty line follows the head.
+    private final class RequestLog: Sendable {
         private let heads = Lock<[String]>([])
         var all: [String] { heads.withLock { $0 } }
 
-        func note(_ request: OriginRequest) {
+        func append(_ request: OriginRequest) {
             let head = request.head
             var text = "\(head.method.rawValue) \(head.target) \(head.version)\n"
             for index in 0..<head.fields.count {
@@ -24,18 +24,19 @@ struct WireTests {
         }
     }
 
-    /// Adds routes: `/moved` redirects to `/closed`, which requires Digest, and is busy at the first authorized request.
-    private func serve(_ origin: LupineOrigin.Origin) -> Diary {
-        let diary = Diary()
+    /// Adds two routes and returns the log of their requests: `/moved` redirects to `/closed`, which requires Digest and answers
+    /// the first authorized request with 503.
+    private func addRoutes(to origin: LupineOrigin.Origin) -> RequestLog {
+        let log = RequestLog()
         let isBusy = Lock(true)
         origin.route("POST", "/moved") { request throws(Refusal) in
-            diary.note(request)
+            log.append(request)
             var response = try OriginResponse(307, "text/plain", [])
             try response.add("Location", "/closed")
             return response
         }
         origin.route("POST", "/closed") { request throws(Refusal) in
-            diary.note(request)
+            log.append(request)
             guard request.field("Authorization") != nil else {
                 var response = try OriginResponse(401, "text/plain", [])
                 try response.add("WWW-Authenticate", "Digest realm=\"r\", nonce=\"n\", qop=\"auth\"")
@@ -47,40 +48,41 @@ struct WireTests {
             }
             return try OriginResponse(wasBusy ? 503 : 200, "text/plain", [UInt8]("end".utf8))
         }
-        return diary
+        return log
     }
 
-    private static let line =
+    private static let options =
         "-s -L --digest -u me:pw --show-secrets --retry 1 --retry-delay 0.01 -H X-b:1 -H x-A:2 -d content"
 
-    @Test func verboseShowsEachStepAsItWent() async throws {
+    @Test func verbosePrintsEveryHopInOrder() async throws {
         try await withShell { shell, origin in
-            let diary = serve(origin)
-            let result = await shell.run("-v \(Self.line) :\(origin.port)/moved")
+            let log = addRoutes(to: origin)
+            let result = await shell.run("-v \(Self.options) :\(origin.port)/moved")
             #expect(result.output == "end", "\(result.errors)")
             let lines = result.errors.split(separator: "\n", omittingEmptySubsequences: false)
             let sent = lines.filter { $0.hasPrefix(">") }.map { $0.dropFirst($0.hasPrefix("> ") ? 2 : 1) }
-            #expect(sent.joined(separator: "\n") + "\n" == diary.all.joined())
-            #expect(diary.all.count > 4)
+            #expect(sent.joined(separator: "\n") + "\n" == log.all.joined())
+            #expect(log.all.count > 4)
             // Requests and responses alternate.
             let starts = lines.filter { !$0.hasPrefix("*") && $0.contains("HTTP/1.1") }.map { $0.prefix(1) }
-            #expect(starts == Array(repeating: [">", "<"], count: diary.all.count).flatMap(\.self))
+            #expect(starts == Array(repeating: [">", "<"], count: log.all.count).flatMap(\.self))
         }
     }
 
     @Test func printShowsTheWholeConversation() async throws {
         try await withShell { shell, origin in
-            let diary = serve(origin)
-            let result = await shell.run("--print HBhb \(Self.line) :\(origin.port)/moved")
-            // Between the requests, the head of one response each remains.
-            var rest = Substring(result.output)
-            for head in diary.all {
-                let start = try #require(rest.firstRange(of: head + "content\n\n"), "\(result.output)")
-                let before = rest[..<start.lowerBound]
+            let log = addRoutes(to: origin)
+            let result = await shell.run("--print HBhb \(Self.options) :\(origin.port)/moved")
+            // Between two requests there is the head of one response.
+            var unmatched = Substring(result.output)
+            for head in log.all {
+                let start = try #require(unmatched.firstRange(of: head + "content\n\n"), "\(result.output)")
+                let before = unmatched[..<start.lowerBound]
                 #expect(before.isEmpty || before.hasPrefix("HTTP/1.1 ") && before.hasSuffix("\r\n\r\n"))
-                rest = rest[start.upperBound...]
+                unmatched = unmatched[start.upperBound...]
             }
-            #expect(rest.hasPrefix("HTTP/1.1 200 OK\r\n") && rest.hasSuffix("\r\n\r\nend"), "\(rest)")
+            #expect(unmatched.hasPrefix("HTTP/1.1 200 OK\r\n"), "\(unmatched)")
+            #expect(unmatched.hasSuffix("\r\n\r\nend"), "\(unmatched)")
         }
     }
 
@@ -90,32 +92,32 @@ struct WireTests {
         "--compressed",
         "-G -d q=1", "-F a=b",
     ])
-    func offlineShowsWhatWouldGoOut(_ options: String) async throws {
+    func offlinePrintsTheRequestThatWouldBeSent(_ options: String) async throws {
         try await withShell { shell, origin in
             try shell.write("file's content", to: "file")
-            let diary = Diary()
+            let log = RequestLog()
             for method in ["GET", "POST", "PUT"] {
                 origin.route(method, "/x") { request throws(Refusal) in
-                    diary.note(request)
+                    log.append(request)
                     return try OriginResponse(200, "text/plain", [])
                 }
             }
             let words = options.split(separator: " ").map(String.init) + [":\(origin.port)/x"]
-            let shown = await shell.run(["--offline", "--print", "H", "--show-secrets"] + words)
-            #expect(diary.all.isEmpty)
+            let offline = await shell.run(["--offline", "--print", "H", "--show-secrets"] + words)
+            #expect(log.all.isEmpty)
             let sent = await shell.run(["--print", "H", "--show-secrets"] + words)
-            #expect(shown.code == 0 && sent.code == 0, "\(shown.errors)\(sent.errors)")
-            // The boundary of a form is different in each run.
-            func normal(_ text: String) -> String {
+            #expect(offline.code == 0 && sent.code == 0, "\(offline.errors)\(sent.errors)")
+            // The boundary of a form differs in each run.
+            func withoutBoundary(_ text: String) -> String {
                 text.replacing(/boundary=[^\n]*/, with: "boundary=")
             }
-            #expect(sent.output == diary.all.joined())
-            #expect(normal(shown.output) == normal(sent.output))
+            #expect(sent.output == log.all.joined())
+            #expect(withoutBoundary(offline.output) == withoutBoundary(sent.output))
         }
     }
 
-    @Test func aRequestThatNeverWentOutIsNotShown() async throws {
-        try await Shell.use { shell in
+    @Test func aRequestThatWasNotSentIsNotPrinted() async throws {
+        try await Shell.withTemporaryFolder { shell in
             let result = await shell.run("-v --unix-socket nobody http://localhost/")
             #expect(result.code != 0)
             #expect(!result.errors.contains("> GET"), "\(result.errors)")
@@ -123,8 +125,8 @@ struct WireTests {
     }
 
     @Test(arguments: ["ws://localhost/", "file:///etc/hostname"])
-    func offlineSaysWhatItCannotShow(_ address: String) async throws {
-        try await Shell.use { shell in
+    func offlineFailsForOtherSchemes(_ address: String) async throws {
+        try await Shell.withTemporaryFolder { shell in
             let result = await shell.run(["--offline", address])
             #expect(result.code != 0)
             #expect(result.errors.hasPrefix("lupine: Cannot load \(address): "), "\(result.errors)")

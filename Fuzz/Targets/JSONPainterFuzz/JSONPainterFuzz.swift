@@ -44,7 +44,7 @@ private func show(
     var presenter = BodyPresenter(
         sink: sink, manner: manner, style: Style(isOn: isColored), type: "application/json")
     do {
-        for piece in cuts.pieces(of: octets) { try presenter.take(Data(piece)) }
+        for piece in cuts.pieces(of: octets) { try presenter.write(Data(piece)) }
         try presenter.finish()
     } catch { fatalError("a sink that takes all was refused: \(error)") }
     return paper.withLock { $0 }
@@ -73,5 +73,5 @@ private func isHarmless(_ shown: [UInt8], _ isColored: Bool) -> Bool {
 /// Returns JSON without the white space between its tokens.
 private func tight(_ json: [UInt8]) -> [UInt8] {
     var scanner = JSONScanner()
-    return json.filter { scanner.take($0) != .blank }
+    return json.filter { scanner.scan($0) != .blank }
 }

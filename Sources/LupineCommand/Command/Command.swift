@@ -27,15 +27,15 @@ public struct Command: Sendable {
     public func run(_ arguments: [String]) async -> Int32 {
         do throws(UsageError) {
             switch try CommandLineReader.read(arguments) {
-            case .help: say(HelpPage.screen())
-            case .explain(let item): say(try HelpPage.page(for: item))
-            case .version: say("lupine \(AFInfo.version)\n")
-            case .manual: say(ManualPage.text(version: AFInfo.version))
-            case .completions(let shell): say(ShellCompletion.script(for: shell))
-            case .serve(let rest): return await show(serve, rest)
-            case .demo(let rest): return await show(demo, rest)
+            case .help: printText(HelpPage.screen())
+            case .explain(let item): printText(try HelpPage.page(for: item))
+            case .version: printText("lupine \(AFInfo.version)\n")
+            case .manual: printText(ManualPage.text(version: AFInfo.version))
+            case .completions(let shell): printText(ShellCompletion.script(for: shell))
+            case .serve(let arguments): return await runSubcommand(serve, arguments)
+            case .demo(let arguments): return await runSubcommand(demo, arguments)
             case .fetch(let invocation): return await CommandRun(invocation, context).run().rawValue
-            case .series(let invocations): return await series(invocations).rawValue
+            case .series(let invocations): return await runSeries(invocations).rawValue
             }
             return ExitCode.success.rawValue
         } catch {
@@ -44,24 +44,25 @@ public struct Command: Sendable {
         }
     }
 
-    /// Runs the invocations one after the other. Returns the code of the last one that failed.
-    private func series(_ invocations: [Invocation]) async -> ExitCode {
-        var code = ExitCode.success
+    /// Runs the requests that --next separates, one after the other. Returns the code of the last one that failed.
+    private func runSeries(_ invocations: [Invocation]) async -> ExitCode {
+        var seriesCode = ExitCode.success
         for invocation in invocations {
-            let ended = await CommandRun(invocation, context).run()
-            if ended != .success { code = ended }
+            let code = await CommandRun(invocation, context).run()
+            if code != .success { seriesCode = code }
             if context.interruption.hasCome { break }
         }
-        return code
+        return seriesCode
     }
 
-    private func say(_ text: String) { try? context.output.print("\(lines: text)") }
+    private func printText(_ text: String) { try? context.output.print("\(lines: text)") }
 
-    private func show(_ show: Show?, _ arguments: [String]) async -> Int32 {
-        guard let show else {
+    /// Runs `serve` or `demo`; fails if this build does not have it.
+    private func runSubcommand(_ subcommand: Show?, _ arguments: [String]) async -> Int32 {
+        guard let subcommand else {
             context.errors.say("lupine: this build has no server in it\n")
             return ExitCode.usage.rawValue
         }
-        return await show(arguments, context)
+        return await subcommand(arguments, context)
     }
 }

@@ -3,8 +3,8 @@
 internal import Foundation
 internal import Lupine
 
-/// Runs one command line: plans its requests, loads them one after the other (or concurrently if they are saved to files), and
-/// prints the reports.
+/// Runs one command line: plans a request for each URL, sends the requests one after the other (or concurrently if their content
+/// is saved to files), and prints the reports.
 struct CommandRun: Sendable {
     private let invocation: Invocation
     private let context: ProcessContext
@@ -14,16 +14,19 @@ struct CommandRun: Sendable {
         self.context = context
     }
 
+    /// Runs the command line, prints a failure on the standard error, and returns the exit code.
     func run() async -> ExitCode {
-        let scratch = context.temporaryFolder.appendingPathComponent("lupine-\(UUID().uuidString)")
-        let remove = { @Sendable () -> Void in try? FileManager.default.removeItem(at: scratch) }
-        let leaving = context.interruption.beforeLeaving(remove)
+        let scratchFolder = context.temporaryFolder.appendingPathComponent("lupine-\(UUID().uuidString)")
+        let removeScratchFolder = { @Sendable () -> Void in
+            try? FileManager.default.removeItem(at: scratchFolder)
+        }
+        let cleanup = context.interruption.addCleanup(removeScratchFolder)
         defer {
-            context.interruption.forget(leaving)
-            remove()
+            context.interruption.forget(cleanup)
+            removeScratchFolder()
         }
         do {
-            return try await load(scratch)
+            return try await runRequests(scratchFolder)
         } catch let error as UsageError {
             context.errors.say("lupine: \(error)\n")
             return .usage
@@ -36,16 +39,21 @@ struct CommandRun: Sendable {
         }
     }
 
-    private func load(_ scratch: URL) async throws -> ExitCode {
-        let invocation = try withPassword()
-        let content = try ContentBuilder(invocation: invocation, context: context, scratch: scratch)
-            .build()
+    /// Plans the requests, and, depending on the options, prints them as curl lines, prints them as they would be sent, or sends
+    /// them.
+    ///
+    /// - Parameter scratchFolder: The path for a folder of temporary files, which is created only if one is needed.
+    private func runRequests(_ scratchFolder: URL) async throws -> ExitCode {
+        let invocation = try askingForPassword()
+        let content = try ContentBuilder(
+            invocation: invocation, context: context, scratchFolder: scratchFolder
+        ).build()
         var memory = try CookieMemory(invocation, context)
         let planner = RequestPlanner(
-            invocation: invocation, context: context, content: content, remembered: memory.headers,
+            invocation: invocation, context: context, content: content, storedFields: memory.headers,
             sendsCookiesAsField: !memory.keepsCookies)
         let plans = try invocation.urls.map(planner.plan)
-        memory.setGivenCookies(for: plans.map(\.url))
+        memory.addCommandLineCookies(for: plans.map(\.url))
         if invocation.printsCurl {
             for plan in plans {
                 let cookies = memory.storage(for: plan.url)?.cookies(for: plan.url) ?? []
@@ -54,18 +62,18 @@ struct CommandRun: Sendable {
             }
             return .success
         }
-        let needsEvaluator = invocation.isInsecure || !invocation.pins.isEmpty || invocation.listsCertificates
-        let evaluator =
-            needsEvaluator
-            ? try CommandTrustEvaluator(
+        var evaluator: CommandTrustEvaluator?
+        if invocation.isInsecure || !invocation.pins.isEmpty || invocation.listsCertificates {
+            evaluator = try CommandTrustEvaluator(
                 pins: invocation.pins, isInsecure: invocation.isInsecure,
-                keepsChains: invocation.listsCertificates) : nil
-        let monitors: [any EventMonitor] =
-            invocation.reportsEvents
-            ? [
+                keepsChains: invocation.listsCertificates)
+        }
+        var monitors: [any EventMonitor] = []
+        if invocation.reportsEvents {
+            monitors.append(
                 EventReporter(
-                    sink: context.errors, style: errorStyle, showsSecrets: invocation.showsSecrets)
-            ] : []
+                    sink: context.errors, style: errorStyle, showsSecrets: invocation.showsSecrets))
+        }
         let maker = SessionMaker(
             invocation: invocation, context: context, evaluator: evaluator, monitors: monitors,
             urls: plans.map(\.url))
@@ -74,7 +82,7 @@ struct CommandRun: Sendable {
                 let session = try maker.session(for: plan, cookies: memory.storage(for: plan.url))
                 do {
                     let head = try session.session.requestHead(for: plan.request, bodyFrom: plan.bodyFile)
-                    reporter(plan).sent(Array(head), hasContent: true)
+                    reporter(plan).printRequest(Array(head), hasContent: true)
                 } catch {
                     throw ErrorMessage.failure(
                         of: .sessionTaskFailed(error: error), url: plan.url, invocation: invocation)
@@ -84,13 +92,15 @@ struct CommandRun: Sendable {
         }
         if let plan = plans.first, ["ws", "wss"].contains(plan.url.scheme?.lowercased() ?? "") {
             let session = try maker.session(
-                for: plan, cookies: memory.storage(for: plan.url), wire: wire { reporter(plan) })
+                for: plan, cookies: memory.storage(for: plan.url),
+                wire: wireReporter { reporter(plan) })
             return await SocketConversation(plan, invocation, context, session: session, style: outputStyle)
                 .run()
         }
         if invocation.followsEvents, let plan = plans.first {
             let session = try maker.session(
-                for: plan, cookies: memory.storage(for: plan.url), wire: wire { reporter(plan) })
+                for: plan, cookies: memory.storage(for: plan.url),
+                wire: wireReporter { reporter(plan) })
             let follower = EventFollower(plan, invocation, context, session: session, style: outputStyle)
             let failure = await follower.run()
             if let failure { printFailure(failure) }
@@ -108,8 +118,10 @@ struct CommandRun: Sendable {
         Style(isOn: context.usesColor(on: context.errors, invocation.color))
     }
 
-    /// Returns a reporter of what a session sends and receives, if the command line asks for one.
-    private func wire(_ makeDefault: () -> FetchReporter?) -> WireReporter? {
+    /// Returns a reporter of the heads that a session sends and receives; nil if the options do not ask for one.
+    ///
+    /// - Parameter makeDefault: Returns the reporter of all tasks to which none is assigned.
+    private func wireReporter(_ makeDefault: () -> FetchReporter?) -> WireReporter? {
         let parts = invocation.print ?? []
         guard invocation.isVerbose || !parts.isDisjoint(with: [.requestHead, .requestBody]) else {
             return nil
@@ -117,35 +129,38 @@ struct CommandRun: Sendable {
         return WireReporter(makeDefault())
     }
 
+    /// Returns a reporter for a request whose content is not saved to a file.
     private func reporter(_ plan: RequestPlan) -> FetchReporter {
         FetchReporter(
             invocation: invocation, context: context,
             output: OutputPlan(invocation, context, saves: false), request: plan.request)
     }
 
-    /// Asks on the terminal for a password that `-u` omits. With a token there is no password.
-    private func withPassword() throws -> Invocation {
+    /// Returns the invocation with the password that `-u` omits, for which the user is asked if the standard input is a terminal.
+    /// With a token no password is needed.
+    private func askingForPassword() throws -> Invocation {
         guard invocation.token == nil, let user = invocation.user, !user.contains(":"),
             context.input.kind == .terminal
         else { return invocation }
         var changed = invocation
         context.errors.say("Password for \(user): ")
-        let line = try context.input.readSecret()
+        let password = try context.input.readSecret()
         context.errors.say("\n")
-        changed.user = "\(user):\(line)"
+        changed.user = "\(user):\(password)"
         return changed
     }
 
-    // MARK: loading
+    // MARK: sending
 
+    /// Returns the destination for the URL with this index; nil for the standard output. A single `-O` is for all URLs.
     private func destination(_ index: Int) -> Invocation.Destination? {
-        let all = invocation.destinations
-        guard !all.isEmpty else { return nil }
-        let destination =
-            all.count == 1 && all[0] == .remoteName ? .remoteName : index < all.count ? all[index] : nil
-        return destination == .file("-") ? nil : destination
+        let destinations = invocation.destinations
+        if destinations == [.remoteName] { return .remoteName }
+        guard index < destinations.count, destinations[index] != .file("-") else { return nil }
+        return destinations[index]
     }
 
+    /// Sends the requests, and returns a report for each that was started before an interruption.
     private func fetch(
         _ plans: [RequestPlan], _ maker: SessionMaker, _ memory: CookieMemory
     ) async throws -> [FetchReport] {
@@ -158,21 +173,21 @@ struct CommandRun: Sendable {
             : nil
         board?.begin()
         defer { board?.close() }
-        // One session for all plans, or one for each origin's cookie storage.
+        // One session for each cookie storage: `--session` has a storage for each origin, and otherwise there is at most one.
         var sessions: [ObjectIdentifier?: (Session, WireReporter?)] = [:]
         let files = SavedFiles()
         let fetches = try plans.enumerated().map { index, plan in
             let destination = destination(index)
             let cookies = memory.storage(for: plan.url)
             let key = cookies.map { ObjectIdentifier($0) }
-            let wire = wire { nil }
+            let wire = wireReporter { nil }
             let (session, reporter) =
                 try sessions[key] ?? (maker.session(for: plan, cookies: cookies, wire: wire), wire)
             sessions[key] = (session, reporter)
             return Fetch(
                 plan, invocation, context, session: session, wire: reporter,
                 output: OutputPlan(invocation, context, saves: destination != nil),
-                destination: destination, board: board, files: files, number: index)
+                destination: destination, board: board, files: files, urlIndex: index)
         }
         if saves, fetches.count > 1 { return await runConcurrently(fetches) }
         var reports: [FetchReport] = []
@@ -183,28 +198,29 @@ struct CommandRun: Sendable {
         return reports
     }
 
-    /// Runs all fetches concurrently, at most eight at a time.
+    /// Runs all fetches, at most eight at a time, and returns their reports in the order of the fetches.
     private func runConcurrently(_ fetches: [Fetch]) async -> [FetchReport] {
         await withTaskGroup(of: (Int, FetchReport).self) { group in
-            var found: [Int: FetchReport] = [:]
-            var next = 0
-            func begin() {
-                guard next < fetches.count else { return }
-                let (index, fetch) = (next, fetches[next])
-                next += 1
+            var reports: [Int: FetchReport] = [:]
+            var nextIndex = 0
+            func startNext() {
+                guard nextIndex < fetches.count else { return }
+                let (index, fetch) = (nextIndex, fetches[nextIndex])
+                nextIndex += 1
                 group.addTask { (index, await fetch.run()) }
             }
-            for _ in 0..<8 { begin() }
+            for _ in 0..<8 { startNext() }
             for await (index, report) in group {
-                found[index] = report
-                begin()
+                reports[index] = report
+                startNext()
             }
-            return found.sorted { $0.key < $1.key }.map(\.value)
+            return reports.sorted { $0.key < $1.key }.map(\.value)
         }
     }
 
     // MARK: reports
 
+    /// Prints the reports that the options ask for, and the failures. Returns the code of the last fetch that failed.
     private func printReports(
         _ reports: [FetchReport], _ evaluator: CommandTrustEvaluator?
     ) throws -> ExitCode {
@@ -212,22 +228,22 @@ struct CommandRun: Sendable {
             for report in reports { context.errors.say(ConnectionReport.text(report)) }
         }
         if invocation.listsCertificates, let evaluator {
-            context.errors.say(CertificateReport.text(evaluator.presented, style: errorStyle))
+            context.errors.say(CertificateReport.text(evaluator.presentedChains, style: errorStyle))
         }
-        let measured = reports.map { Waterfall($0) }
-        if let timing = invocation.timing {
-            let text =
-                timing == .json
-                ? "\(lines: measured.map(\.json).joined(separator: "\n"))\n"
-                : measured.map {
-                    $0.text(
-                        columns: context.errors.columns(), unicode: context.drawsUnicode,
-                        style: errorStyle)
-                }.joined("\n")
-            context.errors.say(text)
+        let waterfalls = reports.map { Waterfall($0) }
+        switch invocation.timing {
+        case .json:
+            context.errors.say("\(lines: waterfalls.map(\.json).joined(separator: "\n"))\n")
+        case .text:
+            let texts = waterfalls.map {
+                $0.text(
+                    columns: context.errors.columns(), unicode: context.drawsUnicode, style: errorStyle)
+            }
+            context.errors.say(texts.joined("\n"))
+        case nil: break
         }
         if invocation.print?.contains(.metrics) == true {
-            for waterfall in measured {
+            for waterfall in waterfalls {
                 try context.output.print(
                     waterfall.text(
                         columns: context.output.columns(), unicode: context.drawsUnicode,
@@ -243,17 +259,18 @@ struct CommandRun: Sendable {
         return reports.last { $0.failure != nil }?.code ?? .success
     }
 
+    /// Prints a failure on the standard error, and for a download that can be resumed the command line that does so.
     private func printFailure(_ failure: CommandFailure, _ report: FetchReport? = nil) {
         guard !invocation.isSilent || invocation.showsErrors else { return }
         var text = failure.description
-        if let report, report.resumable, let file = report.file {
-            let start = "lupine -C - -o \(CurlLine.quoted(file))"
+        if let report, report.isResumable, let file = report.file {
+            let command = "lupine -C - -o \(CurlLine.quoted(file))"
             let typed = report.plan.typed
-            // An address that may contain a secret is not printed; the user has it.
+            // An address that may contain a secret is not printed.
             text +=
                 ShownAddress.text(typed) == typed
-                ? " What has come is in \(file); go on with it by: \(start) \(CurlLine.quoted(typed))"
-                : " What has come is in \(file); go on with it by \(start) and the same address."
+                ? " What has come is in \(file); go on with it by: \(command) \(CurlLine.quoted(typed))"
+                : " What has come is in \(file); go on with it by \(command) and the same address."
         }
         let columns = context.errors.isTerminal ? context.errors.columns() : 10_000
         let paragraph = HelpPage.wrapped(

@@ -3,16 +3,17 @@
 internal import Foundation
 internal import Glibc
 
-/// Writes a body into a file, from the file's start or after the bytes that it already has. Used by one transfer.
+/// Writes the content of one download into a file: from the file's start, or after the bytes that the file already has.
 struct FileSaver {
     /// The absolute path.
     let path: String
-    /// The name as the user typed it.
-    let shown: String
+    /// The file's name in messages, as the user typed it.
+    let shownName: String
     /// The open file; the transport may also write content to it directly.
     var handle: FileHandle { file.handle }
-    /// Whether it is a regular file, not a device or a pipe.
+    /// Whether the file is a regular file, not a device or a pipe.
     var isRegular: Bool { file.isRegular }
+    /// The number of bytes written, without those that the file had before.
     private(set) var written: Int64 = 0
     private let file: OpenFile
     private let offset: Int64
@@ -20,29 +21,37 @@ struct FileSaver {
     /// The number of bytes that must follow `offset`; nil for a file that is written from its start.
     let expected: Int64?
 
-    /// Opens the file for the URL with `number` and truncates it at `offset`. With `isNew` nothing may exist at the path, not
-    /// even a symbolic link.
+    /// Opens a file, creates it if necessary, and truncates it at `offset`.
+    ///
+    /// - Parameters:
+    ///   - path: The absolute path of the file.
+    ///   - shownName: The file's name in messages.
+    ///   - offset: The number of bytes that the file keeps.
+    ///   - expected: The number of bytes that must follow; nil if unknown.
+    ///   - isNew: Whether opening fails if the path exists, even as a symbolic link.
+    ///   - files: The files of the command line, of which this becomes one.
+    ///   - urlIndex: The index of the URL whose content is saved.
     init(
-        path: String, shown: String, offset: Int64, expected: Int64? = nil, isNew: Bool = false,
-        in files: SavedFiles = SavedFiles(), for number: Int = 0
+        path: String, shownName: String, offset: Int64, expected: Int64? = nil, isNew: Bool = false,
+        in files: SavedFiles = SavedFiles(), for urlIndex: Int = 0
     ) throws {
         self.path = path
-        self.shown = shown
+        self.shownName = shownName
         self.offset = offset
         self.expected = expected
         self.isNew = isNew
         do {
             file = try OpenFile(path, O_WRONLY | O_CREAT | (isNew ? O_EXCL | O_NOFOLLOW : 0))
-            guard !file.isRegular || files.take(file.identity, for: number) else {
+            guard !file.isRegular || files.reserve(file.identity, for: urlIndex) else {
                 throw CommandFailure(
                     .write,
-                    "Will not write over \(shown), in which another address of this line is saved. Give each a name of its own with -o."
+                    "Will not write over \(shownName), in which another address of this line is saved. Give each a name of its own with -o."
                 )
             }
             if offset == 0 {
                 try truncate()
             } else {
-                // Otherwise, if the connection broke, the file's old bytes beyond the new ones would be taken for content.
+                // If the connection broke later, old bytes after the new ones would be mistaken for content.
                 if file.isRegular, try file.handle.seekToEnd() > UInt64(offset) {
                     try file.handle.truncate(atOffset: UInt64(offset))
                 }
@@ -53,48 +62,50 @@ struct FileSaver {
         } catch let error as POSIXError where isNew && error.code == .EEXIST {
             throw CommandFailure(
                 .write,
-                "Will not write over \(shown), a name that the server gave (-J). Remove the file, or name it with -o."
+                "Will not write over \(shownName), a name that the server gave (-J). Remove the file, or name it with -o."
             )
-        } catch { throw CommandFailure.unwritable(shown, error) }
+        } catch { throw CommandFailure.unwritable(shownName, error) }
     }
 
-    /// Truncates the file to zero length, if it is regular: a device such as /dev/null cannot be truncated.
+    /// Truncates the file to zero length. A device such as /dev/null, which cannot be truncated, is left alone.
     private func truncate() throws {
         guard file.isRegular else { return }
         try file.handle.truncate(atOffset: 0)
     }
 
-    /// Discards what was written, before another attempt that writes the same file from its start.
+    /// Discards the content of an earlier attempt, before another attempt writes the file from its start.
     mutating func restart() throws {
-        do { try truncate() } catch { throw CommandFailure.unwritable(shown, error) }
+        do { try truncate() } catch { throw CommandFailure.unwritable(shownName, error) }
         written = 0
     }
 
-    /// Writes a piece. If there are more bytes than expected, none of the piece is written, the file is restored and an error is
+    /// Writes a piece of content. If it exceeds the expected bytes, the file is truncated to its earlier content and an error is
     /// thrown.
     mutating func write(_ data: Data) throws {
-        if let expected, written + Int64(data.count) > expected { throw restoreAndFail(expected) }
-        do { try handle.write(contentsOf: data) } catch { throw CommandFailure.unwritable(shown, error) }
+        if let expected, written + Int64(data.count) > expected { throw truncateToOffset(expected) }
+        do { try handle.write(contentsOf: data) } catch { throw CommandFailure.unwritable(shownName, error) }
         written += Int64(data.count)
     }
 
-    /// Truncates the file to the bytes that it had before.
-    private mutating func restoreAndFail(_ expected: Int64) -> CommandFailure {
-        do { try handle.truncate(atOffset: UInt64(offset)) } catch { return .unwritable(shown, error) }
+    /// Truncates the file to the bytes that it had before, and returns the failure to throw.
+    private mutating func truncateToOffset(_ expected: Int64) -> CommandFailure {
+        do { try handle.truncate(atOffset: UInt64(offset)) } catch { return .unwritable(shownName, error) }
         written = 0
-        return Resumption.wrongLength(expected)
+        return Resumption.lengthMismatch(expected)
     }
 
     /// Counts bytes that the transport has written directly into the file.
     mutating func addWritten(_ count: Int64) { written += count }
 
-    /// Called at the end of the content. A resumed download must have exactly the expected bytes.
+    /// Checks at the end of the content that a resumed download has got exactly the expected bytes. If not, truncates the file to
+    /// its earlier content and throws.
     mutating func complete() throws {
         guard let expected else { return }
-        guard written == expected else { throw restoreAndFail(expected) }
+        guard written == expected else { throw truncateToOffset(expected) }
     }
 
-    /// Removes the file and its resume record if this object created it, since another attempt saves to another name.
+    /// Removes the file and its resume record if this saver has created the file. Called when another attempt saves to another
+    /// name.
     func discard() {
         guard isNew else { return }
         try? FileManager.default.removeItem(atPath: path)
@@ -102,6 +113,6 @@ struct FileSaver {
     }
 
     func close() throws {
-        do { try handle.close() } catch { throw CommandFailure.unwritable(shown, error) }
+        do { try handle.close() } catch { throw CommandFailure.unwritable(shownName, error) }
     }
 }

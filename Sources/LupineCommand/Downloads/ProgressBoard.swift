@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: MIT
 
-/// Shows the progress of transfers, one row each: redrawn on a terminal, otherwise printed every few seconds. Any
-/// thread may use it.
+/// Shows the progress of transfers, one row for each. On a terminal the rows are redrawn, otherwise they are printed every few
+/// seconds. Any thread may use it.
 final class ProgressBoard: Sendable {
     private struct Row {
         var bar: ProgressBar
-        /// Returns the bytes so far, for a transfer that does not report them.
+        /// Returns the bytes so far, for a transfer that does not report them by `update`.
         var count: (@Sendable () -> Int64)?
         let start: ContinuousClock.Instant
     }
 
     private struct State {
         var rows: [Row] = []
-        /// The number of rows that are on the terminal now.
-        var drawn = 0
-        var lastPlain: ContinuousClock.Instant?
-        var isOver = false
+        /// The number of rows that are on the terminal.
+        var drawnRows = 0
+        /// The time at which the rows were last printed to an output that is not a terminal.
+        var lastPrinted: ContinuousClock.Instant?
+        var isClosed = false
     }
 
     private let sink: ProcessContext.Sink
@@ -26,8 +27,8 @@ final class ProgressBoard: Sendable {
     private let drawing = Guarded(())
     private let clock = ContinuousClock()
 
-    /// The interval of plain lines.
-    static let plainInterval = Duration.seconds(3)
+    /// The interval at which the rows are printed to an output that is not a terminal.
+    static let printInterval = Duration.seconds(3)
 
     init(sink: ProcessContext.Sink, unicode: Bool, style: Style) {
         self.sink = sink
@@ -35,11 +36,11 @@ final class ProgressBoard: Sendable {
         self.style = style
     }
 
-    /// Starts to draw, until `close()`.
+    /// Starts to show the rows, until `close()`.
     func begin() {
         Task { [weak self] in
-            while let self, !self.state.withLock({ $0.isOver }) {
-                self.show()
+            while let self, !self.state.withLock({ $0.isClosed }) {
+                self.refresh()
                 try? await Task.sleep(for: .milliseconds(100))
             }
         }
@@ -53,20 +54,20 @@ final class ProgressBoard: Sendable {
         }
     }
 
-    /// Updates a row, unless it has ended.
+    /// Changes a row, unless its transfer has ended.
     func update(_ number: Int, _ change: (inout ProgressBar) -> Void) {
         state.withLock { state in
-            guard state.rows[number].bar.end == nil else { return }
+            guard state.rows[number].bar.outcome == nil else { return }
             change(&state.rows[number].bar)
         }
     }
 
-    /// From now on `count` is polled for the progress of a row.
+    /// Sets a closure that the board calls whenever it needs the byte count of a row.
     func poll(_ number: Int, _ count: @escaping @Sendable () -> Int64) {
         state.withLock { $0.rows[number].count = count }
     }
 
-    /// Polls the `count` closures.
+    /// Updates the rows that have a `count` closure. The closures are called without the lock.
     private func pollCounts() {
         for (number, count) in state.withLock({ $0.rows.map(\.count).enumerated().map { ($0, $1) } }) {
             guard let value = count?() else { continue }
@@ -74,14 +75,14 @@ final class ProgressBoard: Sendable {
         }
     }
 
-    /// Ends a row and shows that at once.
-    func finish(_ number: Int, _ end: String) {
+    /// Sets the outcome of a row and shows the row immediately.
+    func finish(_ number: Int, _ outcome: String) {
         pollCounts()
         let line = state.withLock { state -> TerminalText? in
-            guard state.rows[number].bar.end == nil else { return nil }
+            guard state.rows[number].bar.outcome == nil else { return nil }
             state.rows[number].bar.elapsed = (clock.now - state.rows[number].start) / .seconds(1)
-            state.rows[number].bar.end = end
-            return sink.isTerminal ? nil : state.rows[number].bar.plain
+            state.rows[number].bar.outcome = outcome
+            return sink.isTerminal ? nil : state.rows[number].bar.plainLine
         }
         if let line { sink.say(line + "\n") }
         if sink.isTerminal { draw() }
@@ -90,27 +91,28 @@ final class ProgressBoard: Sendable {
     /// Stops drawing; later output appears below the rows.
     func close() {
         drawing.withLock { _ in
-            let needsLine = state.withLock { state in
-                defer { state.isOver = true }
-                return state.drawn > 0 && !state.isOver
+            let needsLineEnd = state.withLock { state in
+                defer { state.isClosed = true }
+                return state.drawnRows > 0 && !state.isClosed
             }
-            if needsLine { sink.say("\n") }
+            if needsLineEnd { sink.say("\n") }
         }
     }
 
-    private func show() {
+    /// Draws the rows, or prints them if `printInterval` has passed.
+    private func refresh() {
         pollCounts()
         if sink.isTerminal { return draw() }
         let now = clock.now
         let lines = state.withLock { state -> [TerminalText] in
-            guard !state.isOver else { return [] }
-            let begin = state.rows.map(\.start).min() ?? now
-            guard now - (state.lastPlain ?? begin) >= Self.plainInterval else { return [] }
-            state.lastPlain = now
+            guard !state.isClosed else { return [] }
+            let start = state.rows.map(\.start).min() ?? now
+            guard now - (state.lastPrinted ?? start) >= Self.printInterval else { return [] }
+            state.lastPrinted = now
             return state.rows.indices.compactMap { index in
-                guard state.rows[index].bar.end == nil else { return nil }
+                guard state.rows[index].bar.outcome == nil else { return nil }
                 state.rows[index].bar.elapsed = (now - state.rows[index].start) / .seconds(1)
-                return state.rows[index].bar.plain
+                return state.rows[index].bar.plainLine
             }
         }
         for line in lines { sink.say(line + "\n") }
@@ -122,19 +124,19 @@ final class ProgressBoard: Sendable {
         }
     }
 
-    /// Returns the rows as they are to be drawn now; nil if there are none or the board is closed.
+    /// Returns the text and the escape sequences that draw all rows; nil if there are no rows or the board is closed.
     private func renderedRows() -> TerminalText? {
         let columns = sink.columns()
         return state.withLock { state -> TerminalText? in
-            guard !state.isOver, !state.rows.isEmpty else { return nil }
-            var text: TerminalText = state.drawn > 1 ? "\u{1B}[\(state.drawn - 1)A\r" : "\r"
+            guard !state.isClosed, !state.rows.isEmpty else { return nil }
+            var text: TerminalText = state.drawnRows > 1 ? "\u{1B}[\(state.drawnRows - 1)A\r" : "\r"
             let lines = state.rows.indices.map { index -> TerminalText in
-                if state.rows[index].bar.end == nil {
+                if state.rows[index].bar.outcome == nil {
                     state.rows[index].bar.elapsed = (clock.now - state.rows[index].start) / .seconds(1)
                 }
                 return state.rows[index].bar.line(columns: columns, unicode: unicode, style: style)
             }
-            state.drawn = lines.count
+            state.drawnRows = lines.count
             text += lines.joined("\u{1B}[K\n") + "\u{1B}[K"
             return text
         }

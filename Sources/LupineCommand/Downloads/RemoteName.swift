@@ -2,26 +2,27 @@
 
 internal import Foundation
 
-/// The file name for -O: the last path component, made safe. Compares scalars, since a combining mark may attach to any
-/// character.
+/// Makes file names for -O and -J from what a URL or a server says. Compares Unicode scalars, since a combining mark may attach
+/// to any character.
 enum RemoteName {
-    /// The maximum length in bytes: a file system allows 255, and the suffix of the resume record must fit.
+    /// The maximum length of a name in bytes: a file system allows 255, and the suffix of the resume record must fit.
     private static let mostBytes = 200
 
-    /// Returns a name given by the server, without the leading dots that would hide the file.
+    /// Returns a name that the server has given, sanitized and without the leading dots that would hide the file.
     static func unhidden(_ name: String) -> String {
-        let shown = safe(name).unicodeScalars.drop { $0 == "." || !isVisible($0) }
-        return shown.isEmpty ? "download" : String(shown)
+        let visiblePart = sanitized(name).unicodeScalars.drop { $0 == "." || !isVisible($0) }
+        return visiblePart.isEmpty ? "download" : String(visiblePart)
     }
 
-    static func of(_ url: URL) -> String {
-        let name = safe(url.lastPathComponent)
+    /// Returns the last path component of a URL, sanitized; `index.html` if there is none.
+    static func name(of url: URL) -> String {
+        let name = sanitized(url.lastPathComponent)
         return name.isEmpty || name == "." || name == ".." ? "index.html" : name
     }
 
-    /// Returns the name as one path component without characters that control a terminal when the name is listed. It never has
-    /// the suffix of a resume record: a server that could write one could have parts of two files combined.
-    private static func safe(_ name: String) -> String {
+    /// Returns the name as one path component, without characters that would control a terminal that lists the file. The result
+    /// never has the suffix of a resume record: a server that could write such a file could have parts of two files combined.
+    private static func sanitized(_ name: String) -> String {
         var result = String.UnicodeScalarView()
         var count = 0
         for scalar in name.unicodeScalars where scalar != "/" && scalar != "\0" && !isLineEnd(scalar) {
@@ -50,14 +51,23 @@ enum RemoteName {
     }
 }
 
-/// Where a body is saved: the file's name for the user, and its path.
+/// The file that a body is saved to.
 struct SaveLocation: Hashable {
+    /// The name in messages.
     let name: String
+    /// The absolute path.
     let path: String
 
-    /// `proposed`: the name given by the server, if it may choose one.
+    /// Decides the file.
+    ///
+    /// - Parameters:
+    ///   - destination: What the option says: -o FILE or -O.
+    ///   - serverName: The name that the server has given, if it may choose the name.
+    ///   - url: The URL, whose last path component is the name for -O otherwise.
+    ///   - context: The context, whose current directory the file is relative to.
+    ///   - folder: The folder of --output-dir.
     init(
-        _ destination: Invocation.Destination, _ proposed: String?, _ url: URL, _ context: ProcessContext,
+        _ destination: Invocation.Destination, _ serverName: String?, _ url: URL, _ context: ProcessContext,
         in folder: String? = nil
     ) {
         switch destination {
@@ -66,13 +76,14 @@ struct SaveLocation: Hashable {
             path = context.path(name)
         case .remoteName:
             // A tilde is not expanded in a name that the server or the URL gives.
-            let part = proposed ?? RemoteName.of(url)
+            let component = serverName ?? RemoteName.name(of: url)
             if let folder {
-                name = "\(folder)/\(part)"
-                path = "\(context.path(folder))/\(part)"
+                name = "\(folder)/\(component)"
+                path = "\(context.path(folder))/\(component)"
             } else {
-                name = part.hasPrefix("~") || part.hasPrefix("-") ? "./\(part)" : part
-                path = "\(context.folder)/\(part)"
+                let needsPrefix = component.hasPrefix("~") || component.hasPrefix("-")
+                name = needsPrefix ? "./\(component)" : component
+                path = "\(context.folder)/\(component)"
             }
         }
     }

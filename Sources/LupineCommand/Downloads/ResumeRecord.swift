@@ -3,18 +3,25 @@
 internal import Foundation
 internal import Lupine
 
-/// The known properties of the resource that a partial file belongs to. They are stored in a file beside it until the download
-/// is complete, so that bytes of two versions are never combined. That file has three lines: the validator of the version, the
-/// total length, and the content coding of the bytes. A line is empty if its value is unknown or absent.
+/// The known properties of the resource whose first bytes are in a partial file. They prevent that bytes of two versions are
+/// combined.
+///
+/// The record is stored in a file beside the partial file until the download is complete. It has three lines: the validator of
+/// the version, the total length, and the content coding of the bytes. A line is empty if its value is unknown or absent.
 struct ResumeRecord: Hashable, Sendable {
     /// A strong ETag, or a date that is a strong validator.
     var validator: String?
+    /// The length of the complete content.
     var total: Int64?
     /// The content coding, as `--raw-encoding` saves it.
     var coding: String?
 
-    /// Creates the record of a new file from its response; nil if the server does not support ranges, or the response is not a 200.
-    /// `decodes`: whether the content is delivered decoded.
+    /// Creates the record of a new file from its response; nil if the server does not support ranges, or the response is not a
+    /// 200.
+    ///
+    /// - Parameters:
+    ///   - response: The response.
+    ///   - decodes: Whether the library decodes the content.
     init?(_ response: HTTPURLResponse, decodes: Bool) {
         guard response.statusCode == 200,
             response.value(forHTTPHeaderField: "Accept-Ranges")?.lowercased() != "none"
@@ -39,23 +46,24 @@ struct ResumeRecord: Hashable, Sendable {
         return text.isEmpty || text == "identity" ? nil : text
     }
 
-    /// Returns a strong validator: a strong ETag, or a `Last-Modified` at least one second before the response's `Date` (RFC 9110
-    /// §8.8.2.2), since a file may change twice within a second.
+    /// Returns a strong validator: a strong ETag, or a `Last-Modified` that is at least one second before the response's `Date`
+    /// (RFC 9110 §8.8.2.2), since a file may change twice within a second. Nil if the response has none.
     private static func validator(of response: HTTPURLResponse) -> String? {
         if let tag = response.value(forHTTPHeaderField: "ETag") { return tag.hasPrefix("\"") ? tag : nil }
-        guard let text = response.value(forHTTPHeaderField: "Last-Modified"), let changed = moment(text),
-            let made = response.value(forHTTPHeaderField: "Date").flatMap(moment),
-            made.timeIntervalSince(changed) >= 1
+        guard let text = response.value(forHTTPHeaderField: "Last-Modified"), let modified = date(text),
+            let created = response.value(forHTTPHeaderField: "Date").flatMap(date),
+            created.timeIntervalSince(modified) >= 1
         else { return nil }
         return text
     }
 
-    private static func moment(_ text: String) -> Date? {
-        let format = DateFormatter()
-        format.locale = Locale(identifier: "en_US_POSIX")
-        format.timeZone = TimeZone(secondsFromGMT: 0)
-        format.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
-        return format.date(from: text)
+    /// Parses a date in the preferred format of HTTP (RFC 9110 §5.6.7).
+    private static func date(_ text: String) -> Date? {
+        let formatter = DateFormatter()
+        formatter.locale = Locale(identifier: "en_US_POSIX")
+        formatter.timeZone = TimeZone(secondsFromGMT: 0)
+        formatter.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
+        return formatter.date(from: text)
     }
 
     // MARK: the file beside the download
@@ -63,7 +71,7 @@ struct ResumeRecord: Hashable, Sendable {
     /// The suffix of a record's file name.
     static let suffix = ".lupine-part"
     private static func path(_ file: String) -> String { file + suffix }
-    /// The maximum size of a record; no response head is this long.
+    /// The maximum size of a record; response heads are shorter.
     private static let longest = 1 << 20
 
     /// Reads the record of a file; nil if there is none. Only a regular file that the user owns is accepted.
@@ -77,7 +85,7 @@ struct ResumeRecord: Hashable, Sendable {
         return record == ResumeRecord() ? nil : record
     }
 
-    /// Writes the record, replacing an old one. If it cannot be written, the old one is removed too.
+    /// Writes the record of a file, and replaces an old one. If it cannot be written, the old one is removed.
     func write(for file: String) {
         guard self != ResumeRecord() else { return Self.remove(file) }
         var lines = [validator ?? "", total.map { "\($0)" } ?? ""]

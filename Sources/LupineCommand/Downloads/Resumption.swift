@@ -4,24 +4,28 @@ internal import Foundation
 internal import Glibc
 internal import Lupine
 
-/// Decides where a download resumes (`-C`), what the request asks for, and whether the response fits the partial file.
+/// Decides at which offset a download resumes (`-C`), which fields its request has, and whether the response matches the partial
+/// file.
 struct Resumption: Sendable {
     enum Verdict: Hashable {
-        /// `count` bytes follow. If they are not framed, excess bytes are noticed only as they arrive.
+        /// `count` bytes follow. If the message framing does not limit them to this number, excess bytes are noticed only when
+        /// they arrive.
         case resume(count: Int64, isFramed: Bool)
+        /// The file is already complete.
         case complete
+        /// The response does not match the file.
         case refuse(CommandFailure)
     }
 
-    /// The number of bytes that are kept.
+    /// The number of bytes that the file keeps; 0 if the download does not resume.
     let offset: Int64
-    /// The request fields for it.
+    /// The header fields of the request that resumes the download.
     let fields: [(name: String, value: String)]
     /// The resume record of the partial file; nil if there is none.
     private let record: ResumeRecord?
     /// Whether the file has bytes after `offset`, which would be overwritten.
-    private let hasMore: Bool
-    /// Why the file cannot be resumed.
+    private let hasBytesAfterOffset: Bool
+    /// Set if the file cannot be resumed.
     private(set) var failure: CommandFailure?
 
     init(
@@ -31,14 +35,14 @@ struct Resumption: Sendable {
         let path = destination.map {
             SaveLocation($0, nil, plan.url, context, in: invocation.outputFolder).path
         }
-        let values = path.flatMap { try? FileManager.default.attributesOfItem(atPath: $0) }
-        let size = (values?[.size] as? NSNumber)?.int64Value ?? 0
+        let attributes = path.flatMap { try? FileManager.default.attributesOfItem(atPath: $0) }
+        let size = (attributes?[.size] as? NSNumber)?.int64Value ?? 0
         switch (invocation.resumption, path) {
         case (nil, _), (_, nil): offset = 0
         case (.offset(let count)?, _): offset = count
         case (.automatic?, _): offset = size
         }
-        hasMore = size > offset
+        hasBytesAfterOffset = size > offset
         guard offset > 0, let path else {
             (fields, record) = ([], nil)
             return
@@ -51,7 +55,7 @@ struct Resumption: Sendable {
         ]
         if let validator = record?.validator { fields.append(("If-Range", validator)) }
         self.fields = fields
-        let isDevice = values.map { $0[.type] as? FileAttributeType != .typeRegular } ?? false
+        let isDevice = attributes.map { $0[.type] as? FileAttributeType != .typeRegular } ?? false
         if size < offset, !isDevice {
             failure = Self.failure("there are \(size) bytes here, and \(offset) would have to be", advice: "")
         } else if let coding = record?.coding, !invocation.keepsEncoding {
@@ -61,42 +65,55 @@ struct Resumption: Sendable {
         }
     }
 
-    /// Whether the version of the partial file is known.
+    /// Whether it is known of which version of the resource the partial file is.
     var knowsVersion: Bool { record?.validator != nil }
 
+    /// Returns a failure that says for which reason the download cannot be resumed, and that the file was not changed.
     private static func failure(
-        _ why: String, advice: String = " Remove the file and begin anew.", code: ExitCode = .resume
+        _ reason: String, advice: String = " Remove the file and begin anew.", code: ExitCode = .resume
     ) -> CommandFailure {
         CommandFailure(
-            code, "Cannot go on with the download: \(why). What is here was left as it is.\(advice)")
+            code, "Cannot go on with the download: \(reason). What is here was left as it is.\(advice)")
     }
 
-    /// Evaluates the response to that request. A part is appended only if version, start, end and length match the partial file.
-    /// `decodes`: whether content is delivered decoded.
+    /// Evaluates the response to the request. A part is appended only if its version, start, end and length match the partial
+    /// file.
+    ///
+    /// - Parameters:
+    ///   - response: The response.
+    ///   - decodes: Whether the library decodes the content.
     func verdict(on response: HTTPURLResponse, decodes: Bool) -> Verdict {
         let range = response.value(forHTTPHeaderField: "Content-Range").flatMap(ReceivedRange.init)
         switch response.statusCode {
         case 206:
-            if let why = otherVersion(response) { return .refuse(Self.failure(why)) }
-            return part(range, response, decodes)
+            if let mismatch = versionMismatch(response) { return .refuse(Self.failure(mismatch)) }
+            return verdict(onPart: range, response, decodes)
         case 416 where range?.total == offset && (record?.total ?? offset) == offset:
-            return otherVersion(response, requiresETag: false).map { .refuse(Self.failure($0)) } ?? .complete
+            if let mismatch = versionMismatch(response, requiresETag: false) {
+                return .refuse(Self.failure(mismatch))
+            }
+            return .complete
         case 416:
             return .refuse(
                 Self.failure(
                     "there are \(offset) bytes here, and the server has \(range?.total.map { "\($0)" } ?? "fewer"). It is another file"
                 ))
         case 200...299:
+            if let mismatch = versionMismatch(response, requiresETag: false) {
+                return .refuse(Self.failure(mismatch))
+            }
             return .refuse(
                 Self.failure(
-                    otherVersion(response, requiresETag: false)
-                        ?? (record?.validator == nil
-                            ? "the server has no ranges, or not for this"
-                            : "what the server has is another file now")))
+                    knowsVersion
+                        ? "what the server has is another file now"
+                        : "the server has no ranges, or not for this"))
         default:
-            let code: ExitCode =
-                response.statusCode >= 500
-                ? .serverError : response.statusCode >= 400 ? .clientError : .resume
+            let code: ExitCode
+            switch response.statusCode {
+            case 500...: code = .serverError
+            case 400...: code = .clientError
+            default: code = .resume
+            }
             return .refuse(
                 Self.failure(
                     "the server answered \(response.statusCode)",
@@ -104,20 +121,26 @@ struct Resumption: Sendable {
         }
     }
 
-    /// Returns a message if the response is of another version than the partial file; nil otherwise. With `requiresETag`, a missing
-    /// ETag counts as another version: a 206 must have the ETag of the complete resource, but not its date (RFC 9110 §15.3.7).
-    private func otherVersion(_ response: HTTPURLResponse, requiresETag: Bool = true) -> String? {
-        guard let ours = record?.validator else { return nil }
-        let isTag = ours.hasPrefix("\"")
-        let theirs = response.value(forHTTPHeaderField: isTag ? "ETag" : "Last-Modified")
-        if theirs?.utf8.elementsEqual(ours.utf8) == true || (theirs == nil && !(isTag && requiresETag)) {
+    /// Returns a message if the response is of another version than the partial file; nil otherwise. With `requiresETag`, a
+    /// missing ETag counts as another version: a 206 must have the ETag of the complete resource, but not its date (RFC 9110
+    /// §15.3.7).
+    private func versionMismatch(_ response: HTTPURLResponse, requiresETag: Bool = true) -> String? {
+        guard let recorded = record?.validator else { return nil }
+        let isETag = recorded.hasPrefix("\"")
+        let received = response.value(forHTTPHeaderField: isETag ? "ETag" : "Last-Modified")
+        if let received {
+            if received.utf8.elementsEqual(recorded.utf8) { return nil }
+        } else if !isETag || !requiresETag {
             return nil
         }
-        let version = theirs ?? "one that it does not name"
-        return "what the server has is another file now, of version \(version) and not of \(ours)"
+        let version = received ?? "one that it does not name"
+        return "what the server has is another file now, of version \(version) and not of \(recorded)"
     }
 
-    private func part(_ range: ReceivedRange?, _ response: HTTPURLResponse, _ decodes: Bool) -> Verdict {
+    /// Evaluates a 206.
+    private func verdict(
+        onPart range: ReceivedRange?, _ response: HTTPURLResponse, _ decodes: Bool
+    ) -> Verdict {
         guard let range, range.start == offset, let end = range.end else {
             return .refuse(
                 Self.failure("the server sent another part than the one that begins at \(offset)"))
@@ -137,35 +160,38 @@ struct Resumption: Sendable {
         }
         let coding = ResumeRecord.coding(of: response)
         guard coding == record?.coding || (record == nil && !decodes) else {
-            let ours = record?.coding ?? "none"
+            let recorded = record?.coding ?? "none"
             return .refuse(
-                Self.failure("the server sent a part in the coding \(coding ?? "none"), and \(ours) is here"))
+                Self.failure(
+                    "the server sent a part in the coding \(coding ?? "none"), and \(recorded) is here"))
         }
         let count = total - offset
-        // With a transfer coding, Content-Length says nothing about the content (RFC 9112 §6.3).
-        let isCoded = response.value(forHTTPHeaderField: "Transfer-Encoding") != nil
-        guard let length = response.value(forHTTPHeaderField: "Content-Length"), !isCoded else {
-            return hasMore
+        // A transfer coding overrides Content-Length (RFC 9112 §6.3).
+        let hasTransferCoding = response.value(forHTTPHeaderField: "Transfer-Encoding") != nil
+        guard let length = response.value(forHTTPHeaderField: "Content-Length"), !hasTransferCoding else {
+            return hasBytesAfterOffset
                 ? .refuse(Self.failure("the server does not say how long the part is"))
                 : .resume(count: count, isFramed: false)
         }
-        guard Int64(length) == count else { return .refuse(Self.wrongLength(count)) }
+        guard Int64(length) == count else { return .refuse(Self.lengthMismatch(count)) }
         return .resume(count: count, isFramed: true)
     }
 
-    /// The failure for content that arrives without an HTTP response: it is complete, and of an unknown version.
-    static var noParts: CommandFailure { failure("what is no answer of a server comes as a whole") }
+    /// The failure for content that arrives without an HTTP response, as from a file URL: it is complete, and of an unknown
+    /// version.
+    static var rangesUnsupported: CommandFailure { failure("what is no answer of a server comes as a whole") }
 
     /// Returns the failure for a part that is longer or shorter than its range.
-    static func wrongLength(_ count: Int64) -> CommandFailure {
+    static func lengthMismatch(_ count: Int64) -> CommandFailure {
         failure("the server's part is not as long as its range, which has \(count) bytes")
     }
 }
 
 /// A `Content-Range` in bytes (RFC 9110 §14.4).
 struct ReceivedRange: Hashable {
-    /// The first and the last byte; nil if the range is unsatisfiable.
+    /// The position of the first byte; nil if the range is unsatisfiable.
     let start: Int64?
+    /// The position of the last byte; nil if the range is unsatisfiable.
     let end: Int64?
     /// The complete length; nil if unknown.
     let total: Int64?
@@ -182,28 +208,30 @@ struct ReceivedRange: Hashable {
             (start, end) = (nil, nil)
             return
         }
-        let ends = halves[0].split(separator: "-", omittingEmptySubsequences: false)
-        guard ends.count == 2, let first = Self.number(ends[0]), let last = Self.number(ends[1]),
+        let bounds = halves[0].split(separator: "-", omittingEmptySubsequences: false)
+        guard bounds.count == 2, let first = Self.number(bounds[0]), let last = Self.number(bounds[1]),
             first <= last
         else { return nil }
         if let total, last >= total { return nil }
         (start, end) = (first, last)
     }
 
-    /// Accepts digits only: no sign, no space.
+    /// Parses a number; nil if it has a sign, a space or another character that is not a digit.
     private static func number(_ text: Substring) -> Int64? {
         text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int64(text) : nil
     }
 }
 
-/// The file of `-D`, readable by its owner only, since a head may have cookies. A file of another user is not written to.
+/// Writes the file of `-D`. Only its owner may read it, since a head may have cookies, and a file of another user is not written
+/// to.
 enum HeadFile {
-    static func append(_ text: String, to path: String, shown: String) throws {
+    /// Appends text to the file; `shownName` is its name in errors.
+    static func append(_ text: String, to path: String, shownName: String) throws {
         do {
             let file = try OpenFile(path, O_WRONLY | O_APPEND | O_CREAT | O_NOCTTY, mode: 0o600)
             if file.isRegular, file.owner != geteuid() { throw POSIXError(.EPERM) }
             try file.handle.write(contentsOf: Data(text.utf8))
             try file.handle.close()
-        } catch { throw CommandFailure.unwritable(shown, error) }
+        } catch { throw CommandFailure.unwritable(shownName, error) }
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-/// A failure of the command as it is reported: one paragraph with the event, the place, the reason and a remedy, and the exit
-/// code for scripts.
+/// A failure as the command reports it: one paragraph that names the action, the address or file, the reason and a remedy, and
+/// the exit code for scripts.
 struct CommandFailure: Error, Hashable, Sendable, CustomStringConvertible {
     /// The exit code.
     let code: ExitCode

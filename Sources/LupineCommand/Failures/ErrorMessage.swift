@@ -4,71 +4,71 @@ internal import Foundation
 internal import Lupine
 internal import LupineTransport
 
-/// Translates an error of the library into a message and an exit code. No other code does that.
+/// Translates errors of the library into messages and exit codes. No other code does that.
 enum ErrorMessage {
     /// Returns the failure to report for a load of `url`.
     static func failure(of error: AFError, url: URL, invocation: Invocation) -> CommandFailure {
-        if let report = error.pinningReport { return pinning(report) }
-        let place = ShownAddress.text(url)
+        if let report = error.pinningReport { return pinningFailure(report) }
+        let address = ShownAddress.text(url)
         if case .serverTrustEvaluationFailed = error {
-            let said = reason(error)
+            let reason = error.localizedDescription
             return CommandFailure(
-                .untrusted, "Cannot trust \(place): \(said)\(said.hasSuffix(".") ? "" : ".") \(adviceOfTrust)"
+                .untrusted,
+                "Cannot trust \(address): \(reason)\(reason.hasSuffix(".") ? "" : ".") \(trustAdvice)"
             )
         }
-        guard let underlying = loading(error) else {
-            return CommandFailure(.failure, "Cannot load \(place): \(reason(error))")
+        guard let underlying = underlyingError(of: error) else {
+            return CommandFailure(.failure, "Cannot load \(address): \(error.localizedDescription)")
         }
-        if let error = underlying as? CommandFailure { return error }
-        guard let loading = underlying as? URLError else {
-            return CommandFailure(.failure, "Cannot load \(place): \(text(underlying)).")
+        if let failure = underlying as? CommandFailure { return failure }
+        guard let urlError = underlying as? URLError else {
+            return CommandFailure(.failure, "Cannot load \(address): \(description(of: underlying)).")
         }
-        if loading.code == .cannotWriteToFile || loading.code == .cannotOpenFile {
+        if urlError.code == .cannotWriteToFile || urlError.code == .cannotOpenFile {
             return CommandFailure(
                 .write,
-                "Cannot save \(place): \(text(loading)). Look for room on the disk, and whether the file may be written."
+                "Cannot save \(address): \(description(of: urlError)). Look for room on the disk, and whether the file may be written."
             )
         }
-        let transport = loading.userInfo[NSUnderlyingErrorKey] as? TransportError
+        let transportError = urlError.userInfo[NSUnderlyingErrorKey] as? TransportError
         let (code, advice) =
-            transport.flatMap { verdict(of: $0, invocation) } ?? verdict(of: loading, invocation)
-        let said = transport.map(words) ?? text(loading)
+            transportError.flatMap { codeAndAdvice(transport: $0, invocation) }
+            ?? codeAndAdvice(url: urlError, invocation)
+        let reason = transportError.map { description(transport: $0) } ?? description(of: urlError)
         return CommandFailure(
-            code, "Cannot load \(place): \(said).\(advice.isEmpty ? "" : " \(advice)")")
+            code, "Cannot load \(address): \(reason).\(advice.isEmpty ? "" : " \(advice)")")
     }
 
-    private static let adviceOfTrust =
+    private static let trustAdvice =
         "Look at the chain with --certs, give its root with --cacert, or, on a test server, leave the check out with -k."
 
-    private static let adviceOfProxy =
+    private static let proxyAdvice =
         "Check -x, or the variables https_proxy and no_proxy; --noproxy '*' goes without."
 
-    private static func pinning(_ report: PinningReport) -> CommandFailure {
-        let found = report.presented.map { "\($0.pin ?? "no key") (\($0.subject ?? "no name"))" }
+    /// Returns the failure for a chain without a pinned key, with the pins of its certificates.
+    private static func pinningFailure(_ report: PinningReport) -> CommandFailure {
+        let presented = report.presented.map { "\($0.pin ?? "no key") (\($0.subject ?? "no name"))" }
         return CommandFailure(
             .pin,
-            "The keys of \(report.host) are not the pinned ones: it has \(found.joined(separator: ", ")), and \(report.expected.joined(separator: ", ")) is wanted. Either its key was replaced, or somebody else answers; ask its operator, and do not paste the new pin unseen."
+            "The keys of \(report.host) are not the pinned ones: it has \(presented.joined(separator: ", ")), and \(report.expected.joined(separator: ", ")) is wanted. Either its key was replaced, or somebody else answers; ask its operator, and do not paste the new pin unseen."
         )
     }
 
     /// Returns the first underlying error that is not an `AFError`.
-    private static func loading(_ error: AFError) -> (any Error)? {
+    private static func underlyingError(of error: AFError) -> (any Error)? {
         var error: any Error = error
         while let next = (error as? AFError)?.underlyingError { error = next }
         return error is AFError ? nil : error
     }
 
-    private static func reason(_ error: AFError) -> String {
-        error.localizedDescription
+    /// Returns the description of an error without a full stop at its end.
+    private static func description(of error: any Error) -> String {
+        let text = (error as NSError).localizedDescription
+        return text.hasSuffix(".") ? String(text.dropLast()) : text
     }
 
-    private static func text(_ error: any Error) -> String {
-        let said = (error as NSError).localizedDescription
-        return said.hasSuffix(".") ? String(said.dropLast()) : said
-    }
-
-    /// Returns the transport's description, and for a refused tunnel only the status.
-    private static func words(_ error: TransportError) -> String {
+    /// Returns the description of a transport error; for a refused tunnel only the proxy and the status.
+    private static func description(transport error: TransportError) -> String {
         switch error {
         case .tunnel(let proxy, .refused(let head)):
             "the proxy \(proxy) opened no tunnel: it answered \(head.status.code) \(head.reason)"
@@ -78,17 +78,21 @@ enum ErrorMessage {
         }
     }
 
-    /// Returns the advice to resume with -C; empty for a range and for a file that begins with a head, which cannot be resumed.
-    private static func resumeAdvice(_ link: String, _ invocation: Invocation) -> String {
-        invocation.savesHead || invocation.range != nil ? "" : "\(link)-C - goes on with a download"
+    /// Returns the advice to resume a download with -C, after a prefix. Empty for a range and for a file that begins with a head,
+    /// which cannot be resumed.
+    private static func resumeAdvice(_ prefix: String, _ invocation: Invocation) -> String {
+        invocation.savesHead || invocation.range != nil ? "" : "\(prefix)-C - goes on with a download"
     }
 
-    /// The advice for a command line that insists on HTTP/2.
+    /// Returns the advice to use HTTP/1.1, if the command line allows only HTTP/2; empty otherwise.
     private static func http11Advice(_ invocation: Invocation) -> String {
         invocation.versions == .http2 ? " Without --http2-prior-knowledge it is spoken to in HTTP/1.1." : ""
     }
 
-    private static func verdict(of error: TransportError, _ invocation: Invocation) -> (ExitCode, String)? {
+    /// Returns the exit code and the advice for a transport error; nil if those of the `URLError` around it apply.
+    private static func codeAndAdvice(
+        transport error: TransportError, _ invocation: Invocation
+    ) -> (ExitCode, String)? {
         switch error {
         case .url, .unsupported: (.malformedURL, "")
         case .resolution:
@@ -102,14 +106,14 @@ enum ErrorMessage {
                 "Check that the server runs, and the port; a firewall or a missing proxy (-x) looks the same."
             )
         case .tunnel, .socks, .proxy, .proxyResolution:
-            (.proxy, adviceOfProxy)
-        case .proxyUnreachable: (.connect, adviceOfProxy)
+            (.proxy, proxyAdvice)
+        case .proxyUnreachable: (.connect, proxyAdvice)
         case .tls(_, _, .http2NotChosen), .tls(_, _, .alert(.noApplicationProtocol)):
             (
                 .tls,
                 invocation.versions == .http2 ? "--http2 takes HTTP/1.1 where the server has no HTTP/2." : ""
             )
-        case .tls(_, _, let error): verdict(of: error)
+        case .tls(_, _, let error): codeAndAdvice(tls: error)
         case .connectionLost: (.lost, "Try again; --retry N does that\(resumeAdvice(", and ", invocation)).")
         case .http(_, _, .truncated):
             (.lost, "The content is not complete. Try again\(resumeAdvice("; ", invocation)).")
@@ -142,9 +146,10 @@ enum ErrorMessage {
         }
     }
 
-    private static func verdict(of error: TLSError) -> (ExitCode, String) {
+    /// Returns the exit code and the advice for a TLS error.
+    private static func codeAndAdvice(tls error: TLSError) -> (ExitCode, String) {
         switch error {
-        case .untrusted: (.untrusted, adviceOfTrust)
+        case .untrusted: (.untrusted, trustAdvice)
         case .clientCertificateRequired, .clientCertificateRejected, .credentials:
             (.clientCertificate, "Give one with --cert and --key.")
         case .notTLS: (.tls, "Check the port, or use http:// if that is what it speaks.")
@@ -156,7 +161,8 @@ enum ErrorMessage {
         }
     }
 
-    private static func verdict(of error: URLError, _ invocation: Invocation) -> (ExitCode, String) {
+    /// Returns the exit code and the advice for a `URLError`.
+    private static func codeAndAdvice(url error: URLError, _ invocation: Invocation) -> (ExitCode, String) {
         switch error.code {
         case .timedOut:
             let limit = invocation.maximumTime.map { " (\($0) s)" } ?? ""
@@ -167,7 +173,7 @@ enum ErrorMessage {
         case .cannotFindHost, .dnsLookupFailed: return (.nameResolution, "")
         case .cannotConnectToHost, .notConnectedToInternet: return (.connect, "")
         case .networkConnectionLost: return (.lost, "Try again.")
-        case .serverCertificateUntrusted: return (.untrusted, adviceOfTrust)
+        case .serverCertificateUntrusted: return (.untrusted, trustAdvice)
         case .secureConnectionFailed: return (.tls, "")
         case .dataLengthExceedsMaximum: return (.tooLarge, "")
         case .cannotDecodeRawData, .cannotDecodeContentData:

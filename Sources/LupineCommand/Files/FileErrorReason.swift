@@ -2,12 +2,15 @@
 
 internal import Foundation
 
-/// The reason of a file error, in the system's words.
+/// Describes errors of files as the system does.
 enum FileErrorReason {
+    /// Returns the reason of an error, without a full stop.
     static func reason(_ error: any Error) -> String {
         let error = error as NSError
-        if let under = error.userInfo[NSUnderlyingErrorKey] as? NSError, under.domain == NSPOSIXErrorDomain {
-            return text(Int32(truncatingIfNeeded: under.code))
+        if let underlying = error.userInfo[NSUnderlyingErrorKey] as? NSError,
+            underlying.domain == NSPOSIXErrorDomain
+        {
+            return text(Int32(truncatingIfNeeded: underlying.code))
         }
         if error.domain == NSPOSIXErrorDomain { return text(Int32(truncatingIfNeeded: error.code)) }
         switch CocoaError.Code(rawValue: error.code) {
@@ -18,10 +21,11 @@ enum FileErrorReason {
         }
     }
 
+    /// Returns the system's description of an `errno` value.
     private static func text(_ number: Int32) -> String {
-        let error = POSIXErrorCode(rawValue: number).map { POSIXError($0).localizedDescription }
-        let said = error ?? "error \(number)"
-        return said.hasPrefix("The operation could not be completed. ")
-            ? String(said.dropFirst("The operation could not be completed. ".count)) : said
+        let description = POSIXErrorCode(rawValue: number).map { POSIXError($0).localizedDescription }
+        let text = description ?? "error \(number)"
+        let prefix = "The operation could not be completed. "
+        return text.hasPrefix(prefix) ? String(text.dropFirst(prefix.count)) : text
     }
 }

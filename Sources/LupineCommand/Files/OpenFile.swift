@@ -3,24 +3,25 @@
 internal import Foundation
 internal import Glibc
 
-/// An open file with its properties from `fstat`, since its path may lead to another file by now.
+/// An open file with its properties. They come from `fstat` and not from `stat`, since the path may lead to another file by now.
 struct OpenFile: Sendable {
     /// Identifies a file regardless of its names.
     struct Identity: Hashable, Sendable {
         let device: UInt64
-        let number: UInt64
+        let inode: UInt64
     }
 
-    /// Closes itself on deinit.
+    /// The file handle, which closes the file on deinit.
     let handle: FileHandle
     let identity: Identity
-    /// Whether it is a regular file, not a device, pipe or folder.
+    /// Whether the file is a regular file, not a device, pipe or folder.
     let isRegular: Bool
+    /// The ID of the user who owns the file.
     let owner: uid_t
     /// Whether users other than the owner can write to it.
     let othersMayWrite: Bool
 
-    /// Opens a path with the flags of `open`; a new file gets the permissions of `mode`, reduced by the umask.
+    /// Opens a path with the flags of `open(2)`. A new file gets the permissions of `mode`, reduced by the umask.
     init(_ path: String, _ flags: Int32, mode: mode_t = 0o666) throws {
         var descriptor: Int32
         repeat {
@@ -30,7 +31,7 @@ struct OpenFile: Sendable {
         handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0 else { throw Self.lastError }
-        identity = Identity(device: UInt64(status.st_dev), number: UInt64(status.st_ino))
+        identity = Identity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
         isRegular = status.st_mode & S_IFMT == S_IFREG
         owner = status.st_uid
         othersMayWrite = status.st_mode & 0o022 != 0

@@ -3,19 +3,19 @@
 internal import Foundation
 internal import Glibc
 
-/// Files that only their owner can read, from their first byte on.
+/// Reads and writes files with secrets. A file that it writes can be read only by its owner, from the moment of its creation.
 enum PrivateFile {
     /// The maximum size of a file that is read.
     static let mostBytes = 16 << 20
 
-    /// Reads a file with the user's secrets. It may be a pipe, such as a shell creates for `<(...)`.
+    /// Reads a file with the user's secrets. The file may be a pipe, such as a shell creates for `<(...)`.
     static func read(_ path: String) throws -> Data {
         let handle = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
         defer { try? handle.close() }
         return try content(of: handle)
     }
 
-    /// Reads a file that this command has written: a regular file of the user's, not a symbolic link.
+    /// Reads a file that this command has written. Throws unless it is a regular file of the user and no symbolic link.
     static func readSaved(_ path: String) throws -> Data {
         let file = try OpenFile(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
         defer { try? file.handle.close() }
@@ -24,27 +24,29 @@ enum PrivateFile {
     }
 
     /// Why a file is not trusted.
-    enum Distrust: Error { case anotherUsers, writableByOthers }
+    enum Distrust: Error { case ownedByAnotherUser, writableByOthers }
 
-    /// Reads a file whose content is sent in the user's name: it must belong to the user or root and be writable by its owner
-    /// only; or it is a pipe.
+    /// Reads a file whose content is sent in the user's name. A regular file must belong to the user or to root, and only its
+    /// owner may have write permission; otherwise a `Distrust` is thrown. A pipe is accepted.
     static func readTrusted(_ path: String) throws -> Data {
         let file = try OpenFile(path, O_RDONLY)
         defer { try? file.handle.close() }
         if file.isRegular {
-            guard file.owner == geteuid() || file.owner == 0 else { throw Distrust.anotherUsers }
+            guard file.owner == geteuid() || file.owner == 0 else { throw Distrust.ownedByAnotherUser }
             guard !file.othersMayWrite else { throw Distrust.writableByOthers }
         }
         return try content(of: file.handle)
     }
 
+    /// Reads an open file; throws if it has more than `mostBytes`.
     private static func content(of handle: FileHandle) throws -> Data {
         let data = try handle.read(upToCount: mostBytes + 1) ?? Data()
         guard data.count <= mostBytes else { throw CocoaError(.fileReadTooLarge) }
         return data
     }
 
-    /// Replaces the file atomically; a symbolic link is replaced and not followed. A device or a pipe is written to.
+    /// Replaces the file at a path atomically. A symbolic link is replaced and not followed; data for a device or a pipe is
+    /// written to it.
     static func write(_ data: Data, to path: String) throws {
         if let device = try device(at: path) {
             try device.handle.write(contentsOf: data)

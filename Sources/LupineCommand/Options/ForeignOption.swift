@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 
-/// An option of curl or HTTPie that the command does not support, with what to use instead. Used by the parser and `lupine help`.
+/// An option of curl or HTTPie that the command does not support, with advice what to use in its place. The parser and `lupine
+/// help` show the advice.
 struct ForeignOption: Sendable {
-    /// Its short and long names, without dashes.
+    /// The short and long names of the option, without dashes.
     let names: [String]
     /// The text after "is not taken: ".
     let advice: String
@@ -12,8 +13,8 @@ struct ForeignOption: Sendable {
         self.advice = advice
     }
 
-    /// Returns the message about an option as typed, with its dashes; nil if it is not in the list.
-    static func answer(to typed: String) -> String? {
+    /// Returns the message about an option as typed, with its dashes; nil if the option is not in the list.
+    static func message(for typed: String) -> String? {
         let name = String(typed.drop { $0 == "-" })
         return all.first { $0.names.contains(name) }.map { "\(typed) is not taken: \($0.advice)" }
     }

@@ -2,20 +2,20 @@
 
 /// The text of `--help` and `lupine help`, made from the table of options.
 enum HelpPage {
-    /// One screen: at most 24 lines of 80 characters.
+    /// Returns the text of `--help`, which fits on one screen: at most 24 lines of 80 characters.
     static func screen() -> String {
         var lines = [
             "lupine [METHOD] URL [ITEM...]", "",
             "  Header:value  query==value  field=value  field:=json  field@file", "",
         ]
-        let shown: [OptionName] = [
+        let everydayOptions: [OptionName] = [
             .request, .data, .header, .part, .upload, .user, .cookie, .session, .location, .proxy, .insecure,
             .pin,
             .include, .verbose, .output, .remoteName, .continueAt, .fail, .retry, .maximumTime, .timing,
             .certificates,
             .events, .toCurl, .stream, .serverSentEvents,
         ]
-        let cells = shown.compactMap(OptionTable.option).map(cell)
+        let cells = everydayOptions.compactMap(OptionTable.option).map(cell)
         let half = (cells.count + 1) / 2
         for row in 0..<half {
             let left = cells[row]
@@ -30,8 +30,9 @@ enum HelpPage {
         return lines.joined(separator: "\n") + "\n"
     }
 
+    /// Returns the name and a few words about an option.
     private static func cell(_ option: Option) -> String {
-        let word = option.longs.first.map { "--\($0)" } ?? ""
+        let word = option.longNames.first.map { "--\($0)" } ?? ""
         let name = option.short.map { "-\($0) \(word)" } ?? "   \(word)"
         let texts: [OptionName: String] = [
             .request: "the method", .data: "a form as body", .header: "a header field",
@@ -48,19 +49,20 @@ enum HelpPage {
         return name.padded(to: 20) + " " + (texts[option.name] ?? option.brief)
     }
 
-    /// `lupine help ITEM`: an option by any of its names, a topic, or all options.
+    /// Returns the text of `lupine help ITEM`. The item is any name of an option, a topic, or `options` for all options; the
+    /// screen of `--help` if nil.
     static func page(for item: String?) throws(UsageError) -> String {
         guard let item else { return screen() }
         let word = String(item.drop(while: { $0 == "-" }))
         if item == word, let topic = HelpTopic.all.first(where: { $0.name == word }) {
             return topic.text + "\n"
         }
-        if item == word, word == "options" || word == "all" { return options() }
+        if item == word, word == "options" || word == "all" { return allOptions() }
         let option =
             word.count == 1 ? word.first.flatMap(OptionTable.option(short:)) : OptionTable.option(long: word)
         guard let option else {
-            if let answer = ForeignOption.answer(to: item) {
-                return wrapped("\(sentence(answer))", indent: 0) + "\n"
+            if let message = ForeignOption.message(for: item) {
+                return wrapped("\(sentence(message))", indent: 0) + "\n"
             }
             throw UsageError(
                 "there is nothing to explain about `\(item)`: lupine help options, items, output, downloads or exit-codes"
@@ -69,13 +71,15 @@ enum HelpPage {
         return page(of: option)
     }
 
+    /// Returns the page about an option.
     private static func page(of option: Option) -> String {
         var text = "\(option.synopsis)\n\n\(wrapped(sentence(option.brief), indent: 4))\n"
         if !option.details.isEmpty { text += "\n\(wrapped(option.details, indent: 4))\n" }
         return text
     }
 
-    private static func options() -> String {
+    /// Returns the synopsis and the one-line description of every option, by chapters.
+    private static func allOptions() -> String {
         Option.Chapter.allCases.map { chapter in
             let rows = OptionTable.all.filter { $0.chapter == chapter }.map { option in
                 "  \(option.synopsis)\n      \(option.brief)"
@@ -84,6 +88,7 @@ enum HelpPage {
         }.joined(separator: "\n\n") + "\n"
     }
 
+    /// Returns a description with a capital at its beginning and a full stop at its end.
     static func sentence(_ brief: String) -> String {
         brief.prefix(1).uppercased() + brief.dropFirst() + (brief.hasSuffix(".") ? "" : ".")
     }
@@ -109,7 +114,7 @@ enum HelpPage {
 }
 
 extension String {
-    /// The text padded with spaces to a length.
+    /// Returns the text with spaces added up to a length.
     func padded(to length: Int) -> String {
         count >= length ? self : self + String(repeating: " ", count: length - count)
     }

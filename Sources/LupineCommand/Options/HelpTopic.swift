@@ -2,7 +2,9 @@
 
 /// A topic of `lupine help` other than an option.
 struct HelpTopic: Sendable {
+    /// The name, as the user types it.
     let name: String
+    /// The text of the page.
     let text: String
 
     static let all: [HelpTopic] = [items, output, downloads, sockets, serve, demo, exitCodes]

@@ -2,7 +2,7 @@
 
 /// The less common options of curl and HTTPie: conditions, credentials, routing, limits, TLS and saving.
 extension Invocation {
-    mutating func takeCondition(_ option: Option, _ value: String) throws(UsageError) {
+    mutating func applyConditionOption(_ option: Option, _ value: String) throws(UsageError) {
         switch option.name {
         case .range:
             guard value.contains("-"), value.allSatisfy({ $0.isASCII && ($0.isNumber || "-,".contains($0)) })
@@ -10,9 +10,9 @@ extension Invocation {
                 throw UsageError("-r needs bytes such as 0-99, 100- or -100, not `\(value)`")
             }
             range = value
-        case .timeCondition: timeCondition = try Self.named(option, value)
-        case .etagCompare: etagToCompare = try Self.named(option, value)
-        case .etagSave: etagFile = try Self.named(option, value)
+        case .timeCondition: timeCondition = try Self.nonEmpty(option, value)
+        case .etagCompare: etagToCompare = try Self.nonEmpty(option, value)
+        case .etagSave: etagFile = try Self.nonEmpty(option, value)
         case .pathAsIs: keepsDotSegments = true
         case .defaultScheme:
             guard ["http", "https", "ws", "wss"].contains(value.lowercased()) else {
@@ -23,7 +23,7 @@ extension Invocation {
         }
     }
 
-    mutating func takeIdentity(_ option: Option, _ value: String) {
+    mutating func applyIdentityOption(_ option: Option, _ value: String) {
         switch option.name {
         case .authType: authType = AuthType(rawValue: value) ?? .basic
         case .basic: authType = .basic
@@ -41,20 +41,20 @@ extension Invocation {
         usesDigest = authType == .digest || authType == .any
     }
 
-    mutating func takeRouting(_ option: Option, _ value: String) throws(UsageError) {
+    mutating func applyRoutingOption(_ option: Option, _ value: String) throws(UsageError) {
         switch option.name {
-        case .proxyUser: proxyUser = try Self.named(option, value)
+        case .proxyUser: proxyUser = try Self.nonEmpty(option, value)
         case .socks: proxy = value.contains("://") ? value : "socks5h://\(value)"
         case .connectTo: connectToRules.append(try ConnectToRule(value))
         case .ipv4: family = .ipv4
         case .ipv6: family = .ipv6
-        case .protocols: protocols.take(value)
-        case .redirectProtocols: redirectProtocols.take(value)
+        case .protocols: protocols.apply(value)
+        case .redirectProtocols: redirectProtocols.apply(value)
         default: break
         }
     }
 
-    mutating func takeLimit(_ option: Option, _ value: String) throws(UsageError) {
+    mutating func applyLimitOption(_ option: Option, _ value: String) throws(UsageError) {
         switch option.name {
         case .maximumFileSize:
             guard let bytes = Quantity.bytes(value) else {
@@ -69,7 +69,7 @@ extension Invocation {
         }
     }
 
-    mutating func takeTLS(_ option: Option, _ value: String) {
+    mutating func applyTLSOption(_ option: Option, _ value: String) {
         switch option.name {
         case .verify:
             switch value.lowercased() {
@@ -87,7 +87,7 @@ extension Invocation {
         }
     }
 
-    mutating func takeSaving(_ option: Option, _ value: String) throws(UsageError) {
+    mutating func applySavingOption(_ option: Option, _ value: String) throws(UsageError) {
         switch option.name {
         case .failWithBody: (fails, failsWithBody) = (true, true)
         case .offline: isOffline = true
@@ -97,16 +97,16 @@ extension Invocation {
         case .continueDownload: resumption = .automatic
         case .remoteNameAll: savesAll = true
         case .createFolders: createsFolders = true
-        case .outputFolder: outputFolder = try Self.named(option, value)
+        case .outputFolder: outputFolder = try Self.nonEmpty(option, value)
         case .remoteTime: setsServerTime = true
         default: break
         }
     }
 
-    /// The token of --oauth2-bearer, or of --auth-type bearer.
+    /// The token of --oauth2-bearer, or of --auth with --auth-type bearer.
     var token: String? { bearer ?? (authType == .bearer ? user : nil) }
 
-    /// Applies what options mean in combination, after all have been parsed.
+    /// Applies the effects that options have on each other. Called once all options have been parsed.
     mutating func resolveCombinations() {
         // HTTPie's --download follows redirects and does not save an error page.
         if downloads { (followsRedirects, fails) = (true, true) }
@@ -118,14 +118,14 @@ extension Invocation {
         if downloads { usesServerFileName = resumption == nil }
     }
 
-    /// Takes curl's --json DATA: a verbatim body, with an Accept field for JSON.
-    mutating func takeJSON(_ text: String) {
+    /// Applies curl's --json DATA: a verbatim body, with an Accept field for JSON.
+    mutating func addJSONData(_ text: String) {
         itemForm = .json
         acceptsJSONAlone = true
         data.append(DataPiece(kind: .json, text: text))
     }
 
-    /// Returns the options that also apply to the request after --next.
+    /// Returns an invocation for the request after --next, with those options that also apply to it.
     func successor() -> Invocation {
         var next = Invocation()
         next.isSilent = isSilent
@@ -134,7 +134,7 @@ extension Invocation {
         next.reportsHTTP2Events = reportsHTTP2Events
         next.showsProgress = showsProgress
         next.ignoresStandardInput = ignoresStandardInput
-        // With --offline or --to-curl no request may be sent at all.
+        // With --offline or --to-curl no request of the command line may be sent.
         next.isOffline = isOffline
         next.printsCurl = printsCurl
         return next
@@ -142,7 +142,7 @@ extension Invocation {
 }
 
 extension Invocation.ConnectToRule {
-    /// `HOST1:PORT1:HOST2:PORT2`, each of which may be empty; IPv6 addresses are in brackets.
+    /// Parses `HOST1:PORT1:HOST2:PORT2`, of which each may be empty. IPv6 addresses are in brackets.
     init(_ text: String) throws(UsageError) {
         var parts = [""]
         var isBracketed = false

@@ -1,34 +1,34 @@
 // SPDX-License-Identifier: MIT
 
 extension Invocation {
-    /// Applies one option. `value` is empty for options without one.
-    mutating func take(_ option: Option, _ value: String) throws(UsageError) {
+    /// Applies one option. The value is empty for an option without a value.
+    mutating func apply(_ option: Option, _ value: String) throws(UsageError) {
         switch option.name {
         case .request, .data, .dataRaw, .dataBinary, .dataURLEncode, .part, .json, .form, .multipart, .raw,
             .upload,
             .get, .head, .header, .userAgent, .referer, .compressed, .rawEncoding, .ignoreStandardInput,
             .urlQuery, .formString:
-            try takeRequest(option, value)
+            try applyRequestOption(option, value)
         case .range, .timeCondition, .etagCompare, .etagSave, .pathAsIs, .defaultScheme, .globOff:
-            try takeCondition(option, value)
+            try applyConditionOption(option, value)
         case .user: user = value
         case .authType, .basic, .anyAuth, .bearer, .netrcFile, .netrcOptional, .ignoreNetrc:
-            takeIdentity(option, value)
+            applyIdentityOption(option, value)
         case .digest: (authType, usesDigest) = (.digest, true)
         case .netrc: readsNetrc = true
         case .cookie: cookies.append(value)
         case .cookieJar: cookieJar = value
-        case .session: session = try Self.named(option, value)
+        case .session: session = try Self.nonEmpty(option, value)
         case .sessionReadOnly:
-            session = try Self.named(option, value)
+            session = try Self.nonEmpty(option, value)
             savesSession = false
         case .location, .maximumRedirects, .noDowngrade, .proxy, .noProxy, .resolve, .unixSocket, .interface,
             .http11, .http2, .priorKnowledge, .connectTimeout, .maximumTime, .retry, .limitRate:
-            try takeNetwork(option, value)
+            try applyNetworkOption(option, value)
         case .proxyUser, .socks, .connectTo, .ipv4, .ipv6, .protocols, .redirectProtocols, .parallel:
-            try takeRouting(option, value)
+            try applyRoutingOption(option, value)
         case .maximumFileSize, .retryAllErrors, .retryRefused, .retryDelay, .retryMaximumTime:
-            try takeLimit(option, value)
+            try applyLimitOption(option, value)
         case .insecure: isInsecure = true
         case .authorities: authorities = value
         case .certificate: certificate = value
@@ -37,14 +37,14 @@ extension Invocation {
         case .pin: pins += value.split(separator: ";").map(String.init)
         case .tls12: needsTLS13 = false
         case .tls13: needsTLS13 = true
-        case .verify, .maximumTLS, .tlsVersion, .ciphers, .cipherSuites: takeTLS(option, value)
+        case .verify, .maximumTLS, .tlsVersion, .ciphers, .cipherSuites: applyTLSOption(option, value)
         case .include, .print, .headersOnly, .bodyOnly, .verbose, .silent, .showError, .fail, .writeOut,
             .dumpHeader,
             .color, .pretty, .output, .remoteName, .remoteHeaderName, .continueAt, .noProgress:
-            try takeOutput(option, value)
+            try applyOutputOption(option, value)
         case .failWithBody, .offline, .all, .unsorted, .quiet, .download, .continueDownload, .remoteNameAll,
             .createFolders, .outputFolder, .remoteTime, .progressBar:
-            try takeSaving(option, value)
+            try applySavingOption(option, value)
         case .timing: timing = Report(rawValue: value.isEmpty ? "text" : value)
         case .certificates: listsCertificates = true
         case .events: reportsEvents = true
@@ -56,7 +56,7 @@ extension Invocation {
         }
     }
 
-    private mutating func takeRequest(_ option: Option, _ value: String) throws(UsageError) {
+    private mutating func applyRequestOption(_ option: Option, _ value: String) throws(UsageError) {
         switch option.name {
         case .request:
             guard Self.isToken(value) else {
@@ -83,7 +83,7 @@ extension Invocation {
         case .form: itemForm = .form
         case .multipart: itemForm = .multipart
         case .raw: raw = value
-        case .upload: upload = try Self.named(option, value)
+        case .upload: upload = try Self.nonEmpty(option, value)
         case .get: putsDataIntoQuery = true
         case .head: asksForHead = true
         case .header:
@@ -99,7 +99,7 @@ extension Invocation {
         }
     }
 
-    private mutating func takeNetwork(_ option: Option, _ value: String) throws(UsageError) {
+    private mutating func applyNetworkOption(_ option: Option, _ value: String) throws(UsageError) {
         switch option.name {
         case .location: followsRedirects = true
         case .maximumRedirects:
@@ -109,7 +109,7 @@ extension Invocation {
             redirectLimit = count
         case .noDowngrade: refusesDowngrade = true
         case .proxy:
-            // HTTPie's PROTOCOL:URL.
+            // HTTPie's PROTOCOL:URL names a proxy for the URLs of one scheme.
             let halves = value.split(separator: ":", maxSplits: 1).map(String.init)
             if halves.count == 2, ["http", "https", "all"].contains(halves[0].lowercased()),
                 halves[1].contains("://")
@@ -120,8 +120,8 @@ extension Invocation {
             }
         case .noProxy: noProxy = value
         case .resolve: overrides.append(try Override(value))
-        case .unixSocket: unixSocket = try Self.named(option, value)
-        case .interface: interface = try Self.named(option, value)
+        case .unixSocket: unixSocket = try Self.nonEmpty(option, value)
+        case .interface: interface = try Self.nonEmpty(option, value)
         case .http11: versions = .http11
         case .http2: versions = .both
         case .priorKnowledge: versions = .http2
@@ -141,7 +141,7 @@ extension Invocation {
         }
     }
 
-    private mutating func takeOutput(_ option: Option, _ value: String) throws(UsageError) {
+    private mutating func applyOutputOption(_ option: Option, _ value: String) throws(UsageError) {
         switch option.name {
         case .include: includesHead = true
         case .print:
@@ -161,7 +161,7 @@ extension Invocation {
         case .dumpHeader: headFile = value
         case .color: color = Choice(rawValue: value) ?? .auto
         case .pretty: pretty = Pretty(rawValue: value)
-        case .output: destinations.append(.file(try Self.named(option, value)))
+        case .output: destinations.append(.file(try Self.nonEmpty(option, value)))
         case .remoteName: destinations.append(.remoteName)
         case .remoteHeaderName: usesServerFileName = true
         case .continueAt:
@@ -177,7 +177,7 @@ extension Invocation {
         }
     }
 
-    /// Whether it is a valid method: a token (RFC 9110 §5.6.2) of at most 64 octets.
+    /// Whether a text is a valid method: a token (RFC 9110 §5.6.2) of at most 64 octets.
     static func isToken(_ text: String) -> Bool {
         !text.isEmpty && text.utf8.count <= 64
             && text.unicodeScalars.allSatisfy {
@@ -187,25 +187,27 @@ extension Invocation {
             }
     }
 
-    static func named(_ option: Option, _ value: String) throws(UsageError) -> String {
-        if value.isEmpty { throw UsageError("\(option.shown) needs a name that is not empty") }
+    /// Returns the value of an option; throws if it is empty.
+    static func nonEmpty(_ option: Option, _ value: String) throws(UsageError) -> String {
+        if value.isEmpty { throw UsageError("\(option.shownName) needs a name that is not empty") }
         return value
     }
 
+    /// Parses the value of an option as seconds.
     static func seconds(_ option: Option, _ value: String) throws(UsageError) -> Double {
         guard let seconds = Quantity.seconds(value) else {
-            throw UsageError("\(option.shown) needs seconds such as 5 or 0.5, not `\(value)`")
+            throw UsageError("\(option.shownName) needs seconds such as 5 or 0.5, not `\(value)`")
         }
         return seconds
     }
 }
 
 extension Invocation.Override {
-    /// `HOST:PORT:ADDRESS[,ADDRESS]`; IPv6 addresses may be in brackets.
+    /// Parses `HOST:PORT:ADDRESS[,ADDRESS]`. IPv6 addresses may be in brackets.
     init(_ text: String) throws(UsageError) {
-        var rest = Substring(text)
-        if rest.first == "+" { rest = rest.dropFirst() }
-        let parts = rest.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false).map(
+        // curl's `+` gives the entry a limited lifetime, which has no meaning here.
+        let entry = text.first == "+" ? text.dropFirst() : Substring(text)
+        let parts = entry.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false).map(
             String.init)
         guard parts.count == 3, !parts[0].isEmpty, let port = UInt16(parts[1]), !parts[2].isEmpty else {
             throw UsageError("--resolve needs HOST:PORT:ADDRESS, not `\(text)`")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-/// A parsed command line, as a value. Parsing does no I/O.
+/// A parsed command line, or with --next the part for one request. The properties are the values of the options or
+/// their defaults.
 struct Invocation: Hashable, Sendable {
     /// The parts of messages to print, by the letters of `--print`.
     struct Parts: OptionSet, Hashable, Sendable {
@@ -15,43 +16,52 @@ struct Invocation: Hashable, Sendable {
 
     /// One value of `-d` or a related option.
     struct DataPiece: Hashable, Sendable {
+        /// The option: -d, --data-raw, --data-binary, --data-urlencode or curl's --json.
         enum Kind: Hashable, Sendable { case text, raw, binary, urlEncode, json }
         var kind: Kind
         var text: String
     }
 
-    /// The format of the body that items make.
+    /// The format of the body that is built from items.
     enum ItemForm: Hashable, Sendable { case json, form, multipart }
     /// Where a response is saved.
     enum Destination: Hashable, Sendable {
+        /// The file of -o, as typed.
         case file(String)
+        /// A file with the name of the URL or the server (-O).
         case remoteName
     }
     /// The offset at which a download resumes.
     enum ResumeOffset: Hashable, Sendable {
+        /// The length of the file (`-C -`).
         case automatic
+        /// A number of bytes.
         case offset(Int64)
     }
-    /// A switch that may be decided automatically.
+    /// When colours are used: if the output is a terminal, always, or never.
     enum Choice: String, Hashable, Sendable { case auto, always, never }
     /// How JSON is printed.
     enum Pretty: String, Hashable, Sendable { case all, colors, format, none }
     /// The format of a timing report.
     enum Report: String, Hashable, Sendable { case text, json }
-    /// A server to connect to instead of a URL's host and port; nil matches any, or keeps the URL's.
+    /// A server to connect to in place of a URL's host and port (--connect-to).
     struct ConnectToRule: Hashable, Sendable {
+        /// The URL's host; nil for any.
         var host: String?
+        /// The URL's port; nil for any.
         var port: UInt16?
+        /// The host to connect to; nil for the URL's.
         var newHost: String?
+        /// The port to connect to; nil for the URL's.
         var newPort: UInt16?
     }
     /// The authentication scheme.
     enum AuthType: String, Hashable, Sendable { case basic, digest, bearer, any }
     /// The address family of connections.
     enum Family: Hashable, Sendable { case ipv4, ipv6 }
-    /// The HTTP versions that may be used.
+    /// The HTTP versions that may be used; `http2` allows no other version.
     enum Versions: Hashable, Sendable { case http11, both, http2 }
-    /// Addresses to use instead of a name look-up.
+    /// Addresses to use in place of a name look-up (--resolve).
     struct Override: Hashable, Sendable {
         var host: String
         var port: UInt16
@@ -64,61 +74,86 @@ struct Invocation: Hashable, Sendable {
     var method: String?
     /// The URLs as typed.
     var urls: [String] = []
+    /// The arguments after the URL.
     var items: [RequestItem] = []
+    /// The format of --json, --form or --multipart.
     var itemForm: ItemForm?
+    /// The values of -d and related options.
     var data: [DataPiece] = []
+    /// The parts of -F and --form-string, as typed.
     var parts: [String] = []
+    /// The body of --raw.
     var raw: String?
+    /// The file of -T, as typed.
     var upload: String?
+    /// Whether the data of -d goes into the query (-G).
     var putsDataIntoQuery = false
+    /// Whether a HEAD request is sent (-I).
     var asksForHead = false
     /// The lines of -H, as typed.
     var headers: [String] = []
     var userAgent: String?
     var referer: String?
+    /// Whether no content coding is requested or decoded (--raw-encoding).
     var keepsEncoding = false
     var ignoresStandardInput = false
-    /// The query parameters of --url-query.
+    /// The values of --url-query.
     var queryPieces: [String] = []
-    /// The indices of those `parts` whose content is taken literally.
+    /// The indices of the `parts` of --form-string, in which no character has a special meaning.
     var literalParts: Set<Int> = []
+    /// The byte ranges of -r.
     var range: String?
+    /// The date or the file of -z, as typed.
     var timeCondition: String?
+    /// The file of --etag-compare.
     var etagToCompare: String?
+    /// The file of --etag-save.
     var etagFile: String?
+    /// Whether `/../` and `/./` stay in the path (--path-as-is).
     var keepsDotSegments = false
     var defaultScheme = "http"
-    /// JSON was given by curl's --json DATA, so `Accept` has JSON only.
+    /// Whether `Accept` has only JSON, because curl's --json DATA is given.
     var acceptsJSONAlone = false
 
     // MARK: identity
 
+    /// The value of -u: `USER`, `USER:PASSWORD`, or the token of --auth-type bearer.
     var user: String?
     var usesDigest = false
     var authType = AuthType.basic
+    /// The token of --oauth2-bearer.
     var bearer: String?
     var netrcFile: String?
     var netrcIsOptional = false
+    /// Whether changes of the session are saved; false for --session-read-only.
     var savesSession = true
     var readsNetrc = false
+    /// The values of -b, as typed: pairs such as `a=b`, or file names.
     var cookies: [String] = []
+    /// The file of -c.
     var cookieJar: String?
+    /// The name or the path of --session.
     var session: String?
 
     // MARK: network
 
     var followsRedirects = false
     var redirectLimit: Int?
+    /// Whether redirects from https to http are not followed (--no-downgrade).
     var refusesDowngrade = false
     var proxy: String?
     var noProxy: String?
+    /// The addresses of --resolve.
     var overrides: [Override] = []
     var unixSocket: String?
+    /// The local address or the network interface of --interface.
     var interface: String?
     var versions = Versions.both
     var connectTimeout: Double?
     var maximumTime: Double?
+    /// The number of --retry.
     var retries = 0
+    /// The bytes per second of --limit-rate.
     var rate: Int?
     var proxyUser: String?
     /// Proxies for the URLs of one scheme.
@@ -135,41 +170,61 @@ struct Invocation: Hashable, Sendable {
 
     // MARK: TLS
 
+    /// Whether certificates are not checked (-k).
     var isInsecure = false
+    /// The file of --cacert.
     var authorities: String?
+    /// The value of --cert, as typed.
     var certificate: String?
+    /// The file of --key.
     var key: String?
     var keyPassword: String?
     var pins: [String] = []
     var needsTLS13 = false
     var allowsTLS13 = true
+    /// The ciphers up to TLS 1.2 (--ciphers).
     var ciphers: String?
+    /// The cipher suites of TLS 1.3 (--tls13-ciphers).
     var cipherSuites: String?
 
     // MARK: output
 
+    /// Whether the head is printed or saved before the content (-i).
     var includesHead = false
+    /// The parts of --print or a related option.
     var print: Parts?
     var isVerbose = false
     /// Whether HTTP/2 events are reported too.
     var reportsHTTP2Events = false
     var isSilent = false
+    /// Whether errors are printed in spite of -s (-S).
     var showsErrors = false
+    /// Whether a status from 400 on is a failure (-f).
     var fails = false
     var failsWithBody = false
+    /// Whether requests are printed and not sent (--offline).
     var isOffline = false
+    /// Whether the heads of redirects are printed (--all).
     var showsRedirectHeads = false
+    /// HTTPie's --download.
     var downloads = false
+    /// Whether all URLs without -o are saved (--remote-name-all).
     var savesAll = false
     var createsFolders = false
     var outputFolder: String?
+    /// Whether a saved file gets the date of Last-Modified (-R).
     var setsServerTime = false
+    /// The format of -w.
     var writeOut: String?
+    /// The file of -D.
     var headFile: String?
     var color = Choice.auto
     var pretty: Pretty?
+    /// The destinations of -o and -O, in order.
     var destinations: [Destination] = []
+    /// Whether -O uses the name that the server gives (-J).
     var usesServerFileName = false
+    /// The offset of -C; nil if no download is resumed.
     var resumption: ResumeOffset?
     var showsProgress = true
     /// Whether the saved file begins with the head.
@@ -179,36 +234,44 @@ struct Invocation: Hashable, Sendable {
 
     var timing: Report?
     var listsCertificates = false
+    /// Whether the events of requests are printed (--events).
     var reportsEvents = false
+    /// Whether curl lines are printed and nothing is sent (--to-curl).
     var printsCurl = false
     var showsSecrets = false
+    /// Whether content is printed while it arrives, and JSON line by line (-N).
     var streams = false
+    /// Whether the response is a stream of server-sent events (--sse).
     var followsEvents = false
 
 }
 
-/// The URL schemes that may be loaded, as --proto names them.
+/// A set of URL schemes that may be loaded (--proto, --proto-redir).
 struct ProtocolSet: Hashable, Sendable {
+    /// All schemes that the command can load.
     static let all = ProtocolSet(["http", "https", "ws", "wss", "file", "data"])
-    /// The schemes that redirects may lead to.
+    /// The schemes that redirects may lead to by default.
     static let web = ProtocolSet(["http", "https", "ws", "wss"])
 
     private(set) var schemes: Set<String>
 
     private init(_ schemes: Set<String>) { self.schemes = schemes }
 
+    /// Whether a scheme, in any case, is in the set; false for nil.
     func contains(_ scheme: String?) -> Bool { scheme.map { schemes.contains($0.lowercased()) } ?? false }
 
-    /// Applies `=https`, `-http`, `+file` or `https`, or several separated by commas. Each one changes the set; `=` replaces it.
-    mutating func take(_ text: String) {
+    /// Applies changes such as `=https`, `-http`, `+file` or `https`, separated by commas, one after the other. `=` replaces the
+    /// set, `-` removes from it, and `+` or no sign adds to it.
+    mutating func apply(_ text: String) {
         for part in text.lowercased().split(separator: ",") {
             let sign = part.first.flatMap { "=+-".contains($0) ? $0 : nil }
             let name = sign == nil ? part : part.dropFirst()
-            let named = name == "all" ? Self.all.schemes : Self.all.schemes.intersection([String(name)])
+            let known = Self.all.schemes
+            let namedSchemes = name == "all" ? known : known.intersection([String(name)])
             switch sign {
-            case "=": schemes = named
-            case "-": schemes.subtract(named)
-            default: schemes.formUnion(named)
+            case "=": schemes = namedSchemes
+            case "-": schemes.subtract(namedSchemes)
+            default: schemes.formUnion(namedSchemes)
             }
         }
     }

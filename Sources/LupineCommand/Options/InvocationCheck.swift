@@ -2,34 +2,37 @@
 
 /// Rejects invalid combinations of options, before any I/O.
 enum InvocationCheck {
+    /// Throws if options contradict each other, or if one lacks another that it needs.
     static func check(_ invocation: Invocation) throws(UsageError) {
-        let bodies = [
+        let bodySources = [
             invocation.items.contains(where: \.isContent) ? "items" : nil,
             invocation.data.isEmpty || invocation.putsDataIntoQuery ? nil : "-d",
             invocation.parts.isEmpty ? nil : "-F", invocation.raw == nil ? nil : "--raw",
             invocation.upload == nil ? nil : "-T",
         ].compactMap { $0 }
-        if bodies.count > 1 {
-            throw UsageError("\(bodies.joined(separator: " and ")) both make a body: use one of them")
+        if bodySources.count > 1 {
+            throw UsageError("\(bodySources.joined(separator: " and ")) both make a body: use one of them")
         }
-        if let body = bodies.first {
+        if let source = bodySources.first {
             if invocation.asksForHead {
                 throw UsageError(
-                    "-I asks for a head, which has no body (\(body)): leave -I away, or use -G with -d")
+                    "-I asks for a head, which has no body (\(source)): leave -I away, or use -G with -d")
             }
-            if let method = invocation.method { try checkBody(of: method, from: body) }
+            if let method = invocation.method { try checkBody(of: method, from: source) }
         }
         if invocation.putsDataIntoQuery, invocation.data.isEmpty {
             throw UsageError("-G puts the data of -d into the query: there is no -d")
         }
-        let destinations = invocation.destinations.count
-        if destinations > 1, destinations > invocation.urls.count {
+        let destinationCount = invocation.destinations.count
+        if destinationCount > 1, destinationCount > invocation.urls.count {
             throw UsageError(
-                "there are \(destinations) -o and -O for \(invocation.urls.count) URL: give one each")
+                "there are \(destinationCount) -o and -O for \(invocation.urls.count) URL: give one each")
         }
         if invocation.resumption != nil {
-            if destinations == 0 { throw UsageError("-C goes on with a file: name it with -o FILE or -O") }
-            if !bodies.isEmpty { throw UsageError("-C goes on with a download: it cannot have a body") }
+            if destinationCount == 0 {
+                throw UsageError("-C goes on with a file: name it with -o FILE or -O")
+            }
+            if !bodySources.isEmpty { throw UsageError("-C goes on with a download: it cannot have a body") }
             if invocation.usesServerFileName {
                 throw UsageError(
                     "-C goes on with a file that is known, and -J lets the server name it: name it with -o FILE"
@@ -41,7 +44,7 @@ enum InvocationCheck {
                 )
             }
         }
-        if let file = invocation.headFile, !file.hasPrefix("/dev/"), destinations > 0,
+        if let file = invocation.headFile, !file.hasPrefix("/dev/"), destinationCount > 0,
             invocation.destinations.contains(.file(file))
         {
             throw UsageError("-D and -o would write to one file, \(file): give each its own, or use -i")
@@ -58,12 +61,12 @@ enum InvocationCheck {
         if invocation.key != nil, invocation.certificate == nil {
             throw UsageError("--key is the key of a certificate: add --cert FILE")
         }
-        if invocation.urls.count > 1, invocation.urls.contains(where: isSocket) {
+        if invocation.urls.count > 1, invocation.urls.contains(where: isWebSocketURL) {
             throw UsageError("a conversation over a web socket takes one URL")
         }
     }
 
-    /// Throws for GET and HEAD, which have no body.
+    /// Throws for the methods GET and HEAD, which have no body. The error names the source of the body.
     static func checkBody(of method: String, from source: String) throws(UsageError) {
         if method == "GET" || method == "HEAD" {
             throw UsageError(
@@ -72,8 +75,8 @@ enum InvocationCheck {
         }
     }
 
-    /// Whether it is a WebSocket URL.
-    static func isSocket(_ url: String) -> Bool {
+    /// Whether a URL as typed has the scheme `ws` or `wss`.
+    static func isWebSocketURL(_ url: String) -> Bool {
         let lowered = url.lowercased()
         return lowered.hasPrefix("ws://") || lowered.hasPrefix("wss://")
     }

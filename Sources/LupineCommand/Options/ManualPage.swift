@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-/// The manual, `lupine manual | man -l -`, made from the table of options.
+/// The manual page, which `lupine manual | man -l -` shows, made from the table of options.
 enum ManualPage {
-    /// The page in roff.
+    /// Returns the page in roff.
     static func text(version: String) -> String {
         var lines = [
             ".TH LUPINE 1 \"\" \"lupine \(version)\" \"User Commands\"", ".SH NAME",
@@ -37,6 +37,7 @@ enum ManualPage {
         return lines.joined(separator: "\n") + "\n"
     }
 
+    /// Escapes the characters that have a meaning in roff.
     private static func escaped(_ text: String) -> String {
         let plain = text.replacing("\\", with: "\\e").replacing("-", with: "\\-").replacing("`", with: "\"")
         return plain.hasPrefix(".") || plain.hasPrefix("'") ? "\\&" + plain : plain

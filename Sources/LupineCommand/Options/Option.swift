@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
 
-/// One row of the table of options, from which parser, help, manual and completions are made.
+/// One row of `OptionTable`: an option with its names, its argument and its description.
 struct Option: Sendable {
     /// The argument of an option.
     enum Argument: Hashable, Sendable {
-        /// Nothing.
+        /// No argument.
         case none
-        /// A value, with its name in the help.
+        /// A value; the text is its name in the help.
         case value(String)
         /// One of these words after an equals sign, or nothing.
         case optional([String])
         /// One of these words.
         case oneOf([String])
-        /// A file path, with its name in the help.
+        /// A file path; the text is its name in the help.
         case file(String)
     }
 
@@ -26,12 +26,12 @@ struct Option: Sendable {
         case reports = "What else is told"
     }
 
-    /// The option's identifier.
+    /// The case that identifies the option.
     let name: OptionName
     /// The short name; curl's, if curl has one.
     let short: Character?
     /// The long names; the first one is shown.
-    let longs: [String]
+    let longNames: [String]
     /// The option's argument.
     let argument: Argument
     /// The chapter of the manual.
@@ -42,21 +42,21 @@ struct Option: Sendable {
     let details: String
 
     init(
-        _ name: OptionName, _ short: Character?, _ longs: [String], _ argument: Argument, _ chapter: Chapter,
-        _ brief: String, _ details: String = ""
+        _ name: OptionName, _ short: Character?, _ longNames: [String], _ argument: Argument,
+        _ chapter: Chapter, _ brief: String, _ details: String = ""
     ) {
         self.name = name
         self.short = short
-        self.longs = longs
+        self.longNames = longNames
         self.argument = argument
         self.chapter = chapter
         self.brief = brief
         self.details = details
     }
 
-    /// The synopsis: `-X, --request METHOD`.
+    /// The names and the argument, such as `-X, --request METHOD`.
     var synopsis: String {
-        let names = (short.map { ["-\($0)"] } ?? []) + longs.map { "--\($0)" }
+        let names = (short.map { ["-\($0)"] } ?? []) + longNames.map { "--\($0)" }
         switch argument {
         case .none: return names.joined(separator: ", ")
         case .value(let word), .file(let word): return names.joined(separator: ", ") + " \(word)"
@@ -65,6 +65,6 @@ struct Option: Sendable {
         }
     }
 
-    /// The shortest name with its dash, as errors show it.
-    var shown: String { short.map { "-\($0)" } ?? "--\(longs.first ?? name.rawValue)" }
+    /// The shortest name with its dashes, for errors.
+    var shownName: String { short.map { "-\($0)" } ?? "--\(longNames.first ?? name.rawValue)" }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// The options of the command, one case each. Identifies an option in the parser, the tests and the table.
+/// The options of the command. A case identifies an option in the parser, the tests and the table.
 enum OptionName: String, CaseIterable, Sendable {
     // Request.
     case request, data, dataRaw, dataBinary, dataURLEncode, part, json, form, multipart, raw, upload, get,

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: MIT
 
-/// The only table of options. The parser, `--help`, `lupine help`, the manual and the completions of three shells are made from
-/// it; there are no other options.
+/// The table of all options. The parser, `--help`, `lupine help`, the manual and the completions of three shells are made from
+/// it.
 ///
-/// Short options mean what they mean in curl. Long options are those of curl and HTTPie, and HTTPie's where the two conflict.
+/// Short options have the meaning that they have in curl. Long options are those of curl and of HTTPie, and HTTPie's where the
+/// two conflict.
 enum OptionTable {
     /// All options, in the order of the manual.
     static let all: [Option] = request + identity + network + security + output + reports
 
-    /// Returns the option with that name.
+    /// Returns the option that a case identifies.
     static func option(_ name: OptionName) -> Option? { all.first { $0.name == name } }
-    /// Returns the option with that letter.
+    /// Returns the option with this letter; nil if there is none.
     static func option(short letter: Character) -> Option? { all.first { $0.short == letter } }
-    /// Returns the option with that long name.
+    /// Returns the option with this long name, without dashes; nil if there is none.
     static func option(long word: some StringProtocol) -> Option? {
-        all.first { $0.longs.contains { $0 == word } }
+        all.first { $0.longNames.contains { $0 == word } }
     }
 
     private static let request: [Option] = [

@@ -2,7 +2,7 @@
 
 /// Parses numbers on a command line.
 enum Quantity {
-    /// A rate or size: `100`, `100k`, `1.5M`, `2G`, in powers of 1024 as in curl.
+    /// Parses a rate or a size: `100`, `100k`, `1.5M`, `2G`, in powers of 1024 as in curl. Nil if it is invalid.
     static func bytes(_ text: String) -> Int? {
         var digits = Substring(text)
         var scale = 1.0
@@ -21,7 +21,7 @@ enum Quantity {
         return value >= 1 && value < 9e15 ? Int(value) : nil
     }
 
-    /// Seconds, possibly with a fraction.
+    /// Parses seconds, possibly with a fraction. Nil if the text is invalid.
     static func seconds(_ text: String) -> Double? {
         guard let first = text.first, first.isNumber || first == ".", let value = Double(text),
             value.isFinite,
@@ -30,7 +30,7 @@ enum Quantity {
         return value
     }
 
-    /// A non-negative integer.
+    /// Parses a non-negative integer. Nil if the text is invalid.
     static func count(_ text: String) -> Int? {
         guard !text.isEmpty, text.allSatisfy({ $0.isASCII && $0.isNumber }), let value = Int(text),
             value < 1 << 40

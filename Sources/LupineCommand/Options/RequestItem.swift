@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 
-/// An argument after the URL: one field of the request, in HTTPie's grammar.
+/// An argument after the URL: a header field, a query parameter or a part of the body, in HTTPie's grammar.
 ///
-/// The first separator counts, and of several at the same position the longest. A backslash before a separator's character, or
-/// before another backslash, makes it an ordinary character.
+/// The separator that occurs first decides the kind of the item, and of several at the same position the longest. A backslash
+/// makes the next character ordinary if that is a backslash or belongs to a separator.
 enum RequestItem: Hashable, Sendable {
     /// `Name:value`.
     case header(String, String)
@@ -42,7 +42,7 @@ enum RequestItem: Hashable, Sendable {
         }
     }
 
-    /// The name of a field of the body.
+    /// The name of the item if it is a field of the body; nil otherwise.
     var fieldName: String? {
         switch self {
         case .field(let name, _), .json(let name, _), .textFile(let name, _), .jsonFile(let name, _): name
@@ -77,23 +77,24 @@ enum RequestItem: Hashable, Sendable {
         }
     }
 
-    /// Splits an item into its name, without escapes, the separator, and the value, unchanged but for a header's leading spaces.
+    /// Splits an item into the name, without backslashes, the separator, and the value, for a header without leading spaces. Nil
+    /// if there is no separator.
     private static func split(_ text: String) -> (String, Separator, String)? {
         var name = ""
-        var rest = Substring(text)
-        while let first = rest.first {
-            if first == "\\", let next = rest.dropFirst().first, "\\:=@;".contains(next) {
+        var unparsed = Substring(text)
+        while let first = unparsed.first {
+            if first == "\\", let next = unparsed.dropFirst().first, "\\:=@;".contains(next) {
                 name.append(next)
-                rest = rest.dropFirst(2)
+                unparsed = unparsed.dropFirst(2)
                 continue
             }
-            if let separator = Separator.allCases.first(where: { rest.hasPrefix($0.rawValue) }) {
-                let value = String(rest.dropFirst(separator.rawValue.count))
-                let isSpaced = separator == .header
-                return (name, separator, isSpaced ? String(value.drop(while: { $0 == " " })) : value)
+            if let separator = Separator.allCases.first(where: { unparsed.hasPrefix($0.rawValue) }) {
+                var value = unparsed.dropFirst(separator.rawValue.count)
+                if separator == .header { value = value.drop(while: { $0 == " " }) }
+                return (name, separator, String(value))
             }
             name.append(first)
-            rest = rest.dropFirst()
+            unparsed = unparsed.dropFirst()
         }
         return nil
     }

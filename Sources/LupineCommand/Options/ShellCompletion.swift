@@ -2,7 +2,7 @@
 
 /// The completions of three shells, made from the table of options.
 enum ShellCompletion {
-    /// The script for a shell: `bash`, `zsh` or `fish`.
+    /// Returns the script for a shell: `bash`, `zsh` or `fish`.
     static func script(for shell: String) -> String {
         switch shell {
         case "bash": bash()
@@ -13,8 +13,9 @@ enum ShellCompletion {
 
     private static let subcommands = ["help", "serve", "demo", "completions", "manual", "version"]
 
+    /// Returns all names of an option, with their dashes.
     private static func names(_ option: Option) -> [String] {
-        (option.short.map { ["-\($0)"] } ?? []) + option.longs.map { "--\($0)" }
+        (option.short.map { ["-\($0)"] } ?? []) + option.longNames.map { "--\($0)" }
     }
 
     private static func bash() -> String {
@@ -84,7 +85,7 @@ enum ShellCompletion {
             let brief = option.brief.replacing("\\", with: "\\\\").replacing("'", with: "\\'")
             var row = "complete -c lupine"
             if let short = option.short { row += " -s \(short)" }
-            for long in option.longs { row += " -l \(long)" }
+            for long in option.longNames { row += " -l \(long)" }
             switch option.argument {
             case .none, .optional: break
             case .value: row += " -x"

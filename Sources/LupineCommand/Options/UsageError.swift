@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// An error in the command line: one line that names the remedy. The command ends with `ExitCode.usage`.
+/// An error in the command line, as one line that names a remedy. The command prints it and exits with `ExitCode.usage`.
 struct UsageError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The line, without the name of the command.
     let description: String

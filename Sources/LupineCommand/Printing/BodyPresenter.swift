@@ -2,10 +2,9 @@
 
 internal import Foundation
 
-/// Writes a body to the standard output: unchanged into a pipe or a file, presented for people on a terminal.
+/// Writes the body of one transfer to the standard output: unchanged to a pipe or a file, formatted for people on a terminal.
 ///
-/// For people JSON is coloured and text filtered, both as they arrive, and binary content is not written to a terminal. A value,
-/// used by one transfer.
+/// For people JSON is coloured and text is filtered while it arrives, and binary content is not written to a terminal.
 struct BodyPresenter {
     /// How content is written.
     enum Manner: Hashable, Sendable {
@@ -18,17 +17,21 @@ struct BodyPresenter {
     }
 
     private enum Phase {
+        /// No content has arrived yet.
         case beginning
+        /// Content is written as it is.
         case passing
+        /// Content is formatted as JSON.
         case painting(JSONPainter)
+        /// Binary content is skipped; this number of bytes so far.
         case skipping(Int)
     }
 
     private let sink: ProcessContext.Sink
     private let style: Style
-    /// A fresh painter for one JSON value; nil if content is not painted.
-    private let painter: JSONPainter?
-    /// Whether each line is a JSON value of its own.
+    /// A painter in its initial state, which is copied for each JSON value; nil if content is not painted.
+    private let initialPainter: JSONPainter?
+    /// Whether each line is a separate JSON value.
     private let splitsLines: Bool
     private var writer: ProcessContext.ContentWriter
     private var phase = Phase.beginning
@@ -37,57 +40,58 @@ struct BodyPresenter {
         self.sink = sink
         self.style = style
         writer = ProcessContext.ContentWriter(sink)
-        let media = (type ?? "").split(separator: ";").first.map { $0.lowercased().trimmingBlanks } ?? ""
-        let hasLines = media.hasSuffix("ndjson") || media.hasSuffix("jsonl")
-        let breaksLines: Bool?
+        let mediaType = (type ?? "").split(separator: ";").first.map { $0.lowercased().trimmingBlanks } ?? ""
+        let isJSONLines = mediaType.hasSuffix("ndjson") || mediaType.hasSuffix("jsonl")
+        if case .lines = manner { splitsLines = true } else { splitsLines = isJSONLines }
+        let isJSON = isJSONLines || mediaType.hasSuffix("json")
         switch manner {
-        case .verbatim: breaksLines = nil
-        case .pretty(let breaks), .lines(let breaks): breaksLines = breaks
+        case .pretty(let breaksLines) where isJSON, .lines(let breaksLines) where isJSON:
+            initialPainter = JSONPainter(style: style, breaksLines: breaksLines, keepsMargin: splitsLines)
+        case .verbatim, .pretty, .lines: initialPainter = nil
         }
-        if case .lines = manner { splitsLines = true } else { splitsLines = hasLines }
-        let splits = splitsLines
-        painter =
-            media.hasSuffix("json") || hasLines
-            ? breaksLines.map { JSONPainter(style: style, breaksLines: $0, keepsMargin: splits) } : nil
     }
 
-    /// Takes the next piece. Rethrows the sink's errors.
-    mutating func take(_ data: Data) throws {
+    /// Writes the next piece of content. Rethrows the sink's errors.
+    mutating func write(_ data: Data) throws {
         switch phase {
         case .beginning:
             if sink.isTerminal, Self.isBinary(data) {
                 phase = .skipping(data.count)
             } else {
-                phase = painter.map(Phase.painting) ?? .passing
-                try take(data)
+                phase = initialPainter.map(Phase.painting) ?? .passing
+                try write(data)
             }
         case .passing:
-            try writer.content(data)
+            try writer.writeContent(data)
             try writer.flush()
-        case .painting(var current):
+        case .painting(var painter):
+            // The painter is moved out of `phase`, so that it is not copied.
             phase = .passing
-            for octet in data { try paint(octet, with: &current) }
-            phase = .painting(current)
+            for octet in data { try paint(octet, with: &painter) }
+            phase = .painting(painter)
             try writer.flush()
         case .skipping(let count): phase = .skipping(count + data.count)
         }
     }
 
-    private mutating func paint(_ octet: UInt8, with current: inout JSONPainter) throws {
-        guard splitsLines, octet == 0x0A, let painter else { return try current.take(octet, into: &writer) }
-        try current.finish(into: &writer)
-        try writer.content(octet)
-        current = painter
+    /// Writes an octet through a painter, which a line feed resets if each line is a separate value.
+    private mutating func paint(_ octet: UInt8, with painter: inout JSONPainter) throws {
+        guard splitsLines, octet == 0x0A, let initialPainter else {
+            return try painter.write(octet, to: &writer)
+        }
+        try painter.finish(to: &writer)
+        try writer.writeContent(octet)
+        painter = initialPainter
     }
 
-    /// Called at the end of the body.
+    /// Completes the output, at the end of the body.
     mutating func finish() throws {
         switch phase {
         case .beginning: return
-        case .passing: try writer.finish(line: sink.isTerminal)
-        case .painting(var current):
-            try current.finish(into: &writer)
-            try writer.finish(line: true)
+        case .passing: try writer.finish(addsLineFeed: sink.isTerminal)
+        case .painting(var painter):
+            try painter.finish(to: &writer)
+            try writer.finish(addsLineFeed: true)
         case .skipping(let count):
             let note =
                 "(\(ByteText.size(Int64(count))) that are no text: save them with -o FILE, or use a pipe)"
@@ -95,16 +99,16 @@ struct BodyPresenter {
         }
     }
 
-    /// Whether content is binary: it has a NUL, is not UTF-8 (apart from a character cut off at the end), or has many control
-    /// characters.
+    /// Whether content is binary, judging by its first 4 KiB: they have a NUL, or are not UTF-8 (apart from a character cut off
+    /// at the end) and have many control characters.
     static func isBinary(_ data: Data) -> Bool {
-        let head = data.prefix(4096)
-        if head.contains(0) { return true }
-        for cut in 0..<min(4, head.count + 1)
-        where String(validating: head.dropLast(cut), as: UTF8.self) != nil {
+        let start = data.prefix(4096)
+        if start.contains(0) { return true }
+        for cut in 0..<min(4, start.count + 1)
+        where String(validating: start.dropLast(cut), as: UTF8.self) != nil {
             return false
         }
-        let odd = head.filter { $0 < 0x20 && ![0x09, 0x0A, 0x0D, 0x1B, 0x0C].contains($0) }
-        return odd.count * 50 > head.count
+        let controls = start.filter { $0 < 0x20 && ![0x09, 0x0A, 0x0D, 0x1B, 0x0C].contains($0) }
+        return controls.count * 50 > start.count
     }
 }

@@ -2,7 +2,7 @@
 
 /// Formats sizes and times for people.
 enum ByteText {
-    /// `512 B`, `1.5 KiB`, `12.3 MiB`.
+    /// Formats a number of bytes: `512 B`, `1.5 KiB`, `12.3 MiB`.
     static func size(_ count: Int64) -> String {
         let units = ["B", "KiB", "MiB", "GiB", "TiB"]
         var value = Double(max(0, count))
@@ -14,16 +14,18 @@ enum ByteText {
         return unit == 0 ? "\(max(0, count)) B" : "\(oneDecimal(value)) \(units[unit])"
     }
 
-    /// `0:07`, `12:34`, `1:02:03`.
+    /// Formats a time in minutes and seconds: `0:07`, `12:34`, `1:02:03`.
     static func clock(_ seconds: Double) -> String {
         guard seconds.isFinite, seconds >= 0, seconds < 360_000 else { return "--:--" }
         let whole = Int(seconds.rounded())
-        let two = { (number: Int) in number < 10 ? "0\(number)" : "\(number)" }
+        let twoDigits = { (number: Int) in number < 10 ? "0\(number)" : "\(number)" }
         let (hours, minutes) = (whole / 3600, whole / 60 % 60)
-        return hours > 0 ? "\(hours):\(two(minutes)):\(two(whole % 60))" : "\(minutes):\(two(whole % 60))"
+        let secondDigits = twoDigits(whole % 60)
+        if hours == 0 { return "\(minutes):\(secondDigits)" }
+        return "\(hours):\(twoDigits(minutes)):\(secondDigits)"
     }
 
-    /// `0.42 ms`, `12.3 ms`, `1.24 s`.
+    /// Formats a duration: `0.42 ms`, `12.3 ms`, `1.24 s`.
     static func duration(_ seconds: Double) -> String {
         let milliseconds = seconds * 1000
         if milliseconds < 9.995 { return "\(decimals(milliseconds, 2)) ms" }
@@ -31,18 +33,19 @@ enum ByteText {
         return "\(decimals(seconds, 2)) s"
     }
 
+    /// Formats a number with one decimal place.
     static func oneDecimal(_ value: Double) -> String { decimals(value, 1) }
 
-    /// Formats a number with that many decimal places.
+    /// Formats a number with this number of decimal places.
     static func decimals(_ value: Double, _ places: Int) -> String {
         var scale = 1.0
         for _ in 0..<places { scale *= 10 }
         guard value.isFinite, value.magnitude < 1e12 else { return "?" }
         let whole = Int64((value.magnitude * scale).rounded())
         let sign = value < 0 && whole > 0 ? "-" : ""
-        let (front, back) = whole.quotientAndRemainder(dividingBy: Int64(scale))
-        if places == 0 { return "\(sign)\(front)" }
-        let digits = "\(back)"
-        return "\(sign)\(front)." + String(repeating: "0", count: places - digits.count) + digits
+        let (integer, fraction) = whole.quotientAndRemainder(dividingBy: Int64(scale))
+        if places == 0 { return "\(sign)\(integer)" }
+        let digits = "\(fraction)"
+        return "\(sign)\(integer)." + String(repeating: "0", count: places - digits.count) + digits
     }
 }

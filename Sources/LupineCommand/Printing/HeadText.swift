@@ -4,25 +4,27 @@ internal import Foundation
 internal import Lupine
 internal import LupineTransport
 
-/// Formats the heads of messages: for people, and like curl's `-i` for programs.
+/// The format of message heads. Formats them for people, and as curl's `-i` prints them for programs.
 struct HeadText: Sendable {
     let style: Style
     /// The prefix of each line.
     var margin: TerminalText = ""
-    /// The line terminator.
+    /// The end of each line.
     var lineEnd: TerminalText = "\n"
     /// The fields whose values are not shown, in lower case.
-    var hides: Set<String> = []
+    var hiddenFields: Set<String> = []
 
     /// Fields whose values are secrets.
     static let secrets = Set(["authorization", "proxy-authorization", "cookie", "set-cookie"])
         .union(URLSessionConfiguration.LupineOptions().sensitiveFields.map { $0.lowercased() })
 
+    /// Formats the head of a response of the library.
     func response(_ response: HTTPURLResponse) -> TerminalText {
         let wire = response.lupine
         return lines(statusLine(wire.version, response.statusCode, wire.reason), wire.fields)
     }
 
+    /// Formats the head of a response as the transport received it.
     func response(_ head: TransferHead) -> TerminalText {
         lines(
             statusLine(head.version.description, Int(head.status.code), head.reason),
@@ -30,23 +32,26 @@ struct HeadText: Sendable {
     }
 
     private func statusLine(_ version: String, _ code: Int, _ reason: String) -> TerminalText {
-        // HTTP/2 has no reason phrase (RFC 9113 §8.3.2): this one would be the library's own.
+        // HTTP/2 has no reason phrase (RFC 9113 §8.3.2); the library has added one.
         let status = "\(code)" + (reason.isEmpty || version == "HTTP/2" ? "" : " \(reason)")
         return "\(style.paint(version, .faint)) \(style.paint(status, Style.ink(status: code)))"
     }
 
-    /// Formats a request head from its octets as sent. In HTTP/2 it is a list of fields: method and path become a request line,
-    /// and the other pseudo-header fields remain in the list.
+    /// Formats a request head from its octets as sent. The head of an HTTP/2 request is a list of fields: method and path become
+    /// a request line, and the other pseudo-header fields remain in the list.
     func request(_ head: [UInt8]) -> TerminalText {
         var lines = head.split(separator: UInt8(ascii: "\n")).map { $0.last == 0x0D ? $0.dropLast() : $0 }
             .filter { !$0.isEmpty }
-        let isList = head.first == UInt8(ascii: ":")
-        var words = isList ? [] : lines.isEmpty ? [] : Self.words(lines.removeFirst())
+        let isHTTP2 = head.first == UInt8(ascii: ":")
+        var words: [String] = []
+        if !isHTTP2, !lines.isEmpty { words = Self.words(lines.removeFirst()) }
         var fields = lines.map(Self.field)
-        if isList {
-            let start = [":method", ":path"].map { name in fields.first { $0.name == name }?.value ?? "" }
+        if isHTTP2 {
+            let methodAndPath = [":method", ":path"].map { name in
+                fields.first { $0.name == name }?.value ?? ""
+            }
             fields.removeAll { [":method", ":path"].contains($0.name) }
-            words = start + ["HTTP/2"]
+            words = methodAndPath + ["HTTP/2"]
         }
         let method = style.paint(words.first ?? "", .strong)
         let version = style.paint(words.last ?? "", .faint)
@@ -57,7 +62,7 @@ struct HeadText: Sendable {
         line.split(separator: UInt8(ascii: " ")).map(text)
     }
 
-    /// The name of a pseudo-header field begins with a colon.
+    /// Splits a field line at the first colon after its first octet, since the name of a pseudo-header field begins with a colon.
     private static func field(_ line: ArraySlice<UInt8>) -> (name: String, value: String) {
         let end = line.dropFirst().firstIndex(of: UInt8(ascii: ":")) ?? line.endIndex
         return (text(line[..<end]), text(line[end...].dropFirst().drop { $0 == UInt8(ascii: " ") }))
@@ -70,7 +75,7 @@ struct HeadText: Sendable {
     private func lines(_ first: TerminalText, _ fields: [(name: String, value: String)]) -> TerminalText {
         var text = margin + first + lineEnd
         for (name, value) in fields {
-            let shown = hides.contains(name.lowercased()) ? "(hidden)" : value
+            let shown = hiddenFields.contains(name.lowercased()) ? "(hidden)" : value
             text += "\(margin)\(style.paint(name, .name)): \(shown)\(lineEnd)"
         }
         return text + "\(margin.plain.trimmingBlanks)" + lineEnd

@@ -2,29 +2,33 @@
 
 internal import Foundation
 
-/// Formats JSON for people with line breaks and colours, and changes nothing else. It works on a stream and buffers no content.
+/// Adds line breaks and colours to JSON for people, and changes nothing else. It formats the content while it arrives, without
+/// buffering it.
 ///
-/// From the first octet that is not JSON on, the rest is written unpainted; what was painted stays. One octet becomes at most 70,
-/// since the indent stops growing at depth 16.
+/// From the first octet on that violates the grammar, the content is written as it is. An octet becomes at most 70 octets, since
+/// the indent stops growing at depth 16.
 struct JSONPainter: Sendable {
+    /// What was written last, apart from white space.
     private enum Previous { case nothing, open, comma, colon, value }
 
-    /// The depth from which on the indent no longer grows.
+    /// The depth at which the indent stops growing.
     static let deepestIndent = 16
-    /// The maximum of white space kept for the case that no JSON follows.
+    /// The maximum number of blanks that are stored for the case that the content turns out to be invalid.
     private static let mostBlanks = 64
 
     private let style: Style
     private let breaksLines: Bool
-    /// Whether white space before the value is kept, as when each line is a value.
+    /// Whether white space before the value is written as it is. Used if each line is a value.
     private let keepsMargin: Bool
     private var scanner = JSONScanner()
     private var previous = Previous.nothing
     private var depth = 0
+    /// The white space since the last token, which is written only if the content turns out to be invalid.
     private var blanks: [UInt8] = []
-    /// The kind whose colour is switched on.
-    private var painted: JSONScanner.Kind?
-    private var isBroken = false
+    /// The kind of the scalar whose colour is switched on.
+    private var currentKind: JSONScanner.Kind?
+    /// Whether the content has violated the grammar.
+    private var isInvalid = false
 
     init(style: Style, breaksLines: Bool, keepsMargin: Bool = false) {
         self.style = style
@@ -32,71 +36,72 @@ struct JSONPainter: Sendable {
         self.keepsMargin = keepsMargin
     }
 
-    /// Takes the next octet.
-    mutating func take(_ octet: UInt8, into writer: inout ProcessContext.ContentWriter) throws {
-        if isBroken { return try writer.content(octet) }
-        let step = scanner.take(octet)
-        if case .part(let kind) = step, kind == painted { return try writer.content(octet) }
-        try finish(into: &writer)
-        switch step {
-        case .blank: return try skip(octet, &writer)
-        case .broken:
-            isBroken = true
-            for blank in blanks { try writer.content(blank) }
-            try writer.content(octet)
-        case .part(let kind):
-            try lead(&writer)
-            try writer.trusted(style.begin(Self.ink(kind)))
-            try writer.content(octet)
-            painted = kind
+    /// Writes the next octet, with the line breaks and colours before it.
+    mutating func write(_ octet: UInt8, to writer: inout ProcessContext.ContentWriter) throws {
+        if isInvalid { return try writer.writeContent(octet) }
+        let octetClass = scanner.scan(octet)
+        if case .scalar(let kind) = octetClass, kind == currentKind { return try writer.writeContent(octet) }
+        try finish(to: &writer)
+        switch octetClass {
+        case .blank: return try storeBlank(octet, &writer)
+        case .invalid:
+            isInvalid = true
+            for blank in blanks { try writer.writeContent(blank) }
+            try writer.writeContent(octet)
+        case .scalar(let kind):
+            try writeWhiteSpace(&writer)
+            try writer.writeTrusted(style.begin(Self.ink(kind)))
+            try writer.writeContent(octet)
+            currentKind = kind
             previous = .value
         case .open:
-            try lead(&writer)
-            try writer.content(octet)
+            try writeWhiteSpace(&writer)
+            try writer.writeContent(octet)
             depth += 1
             previous = .open
         case .close:
             depth -= 1
             if previous != .open, breaksLines { try breakLine(&writer) }
-            try writer.content(octet)
+            try writer.writeContent(octet)
             previous = .value
         case .comma:
-            try writer.content(octet)
+            try writer.writeContent(octet)
             previous = .comma
         case .colon:
-            try writer.content(octet)
+            try writer.writeContent(octet)
             previous = .colon
         }
         blanks.removeAll(keepingCapacity: true)
     }
 
     /// Switches the colour off, at the end of a scalar or of the input.
-    mutating func finish(into writer: inout ProcessContext.ContentWriter) throws {
-        guard painted != nil else { return }
-        painted = nil
-        try writer.trusted(style.end)
+    mutating func finish(to writer: inout ProcessContext.ContentWriter) throws {
+        guard currentKind != nil else { return }
+        currentKind = nil
+        try writer.writeTrusted(style.end)
     }
 
-    private mutating func skip(_ octet: UInt8, _ writer: inout ProcessContext.ContentWriter) throws {
+    /// Writes a blank before the value if `keepsMargin`; stores others.
+    private mutating func storeBlank(_ octet: UInt8, _ writer: inout ProcessContext.ContentWriter) throws {
         if keepsMargin, previous == .nothing {
-            try writer.content(octet)
+            try writer.writeContent(octet)
         } else if blanks.count < Self.mostBlanks {
             blanks.append(octet)
         }
     }
 
     /// Writes the white space before a value or a name.
-    private func lead(_ writer: inout ProcessContext.ContentWriter) throws {
+    private func writeWhiteSpace(_ writer: inout ProcessContext.ContentWriter) throws {
         switch previous {
         case .nothing, .value: break
         case .open: if breaksLines { try breakLine(&writer) }
-        case .comma: if breaksLines { try breakLine(&writer) } else { try writer.trusted(" ") }
-        case .colon: try writer.trusted(" ")
+        case .comma: if breaksLines { try breakLine(&writer) } else { try writer.writeTrusted(" ") }
+        case .colon: try writer.writeTrusted(" ")
         }
     }
 
     private func breakLine(_ writer: inout ProcessContext.ContentWriter) throws {
-        try writer.trusted("\n" + String(repeating: "    ", count: min(depth, Self.deepestIndent)))
+        try writer.writeTrusted("\n" + String(repeating: "    ", count: min(depth, Self.deepestIndent)))
     }
 
     private static func ink(_ kind: JSONScanner.Kind) -> Style.Ink {
@@ -110,11 +115,11 @@ struct JSONPainter: Sendable {
 }
 
 extension ProcessContext.ContentWriter {
-    /// Writes a complete text: JSON painted on one line, any other text unchanged.
-    mutating func painted(_ text: String, _ style: Style) throws {
-        guard JSONText.isValid(Array(text.utf8)) else { return try content(Data(text.utf8)) }
+    /// Writes a complete text: JSON in colours and without added line breaks, any other text as content.
+    mutating func writePainted(_ text: String, _ style: Style) throws {
+        guard JSONText.isValid(Array(text.utf8)) else { return try writeContent(Data(text.utf8)) }
         var painter = JSONPainter(style: style, breaksLines: false)
-        for octet in text.utf8 { try painter.take(octet, into: &self) }
-        try painter.finish(into: &self)
+        for octet in text.utf8 { try painter.write(octet, to: &self) }
+        try painter.finish(to: &self)
     }
 }

@@ -2,12 +2,13 @@
 
 internal import Foundation
 
-/// An address that may be printed: without query, fragment, user name and password, which may be secrets. Compares scalars, since
-/// a combining mark may attach to any character.
+/// Makes addresses printable: removes query, fragment, user name and password, which may be secrets. Compares Unicode scalars,
+/// since a combining mark may attach to any character.
 enum ShownAddress {
+    /// Returns a URL without the parts that may be secrets.
     static func text(_ url: URL) -> String { text(url.absoluteString) }
 
-    /// The same for an address as typed, which may be invalid.
+    /// Returns an address as typed, which may be invalid, without the parts that may be secrets.
     static func text(_ address: String) -> String {
         let scalars = address.unicodeScalars
         let start = schemeEnd(of: address)?.upperBound ?? scalars.startIndex
@@ -17,8 +18,8 @@ enum ShownAddress {
         return String(scalars[..<start]) + String(scalars[scalars.index(after: at)..<end])
     }
 
-    /// Returns the range of the `://` that ends the scheme of an address; nil if there is none. A first `://` after `@`, `/`, `?`
-    /// or `#` ends no scheme: it is part of a path, query or fragment.
+    /// Returns the range of the `://` that ends the scheme of an address; nil if the address has no scheme. If `@`, `/`, `?` or
+    /// `#` precedes the first `://`, this is part of a user name, path, query or fragment.
     static func schemeEnd(of address: String) -> Range<String.Index>? {
         guard let end = address.range(of: "://", options: .literal) else { return nil }
         let isScheme = !address.unicodeScalars[..<end.lowerBound].contains {

@@ -4,8 +4,10 @@ internal import Foundation
 internal import Lupine
 internal import LupineTransport
 
-/// The certificate chains that servers presented (`--certs`), with the details that a person checks and the pins to paste.
+/// Formats the certificate chains that servers presented (`--certs`), with the details that a person checks and the values for
+/// `--pin`.
 enum CertificateReport {
+    /// Returns the report; `now` decides which certificates are valid.
     static func text(
         _ chains: [(host: String, certificates: [SecCertificate])], style: Style, now: UnixTime = .now
     ) -> TerminalText {
@@ -16,35 +18,41 @@ enum CertificateReport {
         for (host, certificates) in chains {
             text += style.paint(host, .strong) + "\n"
             for (index, certificate) in certificates.enumerated() {
-                text += described(certificate, index, style, now)
+                text += description(of: certificate, index, style, now)
             }
             if let pin = certificates.first?.af.publicKey?.pin { text += "  to pin it: --pin \(pin)\n" }
         }
         return text
     }
 
-    private static func described(
-        _ certificate: SecCertificate, _ index: Int, _ style: Style, _ now: UnixTime
+    /// Returns the lines about one certificate.
+    private static func description(
+        of certificate: SecCertificate, _ index: Int, _ style: Style, _ now: UnixTime
     ) -> TerminalText {
         let der = [UInt8](SecCertificateCopyData(certificate))
-        guard let view = try? Certificate(der: der) else { return "  \(index). (cannot be read)\n" }
-        let names = view.subjectAlternativeNames.map(name)
-        let days = (view.notAfter.seconds - now.seconds) / 86_400
-        let state: TerminalText =
-            view.notAfter < now
-            ? style.paint("expired", .bad)
-            : now < view.notBefore ? style.paint("not valid yet", .bad) : "\(days) days left"
+        guard let parsed = try? Certificate(der: der) else { return "  \(index). (cannot be read)\n" }
+        let names = parsed.subjectAlternativeNames.map(name)
+        let daysLeft = (parsed.notAfter.seconds - now.seconds) / 86_400
+        let validity: TerminalText
+        if parsed.notAfter < now {
+            validity = style.paint("expired", .bad)
+        } else if now < parsed.notBefore {
+            validity = style.paint("not valid yet", .bad)
+        } else {
+            validity = "\(daysLeft) days left"
+        }
         var rows: [(name: String, value: TerminalText)] = [
-            ("subject", "\(view.subject)"), ("issuer", view.isSelfSigned ? "itself" : "\(view.issuer)"),
+            ("subject", "\(parsed.subject)"), ("issuer", parsed.isSelfSigned ? "itself" : "\(parsed.issuer)"),
             ("names", names.isEmpty ? "none" : "\(names.joined(separator: ", "))"),
-            ("valid", "\(view.notBefore) to \(view.notAfter) (\(state))"),
-            ("key", "\(view.keyType), signed with \(view.signatureAlgorithm)"),
+            ("valid", "\(parsed.notBefore) to \(parsed.notAfter) (\(validity))"),
+            ("key", "\(parsed.keyType), signed with \(parsed.signatureAlgorithm)"),
         ]
-        if view.isAuthority { rows.remove(at: 2) }
+        if parsed.isAuthority { rows.remove(at: 2) }
         if let pin = certificate.af.publicKey?.pin { rows.append(("pin", "\(pin)")) }
-        let head: TerminalText = "  \(index). "
-        return rows.enumerated().map { number, row in
-            (number == 0 ? head : "     ") + style.paint(row.name.padded(to: 8), .name) + row.value + "\n"
+        let firstMargin: TerminalText = "  \(index). "
+        return rows.enumerated().map { number, row -> TerminalText in
+            let margin = number == 0 ? firstMargin : "     "
+            return margin + style.paint(row.name.padded(to: 8), .name) + row.value + "\n"
         }.joined()
     }
 

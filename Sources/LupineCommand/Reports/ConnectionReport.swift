@@ -3,8 +3,9 @@
 internal import Foundation
 internal import Lupine
 
-/// The lines about connections that `-v` prints at the end, one for each transaction.
+/// Formats the lines about connections that `-v` prints at the end, one for each transaction.
 enum ConnectionReport {
+    /// Returns the lines for a fetch.
     static func text(_ report: FetchReport) -> TerminalText {
         var text = TerminalText()
         for transaction in report.metrics.flatMap(\.transactionMetrics) {
@@ -27,6 +28,7 @@ enum ConnectionReport {
         return text
     }
 
+    /// Returns the name of a TLS version.
     static func name(_ version: tls_protocol_version_t) -> String {
         switch version.rawValue {
         case 0x0304: "TLS 1.3"

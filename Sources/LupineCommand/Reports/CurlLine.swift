@@ -3,34 +3,46 @@
 internal import Foundation
 internal import Lupine
 
-/// The equivalent curl command of a plan (`--to-curl`), quoted for a POSIX shell. Secrets are hidden unless requested.
+/// The curl command that is equivalent to a plan (`--to-curl`), quoted for a POSIX shell. Secrets are hidden unless the user asks
+/// for them.
 struct CurlLine: Sendable {
+    /// The text that replaces a secret.
     static let hidden = "***"
 
+    /// The command as one line.
     let text: String
 
+    /// Creates the command for a plan.
+    ///
+    /// - Parameters:
+    ///   - plan: The request.
+    ///   - invocation: The options.
+    ///   - context: The context, which files are relative to.
+    ///   - cookies: The cookies that would be sent.
     init(_ plan: RequestPlan, _ invocation: Invocation, _ context: ProcessContext, cookies: [HTTPCookie]) {
-        let secret = { (text: String) in invocation.showsSecrets ? text : Self.hidden }
+        let hiddenUnlessAsked = { (text: String) in invocation.showsSecrets ? text : Self.hidden }
         var words = ["curl"]
-        let standard = plan.body.isNone ? "GET" : "POST"
-        var isUpload = false
+        let isUpload: Bool
+        // The method that curl uses without -X.
+        let curlMethod: String
         switch plan.body {
-        case .file, .standardInput: isUpload = true
-        case .none, .data: break
+        case .file, .standardInput: (isUpload, curlMethod) = (true, "PUT")
+        case .data: (isUpload, curlMethod) = (false, "POST")
+        case .none: (isUpload, curlMethod) = (false, "GET")
         }
         if plan.method == "HEAD" {
             words.append("-I")
-        } else if plan.method != (isUpload ? "PUT" : standard) {
+        } else if plan.method != curlMethod {
             words += ["-X", plan.method]
         }
         for (name, value) in plan.headers {
             let lowered = name.lowercased()
             if plan.credentials != nil, !plan.usesDigest, lowered == "authorization" { continue }
             if lowered == "accept", value == "*/*" { continue }
-            // curl would read a file of that name; no field name begins with `@`.
+            // curl would read fields from a file of this name. No valid field name begins with `@`.
             if name.utf8.first == UInt8(ascii: "@") { continue }
-            let shown = HeadText.secrets.contains(lowered) ? secret(value) : value
-            words += ["-H", shown.isEmpty ? "\(name);" : "\(name): \(shown)"]
+            let shownValue = HeadText.secrets.contains(lowered) ? hiddenUnlessAsked(value) : value
+            words += ["-H", shownValue.isEmpty ? "\(name);" : "\(name): \(shownValue)"]
         }
         for name in plan.omitted.sorted()
         where name != "Accept-Language" && !(name == "Content-Type" && isUpload) {
@@ -38,15 +50,15 @@ struct CurlLine: Sendable {
         }
         if let credentials = plan.credentials {
             if plan.usesDigest { words.append(invocation.authType == .any ? "--anyauth" : "--digest") }
-            words += ["-u", "\(credentials.user):\(secret(credentials.password))"]
+            words += ["-u", "\(credentials.user):\(hiddenUnlessAsked(credentials.password))"]
         }
         if !cookies.isEmpty {
-            let pairs = cookies.map { "\($0.name)=\(secret($0.value))" }.joined(separator: "; ")
+            let pairs = cookies.map { "\($0.name)=\(hiddenUnlessAsked($0.value))" }.joined(separator: "; ")
             // curl takes a value that begins with `@` for a file name.
             words += pairs.utf8.first == UInt8(ascii: "@") ? ["-H", "Cookie: \(pairs)"] : ["-b", pairs]
         }
-        words += Self.versions(invocation, plan.url)
-        words += Self.network(invocation, context)
+        words += Self.versionOptions(invocation, plan.url)
+        words += Self.otherOptions(invocation, context)
         if invocation.refusesDowngrade, plan.url.scheme == "https" { words += ["--proto-redir", "=https"] }
         var note = ""
         switch plan.body {
@@ -69,8 +81,9 @@ struct CurlLine: Sendable {
         text = words.map(Self.quoted).joined(separator: " ") + note
     }
 
-    /// The options that restrict curl to the same HTTP version. Where an https server may choose, curl lets it choose too.
-    private static func versions(_ invocation: Invocation, _ url: URL) -> [String] {
+    /// Returns the options that restrict curl to the same HTTP version. If an https server may choose the version, curl lets it
+    /// choose without an option.
+    private static func versionOptions(_ invocation: Invocation, _ url: URL) -> [String] {
         switch (invocation.versions, url.scheme?.lowercased()) {
         case (.http11, "https"): ["--http1.1"]
         case (.http2, "https"), (.http2, "http"): ["--http2-prior-knowledge"]
@@ -78,7 +91,8 @@ struct CurlLine: Sendable {
         }
     }
 
-    private static func network(_ invocation: Invocation, _ context: ProcessContext) -> [String] {
+    /// Returns the options that do not depend on the URL: for connections, TLS, limits and saving.
+    private static func otherOptions(_ invocation: Invocation, _ context: ProcessContext) -> [String] {
         var words: [String] = []
         func add(_ name: String, _ value: String?) {
             if let value { words += [name, value] }
@@ -87,17 +101,14 @@ struct CurlLine: Sendable {
         add("--max-redirs", invocation.redirectLimit.map { "\($0)" })
         if invocation.isInsecure { words.append("-k") }
         if invocation.fails { words.append(invocation.failsWithBody ? "--fail-with-body" : "-f") }
-        add("-x", invocation.proxy.map { invocation.showsSecrets ? $0 : withoutPassword($0) })
+        add("-x", invocation.proxy.map { invocation.showsSecrets ? $0 : hidingPassword($0) })
         if let user = invocation.proxyUser.map({ Credentials($0) }) {
             add("-U", "\(user.user):\(invocation.showsSecrets ? user.password : hidden)")
         }
         add("--noproxy", invocation.noProxy)
         for rule in invocation.connectToRules {
-            let ports = [rule.port, rule.newPort].map { $0.map { "\($0)" } ?? "" }
-            let hosts = [rule.host, rule.newHost].map {
-                $0.map { $0.contains(":") ? "[\($0)]" : $0 } ?? ""
-            }
-            add("--connect-to", "\(hosts[0]):\(ports[0]):\(hosts[1]):\(ports[1])")
+            let source = hostAndPort(rule.host, rule.port)
+            add("--connect-to", "\(source):\(hostAndPort(rule.newHost, rule.newPort))")
         }
         if let family = invocation.family { words.append(family == .ipv4 ? "-4" : "-6") }
         add("--max-filesize", invocation.maximumFileSize.map { "\($0)" })
@@ -118,7 +129,7 @@ struct CurlLine: Sendable {
         add(
             "--cert",
             invocation.certificate.map { typed in
-                let (file, password) = SessionMaker.certificate(typed, context)
+                let (file, password) = SessionMaker.fileAndPassword(typed, context)
                 return password == nil || invocation.showsSecrets ? typed : "\(file):\(hidden)"
             })
         add("--key", invocation.key)
@@ -149,8 +160,18 @@ struct CurlLine: Sendable {
         return words
     }
 
-    /// The proxy's URL without its password. Compares scalars, since a combining mark may attach to any character.
-    private static func withoutPassword(_ proxy: String) -> String {
+    /// Returns `HOST:PORT`, in which a missing host or port is empty and an IPv6 address is in brackets.
+    private static func hostAndPort(_ host: String?, _ port: UInt16?) -> String {
+        var text = host ?? ""
+        if text.contains(":") { text = "[\(text)]" }
+        text += ":"
+        if let port { text += "\(port)" }
+        return text
+    }
+
+    /// Returns a proxy's URL with its password hidden. Compares Unicode scalars, since a combining mark may attach to any
+    /// character.
+    private static func hidingPassword(_ proxy: String) -> String {
         let scalars = proxy.unicodeScalars
         let start = proxy.range(of: "://", options: .literal)?.upperBound ?? scalars.startIndex
         guard let at = scalars[start...].lastIndex(of: "@"),
@@ -159,16 +180,17 @@ struct CurlLine: Sendable {
         return String(scalars[...colon]) + hidden + String(scalars[at...])
     }
 
-    /// Quotes a word for a shell. Compares scalars: a quote followed by a combining mark still ends the quoting.
+    /// Quotes a word for a shell if necessary. Compares Unicode scalars: for a shell, a quote with a combining mark after it is a
+    /// quote.
     static func quoted(_ word: String) -> String {
-        let plain = word.unicodeScalars.allSatisfy {
+        let isPlain = word.unicodeScalars.allSatisfy {
             switch $0 {
             case "a"..."z", "A"..."Z", "0"..."9", "-", "_", ".", "/", ":", "=", ",", "@", "%", "+": true
             default: false
             }
         }
-        if plain, !word.isEmpty { return word }
-        let halves = word.unicodeScalars.split(separator: "'", omittingEmptySubsequences: false)
-        return "'" + halves.map { String($0) }.joined(separator: "'\\''") + "'"
+        if isPlain, !word.isEmpty { return word }
+        let parts = word.unicodeScalars.split(separator: "'", omittingEmptySubsequences: false)
+        return "'" + parts.map { String($0) }.joined(separator: "'\\''") + "'"
     }
 }

@@ -20,12 +20,14 @@ final class EventReporter: EventMonitor {
         start = clock.now
     }
 
-    private func printEvent(_ what: String, _ details: String = "") {
+    /// Prints the name and the details of an event, with the time since the start.
+    private func printEvent(_ name: String, _ details: String = "") {
         let time = ByteText.duration((clock.now - start) / .seconds(1))
         let tail = details.isEmpty ? "" : " \(details)"
-        sink.say("\(style.paint(time.padded(to: 9), .faint)) \(style.paint(what, .name))\(tail)\n")
+        sink.say("\(style.paint(time.padded(to: 9), .faint)) \(style.paint(name, .name))\(tail)\n")
     }
 
+    /// Returns the method and the URL of a request, without the parts of the URL that may be secrets.
     private func address(_ request: URLRequest?) -> String {
         guard let request, let url = request.url else { return "" }
         let text = showsSecrets ? url.absoluteString : ShownAddress.text(url)

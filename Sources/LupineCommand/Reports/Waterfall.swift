@@ -3,8 +3,8 @@
 internal import Foundation
 internal import Lupine
 
-/// The timing of a fetch (`--timing`): a row for each transaction, thus for each redirect, challenge and attempt. Times are
-/// seconds since the start of the first.
+/// The timing of a fetch (`--timing`): a row for each transaction, and so for each redirect, challenge and attempt. Times are in
+/// seconds since the start of the first transaction.
 struct Waterfall: Sendable {
     /// A part of a transaction.
     enum Phase: String, CaseIterable, Sendable {
@@ -15,7 +15,7 @@ struct Waterfall: Sendable {
         case wait = "wait"
         case receive = "receive"
 
-        /// The letter that it is drawn with.
+        /// The letter that draws the phase without Unicode.
         var letter: Character {
             switch self {
             case .lookUp: "l"
@@ -28,11 +28,14 @@ struct Waterfall: Sendable {
         }
     }
 
+    /// The timing of one transaction.
     struct Row: Sendable {
         var method: String
         var url: String
         var status: Int?
+        /// Whether the transaction used a connection of an earlier one.
         var isReused: Bool
+        /// The address and the port of the server or the proxy.
         var remote: String?
         var start: Double
         var end: Double
@@ -40,6 +43,7 @@ struct Waterfall: Sendable {
     }
 
     let rows: [Row]
+    /// The time from the start of the first transaction to the end of the last attempt.
     let total: Double
 
     init(rows: [Row], total: Double) {
@@ -60,6 +64,7 @@ struct Waterfall: Sendable {
 
     // MARK: for people
 
+    /// Returns the waterfall as lines for this number of columns.
     func text(columns: Int, unicode: Bool, style: Style) -> TerminalText {
         guard !rows.isEmpty else { return "Nothing was measured: no request was sent.\n" }
         let width = max(10, min(columns, 120) - 14)
@@ -71,23 +76,25 @@ struct Waterfall: Sendable {
             let remote = row.remote.map { " (\($0)\(reused))" } ?? ""
             let address = TerminalFilter.line("\(row.method) \(row.url)")
             let room = max(10, columns - 5 - (columns < 60 ? 0 : remote.count))
-            let cut =
-                address.count > room ? String(address.prefix(room - 1)) + (unicode ? "…" : "~") : address
-            lines.append("\(status) \(cut)\(columns < 60 ? "" : style.paint(remote, .faint))")
+            var shortAddress = address
+            if address.count > room {
+                shortAddress = String(address.prefix(room - 1)) + (unicode ? "…" : "~")
+            }
+            lines.append("\(status) \(shortAddress)\(columns < 60 ? "" : style.paint(remote, .faint))")
             for span in row.spans {
-                let left = total > 0 ? Int(span.start / total * Double(width)) : 0
-                let size = total > 0 ? max(1, Int((span.end - span.start) / total * Double(width))) : 1
+                let offset = total > 0 ? Int(span.start / total * Double(width)) : 0
+                let length = total > 0 ? max(1, Int((span.end - span.start) / total * Double(width))) : 1
                 let mark = unicode ? "█" : String(span.phase.letter)
-                let start = min(left, width - 1)
-                let bar = String(repeating: mark, count: min(size, width - start))
+                let start = min(offset, width - 1)
+                let bar = String(repeating: mark, count: min(length, width - start))
                 let time = ByteText.duration(span.end - span.start)
                 let label: TerminalText = "  \(span.phase.rawValue.padded(to: 8))"
-                let field: TerminalText =
-                    "\(String(repeating: " ", count: start))\(style.paint(bar, Self.ink(span.phase)))"
-                let isRoomy = start + bar.count + time.count + 1 <= width
-                lines.append("\(label) \(field)\(isRoomy ? " \(time)" : "")")
-                if !isRoomy {
-                    lines[lines.count - 1] = "\(label) \(inFront(of: bar, start, time, span.phase, style))"
+                if start + bar.count + time.count + 1 <= width {
+                    let margin = String(repeating: " ", count: start)
+                    lines.append("\(label) \(margin)\(style.paint(bar, Self.ink(span.phase))) \(time)")
+                } else {
+                    let field = timeBeforeBar(bar, start, time, span.phase, style)
+                    lines.append("\(label) \(field)")
                 }
             }
         }
@@ -95,12 +102,13 @@ struct Waterfall: Sendable {
         return lines.joined("\n") + "\n"
     }
 
-    private func inFront(of bar: String, _ start: Int, _ time: String, _ phase: Phase, _ style: Style)
-        -> TerminalText
-    {
-        let painted = style.paint(bar, Self.ink(phase))
-        guard start > time.count else { return painted }
-        return "\(String(repeating: " ", count: start - time.count - 1))\(time) \(painted)"
+    /// Returns a bar that starts in this column, with the time before it, since there is no room after it.
+    private func timeBeforeBar(
+        _ bar: String, _ start: Int, _ time: String, _ phase: Phase, _ style: Style
+    ) -> TerminalText {
+        let paintedBar = style.paint(bar, Self.ink(phase))
+        guard start > time.count else { return paintedBar }
+        return "\(String(repeating: " ", count: start - time.count - 1))\(time) \(paintedBar)"
     }
 
     private static func ink(_ phase: Phase) -> Style.Ink {
@@ -139,10 +147,12 @@ struct Waterfall: Sendable {
         ])
     }
 
+    /// Formats seconds as a JSON number.
     private static func number(_ seconds: Double) -> String { ByteText.decimals(max(0, seconds), 6) }
 }
 
 extension Waterfall.Row {
+    /// Creates the row of a transaction; its times are relative to `origin`.
     init(_ metrics: URLSessionTaskTransactionMetrics, since origin: Date) {
         func time(_ date: Date?) -> Double? { date.map { max(0, $0.timeIntervalSince(origin)) } }
         method = metrics.request.httpMethod ?? "GET"
@@ -154,8 +164,8 @@ extension Waterfall.Row {
             return metrics.remotePort.map { "\(name):\($0)" } ?? name
         }
         var spans: [(phase: Waterfall.Phase, start: Double, end: Double)] = []
-        func add(_ phase: Waterfall.Phase, _ from: Date?, _ to: Date?) {
-            guard let start = time(from), let end = time(to) else { return }
+        func add(_ phase: Waterfall.Phase, _ startDate: Date?, _ endDate: Date?) {
+            guard let start = time(startDate), let end = time(endDate) else { return }
             spans.append((phase, start, max(start, end)))
         }
         add(.lookUp, metrics.domainLookupStartDate, metrics.domainLookupEndDate)

@@ -9,19 +9,19 @@ struct WriteOut: Sendable {
 
     init(_ report: FetchReport) { self.report = report }
 
-    /// Returns the filled-in format. The format is the user's and trusted, the values are not. Unknown names are left out, as in
-    /// curl.
+    /// Returns the format with its placeholders replaced. The format is the user's and trusted, the values are not. Placeholders
+    /// with unknown names are removed, as in curl.
     func text(_ format: String) -> TerminalText {
         var text = TerminalText()
         var literal = ""
-        func fill(_ value: String) {
+        func appendValue(_ value: String) {
             text += TerminalText(trusted: literal) + "\(value)"
             literal = ""
         }
-        var rest = Substring(format)
-        while let letter = rest.popFirst() {
-            if letter == "\\", let escape = rest.first {
-                rest = rest.dropFirst()
+        var unread = Substring(format)
+        while let letter = unread.popFirst() {
+            if letter == "\\", let escape = unread.first {
+                unread = unread.dropFirst()
                 switch escape {
                 case "n": literal += "\n"
                 case "t": literal += "\t"
@@ -29,29 +29,30 @@ struct WriteOut: Sendable {
                 case "\\": literal += "\\"
                 default: literal += "\\\(escape)"
                 }
-            } else if letter == "%", rest.first == "%" {
-                rest = rest.dropFirst()
+            } else if letter == "%", unread.first == "%" {
+                unread = unread.dropFirst()
                 literal += "%"
-            } else if letter == "%", rest.hasPrefix("header{"), let end = rest.firstIndex(of: "}") {
-                let name = String(rest[rest.index(rest.startIndex, offsetBy: 7)..<end])
-                fill(report.response?.value(forHTTPHeaderField: name) ?? "")
-                rest = rest[rest.index(after: end)...]
-            } else if letter == "%", rest.first == "{", let end = rest.firstIndex(of: "}") {
-                fill(value(String(rest[rest.index(after: rest.startIndex)..<end])))
-                rest = rest[rest.index(after: end)...]
+            } else if letter == "%", unread.hasPrefix("header{"), let end = unread.firstIndex(of: "}") {
+                let name = String(unread[unread.index(unread.startIndex, offsetBy: 7)..<end])
+                appendValue(report.response?.value(forHTTPHeaderField: name) ?? "")
+                unread = unread[unread.index(after: end)...]
+            } else if letter == "%", unread.first == "{", let end = unread.firstIndex(of: "}") {
+                appendValue(value(String(unread[unread.index(after: unread.startIndex)..<end])))
+                unread = unread[unread.index(after: end)...]
             } else {
                 literal.append(letter)
             }
         }
-        fill("")
+        appendValue("")
         return text
     }
 
     private var transactions: [URLSessionTaskTransactionMetrics] {
         report.metrics.flatMap(\.transactionMetrics)
     }
-    private var last: URLSessionTaskTransactionMetrics? { transactions.last }
+    private var lastTransaction: URLSessionTaskTransactionMetrics? { transactions.last }
 
+    /// Returns the value of a placeholder; empty if the name is unknown.
     private func value(_ name: String) -> String {
         switch name {
         case "http_code", "response_code":
@@ -75,11 +76,11 @@ struct WriteOut: Sendable {
                 let location = response.value(forHTTPHeaderField: "Location")
             else { return "" }
             return URL(string: location, relativeTo: response.url)?.absoluteString ?? ""
-        case "remote_ip": return last?.remoteAddress ?? ""
-        case "remote_port": return last?.remotePort ?? "0"
-        case "local_ip": return last?.localAddress ?? ""
-        case "local_port": return last?.localPort ?? "0"
-        case "method": return last?.request.httpMethod ?? report.plan.method
+        case "remote_ip": return lastTransaction?.remoteAddress ?? ""
+        case "remote_port": return lastTransaction?.remotePort ?? "0"
+        case "local_ip": return lastTransaction?.localAddress ?? ""
+        case "local_port": return lastTransaction?.localPort ?? "0"
+        case "method": return lastTransaction?.request.httpMethod ?? report.plan.method
         case "scheme": return report.response?.url?.scheme ?? report.plan.url.scheme ?? ""
         case "filename_effective": return report.file ?? ""
         case "exitcode": return "\(report.code.rawValue)"
@@ -88,6 +89,7 @@ struct WriteOut: Sendable {
         }
     }
 
+    /// Returns the value of a placeholder for a time or a speed; empty if the name is unknown.
     private func time(_ name: String) -> String {
         let origin = transactions.first?.fetchStartDate
         func since(_ date: Date?) -> Double {
@@ -97,11 +99,12 @@ struct WriteOut: Sendable {
         let total = report.metrics.last.map { since($0.taskInterval.end) } ?? 0
         let seconds: Double
         switch name {
-        case "time_namelookup": seconds = since(last?.domainLookupEndDate)
-        case "time_connect": seconds = since(last?.secureConnectionStartDate ?? last?.connectEndDate)
-        case "time_appconnect": seconds = since(last?.secureConnectionEndDate)
-        case "time_pretransfer": seconds = since(last?.requestStartDate)
-        case "time_starttransfer": seconds = since(last?.responseStartDate)
+        case "time_namelookup": seconds = since(lastTransaction?.domainLookupEndDate)
+        case "time_connect":
+            seconds = since(lastTransaction?.secureConnectionStartDate ?? lastTransaction?.connectEndDate)
+        case "time_appconnect": seconds = since(lastTransaction?.secureConnectionEndDate)
+        case "time_pretransfer": seconds = since(lastTransaction?.requestStartDate)
+        case "time_starttransfer": seconds = since(lastTransaction?.responseStartDate)
         case "time_total": seconds = total
         case "speed_download": return "\(total > 0 ? Int64(Double(report.received) / total) : 0)"
         default: return ""

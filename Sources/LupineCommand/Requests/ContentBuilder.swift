@@ -3,39 +3,39 @@
 internal import Foundation
 internal import Lupine
 
-/// Builds the body of a request from items, `-d`, `-F`, `--raw`, `-T` or the standard input. It reads files, and the standard
-/// input if no other source is given.
+/// Builds the body of a request from items, `-d`, `-F`, `--raw` or `-T`, or from the standard input if none of them is given.
+/// Reads the files that they name.
 struct ContentBuilder {
     let invocation: Invocation
     let context: ProcessContext
-    /// The folder for multipart forms that are too large for memory.
-    let scratch: URL
+    /// The folder for multipart forms that are too large for memory; created when one is needed.
+    let scratchFolder: URL
 
-    /// Returns the body with its type and query.
+    /// Returns the body with its type and its part of the query.
     func build() throws -> RequestContent {
         var content = RequestContent()
         for case .query(let name, let value) in invocation.items { content.query.append((name, value)) }
-        for piece in invocation.queryPieces { try addQuery(piece, to: &content) }
+        for parameter in invocation.queryPieces { try addQuery(parameter, to: &content) }
         if let file = invocation.upload {
             content.body = try upload(file)
             content.source = "-T"
         } else if !invocation.data.isEmpty {
-            try takeData(into: &content)
+            try setDataBody(of: &content)
         } else if !invocation.parts.isEmpty {
             let form = MultipartFormData()
             for (index, part) in invocation.parts.enumerated() {
-                try append(part, to: form, isPlain: invocation.literalParts.contains(index))
+                try append(part, to: form, isLiteral: invocation.literalParts.contains(index))
             }
-            try take(form, into: &content)
+            try setBody(form, of: &content)
             content.source = "-F"
         } else if let raw = invocation.raw {
-            take(Data(raw.utf8), into: &content)
+            setBody(Data(raw.utf8), of: &content)
             content.source = "--raw"
         } else if invocation.items.contains(where: \.isContent) {
-            try takeItems(into: &content)
+            try setItemsBody(of: &content)
             content.source = "items"
         } else {
-            try takeStandardInput(into: &content)
+            try setStandardInputBody(of: &content)
         }
         if !content.body.isNone, let method = invocation.method {
             try InvocationCheck.checkBody(of: method, from: content.source)
@@ -45,6 +45,8 @@ struct ContentBuilder {
 
     // MARK: -T and the standard input
 
+    /// Returns the body of `-T`: a file, or for `-` the standard input, which is read while it is sent if it can be opened by a
+    /// path.
     private func upload(_ typed: String) throws -> MessageBody {
         if typed == "-" {
             guard let path = context.input.path else { return .data(try readInput()) }
@@ -63,20 +65,22 @@ struct ContentBuilder {
         } catch { throw CommandFailure.unreadable(typed, error) }
     }
 
-    private func takeStandardInput(into content: inout RequestContent) throws {
+    /// Sets the body to the standard input, if it is a pipe or a file with content and the request may have a body.
+    private func setStandardInputBody(of content: inout RequestContent) throws {
         let kind = context.input.kind
         guard !invocation.ignoresStandardInput, kind == .pipe || kind == .file, !invocation.asksForHead,
-            !invocation.urls.contains(where: InvocationCheck.isSocket)
+            !invocation.urls.contains(where: InvocationCheck.isWebSocketURL)
         else { return }
-        let notice = warnOfSilentInput()
-        defer { notice.cancel() }
+        let warning = warnOfSilentInput()
+        defer { warning.cancel() }
         let data = try readInput()
         guard !data.isEmpty else { return }
-        take(data, into: &content)
+        setBody(data, of: &content)
         content.source = "the standard input; --ignore-stdin leaves it alone"
     }
 
-    /// Prints a message if the input stays silent for three seconds: a script's pipe may have no writer.
+    /// Prints a warning after three seconds unless the returned task is cancelled before: a script may have inherited a pipe to
+    /// which no program writes.
     private func warnOfSilentInput() -> Task<Void, Never> {
         let (errors, isSilent) = (context.errors, invocation.isSilent)
         return Task.detached {
@@ -86,14 +90,16 @@ struct ContentBuilder {
         }
     }
 
+    /// Reads the standard input to its end.
     private func readInput() throws -> Data {
-        var all = Data()
+        var content = Data()
         do {
-            while let piece = try context.input.read() { all.append(piece) }
+            while let piece = try context.input.read() { content.append(piece) }
         } catch { throw CommandFailure.unreadable("the standard input", error) }
-        return all
+        return content
     }
 
+    /// Reads a file, or for `-` the standard input.
     private func read(_ typed: String) throws -> Data {
         if typed == "-" { return try readInput() }
         do { return try Data(contentsOf: URL(fileURLWithPath: context.path(typed))) } catch {
@@ -101,8 +107,8 @@ struct ContentBuilder {
         }
     }
 
-    /// Takes a body whose type is derived from its bytes.
-    private func take(_ data: Data, into content: inout RequestContent) {
+    /// Sets the body to these bytes, from which its type is derived.
+    private func setBody(_ data: Data, of content: inout RequestContent) {
         content.body = .data(data)
         if invocation.itemForm == .form {
             content.type = "application/x-www-form-urlencoded; charset=utf-8"
@@ -117,24 +123,25 @@ struct ContentBuilder {
 
     // MARK: -d
 
-    private func takeData(into content: inout RequestContent) throws {
-        var all = Data()
+    /// Sets the body to the values of `-d`, or with `-G` adds them to the query.
+    private func setDataBody(of content: inout RequestContent) throws {
+        var body = Data()
         for piece in invocation.data {
-            if !all.isEmpty, piece.kind != .json { all.append(UInt8(ascii: "&")) }
-            all.append(try bytes(of: piece))
+            if !body.isEmpty, piece.kind != .json { body.append(UInt8(ascii: "&")) }
+            body.append(try bytes(of: piece))
         }
         if invocation.putsDataIntoQuery {
-            content.rawQuery =
-                ((content.rawQuery.map { [$0] } ?? []) + [String(decoding: all, as: UTF8.self)])
-                .joined(separator: "&")
+            addRawQuery(String(decoding: body, as: UTF8.self), to: &content)
             return
         }
-        content.body = .data(all)
+        content.body = .data(body)
         content.source = "-d"
         content.wantsJSON = invocation.itemForm == .json
         content.type = content.wantsJSON ? "application/json" : "application/x-www-form-urlencoded"
     }
 
+    /// Returns what a value of `-d` or a related option adds to the body. `-d` removes line ends and NUL from a file, as curl
+    /// does.
     private func bytes(of piece: Invocation.DataPiece) throws -> Data {
         let file = piece.text.hasPrefix("@") ? String(piece.text.dropFirst()) : nil
         switch piece.kind {
@@ -147,45 +154,55 @@ struct ContentBuilder {
         }
     }
 
-    /// Adds curl's --url-query: percent-encoded, unless it begins with a plus sign.
-    private func addQuery(_ piece: String, to content: inout RequestContent) throws {
-        let text = piece.hasPrefix("+") ? String(piece.dropFirst()) : try encoded(piece)
-        content.rawQuery = (content.rawQuery.map { $0 + "&" } ?? "") + text
+    /// Adds a value of curl's --url-query to the query: percent-encoded, unless it begins with a plus sign.
+    private func addQuery(_ parameter: String, to content: inout RequestContent) throws {
+        let isEncoded = parameter.hasPrefix("+")
+        let query = isEncoded ? String(parameter.dropFirst()) : try encoded(parameter)
+        addRawQuery(query, to: &content)
+    }
+
+    /// Adds encoded text to the query.
+    private func addRawQuery(_ query: String, to content: inout RequestContent) {
+        if let earlier = content.rawQuery {
+            content.rawQuery = earlier + "&" + query
+        } else {
+            content.rawQuery = query
+        }
     }
 
     /// Encodes `content`, `=content`, `name=content`, `@file` or `name@file`, as curl does.
     private func encoded(_ text: String) throws -> String {
-        guard let place = text.firstIndex(where: { $0 == "=" || $0 == "@" }) else {
+        guard let separator = text.firstIndex(where: { $0 == "=" || $0 == "@" }) else {
             return PercentEncoding.form(text)
         }
-        let name = text[..<place]
-        let rest = String(text[text.index(after: place)...])
-        let value = text[place] == "=" ? rest : String(decoding: try read(rest), as: UTF8.self)
+        let name = text[..<separator]
+        var value = String(text[text.index(after: separator)...])
+        if text[separator] == "@" { value = String(decoding: try read(value), as: UTF8.self) }
         return (name.isEmpty ? "" : "\(name)=") + PercentEncoding.form(value)
     }
 
-    // MARK: forms of parts
+    // MARK: -F
 
-    /// Appends `NAME=CONTENT`, `NAME=@FILE` or `NAME=<FILE`, with `;type=` and `;filename=`. A plain part is a literal
-    /// `NAME=CONTENT`.
-    private func append(_ part: String, to form: MultipartFormData, isPlain: Bool) throws {
+    /// Appends a part to a form: `NAME=CONTENT`, `NAME=@FILE` or `NAME=<FILE`, with `;type=` and `;filename=`. In a literal part,
+    /// which is `NAME=CONTENT`, none of these characters has a meaning.
+    private func append(_ part: String, to form: MultipartFormData, isLiteral: Bool) throws {
         let halves = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(
             String.init)
         let name = halves[0]
-        if isPlain { return form.append(Data(halves[1].utf8), withName: name) }
-        var pieces = halves[1].split(separator: ";", omittingEmptySubsequences: false).map(String.init)
-        var content = pieces.removeFirst()
+        if isLiteral { return form.append(Data(halves[1].utf8), withName: name) }
+        var parameters = halves[1].split(separator: ";", omittingEmptySubsequences: false).map(String.init)
+        var content = parameters.removeFirst()
         var type: String?
         var filename: String?
-        for piece in pieces {
-            let trimmed = String(piece.drop(while: { $0 == " " }))
+        for parameter in parameters {
+            let trimmed = String(parameter.drop(while: { $0 == " " }))
             if trimmed.hasPrefix("type=") {
                 type = String(trimmed.dropFirst(5))
             } else if trimmed.hasPrefix("filename=") {
                 filename = String(trimmed.dropFirst(9)).trimmingCharacters(
                     in: CharacterSet(charactersIn: "\""))
             } else {
-                content += ";" + piece
+                content += ";" + parameter
             }
         }
         if content.hasPrefix("@") {
@@ -197,6 +214,7 @@ struct ContentBuilder {
         }
     }
 
+    /// Appends a file to a form, or for `-` the standard input.
     private func attach(
         _ typed: String, name: String, type: String?, filename: String?, to form: MultipartFormData
     ) throws {
@@ -212,16 +230,18 @@ struct ContentBuilder {
         form.append(URL(fileURLWithPath: path), withName: name, fileName: filename, mimeType: type)
     }
 
-    private func take(_ form: MultipartFormData, into content: inout RequestContent) throws {
+    /// Sets the body to an encoded multipart form: in memory, or in a file if it is large.
+    private func setBody(_ form: MultipartFormData, of content: inout RequestContent) throws {
         content.type = form.contentType
         do {
             if form.contentLength < MultipartFormData.encodingMemoryThreshold {
                 content.body = .data(try form.encode())
             } else {
-                // Other users may access the temporary folder, so this one is closed to them.
+                // Other users may have access to the folder above, so they get none to this one.
                 try FileManager.default.createDirectory(
-                    at: scratch, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-                let file = scratch.appendingPathComponent("form-\(UUID().uuidString)")
+                    at: scratchFolder, withIntermediateDirectories: true,
+                    attributes: [.posixPermissions: 0o700])
+                let file = scratchFolder.appendingPathComponent("form-\(UUID().uuidString)")
                 try form.writeEncodedData(to: file)
                 let size = try FileManager.default.attributesOfItem(atPath: file.path)[.size] as? NSNumber
                 content.body = .file(path: file.path, count: size?.int64Value ?? 0)
@@ -231,7 +251,8 @@ struct ContentBuilder {
 
     // MARK: items
 
-    private func takeItems(into content: inout RequestContent) throws {
+    /// Sets the body to the items: one file, a JSON object, a form or a multipart form.
+    private func setItemsBody(of content: inout RequestContent) throws {
         let items = invocation.items.filter(\.isContent)
         if items.count == 1, case .file("", let path, let type) = items[0] {
             content.body = try upload(path)
@@ -246,19 +267,20 @@ struct ContentBuilder {
                     "a file cannot stand in JSON: use --form to upload it, name=@file for its text, or @file alone"
                 )
             }
-            try takeObject(items, into: &content)
-        case .form where !hasFile: try takeForm(items, into: &content)
+            try setJSONBody(items, of: &content)
+        case .form where !hasFile: try setFormBody(items, of: &content)
         case .form, .multipart:
             let form = MultipartFormData()
             for item in items { try append(item, to: form) }
-            try take(form, into: &content)
+            try setBody(form, of: &content)
         }
     }
 
-    private func takeObject(_ items: [RequestItem], into content: inout RequestContent) throws {
-        // A path that begins with a bracket makes the root an array.
-        let first = items.lazy.compactMap(\.fieldName).first.map { Array($0.prefix(1)) == ["["] } ?? false
-        var tree = first ? JSONTree.array([]) : JSONTree.object([])
+    /// Sets the body to the JSON that the items describe.
+    private func setJSONBody(_ items: [RequestItem], of content: inout RequestContent) throws {
+        // If the first name begins with a bracket, the root is an array.
+        let isArray = items.lazy.compactMap(\.fieldName).first?.first == "["
+        var tree = isArray ? JSONTree.array([]) : JSONTree.object([])
         for item in items {
             let member: (name: String, json: String)
             switch item {
@@ -276,6 +298,7 @@ struct ContentBuilder {
         content.wantsJSON = true
     }
 
+    /// Returns the text of a JSON value; throws if the data is not JSON.
     private func json(_ data: Data, of name: String) throws -> String {
         guard JSONText.isValid([UInt8](data)) else {
             throw UsageError(
@@ -285,7 +308,8 @@ struct ContentBuilder {
         return String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
-    private func takeForm(_ items: [RequestItem], into content: inout RequestContent) throws {
+    /// Sets the body to the items as a URL-encoded form.
+    private func setFormBody(_ items: [RequestItem], of content: inout RequestContent) throws {
         var pairs: [String] = []
         for item in items {
             let pair: (String, String)

@@ -19,6 +19,6 @@ struct Credentials: Hashable, Sendable {
         self.password = password
     }
 
-    /// The value of `Authorization` for Basic (RFC 7617).
-    var basic: String { "Basic " + Data("\(user):\(password)".utf8).base64EncodedString() }
+    /// The value of `Authorization` for the Basic scheme (RFC 7617).
+    var basicAuthorization: String { "Basic " + Data("\(user):\(password)".utf8).base64EncodedString() }
 }

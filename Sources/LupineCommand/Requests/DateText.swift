@@ -9,26 +9,26 @@ enum DateText {
         formatter("EEE, dd MMM yyyy HH:mm:ss 'GMT'").string(from: date)
     }
 
-    /// Parses a date in one of HTTP's three forms or a common form such as `2024-01-02 03:04`; nil if it is invalid. Without a
-    /// zone it is in GMT.
+    /// Parses a date in one of HTTP's three formats or in a common format such as `2024-01-02 03:04`; nil if it is invalid. The
+    /// time zone is GMT unless the text has one.
     static func date(_ text: String) -> Date? {
         let trimmed = text.trimmingCharacters(in: .whitespaces)
         guard trimmed.contains(where: \.isNumber) else { return nil }
-        return forms.lazy.compactMap { formatter($0).date(from: trimmed) }.first
+        return formats.lazy.compactMap { formatter($0).date(from: trimmed) }.first
     }
 
-    private static let forms = [
+    private static let formats = [
         "EEE, dd MMM yyyy HH:mm:ss zzz", "EEEE, dd-MMM-yy HH:mm:ss zzz", "EEE MMM d HH:mm:ss yyyy",
         "yyyy-MM-dd",
         "yyyy-MM-dd HH:mm:ss", "yyyy-MM-dd HH:mm", "yyyy-MM-dd'T'HH:mm:ssXXX", "yyyyMMdd", "d MMM yyyy",
         "d MMM yyyy HH:mm:ss", "MMM d yyyy",
     ]
 
-    private static func formatter(_ form: String) -> DateFormatter {
+    private static func formatter(_ format: String) -> DateFormatter {
         let formatter = DateFormatter()
         formatter.locale = Locale(identifier: "en_US_POSIX")
         formatter.timeZone = TimeZone(identifier: "GMT")
-        formatter.dateFormat = form
+        formatter.dateFormat = format
         return formatter
     }
 }

@@ -1,60 +1,66 @@
 // SPDX-License-Identifier: MIT
 
-/// JSON built from items with paths, HTTPie's `a[b][]=c`. Values are validated JSON text.
+/// JSON that is built from items whose names are paths, such as HTTPie's `a[b][]=c`.
 enum JSONTree {
+    /// The JSON text of a value, which the caller has validated.
     case value(String)
     case object([(name: String, tree: JSONTree)])
     case array([JSONTree])
 
     /// One step of a path.
     enum Step: Hashable {
+        /// A member of an object.
         case member(String)
+        /// The element of an array with this index.
         case element(Int)
+        /// A new element at the end of an array.
         case append
     }
 
-    /// Parses a name into steps: `a`, `a[b]`, `a[]`, `a[0]`. A backslash before a bracket makes it an ordinary character.
+    /// Parses a name such as `a`, `a[b]`, `a[]` or `a[0]` into steps. A backslash before a bracket makes the bracket an ordinary
+    /// character.
     static func steps(_ name: String) throws(UsageError) -> [Step] {
         var steps: [Step] = []
         var part = ""
-        var isInside = false
+        var isInBrackets = false
         var rest = name.unicodeScalars[...]
         while let scalar = rest.popFirst() {
-            switch (scalar, isInside) {
+            switch (scalar, isInBrackets) {
             case ("\\", _) where rest.first == "[" || rest.first == "]":
                 if let next = rest.popFirst() { part.unicodeScalars.append(next) }
             case ("[", false):
                 if steps.isEmpty, !part.isEmpty { steps.append(.member(part)) }
                 part = ""
-                isInside = true
+                isInBrackets = true
             case ("]", true):
                 guard steps.count < mostSteps else {
                     throw UsageError("`\(name)` has more than \(mostSteps) steps")
                 }
                 steps.append(step(part))
                 part = ""
-                isInside = false
-                guard rest.isEmpty || rest.first == "[" else { throw broken(name) }
-            case ("[", true): throw broken(name)
+                isInBrackets = false
+                guard rest.isEmpty || rest.first == "[" else { throw invalidPath(name) }
+            case ("[", true): throw invalidPath(name)
             default: part.unicodeScalars.append(scalar)
             }
         }
-        if isInside { throw broken(name) }
+        if isInBrackets { throw invalidPath(name) }
         return steps.isEmpty ? [.member(part)] : steps
     }
 
-    /// The step for the text in brackets. A string of digits is an index, even if it is too large for `Int`.
+    /// Returns the step for the text in brackets. Digits are an index, even one that is too large for `Int`.
     private static func step(_ part: String) -> Step {
         if part.isEmpty { return .append }
         let isNumber = part.allSatisfy { $0.isASCII && $0.isNumber }
         return isNumber ? .element(Quantity.count(part) ?? .max) : .member(part)
     }
 
-    private static func broken(_ name: String) -> UsageError {
+    private static func invalidPath(_ name: String) -> UsageError {
         UsageError("`\(name)` is no path of JSON: write a[b], a[] or a[0], and \\[ for a bracket of the name")
     }
 
-    /// Sets the value at a path.
+    /// Sets the value at a path, and creates the objects and arrays that lead there. Throws if the path does not match the values
+    /// that exist; the error contains `name`.
     mutating func put(_ json: String, at path: some Collection<Step>, of name: String) throws(UsageError) {
         guard let step = path.first else {
             self = .value(json)
@@ -92,7 +98,7 @@ enum JSONTree {
     /// The maximum number of steps of a path, since each step is a recursive call.
     private static let mostSteps = 100
 
-    /// The initial value to which a step is applied.
+    /// Returns the empty value to which a step is applied; null if there is no step.
     static func empty(for step: Step?) -> JSONTree {
         switch step {
         case .member: .object([])
@@ -101,6 +107,7 @@ enum JSONTree {
         }
     }
 
+    /// The JSON text.
     var text: String {
         switch self {
         case .value(let json): json

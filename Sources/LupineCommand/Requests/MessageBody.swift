@@ -11,20 +11,21 @@ enum MessageBody: Hashable, Sendable {
     /// The standard input, read while it is sent.
     case standardInput(path: String)
 
+    /// Whether the request has no body.
     var isNone: Bool { self == .none }
 }
 
-/// A body with its type and its part of the query.
+/// The content of a request: its body with its type, and the query parameters that come from items and options.
 struct RequestContent: Sendable {
     var body = MessageBody.none
-    /// The media type, unless the user sets another.
+    /// The media type, which a header field of the user replaces.
     var type: String?
     /// The query parameters of items.
     var query: [(name: String, value: String?)] = []
-    /// The part of the query that is encoded already, from `-G` and `--url-query`.
+    /// The encoded part of the query, from `-G` and `--url-query`.
     var rawQuery: String?
-    /// The source's name in usage errors.
+    /// The name of the body's source in usage errors.
     var source = ""
-    /// Whether JSON is preferred in the response.
+    /// Whether the request prefers JSON as the response.
     var wantsJSON = false
 }

@@ -3,13 +3,13 @@
 internal import Foundation
 internal import Lupine
 
-/// A `SessionDelegate` that also refuses Basic challenges with `--digest`, so that the password is never sent in clear. Called on
-/// the session's root queue.
+/// A `SessionDelegate` that with `--digest` rejects Basic challenges, so that the password is never sent in clear. The library
+/// calls it on the session's root queue.
 final class ChallengeDelegate: SessionDelegate, @unchecked Sendable {
-    private let digestOnly: Bool
+    private let allowsOnlyDigest: Bool
 
-    init(digestOnly: Bool) {
-        self.digestOnly = digestOnly
+    init(allowsOnlyDigest: Bool) {
+        self.allowsOnlyDigest = allowsOnlyDigest
         super.init(fileManager: .default)
     }
 
@@ -18,7 +18,7 @@ final class ChallengeDelegate: SessionDelegate, @unchecked Sendable {
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
         let method = challenge.protectionSpace.authenticationMethod
-        if digestOnly, method == NSURLAuthenticationMethodHTTPBasic {
+        if allowsOnlyDigest, method == NSURLAuthenticationMethodHTTPBasic {
             return completionHandler(.rejectProtectionSpace, nil)
         }
         super.urlSession(session, task: task, didReceive: challenge, completionHandler: completionHandler)

@@ -2,13 +2,13 @@
 
 internal import Lupine
 
-/// Evaluates every server's trust according to the options, and records the presented chains if they are to be listed. Called on
-/// the session's root queue.
+/// Evaluates the trust of every server according to the options, and records the presented certificate chains for `--certs`. The
+/// library calls it on the session's root queue.
 final class CommandTrustEvaluator: ServerTrustEvaluating {
     private let pins: PublicKeyPinsTrustEvaluator?
     private let isInsecure: Bool
     private let keepsChains: Bool
-    private let shown = Guarded<[(host: String, trust: SecTrust)]>([])
+    private let recordedTrusts = Guarded<[(host: String, trust: SecTrust)]>([])
 
     init(pins: [String], isInsecure: Bool, keepsChains: Bool) throws {
         self.isInsecure = isInsecure
@@ -26,18 +26,20 @@ final class CommandTrustEvaluator: ServerTrustEvaluating {
     }
 
     func evaluate(_ trust: SecTrust, forHost host: String) throws {
-        if keepsChains { shown.withLock { $0.append((host, trust)) } }
+        if keepsChains { recordedTrusts.withLock { $0.append((host, trust)) } }
         if let pins { return try pins.evaluate(trust, forHost: host) }
         if isInsecure { return }
         try trust.af.performDefaultValidation(forHost: host)
         try trust.af.performValidation(forHost: host)
     }
 
-    /// The chains in order of arrival, without duplicates. They are read here, not in `evaluate`: with `-k` the library must not
-    /// see the chain as checked, so that its cookies are kept apart.
-    var presented: [(host: String, certificates: [SecCertificate])] {
+    /// The recorded chains in the order of the evaluations, without duplicates.
+    ///
+    /// The certificates are read here and not in `evaluate`: with `-k` the library must not regard the chain as evaluated, so
+    /// that it keeps the server's cookies apart.
+    var presentedChains: [(host: String, certificates: [SecCertificate])] {
         var chains: [(host: String, certificates: [SecCertificate])] = []
-        for (host, trust) in shown.withLock({ $0 }) {
+        for (host, trust) in recordedTrusts.withLock({ $0 }) {
             let certificates = trust.af.certificates
             if !chains.contains(where: { $0.host == host && $0.certificates == certificates }) {
                 chains.append((host, certificates))

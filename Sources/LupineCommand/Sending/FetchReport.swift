@@ -12,11 +12,13 @@ struct FetchReport: Sendable {
     var failure: CommandFailure?
     /// The name of the saved file, as the user typed it.
     var file: String?
-    /// Bytes of content that were delivered.
+    /// The number of bytes of content that were received.
     var received: Int64 = 0
+    /// The number of redirects that were followed.
     var redirects = 0
     /// Whether an interrupted download can be resumed.
-    var resumable = false
+    var isResumable = false
 
+    /// The exit code for this result.
     var code: ExitCode { failure?.code ?? .success }
 }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 
-/// Decides which output goes where, once, from the options and the kinds of the sinks.
+/// What a fetch prints and in which form, decided once from the options and from whether the outputs are terminals.
 struct OutputPlan: Sendable {
     /// The parts that are printed on the standard output, or saved into the file (the head with `-i`).
     let parts: Invocation.Parts
-    /// Whether response heads, those of redirects included, are printed as they arrive, in order with the requests.
-    let printsHeadsAsTheyCome: Bool
+    /// Whether `WireReporter` prints each response head when it arrives, redirects included, so that heads and requests are in
+    /// order.
+    let printsHeadsOnArrival: Bool
     /// Whether the heads of redirects are printed too.
     let showsRedirectHeads: Bool
     let manner: BodyPresenter.Manner
@@ -29,12 +30,12 @@ struct OutputPlan: Sendable {
         } else {
             parts = .responseBody
         }
-        printsHeadsAsTheyCome =
+        printsHeadsOnArrival =
             parts.isSuperset(of: [.requestHead, .responseHead]) && !(saves && invocation.savesHead)
         showsRedirectHeads =
             invocation.includesHead || invocation.asksForHead || invocation.showsRedirectHeads
-        let wantsPretty = invocation.pretty ?? (isTerminal || invocation.color == .always ? .all : .none)
-        switch (wantsPretty, invocation.streams) {
+        let pretty = invocation.pretty ?? (isTerminal || invocation.color == .always ? .all : .none)
+        switch (pretty, invocation.streams) {
         case (.none, _): manner = .verbatim
         case (let pretty, true): manner = .lines(breaksLines: pretty == .format && isTerminal)
         case (.all, false), (.format, false): manner = .pretty(breaksLines: true)

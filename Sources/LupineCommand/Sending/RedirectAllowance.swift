@@ -2,26 +2,31 @@
 
 internal import Foundation
 
-/// The redirects that the command line allows a request: none without `-L`, with it the number of `--max-redirs`.
+/// Counts the redirects of a request, and decides whether the options allow the next: none without `-L`, and with it at most the
+/// number of `--max-redirs`.
 struct RedirectAllowance {
-    private let follows: Bool
+    private let followsRedirects: Bool
     private let limit: Int?
-    private let protocols: (ProtocolSet, ProtocolSet)
+    /// The schemes of `--proto`.
+    private let protocols: ProtocolSet
+    /// The schemes of `--proto-redir`.
+    private let redirectProtocols: ProtocolSet
     /// The number of redirects followed.
     private(set) var followed = 0
     /// Set when a redirect exceeded the limit or led to a scheme that is not allowed.
     private(set) var failure: CommandFailure?
 
     init(_ invocation: Invocation) {
-        follows = invocation.followsRedirects
+        followsRedirects = invocation.followsRedirects
         limit = invocation.redirectLimit
-        protocols = (invocation.protocols, invocation.redirectProtocols)
+        protocols = invocation.protocols
+        redirectProtocols = invocation.redirectProtocols
     }
 
-    /// Returns whether the next redirect is followed. Counts it if so, and sets `failure` if it is not allowed.
+    /// Returns whether the next redirect is followed, and counts it. With `-L`, sets `failure` if it is not allowed.
     mutating func allowRedirect(from url: URL, to target: URL?) -> Bool {
-        guard follows else { return false }
-        if let target, !protocols.0.contains(target.scheme) || !protocols.1.contains(target.scheme) {
+        guard followsRedirects else { return false }
+        if let target, !protocols.contains(target.scheme) || !redirectProtocols.contains(target.scheme) {
             failure = CommandFailure(
                 .redirects,
                 "Cannot load \(ShownAddress.text(url)): it redirects to \(ShownAddress.text(target)), whose scheme --proto or --proto-redir does not allow."

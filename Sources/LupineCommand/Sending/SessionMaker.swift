@@ -4,7 +4,8 @@ internal import Foundation
 internal import Lupine
 internal import LupineTransport
 
-/// Creates the library's session from the options. Settings that Apple's configuration lacks go through its `lupine` property.
+/// Creates the library's sessions from the options. Settings that Apple's `URLSessionConfiguration` lacks are set by its `lupine`
+/// property.
 struct SessionMaker {
     let invocation: Invocation
     let context: ProcessContext
@@ -13,7 +14,7 @@ struct SessionMaker {
     /// The URLs of the command line.
     let urls: [URL]
 
-    /// Creates a session for the requests of a plan, with a cookie storage.
+    /// Creates a session for the request of a plan, with a cookie storage; `wire` observes its transfers.
     func session(
         for plan: RequestPlan, cookies: HTTPCookieStorage?, wire: WireReporter? = nil
     ) throws -> Session {
@@ -23,11 +24,13 @@ struct SessionMaker {
         configuration.lupine.sensitiveFields.formUnion(plan.boundFields)
         return Session(
             configuration: configuration,
-            delegate: ChallengeDelegate(digestOnly: plan.usesDigest && invocation.authType != .any),
+            delegate: ChallengeDelegate(
+                allowsOnlyDigest: plan.usesDigest && invocation.authType != .any),
             rootQueue: DispatchQueue(label: "lupine.command"),
             serverTrustManager: evaluator.map(AllHostsTrustManager.init), eventMonitors: monitors)
     }
 
+    /// Returns the configuration of a session whose requests omit these default fields.
     func configuration(omitting omitted: Set<String>) throws -> URLSessionConfiguration {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.urlCache = nil
@@ -50,20 +53,21 @@ struct SessionMaker {
         options.receiveRate = invocation.rate
         options.sendRate = invocation.rate
         options.proxies = proxies
-        options.addressOverrides = try overrides()
+        options.addressOverrides = try addressOverrides()
         options.offersWebSocketCompression = true
         options.followsInsecureRedirects = !invocation.refusesDowngrade
-        try secure(&options.tls)
+        try configure(&options.tls)
         configuration.lupine = options
         return configuration
     }
 
-    /// The proxies of -x, else of the environment.
+    /// The proxies of -x and its related options, under the names of the environment variables. Without -x those of the
+    /// environment are included. Nil, without any of the options, leaves the choice to the library.
     private var proxies: [String: String]? {
         guard invocation.proxy != nil || invocation.noProxy != nil || !invocation.schemeProxies.isEmpty else {
             return nil
         }
-        guard let proxy = invocation.proxy.map(withUser) else {
+        guard let proxy = invocation.proxy.map(addingCredentials(to:)) else {
             var proxies = context.environment.filter {
                 $0.key.lowercased().hasSuffix("_proxy") && $0.key != "HTTP_PROXY"
             }
@@ -78,17 +82,22 @@ struct SessionMaker {
         return proxies
     }
 
-    /// Returns the proxy's URL with the credentials of -U; an empty one, which stands for no proxy, stays empty.
-    private func withUser(_ proxy: String) -> String {
-        guard !proxy.isEmpty, let user = invocation.proxyUser.map({ Credentials($0) }) else { return proxy }
+    /// Returns the proxy's URL with the credentials of -U. An empty URL, which stands for no proxy, stays empty.
+    private func addingCredentials(to proxy: String) -> String {
+        guard !proxy.isEmpty, let typed = invocation.proxyUser else { return proxy }
+        let credentials = Credentials(typed)
         let start = proxy.range(of: "://")?.upperBound ?? proxy.startIndex
-        let words = PercentEncoding.encoded(user.user) + ":" + PercentEncoding.encoded(user.password)
+        let userInfo =
+            PercentEncoding.encoded(credentials.user) + ":" + PercentEncoding.encoded(credentials.password)
         let host =
             proxy[start...].lastIndex(of: "@").map { proxy[proxy.index(after: $0)...] } ?? proxy[start...]
-        return "\(proxy[..<start])\(words)@\(host)"
+        return "\(proxy[..<start])\(userInfo)@\(host)"
     }
 
-    private func overrides() throws -> [URLSessionConfiguration.LupineOptions.HostAndPort: [SocketAddress]] {
+    /// Returns the addresses of --resolve and --connect-to, by the host and port that they replace.
+    private func addressOverrides() throws
+        -> [URLSessionConfiguration.LupineOptions.HostAndPort: [SocketAddress]]
+    {
         var overrides: [URLSessionConfiguration.LupineOptions.HostAndPort: [SocketAddress]] = [:]
         for override in invocation.overrides {
             overrides[.init(host: override.host, port: override.port)] = try override.addresses.map { text in
@@ -98,18 +107,19 @@ struct SessionMaker {
                 return address
             }
         }
-        // The targets of redirects are not known yet: entries are made for the URLs of the command line and the usual ports.
+        // The targets of redirects are unknown here, so entries are made for the URLs of the command line and for the default
+        // ports.
         var portsOfAllHosts: Set<UInt16> = []
         for rule in invocation.connectToRules {
-            let places = urls.map { url in
+            let targets = urls.map { url in
                 let standard: UInt16 = ["https", "wss"].contains(url.scheme?.lowercased()) ? 443 : 80
                 let port = rule.port ?? url.port.flatMap { UInt16(exactly: $0) } ?? standard
                 return (host: rule.host ?? url.host ?? "", port: port)
             }
-            let ports = rule.port.map { [$0] } ?? Set(places.map(\.port) + [80, 443]).sorted()
-            let further = rule.host.map { host in ports.map { (host: host, port: $0) } } ?? []
-            for (host, port) in places + further where !portsOfAllHosts.contains(port) {
-                // The first match takes precedence over later ones, and an address of --resolve over all matches.
+            let ports = rule.port.map { [$0] } ?? Set(targets.map(\.port) + [80, 443]).sorted()
+            let redirectTargets = rule.host.map { host in ports.map { (host: host, port: $0) } } ?? []
+            for (host, port) in targets + redirectTargets where !portsOfAllHosts.contains(port) {
+                // An earlier rule takes precedence over later ones, and --resolve over all rules.
                 let key = URLSessionConfiguration.LupineOptions.HostAndPort(host: host, port: port)
                 guard overrides[key] == nil else { continue }
                 overrides[key] = try addresses(rule.newHost ?? host, rule.newPort ?? port)
@@ -124,7 +134,7 @@ struct SessionMaker {
         return overrides
     }
 
-    /// Whether a proxy may be used; an entry for `*` would also replace the proxy's own host.
+    /// Whether a proxy may be used. If so, no entry for `*` is made: it would also replace the proxy's own address.
     private var mayUseProxy: Bool {
         (proxies ?? context.environment).contains { name, value in
             let name = name.lowercased()
@@ -132,6 +142,7 @@ struct SessionMaker {
         }
     }
 
+    /// Returns the addresses of a host that --connect-to names. Blocks while it resolves the name.
     private func addresses(_ host: String, _ port: UInt16) throws -> [SocketAddress] {
         if let address = SocketAddress(literal: host, port: port) { return [address] }
         let found = Host(name: host).addresses.compactMap { SocketAddress(literal: $0, port: port) }
@@ -143,7 +154,8 @@ struct SessionMaker {
         return found
     }
 
-    private func secure(_ tls: inout URLSessionConfiguration.LupineOptions.TLS) throws {
+    /// Sets the TLS options: versions, ciphers, roots and the client certificate.
+    private func configure(_ tls: inout URLSessionConfiguration.LupineOptions.TLS) throws {
         tls.keyLogPath = context.environment["SSLKEYLOGFILE"].flatMap { $0.isEmpty ? nil : $0 }
         if invocation.needsTLS13 { tls.minimumVersion = .v1_3 }
         if !invocation.allowsTLS13 { tls.maximumVersion = .v1_2 }
@@ -163,13 +175,13 @@ struct SessionMaker {
         } catch {
             throw CommandFailure(
                 .clientCertificate,
-                "Cannot use the certificate of --cert \(Self.certificate(file, context).file): \(error). Check that its key is in the file or in --key, and the password in --pass."
+                "Cannot use the certificate of --cert \(Self.fileAndPassword(file, context).file): \(error). Check that its key is in the file or in --key, and the password in --pass."
             )
         }
     }
 
-    /// Splits `FILE` or `FILE:PASSWORD`. If a file with the whole name exists, its colon separates nothing.
-    static func certificate(
+    /// Splits the `FILE` or `FILE:PASSWORD` of --cert. If a file of the whole name exists, the colon belongs to the name.
+    static func fileAndPassword(
         _ typed: String, _ context: ProcessContext
     ) -> (file: String, password: String?) {
         guard !FileManager.default.fileExists(atPath: context.path(typed)),
@@ -178,10 +190,10 @@ struct SessionMaker {
         return (String(typed[..<colon]), String(typed[typed.index(after: colon)...]))
     }
 
-    /// Reads an identity in PEM or PKCS #12.
+    /// Reads the client certificate of --cert with its key, in PEM or PKCS #12.
     private func identity(_ typed: String) throws -> TLSIdentity {
-        let (name, given) = Self.certificate(typed, context)
-        let password = given ?? invocation.keyPassword
+        let (name, typedPassword) = Self.fileAndPassword(typed, context)
+        let password = typedPassword ?? invocation.keyPassword
         let chain = try read(name)
         if !chain.starts(with: Data("-----".utf8)),
             !String(decoding: chain, as: UTF8.self).contains("-----BEGIN")

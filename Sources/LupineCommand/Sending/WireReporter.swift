@@ -4,22 +4,22 @@ internal import Dispatch
 internal import Lupine
 internal import LupineTransport
 
-/// Passes on what the transfers of a session send and receive, in order, to the reporters: the heads of requests and responses,
-/// and the HTTP/2 events between them.
+/// Passes the heads that a session's transfers send and receive, and the HTTP/2 events between them, to the reporters of their
+/// tasks, in order.
 ///
-/// Tasks are identified by their number. Events of a task are kept until it is given a reporter. All of this runs on the thread
-/// of the session's observers, which preserves the order.
+/// Tasks are identified by `taskIdentifier`. The events of a task are stored until a reporter is assigned to the task. All of
+/// this runs on the thread of the session's observers, which preserves the order.
 final class WireReporter: TransferObserver {
-    private enum Step: Sendable {
+    private enum Event: Sendable {
         case sent([UInt8], hasContent: Bool)
         case notice(HTTP2Notice)
         case received(TransferHead)
 
         func report(to reporter: FetchReporter) {
             switch self {
-            case .sent(let head, let hasContent): reporter.sent(head, hasContent: hasContent)
-            case .notice(let notice): reporter.received(notice)
-            case .received(let head): reporter.received(head)
+            case .sent(let head, let hasContent): reporter.printRequest(head, hasContent: hasContent)
+            case .notice(let notice): reporter.printNotice(notice)
+            case .received(let head): reporter.printResponseHead(head)
             }
         }
     }
@@ -27,47 +27,47 @@ final class WireReporter: TransferObserver {
     private struct State {
         var reporters: [Int: FetchReporter] = [:]
         /// The events of tasks that have no reporter yet.
-        var kept: [Int: [Step]] = [:]
-        /// The running transfers: their tasks, and whether they send content.
+        var unreported: [Int: [Event]] = [:]
+        /// The running transfers, with their tasks and with whether they send content.
         var transfers: [TransferID: (task: Int, hasContent: Bool)] = [:]
     }
 
-    /// The reporter of all tasks that have none of their own.
+    /// The reporter of all tasks to which none is assigned.
     private let defaultReporter: FetchReporter?
     private let state = Guarded(State())
 
     init(_ defaultReporter: FetchReporter? = nil) { self.defaultReporter = defaultReporter }
 
-    /// Sets the reporter of the task, and reports its earlier events.
+    /// Assigns a reporter to a task, and reports the task's earlier events to it.
     func assign(_ task: Int, of session: Session, to reporter: FetchReporter) {
         session.session.whenObserversHaveHeard {
-            let kept = self.state.withLock { state in
+            let events = self.state.withLock { state in
                 state.reporters[task] = reporter
-                return state.kept.removeValue(forKey: task) ?? []
+                return state.unreported.removeValue(forKey: task) ?? []
             }
-            for step in kept { step.report(to: reporter) }
+            for event in events { event.report(to: reporter) }
         }
     }
 
-    /// Removes the task's reporter; no more events are expected.
-    func forget(_ task: Int, of session: Session) {
+    /// Removes a task's reporter, once the task is complete.
+    func removeReporter(of task: Int, of session: Session) {
         session.session.whenObserversHaveHeard {
             self.state.withLock { state in
                 state.reporters[task] = nil
-                state.kept[task] = nil
+                state.unreported[task] = nil
             }
         }
     }
 
     /// Blocks until all events of the session so far have been reported. Must not be called on the observers' thread.
-    static func waitForEvents(of session: Session) {
+    static func blockUntilEventsAreReported(of session: Session) {
         let reported = DispatchSemaphore(value: 0)
         session.session.whenObserversHaveHeard { reported.signal() }
         reported.wait()
     }
 
-    /// Returns when all events of the session so far have been reported.
-    static func eventsReported(of session: Session) async {
+    /// Suspends the caller until all events of the session so far have been reported.
+    static func suspendUntilEventsAreReported(of session: Session) async {
         await withCheckedContinuation { reported in
             session.session.whenObserversHaveHeard { reported.resume() }
         }
@@ -81,25 +81,26 @@ final class WireReporter: TransferObserver {
     }
 
     func transfer(_ id: TransferID, didLease lease: TransferLease) {
-        add(id) { .sent(lease.requestHead, hasContent: $0) }
+        report(id) { .sent(lease.requestHead, hasContent: $0) }
     }
 
-    func transfer(_ id: TransferID, didHear notice: HTTP2Notice) { add(id) { _ in .notice(notice) } }
+    func transfer(_ id: TransferID, didHear notice: HTTP2Notice) { report(id) { _ in .notice(notice) } }
 
-    func transfer(_ id: TransferID, didReceive head: TransferHead) { add(id) { _ in .received(head) } }
+    func transfer(_ id: TransferID, didReceive head: TransferHead) { report(id) { _ in .received(head) } }
 
     func transfer(_ id: TransferID, didEnd end: TransferEnd) {
         state.withLock { $0.transfers[id] = nil }
     }
 
-    private func add(_ id: TransferID, _ make: (_ hasContent: Bool) -> Step) {
-        let reported = state.withLock { state -> (Step, FetchReporter)? in
+    /// Reports an event of a transfer, or stores it if the task has no reporter yet.
+    private func report(_ id: TransferID, _ makeEvent: (_ hasContent: Bool) -> Event) {
+        let eventAndReporter = state.withLock { state -> (Event, FetchReporter)? in
             guard let (task, hasContent) = state.transfers[id] else { return nil }
-            let step = make(hasContent)
-            if let reporter = state.reporters[task] ?? defaultReporter { return (step, reporter) }
-            state.kept[task, default: []].append(step)
+            let event = makeEvent(hasContent)
+            if let reporter = state.reporters[task] ?? defaultReporter { return (event, reporter) }
+            state.unreported[task, default: []].append(event)
             return nil
         }
-        if let (step, reporter) = reported { step.report(to: reporter) }
+        if let (event, reporter) = eventAndReporter { event.report(to: reporter) }
     }
 }

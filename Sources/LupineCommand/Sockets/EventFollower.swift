@@ -3,14 +3,17 @@
 internal import Foundation
 internal import Lupine
 
-/// Follows server-sent events (`--sse`): prints each event as it arrives, and reconnects after a lost connection with the last
-/// event ID, after the delay that the server set.
+/// Follows server-sent events (`--sse`): prints each event when it arrives. After a lost connection it waits for the delay that
+/// the server has set, and reconnects with the last event ID.
 final class EventFollower: Sendable {
     private struct State {
-        /// The last event ID, stored as octets: they compare quickly, and each event compares them.
+        /// The last event ID, as octets, which are compared with the ID of each event faster than a `String`.
         var lastID = Data()
-        var wait = 3.0
-        var refusal: CommandFailure?
+        /// The seconds before a reconnection.
+        var reconnectionDelay = 3.0
+        /// Set by a failure after which no reconnection is tried.
+        var failure: CommandFailure?
+        /// The number of events received.
         var events = 0
     }
 
@@ -33,51 +36,56 @@ final class EventFollower: Sendable {
         self.style = style
     }
 
-    /// Follows the stream until it ends for good, the user interrupts it, or reconnecting fails.
+    /// Follows the stream until no reconnection is left, the user interrupts the command, or a failure occurs. Returns the
+    /// failure, if any.
     func run() async -> CommandFailure? {
-        var left = max(invocation.retries, 0)
+        var retriesLeft = max(invocation.retries, 0)
         while true {
-            let before = state.withLock { $0.events }
+            let eventsBefore = state.withLock { $0.events }
             let error = await connect()
-            await WireReporter.eventsReported(of: session)
-            let (refusal, wait, events) = state.withLock { ($0.refusal, $0.wait, $0.events) }
+            await WireReporter.suspendUntilEventsAreReported(of: session)
+            let (failure, delay, events) = state.withLock {
+                ($0.failure, $0.reconnectionDelay, $0.events)
+            }
             if context.interruption.hasCome { return CommandFailure(.interrupted, "Interrupted.") }
-            if let refusal { return refusal }
-            // Without --retry the end of the stream is final. With it, that many reconnections in a row may bring no event.
-            if events > before { left = max(invocation.retries, 0) }
-            guard left > 0 else {
+            if let failure { return failure }
+            // Without --retry the end of the stream is final. With --retry N, at most N consecutive reconnections bring no event.
+            if events > eventsBefore { retriesLeft = max(invocation.retries, 0) }
+            guard retriesLeft > 0 else {
                 return error.map { ErrorMessage.failure(of: $0, url: plan.url, invocation: invocation) }
             }
-            left -= 1
+            retriesLeft -= 1
             if !invocation.isSilent {
-                context.errors.say("lupine: the stream has ended; again in \(ByteText.duration(wait))\n")
+                context.errors.say("lupine: the stream has ended; again in \(ByteText.duration(delay))\n")
             }
-            await context.interruption.pause(wait)
+            await context.interruption.pause(delay)
         }
     }
 
+    /// Sends the request and prints the events until the stream ends. Returns the stream's error, if any.
     private func connect() async -> AFError? {
-        let last = state.withLock { $0.lastID }
-        // An ID with control characters is not a valid field value, so the stream starts over.
-        let canStand = last.allSatisfy { $0 == 0x09 || ($0 >= 0x20 && $0 != 0x7F) }
-        let sent =
-            last.isEmpty || !canStand
-            ? plan : plan.adding([("Last-Event-ID", String(decoding: last, as: UTF8.self))])
-        let stream = session.streamRequest(sent.request, automaticallyCancelOnStreamError: true)
+        let lastID = state.withLock { $0.lastID }
+        // An ID with control characters is not a valid field value (RFC 9110 §5.5), so the stream starts over.
+        let isFieldValue = lastID.allSatisfy { $0 == 0x09 || ($0 >= 0x20 && $0 != 0x7F) }
+        var plan = plan
+        if !lastID.isEmpty, isFieldValue {
+            plan = plan.adding([("Last-Event-ID", String(decoding: lastID, as: UTF8.self))])
+        }
+        let stream = session.streamRequest(plan.request, automaticallyCancelOnStreamError: true)
         let redirects = RedirectCounter(plan.url, invocation)
         stream.redirect(using: redirects)
         let listener = context.interruption.listen { stream.cancel() }
         defer { context.interruption.forget(listener) }
         return await withCheckedContinuation { continuation in
-            stream.onHTTPResponse(on: queue) { response, answer in
-                answer(self.accepts(response, redirects) ? .allow : .cancel)
+            stream.onHTTPResponse(on: queue) { response, completionHandler in
+                completionHandler(self.accepts(response, redirects) ? .allow : .cancel)
             }
             stream.responseStream(using: .serverSentEvents, on: queue) { stream in
                 switch stream.event {
                 case .stream(.success(let event)):
                     do { try self.print(event) } catch {
-                        // The output is closed: another connection would be useless.
-                        self.state.withLock { $0.refusal = Fetch.broken(error) }
+                        // Without an output another connection would be useless.
+                        self.state.withLock { $0.failure = Fetch.outputFailure(error) }
                         throw error
                     }
                 case .stream(.failure): break
@@ -87,15 +95,16 @@ final class EventFollower: Sendable {
         }
     }
 
+    /// Returns whether a response is a stream of events; if not, sets the failure.
     private func accepts(_ response: HTTPURLResponse, _ redirects: RedirectCounter) -> Bool {
         if let failure = redirects.failure {
-            state.withLock { $0.refusal = failure }
+            state.withLock { $0.failure = failure }
             return false
         }
         guard response.statusCode == 200 else {
             let code: ExitCode = response.statusCode >= 500 ? .serverError : .clientError
             state.withLock {
-                $0.refusal = CommandFailure(
+                $0.failure = CommandFailure(
                     code,
                     "Cannot follow events of \(ShownAddress.text(plan.url)): the server answered \(response.statusCode). Events come with 200; follow a redirect with -L."
                 )
@@ -105,25 +114,27 @@ final class EventFollower: Sendable {
         return true
     }
 
+    /// Prints an event, and stores its ID and the delay that it sets.
     private func print(_ event: ServerSentEvent) throws {
         let id = Data(event.lastEventID.utf8)
         let isNewID = state.withLock { state -> Bool in
             let isNewID = state.lastID != id
             state.lastID = id
             state.events += 1
-            if let wait = event.reconnectionTime { state.wait = min(max(wait, 0.1), 600) }
+            if let time = event.reconnectionTime { state.reconnectionDelay = min(max(time, 0.1), 600) }
             return isNewID
         }
         var writer = ProcessContext.ContentWriter(context.output)
         if context.output.isTerminal || invocation.pretty != nil {
-            // An ID applies until the next one. It is printed only when it changes: a long one would multiply the output.
-            let name = event.type + (isNewID && !event.lastEventID.isEmpty ? " \(event.lastEventID)" : "")
-            if name != "message" { try writer.text(style.paint("[\(name)] ", .faint)) }
-            try writer.painted(event.data, style)
+            // An ID applies to all events until the next ID. It is printed only when it changes: a long ID would multiply the
+            // output.
+            let label = event.type + (isNewID && !event.lastEventID.isEmpty ? " \(event.lastEventID)" : "")
+            if label != "message" { try writer.writeText(style.paint("[\(label)] ", .faint)) }
+            try writer.writePainted(event.data, style)
         } else {
-            try writer.content(Data(event.data.utf8))
+            try writer.writeContent(Data(event.data.utf8))
         }
-        try writer.trusted("\n")
+        try writer.writeTrusted("\n")
         try writer.flush()
     }
 }

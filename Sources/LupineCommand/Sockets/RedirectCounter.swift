@@ -3,12 +3,13 @@
 internal import Foundation
 internal import Lupine
 
-/// Follows the redirects of a request other than a `Fetch`, as far as the command line allows.
+/// Handles the redirects of a web socket or an event stream: follows them as far as the options allow. A `Fetch` has its own
+/// handler.
 final class RedirectCounter: RedirectHandler {
     private let url: URL
     private let allowance: Guarded<RedirectAllowance>
 
-    /// Creates a handler for a request of `url`.
+    /// Creates a handler for the request of a URL, which an error names.
     init(_ url: URL, _ invocation: Invocation) {
         self.url = url
         allowance = Guarded(RedirectAllowance(invocation))

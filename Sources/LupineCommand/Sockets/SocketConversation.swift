@@ -4,12 +4,14 @@ internal import Dispatch
 internal import Foundation
 internal import Lupine
 
-/// A WebSocket session: each line of the standard input is sent as a message, received messages are printed. The end of the input
-/// closes it. Lines are read on a separate thread, since reading blocks.
+/// A conversation over a web socket: sends each line of the standard input as a message, and prints the received messages. The
+/// end of the input closes the connection. The input is read on a separate thread, since reading blocks.
 final class SocketConversation: Sendable {
     private struct State {
+        /// The exit code, if a message could not be printed.
         var code: ExitCode?
         var isConnected = false
+        /// Whether this side or the peer has begun to close the connection.
         var isClosing = false
     }
 
@@ -32,6 +34,7 @@ final class SocketConversation: Sendable {
         self.style = style
     }
 
+    /// Runs the conversation until the connection is closed or lost, and returns the exit code.
     func run() async -> ExitCode {
         let request = session.webSocketRequest(
             performing: plan.request, configuration: .maximumMessageSize(64 << 20))
@@ -45,15 +48,15 @@ final class SocketConversation: Sendable {
         let completion = await withCheckedContinuation { continuation in
             request.streamMessageEvents(on: queue) { event in
                 switch event.kind {
-                case .connected: self.connected(request)
+                case .connected: self.startSending(through: request)
                 case .receivedMessage(let message): self.show(message, request)
-                case .disconnected(let code, let reason): self.printEnd(code, reason)
+                case .disconnected(let code, let reason): self.printClose(code, reason)
                 case .serializerFailed: break
                 case .completed(let completion): continuation.resume(returning: completion)
                 }
             }
         }
-        await WireReporter.eventsReported(of: session)
+        await WireReporter.suspendUntilEventsAreReported(of: session)
         if context.interruption.hasCome { return .interrupted }
         let (code, isConnected, isClosing) = state.withLock { ($0.code, $0.isConnected, $0.isClosing) }
         if let code { return code }
@@ -64,7 +67,8 @@ final class SocketConversation: Sendable {
         return failure.code
     }
 
-    private func connected(_ request: WebSocketRequest) {
+    /// Starts the thread that reads the input, once the connection is open.
+    private func startSending(through request: WebSocketRequest) {
         state.withLock { $0.isConnected = true }
         if context.input.kind == .terminal, !invocation.isSilent {
             context.errors.say("\(style.paint("connected; Ctrl-D closes", .faint))\n")
@@ -72,8 +76,10 @@ final class SocketConversation: Sendable {
         Thread.detachNewThread { self.sendLines(through: request) }
     }
 
+    /// Sends the lines of the input one after the other, then closes the connection. Blocks.
     private func sendLines(through request: WebSocketRequest) {
-        var rest = Data()
+        // The bytes after the last line feed.
+        var buffer = Data()
         func send(_ line: Data) {
             let text = String(decoding: line, as: UTF8.self)
             let isSent = DispatchSemaphore(value: 0)
@@ -81,19 +87,20 @@ final class SocketConversation: Sendable {
             isSent.wait()
         }
         while let piece = try? context.input.read() {
-            rest.append(piece)
-            while let end = rest.firstIndex(of: 0x0A) {
-                let line = rest[rest.startIndex..<end]
+            buffer.append(piece)
+            while let end = buffer.firstIndex(of: 0x0A) {
+                let line = buffer[buffer.startIndex..<end]
                 send(line.last == 0x0D ? line.dropLast() : line)
-                rest = Data(rest[(end + 1)...])
+                buffer = Data(buffer[(end + 1)...])
             }
         }
-        if !rest.isEmpty { send(rest) }
+        if !buffer.isEmpty { send(buffer) }
         state.withLock { $0.isClosing = true }
-        // Responses to sent messages may still be on their way: the peer sends them before it answers the close.
+        // The peer's answers to these messages may not have arrived yet. It sends them before it answers the close.
         request.close(sending: .normalClosure)
     }
 
+    /// Prints a message; cancels the request if the output fails.
     private func show(_ message: URLSessionWebSocketTask.Message, _ request: WebSocketRequest) {
         do { try print(message) } catch {
             state.withLock { $0.code = .write }
@@ -101,31 +108,36 @@ final class SocketConversation: Sendable {
         }
     }
 
-    /// Prints a message unchanged into a pipe, and filtered on a terminal, so that the peer cannot control the terminal.
+    /// Prints a message: unchanged to a pipe, and filtered on a terminal, which the peer must not control.
     private func print(_ message: URLSessionWebSocketTask.Message) throws {
         let isTerminal = context.output.isTerminal
         var writer = ProcessContext.ContentWriter(context.output)
         switch message {
         case .string(let text):
-            if isTerminal { try writer.painted(text, style) } else { try writer.content(Data(text.utf8)) }
-            try writer.trusted("\n")
+            if isTerminal {
+                try writer.writePainted(text, style)
+            } else {
+                try writer.writeContent(Data(text.utf8))
+            }
+            try writer.writeTrusted("\n")
         case .data(let bytes):
             if isTerminal {
-                try writer.trusted("(\(bytes.count) bytes)\n")
+                try writer.writeTrusted("(\(bytes.count) bytes)\n")
             } else {
-                try writer.content(bytes)
+                try writer.writeContent(bytes)
             }
         @unknown default: return
         }
         try writer.flush()
     }
 
-    private func printEnd(_ code: URLSessionWebSocketTask.CloseCode, _ reason: Data?) {
+    /// Prints the close code and the reason, unless the connection was closed normally at the end of a pipe.
+    private func printClose(_ code: URLSessionWebSocketTask.CloseCode, _ reason: Data?) {
         state.withLock { $0.isClosing = true }
         guard !invocation.isSilent, code != .normalClosure || context.input.kind == .terminal else {
             return
         }
-        let why = reason.map { ": " + String(decoding: $0, as: UTF8.self) } ?? ""
-        context.errors.say("lupine: closed with \(code.rawValue)\(why)\n")
+        let reasonText = reason.map { ": " + String(decoding: $0, as: UTF8.self) } ?? ""
+        context.errors.say("lupine: closed with \(code.rawValue)\(reasonText)\n")
     }
 }

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 
-/// Writes JSON as text (RFC 8259) piece by piece, and validates it.
-///
-/// It is never decoded, so that numbers and the order of members stay as they are.
+/// Builds and validates JSON text (RFC 8259). The text is never decoded, so that numbers and the order of members stay as they
+/// are.
 enum JSONText {
-    /// Returns a quoted string.
+    /// Returns a text as a JSON string, with quotes and escapes.
     static func quoted(_ text: String) -> String {
         var result = "\""
         for scalar in text.unicodeScalars {
@@ -23,7 +22,7 @@ enum JSONText {
         return result + "\""
     }
 
-    /// Returns an object with the members in their order.
+    /// Returns an object with these members, in this order.
     static func object(_ members: [(name: String, json: String)]) -> String {
         "{" + members.map { "\(quoted($0.name)): \($0.json)" }.joined(separator: ", ") + "}"
     }
@@ -32,8 +31,8 @@ enum JSONText {
     static func isValid(_ bytes: [UInt8]) -> Bool {
         var scanner = JSONScanner()
         for byte in bytes {
-            if scanner.take(byte) == .broken { return false }
+            if scanner.scan(byte) == .invalid { return false }
         }
-        return scanner.isWhole
+        return scanner.isComplete
     }
 }

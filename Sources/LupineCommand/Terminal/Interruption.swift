@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: MIT
 
-/// The user's request to stop (Ctrl-C). Each listener is called once. Any thread may use it.
+/// The user's request to stop (Ctrl-C), of which each listener is notified once. Any thread may use it.
 public final class Interruption: Sendable {
     private struct State {
         var hasCome = false
         var listeners: [Int: @Sendable () -> Void] = [:]
-        /// Called before the process exits at once.
-        var duties: [Int: @Sendable () -> Void] = [:]
-        var next = 0
+        /// Called before the process exits without waiting for its work.
+        var cleanups: [Int: @Sendable () -> Void] = [:]
+        /// The number of the last listener or cleanup.
+        var lastNumber = 0
     }
 
     private let state = Guarded(State())
 
-    /// Creates an interruption that has not come yet.
+    /// Creates an interruption that the user has not requested yet.
     public init() {}
 
     /// Records the interruption and calls the listeners. Returns whether there were any.
@@ -27,42 +28,42 @@ public final class Interruption: Sendable {
         return !listeners.isEmpty
     }
 
-    /// Whether the user has interrupted.
+    /// Whether the user has interrupted the command.
     public var hasCome: Bool { state.withLock { $0.hasCome } }
 
-    /// Registers a listener that is called once; if the interruption has come already, calls it at once. Returns the number for
-    /// `forget`.
+    /// Registers a listener for the interruption; calls it immediately if the user has already interrupted the command. Returns
+    /// the number for `forget`; nil if the listener has been called.
     @discardableResult
     public func listen(_ listener: @escaping @Sendable () -> Void) -> Int? {
         let number = state.withLock { state -> Int? in
             if state.hasCome { return nil }
-            state.next += 1
-            state.listeners[state.next] = listener
-            return state.next
+            state.lastNumber += 1
+            state.listeners[state.lastNumber] = listener
+            return state.lastNumber
         }
         if number == nil { listener() }
         return number
     }
 
     /// Registers a cleanup that runs before the process exits without waiting for its work. Returns the number for `forget`.
-    func beforeLeaving(_ duty: @escaping @Sendable () -> Void) -> Int {
+    func addCleanup(_ cleanup: @escaping @Sendable () -> Void) -> Int {
         state.withLock { state in
-            state.next += 1
-            state.duties[state.next] = duty
-            return state.next
+            state.lastNumber += 1
+            state.cleanups[state.lastNumber] = cleanup
+            return state.lastNumber
         }
     }
 
-    /// Runs the cleanups, before the process exits at once.
+    /// Runs the cleanups. To be called before the process exits without waiting for its work.
     public func leave() {
-        let duties = state.withLock { state in
-            defer { state.duties = [:] }
-            return state.duties.sorted { $0.key < $1.key }.map(\.value)
+        let cleanups = state.withLock { state in
+            defer { state.cleanups = [:] }
+            return state.cleanups.sorted { $0.key < $1.key }.map(\.value)
         }
-        for duty in duties { duty() }
+        for cleanup in cleanups { cleanup() }
     }
 
-    /// Waits that many seconds, or until the interruption.
+    /// Waits for this number of seconds, or until the user interrupts the command.
     func pause(_ seconds: Double) async {
         let listener = listen {}
         defer { forget(listener) }
@@ -78,7 +79,7 @@ public final class Interruption: Sendable {
         guard let number else { return }
         state.withLock { state in
             state.listeners[number] = nil
-            state.duties[number] = nil
+            state.cleanups[number] = nil
         }
     }
 }

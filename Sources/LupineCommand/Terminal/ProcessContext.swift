@@ -2,7 +2,7 @@
 
 public import Foundation
 
-/// The command's environment, inputs and outputs, as values, so that a test can replace them.
+/// The environment, the input and the outputs of the command, as values that tests can replace.
 public struct ProcessContext: Sendable {
     /// The standard input.
     public struct Input: Sendable {
@@ -49,7 +49,7 @@ public struct ProcessContext: Sendable {
     public var output: Sink
     /// The standard error, for everything else: progress, reports, errors.
     public var errors: Sink
-    /// Reports when the user interrupts.
+    /// Notifies listeners when the user interrupts the command.
     public var interruption: Interruption
 
     /// Creates a context.
@@ -83,7 +83,7 @@ public struct ProcessContext: Sendable {
     /// The user's home folder.
     var home: String { environment["HOME"] ?? "/" }
 
-    /// Whether output may use more than ASCII, according to the locale.
+    /// Whether the locale's encoding is UTF-8, so that the output may contain more than ASCII.
     var drawsUnicode: Bool {
         let locale = ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap { environment[$0] }.first { !$0.isEmpty }
         let name = (locale ?? "").lowercased()
@@ -96,8 +96,8 @@ public struct ProcessContext: Sendable {
         case .always: return true
         case .never: return false
         case .auto:
-            let isForbidden = environment["NO_COLOR"].map { !$0.isEmpty } ?? false
-            return sink.isTerminal && !isForbidden && environment["TERM"] != "dumb"
+            let hasNoColor = environment["NO_COLOR"].map { !$0.isEmpty } ?? false
+            return sink.isTerminal && !hasNoColor && environment["TERM"] != "dumb"
         }
     }
 }

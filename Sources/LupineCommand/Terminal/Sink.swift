@@ -3,16 +3,16 @@
 public import Foundation
 
 extension ProcessContext {
-    /// An output. All output to a terminal goes through here, with untrusted text passed through a `TerminalFilter`; no other
-    /// code can write to it.
+    /// An output. All output to a terminal goes through here, and untrusted text through a `TerminalFilter`; no other code can
+    /// write to the terminal.
     public struct Sink: Sendable {
-        /// Whether it is a terminal.
+        /// Whether the output is a terminal.
         public var isTerminal: Bool
-        /// Returns the current width; called each time, since windows are resized.
+        /// Returns the current width of the terminal. Called for each use, since windows are resized.
         public var columns: @Sendable () -> Int
         /// Whether the terminal uses UTF-8.
         var readsUTF8 = true
-        fileprivate let put: @Sendable (Data) throws -> Void
+        fileprivate let write: @Sendable (Data) throws -> Void
 
         /// Creates a sink that writes with `write`, which writes all the bytes or throws.
         public init(
@@ -21,21 +21,21 @@ extension ProcessContext {
         ) {
             self.isTerminal = isTerminal
             self.columns = columns
-            put = write
+            self.write = write
         }
 
-        /// Writes reports and messages. The text is filtered for any sink, since a log may be read on a terminal later. Write
-        /// errors are ignored.
-        public func say(_ text: TerminalText) { try? put(Data(text.harmless(readsUTF8: readsUTF8))) }
+        /// Writes a report or a message, and ignores write errors. The text is filtered for every output, since a log may be read
+        /// on a terminal later.
+        public func say(_ text: TerminalText) { try? write(Data(text.filtered(readsUTF8: readsUTF8))) }
 
-        /// Writes requested output: filtered on a terminal, otherwise unchanged.
+        /// Writes output that the user has asked for: filtered for a terminal, otherwise unchanged.
         func print(_ text: TerminalText) throws {
-            try put(isTerminal ? Data(text.harmless(readsUTF8: readsUTF8)) : Data(text.plain.utf8))
+            try write(isTerminal ? Data(text.filtered(readsUTF8: readsUTF8)) : Data(text.plain.utf8))
         }
     }
 
-    /// Writes content to a sink in pieces, with the command's own text in between. A value; of the content only an incomplete
-    /// character is held back.
+    /// Writes content to a sink in pieces, with the command's own text in between. Of the content it holds back only an
+    /// incomplete character.
     struct ContentWriter: Sendable {
         /// The size at which the buffer is flushed.
         private static let bufferSize = 16 << 10
@@ -43,8 +43,8 @@ extension ProcessContext {
         private let sink: Sink
         private var filter: TerminalFilter?
         private var buffer: [UInt8] = []
-        /// Whether the output so far ends with a line feed, or is empty.
-        private(set) var endsInLine = true
+        /// Whether the output so far is empty or ends with a line feed.
+        private(set) var endsWithLineFeed = true
 
         init(_ sink: Sink) {
             self.sink = sink
@@ -52,56 +52,57 @@ extension ProcessContext {
         }
 
         /// Writes the command's own text, unfiltered.
-        mutating func trusted(_ text: String) throws {
-            filter?.finish(into: &buffer)
+        mutating func writeTrusted(_ text: String) throws {
+            filter?.finish(to: &buffer)
             buffer += Array(text.utf8)
-            try makeRoom()
+            try flushIfFull()
         }
 
         /// Writes text with trusted and untrusted pieces.
-        mutating func text(_ text: TerminalText) throws {
-            guard filter != nil else { return try trusted(text.plain) }
-            filter?.finish(into: &buffer)
-            buffer += text.harmless(readsUTF8: sink.readsUTF8)
-            try makeRoom()
+        mutating func writeText(_ text: TerminalText) throws {
+            guard filter != nil else { return try writeTrusted(text.plain) }
+            filter?.finish(to: &buffer)
+            buffer += text.filtered(readsUTF8: sink.readsUTF8)
+            try flushIfFull()
         }
 
         /// Writes one octet of the content.
-        mutating func content(_ octet: UInt8) throws {
-            if filter == nil { buffer.append(octet) } else { filter?.take(octet, into: &buffer) }
-            try makeRoom()
+        mutating func writeContent(_ octet: UInt8) throws {
+            if filter == nil { buffer.append(octet) } else { filter?.append(octet, to: &buffer) }
+            try flushIfFull()
         }
 
         /// Writes a piece of the content.
-        mutating func content(_ data: Data) throws {
+        mutating func writeContent(_ data: Data) throws {
             guard filter == nil else {
-                for octet in data { try content(octet) }
+                for octet in data { try writeContent(octet) }
                 return
             }
             try flush()
             guard let last = data.last else { return }
-            endsInLine = last == 0x0A
-            try sink.put(data)
+            endsWithLineFeed = last == 0x0A
+            try sink.write(data)
         }
 
-        private mutating func makeRoom() throws {
+        private mutating func flushIfFull() throws {
             if buffer.count >= Self.bufferSize { try flush() }
         }
 
         /// Writes the buffer to the sink.
         mutating func flush() throws {
             guard let last = buffer.last else { return }
-            endsInLine = last == 0x0A
+            endsWithLineFeed = last == 0x0A
             let data = Data(buffer)
             buffer.removeAll(keepingCapacity: true)
-            try sink.put(data)
+            try sink.write(data)
         }
 
-        /// Called at the end of the content. With `line`, a line feed is added if the output does not end with one.
-        mutating func finish(line: Bool) throws {
-            filter?.finish(into: &buffer)
+        /// Writes what is held back, at the end of the content. With `addsLineFeed`, adds a line feed if the output does not end
+        /// with one.
+        mutating func finish(addsLineFeed: Bool) throws {
+            filter?.finish(to: &buffer)
             try flush()
-            guard line, !endsInLine else { return }
+            guard addsLineFeed, !endsWithLineFeed else { return }
             buffer.append(0x0A)
             try flush()
         }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 
-/// Text for people in which the command's own text is kept apart from untrusted text.
+/// Text for people, which keeps the command's own text apart from untrusted text.
 ///
-/// Only literals are the command's own, including colours and line ends; interpolated values are untrusted, and the sink filters
-/// them: `\(text)` becomes one line, `\(lines: text)` may have several.
+/// Only literals, with their colours and line ends, are the command's own. Interpolated values are untrusted, and the sink
+/// filters them: `\(text)` becomes one line, `\(lines: text)` may have several.
 public struct TerminalText: ExpressibleByStringInterpolation, Sendable {
     private enum Piece: Sendable {
         case trusted(String)
@@ -16,13 +16,13 @@ public struct TerminalText: ExpressibleByStringInterpolation, Sendable {
     /// Creates an empty text.
     public init() {}
 
-    /// Creates a text of the command's own.
+    /// Creates a text that is the command's own.
     public init(stringLiteral text: String) { pieces = [.trusted(text)] }
 
     /// Creates a text from literals and interpolated values.
     public init(stringInterpolation: StringInterpolation) { pieces = stringInterpolation.text.pieces }
 
-    /// Creates trusted text, by the user or the command, that may control the terminal, such as a format of `-w`.
+    /// Creates a text of the user or the command that may control the terminal, such as a format of `-w`.
     init(trusted text: String) { pieces = [.trusted(text)] }
 
     /// Whether the text is empty.
@@ -43,8 +43,8 @@ public struct TerminalText: ExpressibleByStringInterpolation, Sendable {
         }.joined()
     }
 
-    /// Returns the text as a terminal may receive it.
-    func harmless(readsUTF8: Bool) -> [UInt8] {
+    /// Returns the text with its untrusted pieces filtered for a terminal.
+    func filtered(readsUTF8: Bool) -> [UInt8] {
         var result: [UInt8] = []
         for piece in pieces {
             switch piece {
@@ -58,8 +58,8 @@ public struct TerminalText: ExpressibleByStringInterpolation, Sendable {
 
     private static func add(_ text: String, keepsLines: Bool, _ readsUTF8: Bool, to result: inout [UInt8]) {
         var filter = TerminalFilter(keepsLines: keepsLines, readsUTF8: readsUTF8)
-        for octet in text.utf8 { filter.take(octet, into: &result) }
-        filter.finish(into: &result)
+        for octet in text.utf8 { filter.append(octet, to: &result) }
+        filter.finish(to: &result)
     }
 
     static func + (left: TerminalText, right: TerminalText) -> TerminalText {
@@ -97,7 +97,7 @@ extension [TerminalText] {
     /// Joins the texts with a separator.
     func joined(_ separator: TerminalText = "") -> TerminalText {
         var text = TerminalText()
-        for (index, one) in enumerated() { text += index == 0 ? one : separator + one }
+        for (index, element) in enumerated() { text += index == 0 ? element : separator + element }
         return text
     }
 }

@@ -8,22 +8,22 @@ enum NetscapeCookieFile {
     /// The last second of the year 9999.
     private static let lastSecond = 253_402_300_799.0
 
-    /// Parses cookies, one per line; only a line feed ends a line. Lines that are not valid cookies are skipped.
+    /// Parses the cookies of a file. Only a line feed ends a line, and lines that are not valid cookies are skipped.
     static func cookies(_ text: String) -> [HTTPCookie] {
         text.unicodeScalars.split(separator: "\n").compactMap { line in
             var line = line
-            // No cookie that is accepted from a server makes a longer line.
+            // A cookie that the library accepts from a server has a shorter line.
             guard Substring(line).utf8.count <= 8_192 else { return nil }
             if line.last == "\r" { line.removeLast() }
-            let mark = "#HttpOnly_".unicodeScalars
-            let isHTTPOnly = line.starts(with: mark)
-            if isHTTPOnly { line = line.dropFirst(mark.count) }
+            let prefix = "#HttpOnly_".unicodeScalars
+            let isHTTPOnly = line.starts(with: prefix)
+            if isHTTPOnly { line = line.dropFirst(prefix.count) }
             let fields = line.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
             guard line.first != "#", fields.count == 7, let expiry = Double(fields[4]), expiry.isFinite else {
                 return nil
             }
-            let isWide = fields[1] == "TRUE"
-            let host = isWideDomain(fields[0]) ? String(fields[0].unicodeScalars.dropFirst()) : fields[0]
+            let includesSubdomains = fields[1] == "TRUE"
+            let host = beginsWithDot(fields[0]) ? String(fields[0].unicodeScalars.dropFirst()) : fields[0]
             // No host begins with these characters. When the cookie is written, `#` would make the line a comment, and `.` would
             // change the domain.
             if let first = host.unicodeScalars.first, first == "." || first == "#" { return nil }
@@ -32,34 +32,34 @@ enum NetscapeCookieFile {
             if isHTTPOnly { properties[.httpOnly] = "TRUE" }
             if expiry > 0 { properties[.expires] = Date(timeIntervalSince1970: min(expiry, lastSecond)) }
             return KeptCookie.cookie(
-                name: fields[5], value: fields[6], domain: isWide ? "." + host : host, path: fields[2],
-                properties)
+                name: fields[5], value: fields[6], domain: includesSubdomains ? "." + host : host,
+                path: fields[2], properties)
         }
     }
 
-    /// Returns the text for cookies. A cookie with a control character is left out: it could be read back as several fields or
-    /// lines.
+    /// Returns the text of a file with these cookies, without those that have a control character: they could be read back as
+    /// several fields or lines.
     static func text(_ cookies: [HTTPCookie]) -> String {
         let rows = cookies.compactMap { cookie -> String? in
-            let isWide = isWideDomain(cookie.domain)
+            let includesSubdomains = beginsWithDot(cookie.domain)
             let expiry = cookie.expiresDate.map { "\(seconds($0))" } ?? "0"
-            let parts = [
-                cookie.domain, isWide ? "TRUE" : "FALSE", cookie.path, cookie.isSecure ? "TRUE" : "FALSE",
-                expiry,
-                cookie.name, cookie.value,
+            let fields = [
+                cookie.domain, includesSubdomains ? "TRUE" : "FALSE", cookie.path,
+                cookie.isSecure ? "TRUE" : "FALSE", expiry, cookie.name, cookie.value,
             ]
-            guard !parts.contains(where: { $0.utf8.contains { $0 < 0x20 || $0 == 0x7F } }) else { return nil }
-            return (cookie.isHTTPOnly ? "#HttpOnly_" : "") + parts.joined(separator: "\t")
+            let hasControls = fields.contains { $0.utf8.contains { $0 < 0x20 || $0 == 0x7F } }
+            if hasControls { return nil }
+            return (cookie.isHTTPOnly ? "#HttpOnly_" : "") + fields.joined(separator: "\t")
         }
         return (["# Netscape HTTP Cookie File", "# Written by lupine. Edit at your own risk.", ""] + rows)
             .joined(separator: "\n") + "\n"
     }
 
-    /// Whether a domain begins with a dot, which includes its subdomains. Compares octets, since a combining mark may follow the
+    /// Whether a domain begins with a dot, and so includes its subdomains. Compares octets, since a combining mark may follow the
     /// dot.
-    private static func isWideDomain(_ domain: String) -> Bool { domain.utf8.first == UInt8(ascii: ".") }
+    private static func beginsWithDot(_ domain: String) -> Bool { domain.utf8.first == UInt8(ascii: ".") }
 
-    /// The expiry in seconds, at least 1, since 0 would mean a session cookie.
+    /// Returns the expiry in seconds since 1970, at least 1, since 0 stands for a session cookie.
     private static func seconds(_ date: Date) -> Int64 {
         let seconds = date.timeIntervalSince1970
         return seconds.isFinite ? Int64(min(max(seconds, 1), lastSecond)) : 1

@@ -6,30 +6,30 @@ internal import Foundation
 /// HTTP URL that opens it.
 struct SessionOrigin: Hashable, Sendable {
     let scheme: String
-    /// In lower case except for a zone; an IPv6 address without its brackets.
+    /// The host in lower case, except for the zone identifier of an IPv6 address, which has no brackets here.
     let host: String
     let port: Int
 
     init(scheme: String, host: String) {
         self.scheme = scheme
-        self.host = Self.small(host)
+        self.host = Self.lowercased(host)
         port = scheme == "https" ? 443 : 80
     }
 
-    /// Zone identifiers are case-sensitive: interfaces may differ by case only.
-    private static func small(_ host: String) -> String {
+    /// Returns a host in lower case except for its zone identifier, since the names of interfaces may differ by case only.
+    private static func lowercased(_ host: String) -> String {
         guard host.contains(":"), let zone = host.firstIndex(of: "%") else { return host.lowercased() }
         return host[..<zone].lowercased() + host[zone...]
     }
 
-    /// Nil for a URL that is not loaded from a host.
+    /// Creates the origin of a URL; nil if the URL is not loaded from a host.
     init?(_ url: URL) {
         switch url.scheme?.lowercased() {
         case "http", "ws": scheme = "http"
         case "https", "wss": scheme = "https"
         default: return nil
         }
-        guard let host = url.host.map(Self.small), !host.isEmpty else { return nil }
+        guard let host = url.host.map(Self.lowercased), !host.isEmpty else { return nil }
         self.host = host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
         port = url.port ?? (scheme == "https" ? 443 : 80)
     }
@@ -42,14 +42,14 @@ struct SessionOrigin: Hashable, Sendable {
         self = origin
     }
 
-    /// `https://example.test:443`, always with the port.
+    /// The origin as text, always with the port: `https://example.test:443`.
     var text: String { "\(scheme)://\(host.contains(":") ? "[\(host)]" : host):\(port)" }
 
-    /// The folder name, unique to this origin.
+    /// The name of the folder for this origin's sessions.
     var folder: String { "\(scheme)_\(PercentEncoding.encoded(host))_\(port)" }
 
-    /// Whether a cookie with that domain matches the host (RFC 6265 §5.1.3).
-    func isWithin(_ domain: String) -> Bool {
+    /// Whether the host matches the domain of a cookie (RFC 6265 §5.1.3).
+    func domainMatches(_ domain: String) -> Bool {
         let domain = (domain.hasPrefix(".") ? String(domain.dropFirst()) : domain).lowercased()
         return host == domain || (host.hasSuffix("." + domain) && !domain.isEmpty)
     }

@@ -2,8 +2,8 @@
 
 internal import Foundation
 
-/// The files of `--session NAME`: one for each origin, or, if NAME is a path, that one file with all origins. Only their owner
-/// can read them.
+/// Reads and writes the files of `--session NAME`: one file for each origin, or, if NAME is a path, one file with all origins.
+/// Only their owner can read them.
 struct SessionStore: Sendable {
     /// The content of a file.
     private struct Content: Codable {
@@ -16,10 +16,11 @@ struct SessionStore: Sendable {
         var origins: [Entry]
     }
 
-    private enum Found {
-        case nothing
+    /// What is at the path of a file.
+    private enum FileState {
+        case missing
         case sessions([SessionOrigin: UserSession])
-        /// A file of the old format, without origins.
+        /// A file of the old format, which has no origins.
         case old(UserSession)
     }
 
@@ -31,57 +32,62 @@ struct SessionStore: Sendable {
         self.context = context
     }
 
-    /// Returns the session of an origin. A file of the old format is split on the first access; `report` is called with messages
-    /// about that, and about the header fields that are dropped.
+    /// Returns the session of an origin, which is empty if there is none. Splits a file of the old format on the first access.
+    ///
+    /// - Parameters:
+    ///   - origin: The origin.
+    ///   - report: Called with messages about a file that was split and about the header fields that were dropped.
     func session(for origin: SessionOrigin, report: (TerminalText) -> Void) throws -> UserSession {
         let path = path(for: origin)
         switch try Self.read(path) {
         case .sessions(let sessions): if let session = sessions[origin] { return session }
         case .old(let session): return try split(session, at: path, for: origin, report)
-        case .nothing: break
+        case .missing: break
         }
-        guard let before = oldPath(for: origin), case .old(let session) = try Self.read(before) else {
+        guard let oldPath = oldPath(for: origin), case .old(let session) = try Self.read(oldPath) else {
             return UserSession()
         }
-        return try split(session, at: before, for: origin, report)
+        return try split(session, at: oldPath, for: origin, report)
     }
 
-    /// Saves the sessions; those of other origins in the same files stay as they are.
+    /// Saves the sessions. Sessions of other origins in the same files stay as they are.
     func save(_ sessions: [SessionOrigin: UserSession]) throws {
         let files = Dictionary(grouping: sessions.keys, by: path)
         for (path, origins) in files {
-            var kept: [SessionOrigin: UserSession] = [:]
-            if case .sessions(let before) = try Self.read(path) { kept = before }
-            for origin in origins { kept[origin] = sessions[origin] }
-            try Self.write(kept, to: path)
+            var merged: [SessionOrigin: UserSession] = [:]
+            if case .sessions(let existing) = try Self.read(path) { merged = existing }
+            for origin in origins { merged[origin] = sessions[origin] }
+            try Self.write(merged, to: path)
         }
     }
 
+    /// Replaces a file of the old format by files with origins, and returns the session of `origin`.
     private func split(
-        _ old: UserSession, at path: String, for origin: SessionOrigin, _ report: (TerminalText) -> Void
+        _ oldSession: UserSession, at path: String, for origin: SessionOrigin,
+        _ report: (TerminalText) -> Void
     ) throws -> UserSession {
-        let split = old.split(for: origin)
-        var new: [SessionOrigin: UserSession] = [:]
-        for (part, session) in split.sessions {
-            // An origin's newer session takes precedence.
-            if case .sessions(let before) = try Self.read(self.path(for: part)), before[part] != nil {
+        let split = oldSession.split(for: origin)
+        var newSessions: [SessionOrigin: UserSession] = [:]
+        for (owner, session) in split.sessions {
+            // A session that the origin already has takes precedence.
+            if case .sessions(let existing) = try Self.read(self.path(for: owner)), existing[owner] != nil {
                 continue
             }
-            new[part] = session
+            newSessions[owner] = session
         }
         if path != self.path(for: origin) {
-            try save(new)
+            try save(newSessions)
             do { try FileManager.default.removeItem(atPath: path) } catch {
                 throw CommandFailure.unwritable(path, error)
             }
         } else {
-            try Self.write(new, to: path)
+            try Self.write(newSessions, to: path)
         }
         report(
             "lupine: sessions belong to a scheme, a host and a port now: \(name) is that of \(origin.text)\n")
-        if !split.dropped.isEmpty {
+        if !split.droppedFields.isEmpty {
             report(
-                "lupine: nobody knows for whom these fields of \(name) were meant, and they are given up; give them once more: \(split.dropped.joined(separator: ", "))\n"
+                "lupine: nobody knows for whom these fields of \(name) were meant, and they are given up; give them once more: \(split.droppedFields.joined(separator: ", "))\n"
             )
         }
         return split.sessions[origin] ?? UserSession()
@@ -89,35 +95,38 @@ struct SessionStore: Sendable {
 
     // MARK: paths
 
+    /// Returns the path of the file with the session of an origin.
     private func path(for origin: SessionOrigin) -> String {
         if name.contains("/") { return context.path(name) }
         return "\(root)/\(origin.folder)/\(PercentEncoding.encoded(name)).json"
     }
 
+    /// The folder of all sessions, in the data folder of the XDG base directory specification.
     private var root: String {
         let data = context.environment["XDG_DATA_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
         return (data ?? context.home + "/.local/share") + "/lupine/sessions"
     }
 
-    /// The path of the old format, which kept sessions by host only.
+    /// Returns the path of the old format, which distinguished sessions by host only; nil if NAME is a path.
     private func oldPath(for origin: SessionOrigin) -> String? {
         if name.contains("/") { return nil }
-        let safe = { (text: String) in
+        let sanitized = { (text: String) in
             String(text.map { $0.isLetter || $0.isNumber || "-_.".contains($0) ? $0 : "_" })
         }
-        return "\(root)/\(safe(origin.host))/\(safe(name)).json"
+        return "\(root)/\(sanitized(origin.host))/\(sanitized(name)).json"
     }
 
     // MARK: files
 
-    private static func read(_ path: String) throws -> Found {
-        guard FileManager.default.fileExists(atPath: path) else { return .nothing }
-        do { return try found(in: PrivateFile.readTrusted(path)) } catch let failure as CommandFailure {
+    /// Reads a file. Throws if it is not trusted, or was not written by this command.
+    private static func read(_ path: String) throws -> FileState {
+        guard FileManager.default.fileExists(atPath: path) else { return .missing }
+        do { return try parse(PrivateFile.readTrusted(path)) } catch let failure as CommandFailure {
             throw failure
         } catch let distrust as PrivateFile.Distrust {
             let reason =
                 switch distrust {
-                case .anotherUsers:
+                case .ownedByAnotherUser:
                     "it belongs to another user. Copy it, if you trust what it sends in your name."
                 case .writableByOthers:
                     "others can write to it. Run chmod 600 on it, if you trust what it sends in your name."
@@ -131,15 +140,17 @@ struct SessionStore: Sendable {
         }
     }
 
-    private static func found(in data: Data) throws -> Found {
+    /// Parses the content of a file, of the new or the old format.
+    private static func parse(_ data: Data) throws -> FileState {
         let decoder = JSONDecoder()
         guard let content = try? decoder.decode(Content.self, from: data) else {
             return .old(try decoder.decode(UserSession.self, from: data))
         }
-        return .sessions(try sessions(content))
+        return .sessions(try sessions(in: content))
     }
 
-    private static func sessions(_ content: Content) throws -> [SessionOrigin: UserSession] {
+    /// Returns the sessions of a file; throws if an origin is invalid or occurs twice.
+    private static func sessions(in content: Content) throws -> [SessionOrigin: UserSession] {
         var sessions: [SessionOrigin: UserSession] = [:]
         for entry in content.origins {
             guard let origin = SessionOrigin(text: entry.origin), sessions[origin] == nil else {
@@ -150,10 +161,10 @@ struct SessionStore: Sendable {
         return sessions
     }
 
-    /// Parses the content of a file; one of the old format is split for `origin`.
+    /// Returns the sessions in the content of a file. A session of the old format is split for `origin`.
     static func sessions(in data: Data, for origin: SessionOrigin) throws -> [SessionOrigin: UserSession] {
-        switch try found(in: data) {
-        case .nothing: [:]
+        switch try parse(data) {
+        case .missing: [:]
         case .sessions(let sessions): sessions
         case .old(let session): session.split(for: origin).sessions
         }

@@ -5,6 +5,7 @@ internal import Lupine
 
 /// The cookies and header fields that `--session NAME` keeps for one origin.
 struct UserSession: Codable, Hashable, Sendable {
+    /// A cookie as it is stored in the file.
     struct Cookie: Codable, Hashable, Sendable {
         var name: String
         var value: String
@@ -15,6 +16,7 @@ struct UserSession: Codable, Hashable, Sendable {
         var httpOnly: Bool
     }
 
+    /// A header field as it is stored in the file.
     struct Field: Codable, Hashable, Sendable {
         var name: String
         var value: String
@@ -23,27 +25,29 @@ struct UserSession: Codable, Hashable, Sendable {
     var cookies: [Cookie] = []
     var headers: [Field] = []
 
-    /// Fields that hold no secret; any other may, whatever its name.
+    /// The names of fields that hold no secret. A field with any other name may hold one.
     private static let harmlessFields: Set = ["accept", "accept-language", "user-agent"]
 
-    /// Whether a field of that name holds no secret.
+    /// Whether a field with this name holds no secret.
     static func isHarmless(_ name: String) -> Bool { harmlessFields.contains(name.lowercased()) }
 
-    /// The result of splitting a session of the old format, without origin.
+    /// The result of splitting a session of the old file format, which has no origins.
     struct Split {
         var sessions: [SessionOrigin: UserSession]
-        /// The names of the dropped fields: the origin that they were meant for is unknown.
-        var dropped: [String]
+        /// The names of the fields that are dropped, since the origin to which they may be sent is unknown.
+        var droppedFields: [String]
     }
 
-    /// Splits a session of the old format, without origin. Harmless fields go to `origin`, and so do cookies that it may receive;
-    /// other cookies go to the origins of their domain: only https for `Secure` cookies, otherwise https and http.
+    /// Splits a session of the old file format, which has no origins.
+    ///
+    /// The session of `origin` gets the harmless fields and the cookies that may be sent to `origin`. Each other cookie goes to
+    /// the origins of its domain: https, and unless it is `Secure` also http.
     func split(for origin: SessionOrigin) -> Split {
         let isHarmless = { (field: Field) in Self.isHarmless(field.name) }
         var sessions = [origin: UserSession(cookies: [], headers: headers.filter(isHarmless))]
         for cookie in cookies {
             var owners = [origin]
-            if !origin.isWithin(cookie.domain) || (cookie.secure && origin.scheme != "https") {
+            if !origin.domainMatches(cookie.domain) || (cookie.secure && origin.scheme != "https") {
                 let host = cookie.domain.hasPrefix(".") ? String(cookie.domain.dropFirst()) : cookie.domain
                 owners = (cookie.secure ? ["https"] : ["https", "http"]).compactMap {
                     SessionOrigin(text: SessionOrigin(scheme: $0, host: host).text)
@@ -51,9 +55,10 @@ struct UserSession: Codable, Hashable, Sendable {
             }
             for owner in owners { sessions[owner, default: UserSession()].cookies.append(cookie) }
         }
-        return Split(sessions: sessions, dropped: headers.filter { !isHarmless($0) }.map(\.name))
+        return Split(sessions: sessions, droppedFields: headers.filter { !isHarmless($0) }.map(\.name))
     }
 
+    /// The cookies for a cookie storage, without invalid ones.
     var storedCookies: [HTTPCookie] {
         cookies.compactMap { cookie in
             var properties: [HTTPCookiePropertyKey: Any] = [:]
@@ -65,15 +70,16 @@ struct UserSession: Codable, Hashable, Sendable {
         }
     }
 
-    /// Returns the session with the cookies of a storage, and with those header fields of a request that are kept.
-    func updated(cookies: [HTTPCookie], headers added: [(name: String, value: String)]) -> UserSession {
+    /// Returns the session with these cookies in place of its own, and with those of the header fields of a request that a
+    /// session keeps.
+    func updated(cookies: [HTTPCookie], headers newHeaders: [(name: String, value: String)]) -> UserSession {
         var session = self
         session.cookies = cookies.map {
             Cookie(
                 name: $0.name, value: $0.value, domain: $0.domain, path: $0.path,
                 expires: $0.expiresDate?.timeIntervalSince1970, secure: $0.isSecure, httpOnly: $0.isHTTPOnly)
         }
-        for (name, value) in added {
+        for (name, value) in newHeaders {
             let lowered = name.lowercased()
             guard !lowered.hasPrefix("content-"), !lowered.hasPrefix("if-"), lowered != "cookie",
                 lowered != "range"
