@@ -14,9 +14,9 @@ private let time = Date(timeIntervalSinceReferenceDate: 1)
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var input = unsafe FuzzInput(start, count)
-    let isSealed = input.choice(below: 8) > 0
-    let contentCount = Int(input.octet())
-    let octets = input.rest()
+    let isSealed = input.readNumber(below: 8) > 0
+    let contentCount = Int(input.readOctet())
+    let octets = input.readRemaining()
     let content = Array(octets.suffix(contentCount))
     let file =
         isSealed

@@ -9,9 +9,9 @@ import LupineLoading
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var input = unsafe FuzzInput(start, count)
-    let isSealed = input.choice(below: 8) > 0
-    let lengths: [UInt64: Int] = [1: Int(input.octet()) * 16, 2: Int(input.octet()) * 4_096, 3: .max]
-    let octets = input.rest()
+    let isSealed = input.readNumber(below: 8) > 0
+    let lengths: [UInt64: Int] = [1: Int(input.readOctet()) * 16, 2: Int(input.readOctet()) * 4_096, 3: .max]
+    let octets = input.readRemaining()
     let head = CacheLog.head
     let file = isSealed ? head + CacheLog.sealed(octets, at: head.count) : octets
     let contents = CacheLog.contents(of: file)

@@ -8,7 +8,7 @@ import LupineLoading
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var input = unsafe FuzzInput(start, count)
-    let lines = input.rest().split(separator: 0x0A).map { String(decoding: $0, as: UTF8.self) }
+    let lines = input.readRemaining().split(separator: 0x0A).map { String(decoding: $0, as: UTF8.self) }
     let challenges = ChallengeSyntax.parse(lines)
     for challenge in challenges {
         require(!challenge.scheme.isEmpty, "a challenge without a scheme")

@@ -12,7 +12,7 @@ import Lupine
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var input = unsafe FuzzInput(start, count)
-    let text = String(decoding: input.rest(), as: UTF8.self)
+    let text = String(decoding: input.readRemaining(), as: UTF8.self)
     let cookies = NetscapeCookieFile.cookies(text)
     let lines = text.unicodeScalars.count { $0 == "\n" } + 1
     require(cookies.count <= lines, "more cookies than lines")

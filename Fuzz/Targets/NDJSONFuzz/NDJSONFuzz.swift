@@ -10,7 +10,7 @@ import Lupine
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var input = unsafe FuzzInput(start, count)
     let cuts = Cuts(&input)
-    let octets = input.rest()
+    let octets = input.readRemaining()
     for limit in [1 << 20, 16] {
         let whole = read(octets, .none, limit)
         require(whole == read(octets, cuts, limit), "other values when cut")

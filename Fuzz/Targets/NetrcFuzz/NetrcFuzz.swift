@@ -11,9 +11,9 @@ import FuzzKit
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var input = unsafe FuzzInput(start, count)
-    let user = String(decoding: input.piece(), as: UTF8.self)
-    let password = String(decoding: input.piece(), as: UTF8.self)
-    let text = String(decoding: input.rest(), as: UTF8.self)
+    let user = String(decoding: input.readPiece(), as: UTF8.self)
+    let password = String(decoding: input.readPiece(), as: UTF8.self)
+    let text = String(decoding: input.readRemaining(), as: UTF8.self)
     let found = NetrcFile(text)
     for host in ["h.test", "", "other.test"] {
         guard let credentials = found.credentials(for: host) else { continue }

@@ -8,7 +8,7 @@ import LupineLoading
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var input = unsafe FuzzInput(start, count)
-    let octets = input.rest()
+    let octets = input.readRemaining()
     for octets in [octets, [1, 0, 0, 0] + octets] {
         guard let request = RequestArchive.request(octets) else { continue }
         let written = RequestArchive.octets(of: request)

@@ -9,7 +9,7 @@ import LupineLoading
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var input = unsafe FuzzInput(start, count)
-    let bytes = Data(input.rest())
+    let bytes = Data(input.readRemaining())
     for data in [bytes, Data("lupine-download-1\n".utf8) + bytes] {
         guard let read = ResumeData(data) else { continue }
         require(read.received > 0 && read.file.hasPrefix("/"), "goes on from nowhere: \(read)")

@@ -12,7 +12,7 @@ import Lupine
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var input = unsafe FuzzInput(start, count)
-    let data = Data(input.rest())
+    let data = Data(input.readRemaining())
     let origin = SessionOrigin(scheme: "https", host: "h.test")
     guard let sessions = try? SessionStore.sessions(in: data, for: origin) else { return 0 }
     for (owner, session) in sessions {
