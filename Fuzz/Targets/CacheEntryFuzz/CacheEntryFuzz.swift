@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Invariant: the part of a cache file that describes an entry, with a right checksum, is refused or gives an entry that is
-// written and read back unchanged.
+// Invariant: a cache file whose metadata has a correct checksum is refused, or contains an entry that is equal after it is
+// written and read again.
 
 import Foundation
 import FuzzKit

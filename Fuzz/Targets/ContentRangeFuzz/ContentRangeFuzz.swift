@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Invariant: a Content-Range that was read is consistent, and so are the decisions based on it: a addition part is appended at
-// its offset, and ends where the whole does.
+// Invariant: a Content-Range that was read is consistent, and so are the decisions based on it: a remaining part is appended at
+// its offset, and ends at the end of the whole resource.
 
 import Foundation
 import FuzzKit

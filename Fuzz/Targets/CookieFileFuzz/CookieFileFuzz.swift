@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Invariant: a cookie file gives at most one cookie per line; cookies that are written are read back, one line each, none for
-// another domain.
+// Invariant: a cookie file contains at most one cookie per line. Cookies that are written are read again, one line each, and none
+// for another domain.
 
 import Foundation
 import FuzzKit

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Invariant: a cookie that was read can be sent, makes an equal one from its properties, and is stored only for its own hosts.
+// Invariant: a cookie that was read can be sent, is equal to a cookie made from its properties, and is stored only for its hosts.
 
 import Foundation
 import FuzzKit
 import LupineLoading
 
-/// The URL that sets the cookies, and URLs that must not get them.
+/// The URL that sets the cookies, and URLs to which they must not be sent.
 private enum CookieURLs {
     static let home = URL(string: "https://shop.example.co.uk/cart/items?x")
     static let unrelated = [

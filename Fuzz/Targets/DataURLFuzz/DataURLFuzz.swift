@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Invariant: a data: URL that was read, written percent-encoded, is read again as the same.
+// Invariant: a data: URL that was read, and is written percent-encoded, is read again as an equal one.
 
 import FuzzKit
 import LupineLoading

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Invariant: whatever a peer sends, the frame reader and the connection machine of either role give the same log however it is
-// cut, keep their limits, send only valid frames, and never trap.
+// Invariant: whatever a peer sends, the log of the frame reader and of the connection machine of either role does not depend on
+// the cuts; they keep their limits, send only valid frames, and never trap.
 
 import FuzzKit
 import LupineHTTP

@@ -16,7 +16,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     check(host, .dns(name), ReferenceMatcher.matches(host: host, name: name))
     check(host, .ip(nameOctets), ReferenceMatcher.address(of: host) == nameOctets)
     if let address = ReferenceMatcher.address(of: host) { check(host, .ip(address), true) }
-    // Random names rarely match: this one does.
+    // Random names rarely match, so a matching name is also checked.
     check(host, .dns(host), ReferenceMatcher.matches(host: host, name: host))
     if let dot = host.utf8.firstIndex(of: 0x2E) {
         let wide = "*" + String(decoding: host.utf8[dot...], as: UTF8.self)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Invariant: a terminal is shown the same however the content is cut, at most 70 times its length and 4 KiB, without control
-// sequences other than colours, and formatted JSON is equal to the received JSON.
+// Invariant: the output on a terminal does not depend on the cuts of the content. It has at most 70 times the length of the
+// content plus 4 KiB, and no control sequences other than colours. Formatted JSON is equal to the received JSON.
 
 import Foundation
 import FuzzKit

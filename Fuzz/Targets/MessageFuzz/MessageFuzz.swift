@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Invariant: no message decompresses to more than its limit, and a compressed message is decompressed to itself, whatever came
-// before it.
+// Invariant: no message decompresses to more than its limit, and a compressed message is decompressed to itself, whatever the
+// messages before it contain.
 
 import FuzzKit
 import LupineCoding

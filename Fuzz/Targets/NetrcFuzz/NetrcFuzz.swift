@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Invariant: the credentials that a .netrc gives for a host are from the file, an entry of one host is not used for another, and
-// a name and a password that are written are read back.
+// Invariant: the credentials that a .netrc contains for a host are from the file, an entry for one host is not used for another,
+// and a name and a password that are written are read again.
 
 import Foundation
 import FuzzKit

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Invariant: a stapled or fetched OCSP response leads to a definite result only if its signed part is a known one's, byte by
-// byte.
+// Invariant: a stapled or fetched OCSP response leads to a definite result only if its signed part is that of a known response,
+// byte by byte.
 import LupineTLS
 import TrustFuzzKit
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Invariant: a recording is refused with a typed error, or reads back as the same when it is written again.
+// Invariant: a recording is refused with a typed error, or is equal after it is written and read again.
 
 import Foundation
 import FuzzKit

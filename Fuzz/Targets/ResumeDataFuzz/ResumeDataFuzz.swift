@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Invariant: resume data that is read requests a later part of an HTTP resource with valid fields, and is written back unchanged.
+// Invariant: resume data that is read makes a request, with valid fields, for a later part of an HTTP resource, and is equal
+// after it is written and read again.
 
 import Foundation
 import FuzzKit

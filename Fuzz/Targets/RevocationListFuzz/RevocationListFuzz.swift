@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Invariant: a revocation list leads to a definite result only if its signed part is a known one's, byte by byte.
+// Invariant: a revocation list leads to a definite result only if its signed part is that of a known list, byte by byte.
 import LupineTLS
 import TrustFuzzKit
 

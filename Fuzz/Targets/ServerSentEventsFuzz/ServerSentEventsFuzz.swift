@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Invariant: an event stream gives the same events and failures for any division, and those of a plain reading of the standard if
+// Invariant: an event stream has the same events and failures for any division, and those of a plain reading of the standard if
 // no limit is exceeded.
 
 import Foundation
