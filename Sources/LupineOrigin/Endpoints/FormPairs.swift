@@ -13,8 +13,8 @@ package struct FormPairs: Sendable {
             let value = equals == part.endIndex ? "" : Substring(part[part.index(after: equals)...])
             pairs.append(
                 (
-                    PercentCoding.decoded(name, plusIsBlank: true),
-                    PercentCoding.decoded(value, plusIsBlank: true)
+                    PercentCoding.decoded(name, plusIsSpace: true),
+                    PercentCoding.decoded(value, plusIsSpace: true)
                 ))
         }
     }
