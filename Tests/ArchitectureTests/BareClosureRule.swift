@@ -2,14 +2,15 @@
 
 /// Requires that a closure in a lock is wrapped in a struct.
 ///
-/// The type of a lock's value is a type parameter. A function is stored there in a reabstraction thunk and read in another, and
-/// `withLock` stores what it has read: each access adds thunks, and with them memory and stack, until a call overflows the stack.
-/// Optionals and tuples of functions behave the same; structs, arrays and dictionaries are stored unchanged.
+/// The type of a lock's value is a type parameter. The compiler stores a function there in a reabstraction thunk and reads it
+/// through another one, and `withLock` stores the value that it has read. So each access adds thunks, which take memory, until a
+/// call of the function overflows the stack. Optionals and tuples of functions behave the same; structs, arrays and dictionaries
+/// are stored unchanged.
 enum BareClosureRule {
     private static let locks: Set = ["Lock", "Mutex", "Protected"]
 
-    /// The words before which the type of a `typealias` ends.
-    private static let beginnings: Set = [
+    /// The tokens that can follow the type of a `typealias`.
+    private static let terminators: Set = [
         "typealias", "let", "var", "func", "struct", "init", "private", "package", "}",
     ]
 
@@ -32,12 +33,12 @@ enum BareClosureRule {
         Set(
             file.tokens.indices.compactMap { index in
                 guard file.token(index) == "typealias" else { return nil }
-                let type = file.tokens[(index + 1)...].lazy.map(\.text).prefix { !beginnings.contains($0) }
+                let type = file.tokens[(index + 1)...].lazy.map(\.text).prefix { !terminators.contains($0) }
                 return isFunction(type.drop { $0 != "=" }) ? file.token(index + 1) : nil
             })
     }
 
-    /// Returns the tokens up to the `>` that ends the argument.
+    /// Returns the tokens of a generic argument list, from `start` up to the `>` that ends it.
     private static func argument(of file: SourceFile, from start: Int) -> [String] {
         var depth = 1
         var texts: [String] = []
@@ -54,19 +55,19 @@ enum BareClosureRule {
         return texts
     }
 
-    /// Returns whether there is an arrow outside of brackets and type arguments.
+    /// Returns whether the tokens contain an arrow outside of brackets and type arguments.
     private static func isFunction(_ tokens: some Sequence<String>) -> Bool {
         var depth = 0
-        var last = ""
+        var previous = ""
         for token in tokens {
             switch token {
             case "[", "<": depth += 1
             case "]": depth -= 1
-            case ">" where last == "-": if depth == 0 { return true }
+            case ">" where previous == "-": if depth == 0 { return true }
             case ">": depth -= 1
             default: break
             }
-            last = token
+            previous = token
         }
         return false
     }

@@ -2,7 +2,7 @@
 
 import Testing
 
-/// Tests that no lock holds a bare closure, and that samples with one are caught.
+/// Tests that no lock holds a bare closure, and that the rule finds those in the given texts.
 struct BareClosureTests {
     @Test func locksHoldNoBareClosures() throws {
         let files = try Repository.here.swiftFiles(under: "Sources")
@@ -23,10 +23,10 @@ struct BareClosureTests {
         ("let a: Lock<Result<() -> Void, Never>>", true),
         ("let a: Lock<Int>\nlet b: () -> Void", true),
     ])
-    func samples(_ text: String, _ clean: Bool) {
+    func bareClosuresAreFound(_ text: String, _ isClean: Bool) {
         let names = "typealias Plain = Result<Int, Never>\ntypealias Handler =\n    @Sendable (Int) -> Void\n"
         let file = SourceFile(path: "Sources/A.swift", text: names + text)
         let violations = BareClosureRule.violations(in: file)
-        #expect(violations.isEmpty == clean, "\(violations.report)")
+        #expect(violations.isEmpty == isClean, "\(violations.report)")
     }
 }

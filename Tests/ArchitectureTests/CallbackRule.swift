@@ -2,12 +2,13 @@
 
 import Foundation
 
-/// Compares the callbacks of the public interface with `callbacks.txt`, which names for each one the files that call it and the
-/// tests that call the library back from it.
+/// Compares the callbacks of the public interface with `callbacks.txt`, which lists for each callback the files that call it and
+/// the tests that call the library back from it.
 ///
-/// A callback is a requirement of a public protocol, a closure as a public parameter, variable or payload of an enum, and an
-/// `open` method of an `open` class, which a subclass may override. So a new one needs a decision: the code that calls it asserts
-/// that no lock is held, and it has a row in `Tests/LupineTests/Hostile/Callback*.swift` or a suite of its own.
+/// A callback is a requirement of a public protocol, a closure as a public parameter, variable or payload of an enum, or an
+/// `open` method of an `open` class, which a subclass may override. The comparison fails for a new callback until it is listed:
+/// the code that calls it asserts that no lock is held, and it has a row in `Tests/LupineTests/Hostile/Callback*.swift` or its
+/// own suite.
 struct CallbackRule {
     static let listPath = "Tests/ArchitectureTests/callbacks.txt"
 
@@ -18,7 +19,7 @@ struct CallbackRule {
             let line = file.tokens[index].line
             var last = index + 1
             while last < file.tokens.count, file.tokens[last].line <= line + 8 {
-                if arrow(at: last, in: file) {
+                if isArrow(at: last, in: file) {
                     found.insert(file.token(index + 1))
                     break
                 }
@@ -49,7 +50,7 @@ struct CallbackRule {
         _ callbacks: Set<String>, rows: Set<String>, asserting: Set<String>, suites: Set<String>, list: String
     ) -> [String] {
         var found: [String] = []
-        var (named, places, tested) = (Set<String>(), Set<String>(), Set<String>())
+        var (listed, callers, tested) = (Set<String>(), Set<String>(), Set<String>())
         for line in list.split(separator: "\n") where !line.hasPrefix("#") {
             let fields = line.components(separatedBy: " | ")
             guard fields.count == 3, fields.allSatisfy({ !$0.isEmpty }) else {
@@ -64,9 +65,9 @@ struct CallbackRule {
             if matches.isEmpty, !fields[0].hasPrefix("observers of ") {
                 found.append("\(fields[0]) is no callback of the public interface")
             }
-            named.formUnion(matches)
+            listed.formUnion(matches)
             if fields[1] == "-" { continue }
-            if fields[1] != "queue" { places.formUnion(fields[1].components(separatedBy: ", ")) }
+            if fields[1] != "queue" { callers.formUnion(fields[1].components(separatedBy: ", ")) }
             for test in fields[2].components(separatedBy: ", ") {
                 if rows.contains(test) {
                     tested.insert(test)
@@ -76,9 +77,10 @@ struct CallbackRule {
                 }
             }
         }
-        found += callbacks.subtracting(named).map { "\($0) stands not in \(listPath)" }
-        found += places.subtracting(asserting).map { "\($0) calls the program's code and asserts nothing" }
-        found += asserting.subtracting(places).map { "\($0) asserts for a callback that \(listPath) has not" }
+        found += callbacks.subtracting(listed).map { "\($0) stands not in \(listPath)" }
+        found += callers.subtracting(asserting).map { "\($0) calls the program's code and asserts nothing" }
+        found += asserting.subtracting(callers)
+            .map { "\($0) asserts for a callback that \(listPath) has not" }
         found += rows.subtracting(tested).map { "the row \"\($0)\" stands for no callback of \(listPath)" }
         return found.sorted()
     }
@@ -87,9 +89,9 @@ struct CallbackRule {
     static func rows(in text: String) -> Set<String> {
         let opening = "Callback("
         return text.components(separatedBy: opening).dropFirst().reduce(into: []) { found, part in
-            let behind = part.drop { $0.isWhitespace }
-            guard behind.first == "\"" else { return }
-            let name = behind.dropFirst().prefix { $0 != "\"" && $0 != "\\" }
+            let argument = part.drop { $0.isWhitespace }
+            guard argument.first == "\"" else { return }
+            let name = argument.dropFirst().prefix { $0 != "\"" && $0 != "\\" }
             found.insert(name.trimmingCharacters(in: .whitespaces))
         }
     }
@@ -100,14 +102,16 @@ struct CallbackRule {
         "class", "protocol", "extension", "{", "}",
     ]
 
-    private static func arrow(at index: Int, in file: SourceFile) -> Bool {
+    /// Returns whether the tokens at `index` are `->`.
+    private static func isArrow(at index: Int, in file: SourceFile) -> Bool {
         file.token(index) == "-" && file.token(index + 1) == ">"
     }
 
     /// One pass over a file that tracks the types around the current token and collects their callbacks.
     private struct Scan {
+        /// A pair of braces around the current token.
         private struct Level {
-            /// Nil for a body that is not a type's.
+            /// The name of the type; nil for braces that are not the body of a type.
             var type: String?
             var isPublicProtocol = false
             var isPublicEnum = false
@@ -117,7 +121,8 @@ struct CallbackRule {
         private let file: SourceFile
         private let aliases: Set<String>
         private var levels: [Level] = []
-        private var next: Level?
+        /// The type whose opening brace has not been read yet.
+        private var pendingLevel: Level?
         private var found: Set<String> = []
 
         init(file: SourceFile, aliases: Set<String>) {
@@ -128,29 +133,30 @@ struct CallbackRule {
         mutating func callbacks() -> Set<String> {
             var index = 0
             while index < file.tokens.count {
-                index = step(at: index)
+                index = handleToken(at: index)
             }
             return found
         }
 
         /// Handles the token at `index` and returns the index of the next token to handle.
-        private mutating func step(at index: Int) -> Int {
+        private mutating func handleToken(at index: Int) -> Int {
             switch file.token(index) {
             case "class" where ["func", "var", "subscript"].contains(file.token(index + 1)): break
-            case "class", "struct", "enum", "extension", "protocol", "actor": openType(at: index)
+            case "class", "struct", "enum", "extension", "protocol", "actor": handleType(at: index)
             case "{":
-                levels.append(next ?? Level())
-                next = nil
+                levels.append(pendingLevel ?? Level())
+                pendingLevel = nil
             case "}": _ = levels.popLast()
-            case "func", "init": return function(at: index)
-            case "var", "let": variable(at: index)
-            case "case": payload(at: index)
+            case "func", "init": return handleFunction(at: index)
+            case "var", "let": handleVariable(at: index)
+            case "case": handleCase(at: index)
             default: break
             }
             return index + 1
         }
 
-        private mutating func openType(at index: Int) {
+        /// Handles the declaration or extension of a type, whose body follows.
+        private mutating func handleType(at index: Int) {
             guard isWord(file.token(index + 1)), file.token(index - 1) != ":", file.token(index - 1) != "."
             else {
                 return
@@ -161,7 +167,7 @@ struct CallbackRule {
                 name += "." + file.token(last)
             }
             let access = access(at: index)
-            next = Level(
+            pendingLevel = Level(
                 type: name,
                 isPublicProtocol: file.token(index) == "protocol" && access != nil,
                 isPublicEnum: file.token(index) == "enum" && access != nil,
@@ -174,18 +180,19 @@ struct CallbackRule {
                 "static", "class", "final", "override", "mutating", "nonisolated", "convenience", "indirect",
                 "required", "unsafe", "weak", "consuming", "borrowing",
             ]
-            var before = index - 1
-            while modifiers.contains(file.token(before)) { before -= 1 }
-            return ["public", "open"].contains(file.token(before)) ? file.token(before) : nil
+            var previous = index - 1
+            while modifiers.contains(file.token(previous)) { previous -= 1 }
+            return ["public", "open"].contains(file.token(previous)) ? file.token(previous) : nil
         }
 
+        /// The full name of the type around the current token; nil outside of types and inside of functions.
         private var type: String? {
             let names = levels.map(\.type)
             return names.isEmpty || names.contains(nil) ? nil : names.compactMap { $0 }.joined(separator: ".")
         }
 
-        /// Handles a function, and returns the index after its parameters, so that those of closures do not count.
-        private mutating func function(at index: Int) -> Int {
+        /// Handles a function, and returns the index after its parameters, so that the labels in closure types are not handled.
+        private mutating func handleFunction(at index: Int) -> Int {
             guard let type, let level = levels.last, file.token(index - 1) != "." else { return index + 1 }
             var start = index + 1
             while start < file.tokens.count, file.token(start) != "(" {
@@ -216,12 +223,13 @@ struct CallbackRule {
 
         /// Returns the parameters between the parenthesis at `start` and the matching one, and the index after that.
         private func parameters(from start: Int) -> ([Parameter], Int) {
-            var (all, words, isClosure, depth, index) = ([Parameter](), [String](), false, 0, start)
+            var (parameters, words, isClosure, depth, index) = ([Parameter](), [String](), false, 0, start)
+            /// Whether the name of the current parameter is complete: its type or default value follows.
             var isNamed = false
-            func closed() {
+            func addParameter() {
                 guard let label = words.first else { return }
                 let name = label == "_" ? words.dropFirst().first ?? label : label
-                all.append(Parameter(label: label, name: name, isClosure: isClosure))
+                parameters.append(Parameter(label: label, name: name, isClosure: isClosure))
             }
             while index < file.tokens.count {
                 let token = file.token(index)
@@ -230,17 +238,17 @@ struct CallbackRule {
                 case ")", "]", "}":
                     depth -= 1
                     if depth == 0 {
-                        closed()
-                        return (all, index + 1)
+                        addParameter()
+                        return (parameters, index + 1)
                     }
                 case "," where depth == 1:
-                    closed()
+                    addParameter()
                     (words, isClosure, isNamed) = ([], false, false)
                 case ":" where depth == 1: isNamed = true
                 case "=" where depth == 1: isNamed = true
                 default:
                     if isNamed {
-                        if CallbackRule.arrow(at: index, in: file) || aliases.contains(token) {
+                        if CallbackRule.isArrow(at: index, in: file) || aliases.contains(token) {
                             isClosure = true
                         }
                     } else if depth == 1, isWord(token) {
@@ -249,18 +257,18 @@ struct CallbackRule {
                 }
                 index += 1
             }
-            return (all, index)
+            return (parameters, index)
         }
 
         /// Handles a variable whose declared type is a function, on one line.
-        private mutating func variable(at index: Int) {
+        private mutating func handleVariable(at index: Int) {
             guard let type, access(at: index) != nil, file.token(index + 2) == ":" else { return }
             var last = index + 3
             let line = file.tokens[index].line
             while last < file.tokens.count, file.tokens[last].line == line,
                 !["{", "="].contains(file.token(last))
             {
-                if CallbackRule.arrow(at: last, in: file) || aliases.contains(file.token(last)) {
+                if CallbackRule.isArrow(at: last, in: file) || aliases.contains(file.token(last)) {
                     found.insert("\(type).\(file.token(index + 1))")
                     return
                 }
@@ -269,14 +277,14 @@ struct CallbackRule {
         }
 
         /// Handles a case of a public enum that holds a closure.
-        private mutating func payload(at index: Int) {
+        private mutating func handleCase(at index: Int) {
             guard let type, levels.last?.isPublicEnum == true, file.token(index + 2) == "(" else { return }
             var (depth, last) = (0, index + 2)
             while last < file.tokens.count {
                 if file.token(last) == "(" { depth += 1 }
                 if file.token(last) == ")" { depth -= 1 }
                 if depth == 0 { return }
-                if CallbackRule.arrow(at: last, in: file) || aliases.contains(file.token(last)) {
+                if CallbackRule.isArrow(at: last, in: file) || aliases.contains(file.token(last)) {
                     found.insert("\(type).\(file.token(index + 1))")
                     return
                 }

@@ -10,7 +10,7 @@ struct CallbackTests {
     ]
 
     @Test("[O-6] every callback has a place that asserts, and a test")
-    func everyCallbackHasItsPlace() throws {
+    func everyCallbackIsAssertedAndTested() throws {
         let repository = Repository.here
         let files = try Self.modules.flatMap { try repository.swiftFiles(under: $0) }
         let aliases = files.reduce(into: Set<String>()) { $0.formUnion(CallbackRule.aliases(in: $1)) }
@@ -71,7 +71,7 @@ struct CallbackTests {
         #expect(CallbackRule.aliases(in: SourceFile(path: "A.swift", text: text)) == ["A", "D"])
     }
 
-    @Test func whatIsMissingIsNamed() {
+    @Test func missingEntriesAreReported() {
         func found(_ callbacks: Set<String>, _ list: String, rows: Set<String> = ["row"]) -> [String] {
             CallbackRule.differences(
                 callbacks, rows: rows, asserting: ["A.swift"], suites: ["SomeTests"], list: list)

@@ -2,9 +2,9 @@
 
 import Testing
 
-/// Tests that every function that delivers a body is in the tables of limits.
+/// Tests that every function that delivers a body has a row in the tables of limits.
 struct ConsumerTests {
-    @Test func everyConsumerHasItsRow() throws {
+    @Test func everyConsumerHasARow() throws {
         let files = try Repository.here.swiftFiles(
             under: "Sources/Lupine", "Sources/LupineLoading", "Sources/LupineTransport/Client")
         let functions = files.reduce(into: Set<String>()) { $0.formUnion(ConsumerRule.functions(in: $1)) }
@@ -38,7 +38,7 @@ struct ConsumerTests {
         #expect(ConsumerRule.functions(in: SourceFile(path: "A.swift", text: text)) == Set(names))
     }
 
-    @Test func whatIsMissingIsNamed() {
+    @Test func missingEntriesAreReported() {
         func found(_ functions: Set<String>, _ rows: Set<String>, _ list: String) -> Int {
             ConsumerRule.differences(functions, rows: rows, list: list).count
         }

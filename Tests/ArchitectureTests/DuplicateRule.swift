@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 
-/// No code stands twice: more than ten lines in a row, compared by their tokens, occur once.
+/// Finds duplicated code: runs of more than ten consecutive lines, compared by their tokens, that occur twice.
 ///
-/// Where two files have to have the same, each names the other and says why, in a comment: `the same as in `Other`: why`.
+/// A duplicate that is needed in two files is permitted if a comment of each names the other file and the reason: `the same as in
+/// `Other`: reason`.
 struct DuplicateRule {
-    /// A run of equal lines in two places; the longest that begins there.
+    /// A run of equal lines at two positions, as long as possible.
     struct Run: Equatable {
         let first: String
         let firstLine: Int
@@ -13,9 +14,10 @@ struct DuplicateRule {
         let count: Int
     }
 
-    static let most = 10
+    /// The number of consecutive lines that may occur twice.
+    static let maximumLines = 10
 
-    /// Lines of code, those of each file in a row.
+    /// The lines of code of all files, file by file.
     private var lines: [(file: Int, number: Int, text: String)] = []
     private let files: [SourceFile]
 
@@ -25,7 +27,7 @@ struct DuplicateRule {
             var current = 0
             for token in file.tokens {
                 if token.line != current {
-                    // The tokens are without the texts of strings, which make the difference in a table.
+                    // Tokens do not include the texts of strings, in which the rows of a table differ: adds the whole line.
                     let line = file.lines[token.line - 1]
                     lines.append(
                         (
@@ -40,17 +42,17 @@ struct DuplicateRule {
         }
     }
 
-    /// All runs of more than `most` equal lines.
+    /// All runs of more than `maximumLines` equal lines.
     var runs: [Run] {
-        let shortest = Self.most + 1
+        let shortest = Self.maximumLines + 1
         guard lines.count >= shortest else { return [] }
-        var places: [[String]: [Int]] = [:]
+        var startsByText: [[String]: [Int]] = [:]
         for start in 0...(lines.count - shortest) where lines[start].file == lines[start + shortest - 1].file
         {
-            places[lines[start..<(start + shortest)].map(\.text), default: []].append(start)
+            startsByText[lines[start..<(start + shortest)].map(\.text), default: []].append(start)
         }
         var found: [Run] = []
-        for starts in places.values where starts.count > 1 {
+        for starts in startsByText.values where starts.count > 1 {
             for (index, first) in starts.enumerated() {
                 for second in starts[(index + 1)...] where !isEqual(first - 1, second - 1, first, second) {
                     var count = shortest
@@ -66,19 +68,19 @@ struct DuplicateRule {
         return found.sorted { ($0.first, $0.firstLine, $0.second) < ($1.first, $1.firstLine, $1.second) }
     }
 
-    /// Whether two lines are equal, and in the files in which the run is.
+    /// Returns whether the lines `left` and `right` are equal, and in the same files as `first` and `second`.
     private func isEqual(_ left: Int, _ right: Int, _ first: Int, _ second: Int) -> Bool {
         guard left >= 0, right < lines.count else { return false }
         return lines[left].file == lines[first].file && lines[right].file == lines[second].file
             && lines[left].text == lines[right].text
     }
 
-    /// The runs whose files do not name each other.
+    /// A violation for each run whose files do not name each other.
     var violations: [Violation] {
         let byPath = Dictionary(files.map { ($0.path, $0) }, uniquingKeysWith: { first, _ in first })
         return runs.filter { run in
             guard let first = byPath[run.first], let second = byPath[run.second] else { return true }
-            return !(Self.names(second, in: first) && Self.names(first, in: second))
+            return !(Self.mentions(second, in: first) && Self.mentions(first, in: second))
         }.map { run in
             Violation(
                 path: run.first, line: run.firstLine,
@@ -86,7 +88,8 @@ struct DuplicateRule {
         }
     }
 
-    private static func names(_ other: SourceFile, in file: SourceFile) -> Bool {
+    /// Returns whether a comment in `file` permits the duplication of code of `other`.
+    private static func mentions(_ other: SourceFile, in file: SourceFile) -> Bool {
         file.lines.contains { line in
             line.firstRange(of: "//") != nil && line.firstRange(of: "same as in `\(other.stem)`: ") != nil
         }

@@ -2,14 +2,15 @@
 
 import Testing
 
-/// Whether the sources say each thing once.
+/// Tests that the sources have no duplicated code.
 struct DuplicateTests {
-    @Test func noCodeStandsTwice() throws {
+    @Test func noCodeIsDuplicated() throws {
         let rule = DuplicateRule(try Repository.here.swiftFiles(under: "Sources"))
         let found = rule.violations
         #expect(found.isEmpty, "\(found.report)")
     }
 
+    /// Returns `count` lines of code, which depend on `start`.
     static func code(_ count: Int, from start: Int = 0) -> String {
         (start..<(start + count)).map { "let a\($0) = b(\($0), \"text\")  // \(start)\n" }.joined()
     }
@@ -44,7 +45,7 @@ struct DuplicateTests {
         ("let text = \"same as in `B`: \"\n", "// same as in `A`: why\n", 1),
         ("// The same as in `B`\n", "// The same as in `A`: why\n", 1),
     ])
-    func twinsThatNameEachOtherMayStay(_ first: String, _ second: String, _ count: Int) {
+    func duplicatesThatNameEachOtherArePermitted(_ first: String, _ second: String, _ count: Int) {
         let rule = DuplicateRule([
             SourceFile(path: "A.swift", text: first + Self.code(11)),
             SourceFile(path: "B.swift", text: second + Self.code(11)),

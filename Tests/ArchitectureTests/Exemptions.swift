@@ -28,11 +28,11 @@ struct Exemptions {
         let remaining = violations.filter { item in
             !lines.contains { $0.path == item.violation.path && $0.rule == item.rule }
         }
-        let idle = lines.filter { line in
+        let unused = lines.filter { line in
             !violations.contains { $0.violation.path == line.path && $0.rule == line.rule }
         }
         return malformed + remaining.map(\.violation)
-            + idle.map {
+            + unused.map {
                 Violation(
                     path: path, line: $0.line,
                     rule: "\($0.path) needs no exemption from \($0.rule): remove it")

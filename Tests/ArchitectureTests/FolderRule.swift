@@ -1,58 +1,60 @@
 // SPDX-License-Identifier: MIT
 
-/// The folders of a module point one way: each uses only folders that the module's page lists before it.
+/// Checks that the folders of a module depend on each other in one direction: a folder uses only folders that the module's page
+/// lists before it.
 ///
-/// A folder uses another when one of its files names a type that a file of the other declares at its top level and not privately.
-/// A folder inside another counts as one of its own; files beside the folders make the folder `.`. Exceptions stand in
-/// `folders.txt` as `Sources/Module | From -> To | reason`.
+/// A folder uses another one if one of its files names a type that a file of the other folder declares at its top level and not
+/// privately. A folder inside another one is a separate folder; the files beside the folders belong to the folder `.`.
+/// `folders.txt` lists exceptions as `Sources/Module | From -> To | reason`.
 struct FolderRule {
-    /// A folder as its module's page lists it.
+    /// A folder in the list on the module's page.
     struct Row: Equatable {
         let folder: String
         let uses: Set<String>
     }
 
     static let exemptionsPath = "Tests/ArchitectureTests/folders.txt"
-    static let mostFiles = 20
+    static let maximumFiles = 20
 
     let module: String
-    /// How many files each folder has.
+    /// The number of files of each folder.
     private(set) var sizes: [String: Int] = [:]
-    /// For each folder, the folders that it uses, each with the files and the types that they name: `File (Type, Type)`.
+    /// For each folder, the folders that it uses, each with the using files and the types that they name: `File (Type, Type)`.
     private(set) var uses: [String: [String: [String]]] = [:]
 
     init(module: String, files: [SourceFile]) {
         self.module = module
-        var homes: [String: String] = [:]
+        var folderOfType: [String: String] = [:]
         for file in files {
             sizes[Self.folder(of: file), default: 0] += 1
-            for type in Self.declaredTypes(in: file) where homes[type] == nil {
-                homes[type] = Self.folder(of: file)
+            for type in Self.declaredTypes(in: file) where folderOfType[type] == nil {
+                folderOfType[type] = Self.folder(of: file)
             }
         }
         for file in files {
             let folder = Self.folder(of: file)
             var named: [String: Set<String>] = [:]
             for token in file.tokens {
-                guard let home = homes[token.text], home != folder else { continue }
-                named[home, default: []].insert(token.text)
+                guard let other = folderOfType[token.text], other != folder else { continue }
+                named[other, default: []].insert(token.text)
             }
-            for (home, types) in named {
+            for (other, types) in named {
                 let names = types.sorted().joined(separator: ", ")
-                uses[folder, default: [:]][home, default: []].append("\(file.stem) (\(names))")
+                uses[folder, default: [:]][other, default: []].append("\(file.stem) (\(names))")
             }
         }
     }
 
-    /// The page that lists a module's folders. `Lupine` has none for contributors alone.
+    /// Returns the path of the page that lists a module's folders. The page of `Lupine` is for users, so another one lists its
+    /// folders.
     static func page(of module: String) -> String {
         module == "Lupine"
             ? "Documentation/Lupine.docc/HowARequestTravels.md"
             : "Sources/\(module)/\(module).docc/\(module).md"
     }
 
-    /// The folders that a page lists below its heading `## Folders`: items that begin with the folder's name, and end with a
-    /// sentence `Uses …` if it uses others.
+    /// Returns the folders that a page lists below its heading `## Folders`. Each item begins with the folder's name, and ends
+    /// with a sentence `Uses …` if the folder uses others.
     static func rows(in page: String) -> [Row] {
         let lines = page.split(separator: "\n", omittingEmptySubsequences: false)
         guard let start = lines.firstIndex(of: "## Folders") else { return [] }
@@ -72,7 +74,7 @@ struct FolderRule {
         }
     }
 
-    /// What a page says wrongly, and what breaks the rule, each with the text by which it may be exempt.
+    /// Returns the errors on a page and the violations of the rule, each with the key for exemptions.
     func violations(page: String) -> [(rule: String, violation: Violation)] {
         let rows = Self.rows(in: page)
         var found: [(String, Violation)] = []
@@ -83,16 +85,16 @@ struct FolderRule {
         for folder in Set(sizes.keys).symmetricDifference(listed).sorted() {
             add("list", "\(Self.page(of: module)) and the sources do not have the same folders: \(folder)")
         }
-        for (folder, count) in sizes.sorted(by: { $0.key < $1.key }) where count > Self.mostFiles {
-            add("size", "\(folder) has \(count) files, \(Self.mostFiles) are enough")
+        for (folder, count) in sizes.sorted(by: { $0.key < $1.key }) where count > Self.maximumFiles {
+            add("size", "\(folder) has \(count) files, \(Self.maximumFiles) are enough")
         }
         for (index, row) in rows.enumerated() {
             let used = uses[row.folder] ?? [:]
             for other in row.uses.symmetricDifference(used.keys).sorted() {
-                let truth = used[other]?.sorted().joined(separator: "; ") ?? "it does not"
+                let actual = used[other]?.sorted().joined(separator: "; ") ?? "it does not"
                 add(
                     "list",
-                    "\(Self.page(of: module)) is wrong about whether \(row.folder) uses \(other): \(truth)")
+                    "\(Self.page(of: module)) is wrong about whether \(row.folder) uses \(other): \(actual)")
             }
             for (other, files) in used.sorted(by: { $0.key < $1.key }) where !listed[..<index].contains(other)
             {
@@ -105,7 +107,7 @@ struct FolderRule {
         return found
     }
 
-    /// The names of the types that a file declares at its top level and not privately.
+    /// Returns the names of the types that a file declares at its top level and not privately.
     static func declaredTypes(in file: SourceFile) -> [String] {
         let kinds: Set = ["struct", "class", "enum", "actor", "protocol", "typealias"]
         var depth = 0

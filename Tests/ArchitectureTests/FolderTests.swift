@@ -2,9 +2,9 @@
 
 import Testing
 
-/// Whether the folders of each module point one way, and its page says which uses which.
+/// Tests that the folders of each module depend on each other in one direction, and that its page lists their uses.
 struct FolderTests {
-    @Test func theFoldersOfEachModulePointOneWay() throws {
+    @Test func foldersDependInOneDirection() throws {
         var found: [(rule: String, violation: Violation)] = []
         for module in ImportRule.modules {
             let files = try Repository.here.swiftFiles(under: "Sources/\(module.name)")
@@ -70,9 +70,9 @@ struct FolderTests {
         ),
         ("- `.`: a.\n- `Low`: b.\n- `High`: c. Uses `Low`.\n- `Gone`: d.", ["list", "list"]),
     ])
-    func whatIsWrongIsNamed(_ list: String, _ wrong: [String]) {
+    func violationsAreReported(_ list: String, _ rules: [String]) {
         let rule = FolderRule(module: "M", files: Self.files)
-        #expect(rule.violations(page: "## Folders\n\n\(list)\n").map(\.rule) == wrong)
+        #expect(rule.violations(page: "## Folders\n\n\(list)\n").map(\.rule) == rules)
     }
 
     @Test func largeFoldersAreFound() {

@@ -2,17 +2,16 @@
 import Foundation
 import Testing
 
-/// Tests of the inputs of the fuzz targets: that they are few files, and that archives hold all packed inputs and are
-/// reproducible.
+/// Tests that the inputs of the fuzz targets are few files, and that archives of inputs are complete and reproducible.
 struct FuzzCorpusTests {
-    private static let most = 1_500
+    private static let maximumFiles = 1_500
 
     private static var paths: [String] { Repository.here.paths(under: "Fuzz/Corpus", endingIn: [""]) }
 
-    @Test func theCorpusIsFewFiles() {
+    @Test func theCorpusHasFewFiles() {
         let count = Self.paths.count
         #expect(
-            count < Self.most,
+            count < Self.maximumFiles,
             "Fuzz/Corpus has \(count) files: Scripts/fuzz --pack takes those without a name together")
     }
 
@@ -26,7 +25,7 @@ struct FuzzCorpusTests {
             "Scripts/fuzz --pack takes these into the archives, or give them a name: \(unnamed)")
     }
 
-    @Test func eachFolderAndArchiveIsATargets() throws {
+    @Test func eachFolderAndArchiveBelongsToATarget() throws {
         let root = Repository.here.root
         let targets = try FileManager.default.contentsOfDirectory(atPath: "\(root)/Fuzz/Targets")
         for entry in try FileManager.default.contentsOfDirectory(atPath: "\(root)/Fuzz/Corpus") {
@@ -36,7 +35,7 @@ struct FuzzCorpusTests {
     }
 
     /// The names are the SHA-1 digests of `1`, `2`, `3` and of no octets.
-    @Test func packedInputsComeOutAndTheArchiveIsReproducible() throws {
+    @Test func packedInputsAreUnpackedAndTheArchiveIsReproducible() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
             "seeds-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

@@ -70,7 +70,8 @@ struct ImportRule {
             allowed: ["LupineCommand", "LupineShow", "Foundation", "Dispatch", "Glibc"]),
     ]
 
-    /// Returns the imports of one file of `Sources` that the table does not allow, and those of FoundationNetworking in any file.
+    /// Returns a violation for each import that the table does not allow in a file of `Sources`, and for each import of
+    /// FoundationNetworking outside of Benchmarks.
     static func violations(in file: SourceFile) -> [Violation] {
         imports(of: file).compactMap { found in
             reason(against: found.module, in: file).map {
@@ -79,6 +80,7 @@ struct ImportRule {
         }
     }
 
+    /// Returns why a file may not import a module; nil if it may.
     private static func reason(against imported: String, in file: SourceFile) -> String? {
         let folders = file.folders
         if imported == "FoundationNetworking" {

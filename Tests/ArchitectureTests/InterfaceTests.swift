@@ -4,7 +4,7 @@ import Testing
 
 /// Tests of the comparison of public interfaces (`Scripts/interface`), with interfaces of a few lines.
 struct InterfaceTests {
-    /// The interface of a module `M`, as a compiler would describe it.
+    /// The interface of a module `M`, from which a symbol graph is made.
     struct Interface {
         var declarations: [(name: String, text: String)] = [
             ("Shape", "protocol Shape"), ("Shape.scale(by:)", "func scale(by factor: Int)"),
@@ -15,13 +15,14 @@ struct InterfaceTests {
         var conformances: [(type: String, protocol: String)] = []
         var deprecated: Set<String> = []
 
+        /// Returns a changed copy.
         func with(_ change: (inout Interface) -> Void) -> Interface {
             var changed = self
             change(&changed)
             return changed
         }
 
-        /// The symbol graph, in the form of `swift symbolgraph-extract`.
+        /// The symbol graph, in the format of `swift symbolgraph-extract`.
         var graph: Data {
             get throws {
                 let symbols = declarations.map { name, text -> [String: Any] in
@@ -164,8 +165,8 @@ struct InterfaceTests {
     ]
 
     @Test(arguments: rows)
-    func whatIsToldOfAChange(_ row: Row) throws {
-        let (status, output) = try Self.compared(Interface().with(row.change), with: Self.standard.get())
+    func changesAreReported(_ row: Row) throws {
+        let (status, output) = try Self.compare(Interface().with(row.change), with: Self.standard.get())
         #expect(output.split(separator: "\n").map(String.init) == row.lines)
         #expect(status == row.status)
     }
@@ -173,19 +174,19 @@ struct InterfaceTests {
     @Test func anotherCompilersBaselineIsComparedByNames() throws {
         let before = Interface()
         let other = "M: Swift 6.3 has written the baseline; compared by names alone\n"
-        let spelled = try Self.compared(
+        let spelled = try Self.compare(
             before.with { $0.declarations[2].text = "var area : Int" }, with: Self.standard.get(), by: "6.4")
         #expect(spelled == (0, other))
-        let removed = try Self.compared(
+        let removed = try Self.compare(
             before.with { $0.declarations.removeLast() }, with: Self.standard.get(), by: "6.4")
         #expect(removed == (1, other + "M: removed: Shape.area\n1 \(Self.breaks)\n"))
     }
 
     @Test func aModuleWithoutPublicNamesHasNoBaseline() throws {
         let nothing = Interface(declarations: [], requirements: [])
-        #expect(try Self.recorded(nothing) == nil)
-        #expect(try Self.compared(nothing, with: nil) == (0, ""))
-        let (status, output) = try Self.compared(Interface(requirements: []), with: nil)
+        #expect(try Self.record(nothing) == nil)
+        #expect(try Self.compare(nothing, with: nil) == (0, ""))
+        let (status, output) = try Self.compare(Interface(requirements: []), with: nil)
         #expect(status == 1 && output.hasSuffix("3 \(Self.additions)\n"))
     }
 
@@ -206,10 +207,10 @@ struct InterfaceTests {
     }
 
     /// The baseline of the interface that all rows begin with, recorded once.
-    private static let standard = Result { try recorded(Interface()) }
+    private static let standard = Result { try record(Interface()) }
 
     /// Returns the baseline of an interface; nil if no file is written.
-    private static func recorded(_ interface: Interface) throws -> Data? {
+    private static func record(_ interface: Interface) throws -> Data? {
         try inFolder { folder in
             try interface.graph.write(to: folder.appendingPathComponent("M.symbols.json"))
             #expect(try run("write", in: folder, by: "6.3") == (0, ""))
@@ -218,7 +219,7 @@ struct InterfaceTests {
     }
 
     /// Returns the exit status and output of the comparison of a changed interface with a baseline.
-    private static func compared(
+    private static func compare(
         _ after: Interface, with baseline: Data?, by compiler: String = "6.3"
     ) throws -> (status: Int32, output: String) {
         try inFolder { folder in

@@ -2,22 +2,22 @@
 import Glibc
 
 /// Lists the libraries that a program with one product of the package is linked against: builds `Tests/AsUsers/Embedding` in a
-/// folder of its own and runs `ldd`.
+/// separate folder, and runs `ldd`.
 struct Linkage {
     struct Failure: Error, CustomStringConvertible {
         let description: String
     }
 
-    /// The libraries of the C library, the compiler and our own dependencies.
-    static let ours = [
+    /// The name prefixes of the C library, the compiler's libraries, and the dependencies of the package.
+    static let expectedLibraries = [
         "linux-vdso", "ld-linux", "libc.", "libm.", "libgcc_s.", "libstdc++.", "libz.", "libbrotlidec.",
         "libbrotlicommon.", "libbrotlienc.", "libssl.", "libcrypto.",
     ]
-    /// The libraries of Swift's runtime if it is linked dynamically; Foundation is not part of it.
-    static let runtime = ["libswift", "libdispatch.", "libBlocksRuntime."]
+    /// The name prefixes of Swift's runtime if it is linked dynamically; Foundation is not part of it.
+    static let runtimeLibraries = ["libswift", "libdispatch.", "libBlocksRuntime."]
 
     /// Returns the names in the output of `ldd` that start with none of `allowed`.
-    static func strangers(in listing: String, allowed: [String]) -> [String] {
+    static func unexpectedLibraries(in listing: String, allowed: [String]) -> [String] {
         listing.split(separator: "\n").compactMap { line in
             let path = line.drop(while: \.isWhitespace).prefix { !$0.isWhitespace }
             let name = path.split(separator: "/").last ?? path
@@ -25,8 +25,8 @@ struct Linkage {
         }
     }
 
-    /// Builds the program for one product, runs it once with `arguments`, when it has to print `expected`, and returns the output
-    /// of `ldd` or `nm` for it.
+    /// Builds the program for one product, runs it once with `arguments`, and returns the output of `tool` (`ldd` or `nm`) for
+    /// it. Throws unless the program prints `expected`.
     static func listing(
         by tool: String = "ldd", product: String, staticRuntime: Bool, arguments: [String], expected: String
     ) throws -> String {
@@ -38,15 +38,15 @@ struct Linkage {
         build += ["--product", "Embedding\(product)"] + (staticRuntime ? ["--static-swift-stdlib"] : [])
         _ = try run(build)
         let program = "\(scratch)/debug/Embedding\(product)"
-        let said = try run([program] + arguments)
-        guard said == expected else { throw Failure(description: "\(program) printed: \(said)") }
+        let printed = try run([program] + arguments)
+        guard printed == expected else { throw Failure(description: "\(program) printed: \(printed)") }
         return try run([tool, program])
     }
 
     /// Runs a command and returns its output. It uses `popen`, since Foundation's `Process` leaves a weak reference that
     /// AddressSanitizer's leak check counts.
-    private static func run(_ words: [String]) throws -> String {
-        let line = words.map { "'\($0)'" }.joined(separator: " ") + " 2>&1 </dev/null"
+    private static func run(_ arguments: [String]) throws -> String {
+        let line = arguments.map { "'\($0)'" }.joined(separator: " ") + " 2>&1 </dev/null"
         guard let stream = unsafe popen(line, "r") else {
             throw Failure(description: "cannot start: \(line)")
         }

@@ -8,44 +8,47 @@ import Testing
 @Suite(.serialized)
 struct LinkageTests {
     @Test(arguments: ["LupineTransport"])
-    func aProgramWithTheRuntimeInside(_ product: String) async throws {
-        let strangers = Linkage.strangers(
-            in: try await fetch(product, staticRuntime: true), allowed: Linkage.ours)
-        #expect(strangers.isEmpty, "Package.swift:1: a program on \(product) is linked against \(strangers)")
+    func aProgramWithAStaticRuntime(_ product: String) async throws {
+        let unexpected = Linkage.unexpectedLibraries(
+            in: try await fetch(product, staticRuntime: true), allowed: Linkage.expectedLibraries)
+        #expect(
+            unexpected.isEmpty, "Package.swift:1: a program on \(product) is linked against \(unexpected)")
     }
 
     @Test(arguments: ["LupineTransport"])
-    func aProgramWithTheRuntimeBeside(_ product: String) async throws {
-        let strangers = Linkage.strangers(
-            in: try await fetch(product, staticRuntime: false), allowed: Linkage.ours + Linkage.runtime)
-        #expect(strangers.isEmpty, "Package.swift:1: a program on \(product) is linked against \(strangers)")
+    func aProgramWithADynamicRuntime(_ product: String) async throws {
+        let unexpected = Linkage.unexpectedLibraries(
+            in: try await fetch(product, staticRuntime: false),
+            allowed: Linkage.expectedLibraries + Linkage.runtimeLibraries)
+        #expect(
+            unexpected.isEmpty, "Package.swift:1: a program on \(product) is linked against \(unexpected)")
     }
 
     /// Checks that the engine and the parser of regular expressions are not linked: one call of a function of
     /// `_StringProcessing`, such as `contains` with a text, adds them to every program, 1.4 MB that the linker cannot remove.
-    @Test func noRegularExpressionsInAProgram() async throws {
+    @Test func noRegularExpressionsAreLinked() async throws {
         let symbols = try await fetch("LupineTransport", staticRuntime: true, tool: "nm")
-        let strangers = symbols.split(separator: "\n").filter {
+        let unexpected = symbols.split(separator: "\n").filter {
             $0.contains("_StringProcessing") || $0.contains("_RegexParser")
         }
         #expect(
-            strangers.isEmpty,
-            "Package.swift:1: something below LupineTransport calls one of \(strangers.prefix(5))")
+            unexpected.isEmpty,
+            "Package.swift:1: something below LupineTransport calls one of \(unexpected.prefix(5))")
     }
 
     /// Checks that README.md names all libraries that such a program is linked against, and no others.
-    @Test func theReadmeSaysSo() async throws {
+    @Test func theReadmeNamesTheLibraries() async throws {
         let readme = try Repository.here.text("README.md").replacing("\n", with: " ")
-        let said = try #require(readme.firstMatch(of: /is then linked against (.*?) alone/)).1
+        let listed = try #require(readme.firstMatch(of: /is then linked against (.*?) alone/)).1
         let libraries = [
             "OpenSSL": ["libssl", "libcrypto"], "zlib": ["libz"],
             "brotli": ["libbrotlidec", "libbrotlicommon"],
         ]
-        let named = said.replacing(" and ", with: ", ").split(separator: ", ").flatMap {
+        let named = listed.replacing(" and ", with: ", ").split(separator: ", ").flatMap {
             libraries[String($0)] ?? [String($0)]
         }
         let listing = try await fetch("LupineTransport", staticRuntime: true)
-        let linked = Linkage.strangers(in: listing, allowed: ["linux-vdso", "ld-linux"]).map {
+        let linked = Linkage.unexpectedLibraries(in: listing, allowed: ["linux-vdso", "ld-linux"]).map {
             String($0.prefix { $0 != "." })
         }
         #expect(Set(named) == Set(linked))
@@ -73,7 +76,7 @@ struct LinkageTests {
         return try listing.get()
     }
 
-    @Test func strangersAreTold() {
+    @Test func unexpectedLibrariesAreFound() {
         let listing = """
             \tlinux-vdso.so.1 (0x00007ffc)
             \tlibc.so.6 => /lib/x86_64-linux-gnu/libc.so.6 (0x00007f)
@@ -83,11 +86,12 @@ struct LinkageTests {
             \tlibswiftCore.so => /opt/libswiftCore.so (0x00007f)
             """
         #expect(
-            Linkage.strangers(in: listing, allowed: Linkage.ours) == [
+            Linkage.unexpectedLibraries(in: listing, allowed: Linkage.expectedLibraries) == [
                 "libFoundation.so", "libcurl.so.4", "libswiftCore.so",
             ])
+        let allowed = Linkage.expectedLibraries + Linkage.runtimeLibraries
         #expect(
-            Linkage.strangers(in: listing, allowed: Linkage.ours + Linkage.runtime) == [
+            Linkage.unexpectedLibraries(in: listing, allowed: allowed) == [
                 "libFoundation.so", "libcurl.so.4",
             ])
     }

@@ -2,7 +2,7 @@
 import Foundation
 import Testing
 
-/// Tests that the lists that guide a reader through the repository are complete: scripts and folders of tests.
+/// Tests that the lists of scripts and of test folders in the documentation are complete.
 struct ReaderListTests {
     /// The scripts that a user may run, as paths from the root.
     private static var scripts: [String] {
@@ -11,7 +11,7 @@ struct ReaderListTests {
             .filter { FileManager.default.isExecutableFile(atPath: "\(Repository.here.root)/\($0)") }
     }
 
-    @Test func theListOfScriptsHasEachWithOneLine() throws {
+    @Test func theListOfScriptsHasALineForEach() throws {
         let (status, output) = try Script.run("Scripts/help")
         #expect(status == 0)
         let rows = output.split(separator: "\n").map { $0.split(separator: " ", maxSplits: 1) }
@@ -38,7 +38,7 @@ struct ReaderListTests {
             let kind = try FileManager.default.attributesOfItem(atPath: "\(tests)/\(name)")[.type]
             return kind as? FileAttributeType == .typeDirectory && !name.hasPrefix(".")
         }
-        #expect(Self.named(in: try Repository.here.text("Tests/README.md")) == folders.sorted())
+        #expect(Self.firstColumn(of: try Repository.here.text("Tests/README.md")) == folders.sorted())
     }
 
     @Test func namesAreReadFromTheFirstColumn() {
@@ -50,11 +50,11 @@ struct ReaderListTests {
             | `B`, `A` | both, see `D` |
             | `C` | one |
             """
-        #expect(Self.named(in: page) == ["A", "B", "C"])
+        #expect(Self.firstColumn(of: page) == ["A", "B", "C"])
     }
 
     /// Returns the code in the first column of the tables of a page, sorted.
-    private static func named(in page: String) -> [String] {
+    private static func firstColumn(of page: String) -> [String] {
         page.split(separator: "\n").filter { $0.hasPrefix("| `") }.flatMap { row in
             let cell = row.dropFirst().prefix { $0 != "|" }
             return cell.split(separator: "`", omittingEmptySubsequences: false).enumerated()

@@ -3,25 +3,25 @@
 import Foundation
 import Synchronization
 
-/// The checked-out repository: where it is and which files it holds. Read only, and only by these tests.
+/// The checked-out repository, whose files these tests read.
 ///
-/// The root is found from this file's own path, so the tests look at the sources they were compiled from. Build
-/// folders (`.build…`) and symbolic links are left out: `Fuzz/House` leads back to `Sources`.
+/// Its root is computed from the path of this file, so that the tests read the sources from which they were compiled. Build
+/// folders (`.build…`) and symbolic links are omitted: `Fuzz/House` is a link to `Sources`.
 struct Repository {
     let root: String
 
     static let here = Repository(root: ancestor(of: #filePath, levels: 3))
 
-    /// The files below `folder` whose name ends in one of `suffixes`, as paths from the root, in order.
+    /// Returns the files below `folder` whose names end in one of `suffixes`, as sorted paths from the root.
     func paths(under folder: String, endingIn suffixes: [String]) -> [String] {
         var found: [String] = []
-        var open = [folder]
-        while let directory = open.popLast() {
+        var pending = [folder]
+        while let directory = pending.popLast() {
             for name in (try? FileManager.default.contentsOfDirectory(atPath: "\(root)/\(directory)")) ?? [] {
                 if name.hasPrefix(".build") || name == ".git" { continue }
                 let path = directory == "." ? name : "\(directory)/\(name)"
                 switch kind(of: path) {
-                case .typeDirectory?: open.append(path)
+                case .typeDirectory?: pending.append(path)
                 case .typeRegular? where suffixes.contains(where: name.hasSuffix): found.append(path)
                 default: continue
                 }
@@ -30,12 +30,12 @@ struct Repository {
         return found.sorted()
     }
 
-    /// The Swift files below each of `folders`, lexed.
+    /// Returns the Swift files below each of `folders`.
     func swiftFiles(under folders: String...) throws -> [SourceFile] {
         try folders.flatMap { paths(under: $0, endingIn: [".swift"]) }.map { try file($0) }
     }
 
-    /// One file, lexed once for all tests.
+    /// Returns a Swift file, which is lexed once for all tests.
     func file(_ path: String) throws -> SourceFile {
         try Self.lexed.withLock { lexed in
             if let file = lexed[path] { return file }
@@ -47,7 +47,7 @@ struct Repository {
 
     private static let lexed = Mutex<[String: SourceFile]>([:])
 
-    /// The text of one file; bytes that are not UTF-8 are replaced.
+    /// Returns the text of a file; bytes that are not UTF-8 are replaced.
     func text(_ path: String) throws -> String {
         String(decoding: try Data(contentsOf: URL(fileURLWithPath: "\(root)/\(path)")), as: UTF8.self)
     }

@@ -13,8 +13,9 @@ enum ShapeRule: String, CaseIterable {
     case length
 
     static let exemptionsPath = "Tests/ArchitectureTests/shape-exempt.txt"
-    static let longest = 600
-    /// Words without a meaning of their own. Inherited names that contain one are listed.
+    /// The maximum number of lines of a file.
+    static let maximumLines = 600
+    /// Words that name nothing specific. `inheritedNames` lists Alamofire's names that contain one.
     static let vagueWords: Set = [
         "Util", "Utils", "Utilities", "Helper", "Helpers", "Common", "Misc", "Manager",
     ]
@@ -22,7 +23,7 @@ enum ShapeRule: String, CaseIterable {
 
     /// Returns whether the rule applies to the file. Fuzz targets and benchmarks are named after what they exercise: their names
     /// are not checked.
-    func judges(_ file: SourceFile) -> Bool {
+    func applies(to file: SourceFile) -> Bool {
         self != .name || ["Sources", "Tests"].contains(file.folders.first)
     }
 
@@ -51,9 +52,10 @@ enum ShapeRule: String, CaseIterable {
             .filter(Self.vagueWords.contains)
             .map { Violation(path: file.path, line: 1, rule: "\($0) names nothing: use a noun of the trade") }
         case .length:
-            if file.lines.count <= Self.longest { return [] }
-            let rule = "\(file.lines.count) lines, \(Self.longest) are enough: which second noun moved in?"
-            return [Violation(path: file.path, line: Self.longest + 1, rule: rule)]
+            if file.lines.count <= Self.maximumLines { return [] }
+            let count = file.lines.count
+            let rule = "\(count) lines, \(Self.maximumLines) are enough: which second noun moved in?"
+            return [Violation(path: file.path, line: Self.maximumLines + 1, rule: rule)]
         }
     }
 

@@ -3,11 +3,12 @@ import Testing
 
 /// Tests of the first lines, names and lengths of files, in the repository and in samples that must be caught.
 struct ShapeTests {
-    @Test func filesLookAsTheHouseWants() throws {
+    @Test func filesFollowTheRules() throws {
         let files = try Repository.here.swiftFiles(under: "Sources", "Tests", "Fuzz", "Benchmarks")
             .filter { $0.stem != "Package" }
         let found = ShapeRule.allCases.flatMap { rule in
-            files.filter(rule.judges).flatMap(rule.violations).map { (rule: rule.rawValue, violation: $0) }
+            files.filter(rule.applies(to:)).flatMap(rule.violations)
+                .map { (rule: rule.rawValue, violation: $0) }
         }
         let text = try Repository.here.text(ShapeRule.exemptionsPath)
         let violations = Exemptions(path: ShapeRule.exemptionsPath, text: text).applied(to: found)
@@ -47,15 +48,15 @@ struct ShapeTests {
         (.vagueName, "Sources/ServerTrustManager.swift", "", true),
         (.vagueName, "Sources/Commonality.swift", "", true),
     ])
-    func eachRuleIsEnforced(_ rule: ShapeRule, _ path: String, _ text: String, _ clean: Bool) {
+    func eachRuleIsEnforced(_ rule: ShapeRule, _ path: String, _ text: String, _ isClean: Bool) {
         let violations = rule.violations(in: SourceFile(path: path, text: text))
-        #expect(violations.isEmpty == clean, "\(violations.report)")
+        #expect(violations.isEmpty == isClean, "\(violations.report)")
     }
 
     @Test(arguments: [(600, true), (601, false)])
-    func theLongestFile(_ lines: Int, _ clean: Bool) {
+    func theMaximumLengthIsEnforced(_ lines: Int, _ isClean: Bool) {
         let file = SourceFile(path: "Sources/A.swift", text: String(repeating: "a\n", count: lines))
-        #expect(ShapeRule.length.violations(in: file).isEmpty == clean)
+        #expect(ShapeRule.length.violations(in: file).isEmpty == isClean)
     }
 
     @Test(arguments: [
@@ -68,12 +69,12 @@ struct ShapeTests {
 
     @Test func anExemptionCoversItsOwnRuleAndMustBeNeeded() {
         let breach = (rule: "length", violation: Violation(path: "A.swift", line: 601, rule: "long"))
-        func left(_ text: String) -> [Violation] {
+        func violations(_ text: String) -> [Violation] {
             Exemptions(path: "list", text: text).applied(to: [breach])
         }
-        #expect(left("A.swift | length | one table").isEmpty)
-        #expect(left("A.swift | name | one table").count == 2)
-        #expect(left("A.swift | length | one table\nB.swift | length | gone").count == 1)
-        #expect(left("A.swift | length |").count == 2)
+        #expect(violations("A.swift | length | one table").isEmpty)
+        #expect(violations("A.swift | name | one table").count == 2)
+        #expect(violations("A.swift | length | one table\nB.swift | length | gone").count == 1)
+        #expect(violations("A.swift | length |").count == 2)
     }
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 
-/// A Swift source file as the rules see it: its lines as written, and its tokens without comments and string texts.
+/// A Swift source file for the rules: its lines as written, and its tokens without comments and string texts.
 ///
-/// The lexer knows what it must to tell code from text: line and nested block comments, plain, multi-line and raw
-/// string literals, and that an interpolation `\( … )` is code again. It does not know regex literals, which the house
-/// does not use. It never fails: what it cannot tell it takes for a punctuation mark.
+/// The lexer recognizes line and nested block comments, plain, multi-line and raw string literals, and the code of an
+/// interpolation `\( … )`. It does not recognize regex literals, which this repository does not use. It never fails: any other
+/// octet is a punctuation mark.
 struct SourceFile: Sendable {
-    /// A word (identifier, keyword, number) or a single punctuation mark, and the line it stands on.
+    /// A word (identifier, keyword, number) or a single punctuation mark, with its line number.
     struct Token: Equatable, Sendable {
         let text: String
         let line: Int
@@ -31,17 +31,16 @@ struct SourceFile: Sendable {
         if lines.last == "" { lines.removeLast() }
         self.lines = lines
         var lexer = Lexer(octets: Array(text.utf8))
-        lexer.code(untilClosingParenthesis: false)
+        lexer.readCode(untilClosingParenthesis: false)
         tokens = lexer.tokens
     }
 
-    /// The token at `index`, or an empty one beyond either end.
+    /// Returns the text of the token at `index`; empty outside of the file.
     func token(_ index: Int) -> String {
         tokens.indices.contains(index) ? tokens[index].text : ""
     }
 
-    /// Reads octets, which takes a tenth of the time that characters do. All octets of a character beyond ASCII are taken for a
-    /// word.
+    /// Reads octets and not characters, which would take ten times as long. Every octet that is not ASCII belongs to a word.
     private struct Lexer {
         let octets: [UInt8]
         var position = 0
@@ -61,10 +60,10 @@ struct SourceFile: Sendable {
             position + ahead < octets.count ? octets[position + ahead] : nil
         }
 
-        func sees(_ first: UInt8, _ second: UInt8) -> Bool { peek() == first && peek(1) == second }
+        func matches(_ first: UInt8, _ second: UInt8) -> Bool { peek() == first && peek(1) == second }
 
-        /// Whether the octets from `ahead` on are `count` times this one.
-        func sees(_ count: Int, of octet: UInt8, ahead: Int = 0) -> Bool {
+        /// Returns whether the octets from `ahead` on begin with `count` times this octet.
+        func matches(_ count: Int, of octet: UInt8, ahead: Int = 0) -> Bool {
             (0..<count).allSatisfy { peek(ahead + $0) == octet }
         }
 
@@ -75,17 +74,18 @@ struct SourceFile: Sendable {
             }
         }
 
-        mutating func code(untilClosingParenthesis: Bool) {
+        /// Reads tokens to the end of the text, or to the parenthesis that ends an interpolation.
+        mutating func readCode(untilClosingParenthesis: Bool) {
             var depth = 0
             while let next = peek() {
-                if sees(Self.slash, Self.slash) {
+                if matches(Self.slash, Self.slash) {
                     while let octet = peek(), octet != Self.newline { position += 1 }
-                } else if sees(Self.slash, Self.star) {
-                    blockComment()
+                } else if matches(Self.slash, Self.star) {
+                    skipBlockComment()
                 } else if next == Self.quote || startsRawString {
-                    string()
+                    readString()
                 } else if isWord(next) {
-                    word()
+                    readWord()
                 } else {
                     if next == UInt8(ascii: "(") { depth += 1 }
                     if next == UInt8(ascii: ")") { depth -= 1 }
@@ -116,19 +116,19 @@ struct SourceFile: Sendable {
             }
         }
 
-        mutating func word() {
+        mutating func readWord() {
             let start = position
             while let octet = peek(), isWord(octet) { position += 1 }
             tokens.append(Token(text: String(decoding: octets[start..<position], as: UTF8.self), line: line))
         }
 
-        mutating func blockComment() {
+        mutating func skipBlockComment() {
             var depth = 0
             while position < octets.count {
-                if sees(Self.slash, Self.star) {
+                if matches(Self.slash, Self.star) {
                     depth += 1
                     advance(2)
-                } else if sees(Self.star, Self.slash) {
+                } else if matches(Self.star, Self.slash) {
                     depth -= 1
                     advance(2)
                     if depth == 0 { return }
@@ -138,27 +138,27 @@ struct SourceFile: Sendable {
             }
         }
 
-        mutating func string() {
+        mutating func readString() {
             var hashes = 0
             while peek() == Self.hash {
                 hashes += 1
                 advance()
             }
-            let quotes = sees(3, of: Self.quote) ? 3 : 1
+            let quotes = matches(3, of: Self.quote) ? 3 : 1
             advance(quotes)
             tokens.append(Token(text: "\"", line: line))
             while let octet = peek() {
-                if octet == Self.quote, sees(quotes, of: Self.quote),
-                    sees(hashes, of: Self.hash, ahead: quotes)
+                if octet == Self.quote, matches(quotes, of: Self.quote),
+                    matches(hashes, of: Self.hash, ahead: quotes)
                 {
                     advance(quotes + hashes)
                     return
                 }
                 if quotes == 1 && octet == Self.newline { return }
-                if octet == Self.backslash, sees(hashes, of: Self.hash, ahead: 1) {
+                if octet == Self.backslash, matches(hashes, of: Self.hash, ahead: 1) {
                     let isInterpolation = peek(1 + hashes) == UInt8(ascii: "(")
                     advance(2 + hashes)
-                    if isInterpolation { code(untilClosingParenthesis: true) }
+                    if isInterpolation { readCode(untilClosingParenthesis: true) }
                 } else {
                     advance()
                 }

@@ -68,7 +68,7 @@ struct UnsafeLedger {
         return found
     }
 
-    /// Returns the tokens of unsafe code: the marks, and the names of unsafe types and functions.
+    /// Returns the tokens that show unsafe code: the marks, and the names of unsafe types and functions.
     static func traces(in file: SourceFile) -> [SourceFile.Token] {
         file.tokens.indices.filter { index in
             let text = file.tokens[index].text
@@ -85,6 +85,7 @@ struct UnsafeLedger {
         file.tokens.indices.count { isMark(at: $0, in: file) }
     }
 
+    /// Returns whether a token is one of the marks that are counted.
     private static func isMark(at index: Int, in file: SourceFile) -> Bool {
         switch file.tokens[index].text {
         case "unsafe": file.token(index - 1) != "."

@@ -5,7 +5,7 @@ import Testing
 ///
 /// Fuzz targets and benchmarks are not checked: they call C, and no program links them.
 struct UnsafeTests {
-    @Test func unsafeCodeStandsWhereTheListSays() throws {
+    @Test func unsafeCodeIsListed() throws {
         let ledger = UnsafeLedger(text: try Repository.here.text(UnsafeLedger.path))
         let violations = ledger.violations(in: try Repository.here.swiftFiles(under: "Sources", "Tests"))
         #expect(violations.isEmpty, "\(violations.report)")
@@ -21,7 +21,7 @@ struct UnsafeTests {
         ("Unchecked.unchecked", 0, 0),
         ("\"\\(unsafe a)\"", 1, 1),
     ])
-    func tracesAndMarks(_ text: String, _ traces: Int, _ marks: Int) {
+    func tracesAndMarksAreCounted(_ text: String, _ traces: Int, _ marks: Int) {
         let file = SourceFile(path: "Sources/A.swift", text: text)
         #expect(UnsafeLedger.traces(in: file).count == traces)
         #expect(UnsafeLedger.marks(in: file) == marks)
@@ -42,12 +42,12 @@ struct UnsafeTests {
         ("Sources/A.swift | 1 | a\nSources/Gone.swift | 1 | b", false),
         ("Sources/A.swift | 1 | a\nSources/B.swift | 1 | b", false),
     ])
-    func theListIsHeldToTheFiles(_ list: String, _ clean: Bool) {
+    func theListMatchesTheFiles(_ list: String, _ isClean: Bool) {
         let files = [
             SourceFile(path: "Sources/A.swift", text: "unsafe b()"),
             SourceFile(path: "Sources/B.swift", text: "b()"),
         ]
         let violations = UnsafeLedger(text: list).violations(in: files)
-        #expect(violations.isEmpty == clean, "\(violations.report)")
+        #expect(violations.isEmpty == isClean, "\(violations.report)")
     }
 }

@@ -1,29 +1,28 @@
 // SPDX-License-Identifier: MIT
 
-/// Forbids words: traps and notes in the sources, sleeps in the tests, and anywhere the paths of a machine outside the
-/// repository.
+/// Forbids words: traps and notes in the sources, sleeps in the tests, and in all files paths outside of the repository.
 enum WordRule: CaseIterable {
-    /// `try!`, `as!`, `fatalError(`: input from outside never traps.
+    /// `try!`, `as!`, `fatalError(`: no input may cause a trap.
     case trap
     /// Notes to do something later.
-    case promise
-    /// A test waits for an event, never for a duration.
+    case note
+    /// Functions that sleep: a test waits for an event, never for a duration.
     case sleep
 
-    /// The tests of the manual clock, in which a call of `sleep` waits for the test to advance the clock, which is an event.
-    private static let sleeperByHand = "Tests/LupineTestingTests/ManualClockTests.swift"
+    /// The tests of the manual clock. Their calls of `sleep` wait until the test advances the clock, which is an event.
+    private static let manualClockTests = "Tests/LupineTestingTests/ManualClockTests.swift"
 
     func violations(in file: SourceFile) -> [Violation] {
         switch self {
         case .trap:
             return sequences([["try", "!"], ["as", "!"], ["fatalError", "("]], in: file)
-        case .promise:
+        case .note:
             let words = ["TO" + "DO", "FIX" + "ME"]
             return file.lines.enumerated().flatMap { index, line in
                 words.filter(line.contains).map { violation(file, index + 1, $0) }
             }
         case .sleep:
-            if file.path == Self.sleeperByHand { return [] }
+            if file.path == Self.manualClockTests { return [] }
             return sequences(
                 [["sleep", "("], ["usleep", "("], ["nanosleep", "("], ["clock_nanosleep", "("]], in: file)
         }
@@ -41,13 +40,13 @@ enum WordRule: CaseIterable {
         case .trap:
             Violation(
                 path: file.path, line: line, rule: "`\(word)` in Sources: throw, or prove it in the types")
-        case .promise: Violation(path: file.path, line: line, rule: "`\(word)`: do it, or leave it unsaid")
+        case .note: Violation(path: file.path, line: line, rule: "`\(word)`: do it, or leave it unsaid")
         case .sleep:
             Violation(path: file.path, line: line, rule: "`\(word)` in a test: wait for the event itself")
         }
     }
 
-    /// Returns the paths in `text` that lead out of the repository, to a machine that the reader does not have.
+    /// Returns a violation for each path in `text` to a file outside of the repository, which exists on one machine only.
     static func outsidePaths(in text: String, path: String) -> [Violation] {
         let folder = "work"
         return text.split(separator: "\n", omittingEmptySubsequences: false).enumerated().compactMap {

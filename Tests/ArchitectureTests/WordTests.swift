@@ -3,10 +3,10 @@ import Testing
 
 /// Tests of forbidden words, in the repository and in samples that must be caught.
 struct WordTests {
-    @Test func sourcesHoldNoTrapsAndNoPromises() throws {
+    @Test func sourcesHaveNoTrapsAndNoNotes() throws {
         let files = try Repository.here.swiftFiles(under: "Sources")
         let violations = files.flatMap {
-            WordRule.trap.violations(in: $0) + WordRule.promise.violations(in: $0)
+            WordRule.trap.violations(in: $0) + WordRule.note.violations(in: $0)
         }
         #expect(violations.isEmpty, "\(violations.report)")
     }
@@ -16,7 +16,7 @@ struct WordTests {
         #expect(violations.isEmpty, "\(violations.report)")
     }
 
-    @Test func theRepositoryStandsAlone() throws {
+    @Test func noFileNamesAPathOutsideOfTheRepository() throws {
         let texts = [
             ".swift", ".md", ".tsv", ".txt", ".c", ".h", ".sh", ".yml", ".json", ".conf", ".dict",
             ".modulemap",
@@ -34,16 +34,16 @@ struct WordTests {
         (WordRule.trap, "try! a()", false), (.trap, "try a()", true), (.trap, "try? a()", true),
         (.trap, "a as! B", false),
         (.trap, "a as? B", true), (.trap, "fatalError(\"a\")", false), (.trap, "// try! a()", true),
-        (.trap, "preconditionFailure()", true), (.promise, "// TO" + "DO: later", false),
-        (.promise, "let a = 1", true),
-        (.promise, "/* FIX" + "ME */", false), (.sleep, "sleep(1)", false),
+        (.trap, "preconditionFailure()", true), (.note, "// TO" + "DO: later", false),
+        (.note, "let a = 1", true),
+        (.note, "/* FIX" + "ME */", false), (.sleep, "sleep(1)", false),
         (.sleep, "Thread.sleep(forTimeInterval: 1)", false),
         (.sleep, "try await Task.sleep(for: .seconds(1))", false), (.sleep, "usleep(5)", false),
         (.sleep, "let sleepers = 1", true), (.sleep, "// sleep(1)", true), (.sleep, "\"sleep(1)\"", true),
     ])
-    func eachWordIsCaught(_ rule: WordRule, _ text: String, _ clean: Bool) {
+    func forbiddenWordsAreFound(_ rule: WordRule, _ text: String, _ isClean: Bool) {
         let violations = rule.violations(in: SourceFile(path: "Sources/A.swift", text: "\n\(text)"))
-        #expect(violations.isEmpty == clean, "\(violations.report)")
+        #expect(violations.isEmpty == isClean, "\(violations.report)")
         #expect(violations.allSatisfy { $0.line == 2 })
     }
 
@@ -52,7 +52,7 @@ struct WordTests {
         ("../sha" + "red/a.md", false),
         ("Fuzz/wor" + "k/a", true), ("$root/wor" + "k/a", true), ("a shared, b", true), ("/network/a", true),
     ])
-    func outsidePathsAreCaught(_ text: String, _ clean: Bool) {
-        #expect(WordRule.outsidePaths(in: text, path: "A.md").isEmpty == clean)
+    func outsidePathsAreFound(_ text: String, _ isClean: Bool) {
+        #expect(WordRule.outsidePaths(in: text, path: "A.md").isEmpty == isClean)
     }
 }

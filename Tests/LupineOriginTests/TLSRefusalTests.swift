@@ -129,7 +129,7 @@ import Testing
             let context = try SecureOrigin.client(version)
             for piece in [1, 5, 77] {
                 let client = try RawClient(port: origin.port)
-                client.cutsIntoPieces(of: piece)
+                client.setPieceSize(piece)
                 try client.startTLS(context, host: "good.test")
                 let response = try client.get("/get")
                 #expect(response.status == 200)

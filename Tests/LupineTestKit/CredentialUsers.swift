@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 
-/// The users in the credentials of requests without a body, read from recorded bytes: one word for each request, in order.
+/// Reads the users in the credentials of recorded requests without a body: one word for each request, in order.
 ///
-/// `-` for a request without credentials, otherwise the user of Basic or Digest; for Digest followed by `#` and the nonce count.
+/// The word is `-` for a request without credentials, otherwise the user of Basic or Digest; for Digest, `#` and the nonce count
+/// follow.
 package enum CredentialUsers {
-    /// Returns the names in the bytes received on one connection.
+    /// Returns the words for the bytes received on one connection.
     ///
     /// - Parameters:
     ///   - bytes: Consecutive requests without bodies.
@@ -18,23 +19,24 @@ package enum CredentialUsers {
                 lines[lines.count - 1].unicodeScalars.append(scalar)
             }
         }
-        var names: [String] = []
-        var said: String?
+        var words: [String] = []
+        var credentials: String?
         var isInHead = false
         for line in lines {
             if line.isEmpty {
-                if isInHead { names.append(said.map(name) ?? "-") }
-                (said, isInHead) = (nil, false)
+                if isInHead { words.append(credentials.map(word) ?? "-") }
+                (credentials, isInHead) = (nil, false)
                 continue
             }
             isInHead = true
             let prefix = field.lowercased() + ": "
-            if line.lowercased().hasPrefix(prefix) { said = String(line.dropFirst(prefix.count)) }
+            if line.lowercased().hasPrefix(prefix) { credentials = String(line.dropFirst(prefix.count)) }
         }
-        return names
+        return words
     }
 
-    private static func name(_ value: String) -> String {
+    /// Returns the word for the value of a credentials field.
+    private static func word(_ value: String) -> String {
         if value.hasPrefix("Basic ") {
             let text = String(decoding: decoded(value.dropFirst(6)), as: UTF8.self)
             return String(text.prefix { $0 != ":" })
@@ -47,12 +49,12 @@ package enum CredentialUsers {
 
     /// Decodes Base64 (RFC 4648 §4).
     private static func decoded(_ text: Substring) -> [UInt8] {
-        let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+        let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
         var octets: [UInt8] = []
         var bits: UInt32 = 0
         var count: UInt32 = 0
         for letter in text.utf8 {
-            guard let value = letters.firstIndex(of: letter) else { break }
+            guard let value = alphabet.firstIndex(of: letter) else { break }
             bits = (bits & 0xFF) << 6 | UInt32(value)
             count += 6
             if count < 8 { continue }

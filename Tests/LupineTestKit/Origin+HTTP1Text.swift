@@ -5,8 +5,8 @@ import LupineHTTP2
 package import LupineOrigin
 
 extension Origin {
-    /// Returns the bytes received on a connection in HTTP/1.1 notation, also if it used HTTP/2, so that a test can examine
-    /// requests of either version.
+    /// Returns the bytes received on a connection in HTTP/1.1 notation, even if the connection used HTTP/2, so that a test can
+    /// examine requests of either version.
     ///
     /// Requests are in the order in which they began, each with its own content; field names have their usual spelling.
     package func receivedAsHTTP1(on connection: Int) -> [UInt8] {
@@ -15,7 +15,7 @@ extension Origin {
     }
 }
 
-/// Parses requests from recorded HTTP/2.
+/// Converts recorded HTTP/2 requests to HTTP/1.1 notation.
 private enum HTTP1Text {
     static func text(of octets: [UInt8]) -> [UInt8] {
         var settings = HTTP2Machine.defaultSettings
@@ -45,16 +45,17 @@ private enum HTTP1Text {
         return requests.flatMap(\.text)
     }
 
+    /// Returns a head in HTTP/1.1 notation.
     private static func head(_ head: RequestHead) -> [UInt8] {
         var text = "\(head.method) \(head.target) HTTP/1.1\r\n"
         for index in 0..<head.fields.count {
-            text += "\(spelled(head.fields.name(at: index))): \(head.fields.value(at: index))\r\n"
+            text += "\(capitalized(head.fields.name(at: index))): \(head.fields.value(at: index))\r\n"
         }
         return Array((text + "\r\n").utf8)
     }
 
     /// Capitalizes each word of a name.
-    private static func spelled(_ name: String) -> String {
+    private static func capitalized(_ name: String) -> String {
         var isFirst = true
         return String(
             name.map { letter in

@@ -3,7 +3,7 @@
 /// The facts about one certificate of the tests: a line of `facts.txt`, computed by the `openssl` command, with the verdict that
 /// its row in `Tests/Fixtures/PKI/README.md` expects.
 package struct PKIEntry: Hashable, Sendable, CustomStringConvertible {
-    /// Its name: `NAME.pem`, `NAME.key`, and for leaves `NAME-chain.pem`.
+    /// The name of its files: `NAME.pem`, `NAME.key`, and for leaves `NAME-chain.pem`.
     package let name: String
     /// The serial number in upper-case hexadecimal.
     package let serial: String
@@ -15,15 +15,15 @@ package struct PKIEntry: Hashable, Sendable, CustomStringConvertible {
     package let notBefore: String
     /// The last second of its validity.
     package let notAfter: String
-    /// The host for which `code` is the verdict; none for authorities, responders and clients.
+    /// The host for which `code` is the verdict; nil for authorities, responders and clients.
     package let host: String?
-    /// OpenSSL's verification code (0: accepted) with trust in `root` (clients: `client-root`); none for authorities
-    /// and responders.
+    /// OpenSSL's verification code (0: accepted) if `root` is trusted (for clients: `client-root`); nil for authorities and
+    /// responders.
     package let code: Int32?
 
     package var description: String { name }
 
-    /// Whether a server may present it: it has a host to be checked for.
+    /// Whether it is the certificate of a server, which has a host to check.
     package var isServer: Bool { host != nil }
 
     /// Returns all entries, in the order of the README.
@@ -40,10 +40,10 @@ package struct PKIEntry: Hashable, Sendable, CustomStringConvertible {
         return entry
     }
 
-    /// A malformed line of `facts.txt`.
+    /// Thrown for a malformed line of `facts.txt`.
     package struct Malformed: Error { package let line: String }
 
-    /// A name that no entry has.
+    /// Thrown for a name that no entry has.
     package struct Unknown: Error { package let name: String }
 
     private init?(line: Substring) {

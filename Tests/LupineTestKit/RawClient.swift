@@ -39,6 +39,7 @@ package final class RawClient {
     }
 
     private let descriptor: Int32
+    /// Octets that were received and not returned yet.
     private var pending: [UInt8] = []
     /// The largest number of bytes per system call.
     private var pieceBytes = Int.max
@@ -49,7 +50,7 @@ package final class RawClient {
     package init(port: UInt16, receiveBuffer: Int32? = nil) throws {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw Failure.system(errno) }
-        if let receiveBuffer { option(SO_RCVBUF, receiveBuffer) }
+        if let receiveBuffer { setOption(SO_RCVBUF, receiveBuffer) }
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = port.bigEndian
@@ -79,18 +80,19 @@ package final class RawClient {
             }
         }
         guard result == 0 else { throw Failure.system(errno) }
-        option(SO_RCVTIMEO, timeval(tv_sec: 600, tv_usec: 0))
-        option(SO_SNDTIMEO, timeval(tv_sec: 600, tv_usec: 0))
+        setOption(SO_RCVTIMEO, timeval(tv_sec: 600, tv_usec: 0))
+        setOption(SO_SNDTIMEO, timeval(tv_sec: 600, tv_usec: 0))
     }
 
-    private func option<Value: BitwiseCopyable>(_ name: Int32, _ value: Value) {
+    /// Sets a socket option.
+    private func setOption<Value: BitwiseCopyable>(_ name: Int32, _ value: Value) {
         var value = value
         _ = unsafe setsockopt(descriptor, SOL_SOCKET, name, &value, socklen_t(MemoryLayout<Value>.size))
     }
 
     // MARK: TLS
 
-    /// Performs a handshake, inside the existing TLS if there is some; `trusting` evaluates the server's certificate.
+    /// Performs a handshake, inside the existing TLS layers if there are any; `trusting` evaluates the server's certificate.
     package func startTLS(
         _ context: TLSClientContext, host: String, resuming session: TLSSession? = nil,
         trusting: (PeerTrust) -> Result<Void, TrustFailure> = { _ in .success(()) }
@@ -111,10 +113,10 @@ package final class RawClient {
         layers.append(layer)
     }
 
-    /// Requests a renegotiation of TLS 1.2, without processing the response: data from then on is read beneath TLS.
+    /// Requests a renegotiation (TLS 1.2), but does not process the response: later data is read beneath TLS.
     package func requestRenegotiation() throws { try layers.last?.requestRenegotiation() }
 
-    /// The engine of the innermost TLS.
+    /// The engine of the innermost TLS layer.
     package var engine: TLSEngine? { layers.last?.engine }
 
     // MARK: sending
@@ -127,8 +129,8 @@ package final class RawClient {
         if let layer = layers.last { try layer.send(bytes) } else { try sendBeneathTLS(bytes) }
     }
 
-    /// Sends in pieces of `bytes` bytes from now on, each in its own packet.
-    package func cutsIntoPieces(of bytes: Int) {
+    /// Makes later sends use pieces of `bytes` bytes, each in its own packet.
+    package func setPieceSize(_ bytes: Int) {
         pieceBytes = bytes
         var on: Int32 = 1
         _ = unsafe setsockopt(
@@ -154,7 +156,7 @@ package final class RawClient {
 
     // MARK: receiving
 
-    /// Returns the next octets, at least one; none at the end.
+    /// Returns the next octets, at least one; an empty array at the end.
     package func receive(atMost limit: Int = 64 << 10) throws -> [UInt8] {
         if !pending.isEmpty {
             defer { pending = [] }
@@ -199,6 +201,7 @@ package final class RawClient {
         return Array(pending.prefix(count))
     }
 
+    /// Returns the text up to and including `mark`.
     private func receive(through mark: String) throws -> String {
         let octets = Array(mark.utf8)
         while true {

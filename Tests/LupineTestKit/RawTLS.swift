@@ -16,7 +16,7 @@ final class RawTLS {
     }
 
     func handshake(_ trusting: (PeerTrust) -> Result<Void, TrustFailure>) throws {
-        try passingOn { () throws(TLSError) in
+        try rethrowingWireError { () throws(TLSError) in
             while true {
                 switch try engine.handshake() {
                 case .done: return try engine.flush()
@@ -31,7 +31,7 @@ final class RawTLS {
 
     func receive(atMost limit: Int) throws -> [UInt8] {
         var buffer = [UInt8](repeating: 0, count: limit)
-        let count = try passingOn { () throws(TLSError) -> Int in
+        let count = try rethrowingWireError { () throws(TLSError) -> Int in
             while true {
                 var span = buffer.mutableSpan
                 switch try engine.read(into: &span) {
@@ -46,7 +46,7 @@ final class RawTLS {
     }
 
     func send(_ bytes: [UInt8]) throws {
-        try passingOn { () throws(TLSError) in
+        try rethrowingWireError { () throws(TLSError) in
             var sent = 0
             while sent < bytes.count || engine.hasPendingOutput {
                 if engine.hasPendingOutput { try engine.flush() }
@@ -55,17 +55,17 @@ final class RawTLS {
         }
     }
 
-    /// Requests a renegotiation, and stops reading: neither the response nor anything after it is processed.
+    /// Requests a renegotiation, and stops reading: no later data is processed, not even the response.
     func requestRenegotiation() throws {
-        wire.isDeaf = true
-        try passingOn { () throws(TLSError) in
+        wire.ignoresInput = true
+        try rethrowingWireError { () throws(TLSError) in
             try engine.requestRenegotiation()
             try engine.flush()
         }
     }
 
-    /// Throws the wire's own error instead of the engine's.
-    private func passingOn<Result>(_ body: () throws(TLSError) -> Result) throws -> Result {
+    /// Runs `body`. If it throws because the wire has failed, throws the wire's error instead of the engine's.
+    private func rethrowingWireError<Result>(_ body: () throws(TLSError) -> Result) throws -> Result {
         do {
             return try body()
         } catch {
@@ -75,13 +75,13 @@ final class RawTLS {
     }
 }
 
-/// A blocking wire.
+/// Connects an engine to blocking functions.
 private final class BlockingWire: TLSWire {
     private let receive: (Int) throws -> [UInt8]
     private let send: ([UInt8]) throws -> Void
     private(set) var failure: (any Error)?
-    /// Whether received data is left unread.
-    var isDeaf = false
+    /// Whether no more data is read.
+    var ignoresInput = false
 
     init(_ receive: @escaping (Int) throws -> [UInt8], _ send: @escaping ([UInt8]) throws -> Void) {
         self.receive = receive
@@ -89,7 +89,7 @@ private final class BlockingWire: TLSWire {
     }
 
     func receive(into output: inout OutputSpan<UInt8>) -> TLSWireOutcome {
-        if isDeaf { return .wouldBlock }
+        if ignoresInput { return .wouldBlock }
         do {
             let bytes = try receive(output.freeCapacity)
             for byte in bytes { output.append(byte) }

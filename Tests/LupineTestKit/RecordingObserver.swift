@@ -43,7 +43,7 @@ package final class RecordingObserver: TransferObserver {
     /// Creates an observer. `onEvent` is called first for each event, on the thread of the call.
     package init(onEvent: @escaping @Sendable (Event) -> Void = { _ in }) { self.onEvent = onEvent }
 
-    // MARK: what it was told
+    // MARK: recorded events
 
     package var events: [Event] { state.withLock { $0.events } }
 
@@ -79,7 +79,8 @@ package final class RecordingObserver: TransferObserver {
         events.compactMap { if case .end(let end) = $0.kind { end } else { nil } }
     }
 
-    /// The transfers that violate the contract: one start first, one end last, at most one head, not before the lease.
+    /// Descriptions of the transfers that violate the contract: exactly one start, which is first; exactly one end, which is
+    /// last; at most one head, not before the lease.
     package var violations: [String] {
         let events = events
         var found: [String] = []
@@ -96,29 +97,31 @@ package final class RecordingObserver: TransferObserver {
     }
 
     /// Waits until `count` transfers have ended.
-    package func ends(_ count: Int) async {
+    package func waitForEnds(_ count: Int) async {
         await wait { events in events.count { $0.kind.name == "end" } >= count }
     }
 
     /// Waits until `count` events of that name have occurred.
-    package func events(_ name: String, _ count: Int = 1) async {
+    package func waitForEvents(_ name: String, _ count: Int = 1) async {
         await wait { events in events.count { $0.kind.name == name } >= count }
     }
 
+    /// Waits until the recorded events fulfil a condition.
     private func wait(_ isEnough: @escaping @Sendable ([Event]) -> Bool) async {
         await withCheckedContinuation { continuation in
-            let isThere = state.withLock { state -> Bool in
+            let isFulfilled = state.withLock { state -> Bool in
                 if isEnough(state.events) { return true }
                 state.waiting.append((isEnough, continuation))
                 return false
             }
-            if isThere { continuation.resume() }
+            if isFulfilled { continuation.resume() }
         }
     }
 
     // MARK: the observer
 
-    private func note(_ id: TransferID, _ kind: Event.Kind) {
+    /// Records an event, and wakes the tests whose condition it fulfils.
+    private func record(_ id: TransferID, _ kind: Event.Kind) {
         let event = Event(id: id, kind: kind)
         onEvent(event)
         let woken = state.withLock { state -> [CheckedContinuation<Void, Never>] in
@@ -130,10 +133,10 @@ package final class RecordingObserver: TransferObserver {
         for continuation in woken { continuation.resume() }
     }
 
-    package func transfer(_ id: TransferID, didStart start: TransferStart) { note(id, .start(start)) }
-    package func transfer(_ id: TransferID, didDial dial: TransferDial) { note(id, .dial(dial)) }
-    package func transfer(_ id: TransferID, didLease lease: TransferLease) { note(id, .lease(lease)) }
-    package func transfer(_ id: TransferID, didHear notice: HTTP2Notice) { note(id, .notice(notice)) }
-    package func transfer(_ id: TransferID, didReceive head: TransferHead) { note(id, .head(head)) }
-    package func transfer(_ id: TransferID, didEnd end: TransferEnd) { note(id, .end(end)) }
+    package func transfer(_ id: TransferID, didStart start: TransferStart) { record(id, .start(start)) }
+    package func transfer(_ id: TransferID, didDial dial: TransferDial) { record(id, .dial(dial)) }
+    package func transfer(_ id: TransferID, didLease lease: TransferLease) { record(id, .lease(lease)) }
+    package func transfer(_ id: TransferID, didHear notice: HTTP2Notice) { record(id, .notice(notice)) }
+    package func transfer(_ id: TransferID, didReceive head: TransferHead) { record(id, .head(head)) }
+    package func transfer(_ id: TransferID, didEnd end: TransferEnd) { record(id, .end(end)) }
 }

@@ -7,16 +7,17 @@ import LupineTransport
 
 /// Translates a script for HTTP/1.1 into responses over HTTP/2, so that one test applies to both.
 ///
-/// The script must send whole HTTP/1.1 responses, or the beginning of one: heads lose their reason phrases and
-/// connection-specific fields, content remains content, however it is framed. A request is answered by the steps from one
-/// `expectHead` to the next. If a connection ends after a response, or because its script does, nothing happens; if it ends
-/// within a response, the HTTP/2 connection ends, too, because a reset could discard what was sent right before it. Scripts with
+/// The script must send whole HTTP/1.1 responses, or the beginning of one. Heads lose their reason phrases and
+/// connection-specific fields; content is sent as DATA, however the script frames it. The steps from one `expectHead` to the next
+/// answer one request. If the script ends a connection after a response, the HTTP/2 connection stays open. If it does so within a
+/// response, the HTTP/2 connection ends, too; a reset of the stream could discard octets that were sent before it. Scripts with
 /// other steps cannot be translated.
 final class StreamAnswers: Sendable {
     private let answers: [[Script.Step]]
-    /// The index of the response to continue with after the last one; nil to end connections instead.
-    private let again: Int?
-    private let next = Lock(0)
+    /// The index of the response that follows the last one; nil if connections end after it.
+    private let repeatedIndex: Int?
+    /// The index of the response to the next request.
+    private let nextIndex = Lock(0)
 
     init(_ plan: ScriptPlan) {
         var answers: [[Script.Step]] = []
@@ -38,20 +39,22 @@ final class StreamAnswers: Sendable {
             answers.append(answer)
         }
         self.answers = answers
-        again = if case .repeatLast = plan.afterwards, !answers.isEmpty { last } else { nil }
+        repeatedIndex = if case .repeatLast = plan.afterwards, !answers.isEmpty { last } else { nil }
     }
 
     /// Returns the response to the next request.
     func answer(to request: OriginRequest) throws(Refusal) -> EndpointChoice {
-        let index = next.withLock { next in
-            defer { next = next + 1 == answers.count ? again ?? answers.count : next + 1 }
-            return next
+        let index = nextIndex.withLock { nextIndex in
+            let current = nextIndex
+            nextIndex += 1
+            if nextIndex == answers.count, let repeatedIndex { nextIndex = repeatedIndex }
+            return current
         }
         guard index < answers.count else { return .perform(StreamScript([.end()])) }
         do throws(HTTPError) {
             var translation = try StreamTranslation(request.head.method)
-            for step in answers[index] { try translation.take(step) }
-            if !translation.isOver { try translation.end() }
+            for step in answers[index] { try translation.add(step) }
+            if !translation.hasEnded { try translation.end() }
             return .perform(StreamScript(translation.steps))
         } catch {
             throw Refusal(500, "no script for both: \(error)")
@@ -63,9 +66,9 @@ final class StreamAnswers: Sendable {
 private struct StreamTranslation {
     private(set) var steps: [StreamScript.Step] = []
     /// Whether the following steps have no effect.
-    private(set) var isOver = false
+    private(set) var hasEnded = false
     private var codec: ClientCodec
-    /// Octets of the request's content that the steps so far wait for.
+    /// The number of octets of the request's content for which the steps so far wait.
     private var expected = 0
     private var isAnswered = false
 
@@ -85,15 +88,16 @@ private struct StreamTranslation {
             RequestHead(method: method, target: .origin("/"), fields: fields), body: .none, into: &dropped)
     }
 
-    mutating func take(_ step: Script.Step) throws(HTTPError) {
-        guard !isOver else { return }
+    /// Adds the translation of a step.
+    mutating func add(_ step: Script.Step) throws(HTTPError) {
+        guard !hasEnded else { return }
         switch step {
         case .expectBytes(let count):
             expected += count
             steps.append(.expectContent(expected))
         case .expectExactly(let octets): steps.append(.expectExactly(octets))
         case .expectEnd: steps.append(.expectReset)
-        case .expectHead: isOver = true
+        case .expectHead: hasEnded = true
         case .send(let octets): try send(octets, frames: 16_384)
         case .sendByteByByte(let octets): try send(octets, frames: 1)
         case .pause(let duration): steps.append(.pause(duration))
@@ -102,18 +106,18 @@ private struct StreamTranslation {
         case .signal(let name): steps.append(.signal(name))
         case .reset:
             steps.append(.end(resetting: true))
-            isOver = true
+            hasEnded = true
         case .close, .halfClose, .closeWithoutNotify: try end()
-        case .stall: isOver = true
+        case .stall: hasEnded = true
         case .expectFrame, .slowRead, .speakHTTP, .startTLS, .sendCloseNotify, .sendBeneathTLS, .cutWire,
             .requestRenegotiation, .updateKeys:
             preconditionFailure("\(step) is no step over HTTP/2")
         }
     }
 
-    /// Ends the connection of the script.
+    /// Translates the end of the script's connection.
     mutating func end() throws(HTTPError) {
-        isOver = true
+        hasEnded = true
         guard !isAnswered else { return }
         do throws(HTTPError) {
             if case .end = try codec.peerClosed() { endStream([]) } else { steps.append(.end()) }
@@ -163,7 +167,7 @@ private struct StreamTranslation {
 }
 
 extension OriginConfiguration {
-    /// Sets the origin's HTTP version, and answers all requests by the plan, if there is one.
+    /// Sets the origin's HTTP version, and answers all requests with the scripts of the plan, if there is one.
     package mutating func speak(_ spoken: Spoken, _ plan: ScriptPlan? = nil) {
         guard spoken == .http2 else {
             script = plan ?? script
@@ -184,17 +188,17 @@ extension TLSServerConfiguration {
 }
 
 extension LupineOrigin.Origin {
-    /// Answers requests for that path by the plan, over either version.
+    /// Answers requests for the paths of a pattern with the scripts of a plan, over either version.
     package func answer(_ method: String?, _ pattern: String, _ plan: ScriptPlan) {
         let answers = StreamAnswers(plan)
-        let used = Lock(0)
+        let requestCount = Lock(0)
         route(
             method, pattern,
             .chosen { request throws(Refusal) in
                 if request.head.version == .http2 { return try answers.answer(to: request) }
-                let number = used.withLock { used in
-                    defer { used += 1 }
-                    return used
+                let number = requestCount.withLock { count in
+                    defer { count += 1 }
+                    return count
                 }
                 if number < plan.scripts.count { return .follow(plan.scripts[number]) }
                 guard case .repeatLast = plan.afterwards, let last = plan.scripts.last else {

@@ -3,7 +3,7 @@
 public import LupineTransport
 
 extension TransportError {
-    /// Whether the error is that time-out, after any time.
+    /// Returns whether the error is this time-out for this host, with any port and duration.
     public func isTimeOut(of host: String, _ timeout: TransferTimeout) -> Bool {
         if case .timedOut(host, _, timeout, _) = self { true } else { false }
     }

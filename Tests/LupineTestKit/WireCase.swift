@@ -54,7 +54,7 @@ package struct WireCase: Sendable, CustomStringConvertible {
             }
             if line.hasPrefix("#") || cases.isEmpty { continue }
             do {
-                try cases[cases.count - 1].take(line)
+                try cases[cases.count - 1].parse(line)
             } catch {
                 throw Malformed(description: "\(document), line \(number): \(error): \(line)")
             }
@@ -68,7 +68,8 @@ package struct WireCase: Sendable, CustomStringConvertible {
         self.name = name
     }
 
-    private mutating func take(_ line: Substring) throws(Malformed) {
+    /// Adds a line to the case.
+    private mutating func parse(_ line: Substring) throws(Malformed) {
         if line.hasPrefix("> ") {
             bytes += try Self.octets(line.dropFirst(2))
         } else if line.hasPrefix("@ ") {
@@ -118,23 +119,23 @@ package struct WireCase: Sendable, CustomStringConvertible {
     /// Returns the octets that a line represents.
     private static func octets(_ line: Substring) throws(Malformed) -> [UInt8] {
         var octets: [UInt8] = []
-        var rest = line.utf8
-        while let octet = rest.popFirst() {
+        var remaining = line.utf8
+        while let octet = remaining.popFirst() {
             guard octet == UInt8(ascii: "\\") else {
                 octets.append(octet)
                 continue
             }
-            switch rest.popFirst() {
+            switch remaining.popFirst() {
             case UInt8(ascii: "r"): octets.append(0x0D)
             case UInt8(ascii: "n"): octets.append(0x0A)
             case UInt8(ascii: "t"): octets.append(0x09)
             case UInt8(ascii: "\\"): octets.append(UInt8(ascii: "\\"))
             case UInt8(ascii: "x"):
-                guard let octet = UInt8(String(Substring(rest.prefix(2))), radix: 16) else {
+                guard let octet = UInt8(String(Substring(remaining.prefix(2))), radix: 16) else {
                     throw Malformed(description: "no octet")
                 }
                 octets.append(octet)
-                rest = rest.dropFirst(2)
+                remaining = remaining.dropFirst(2)
             default: throw Malformed(description: "no escape")
             }
         }

@@ -17,6 +17,7 @@ package struct WireLog {
         lines.append(line)
     }
 
+    /// Adds content, which is merged with content that directly precedes it.
     package mutating func add(content octets: some Sequence<UInt8>) { content += octets }
 
     package mutating func add(_ response: ResponseHead, _ framing: BodyFraming, keepAlive: Bool) {
@@ -41,7 +42,7 @@ package struct WireLog {
         for index in 0..<fields.count {
             var value: [UInt8] = []
             fields.withValue(at: index) { bytes in
-                for place in bytes.indices { value.append(bytes[place]) }
+                for byteIndex in bytes.indices { value.append(bytes[byteIndex]) }
             }
             add("  \(fields.name(at: index)): \(Self.escaped(value))")
         }

@@ -7,51 +7,51 @@ import LupineHTTP
 /// It behaves like a connection: octets that the codec has not consumed stay in a buffer, before the next piece. Violations of
 /// the codec's contract are logged as `contract:`, which no document expects.
 package enum WireReplay {
-    /// Returns the log of `bytes`, which may be more than the row's own, supplied in pieces that end at `cuts`.
-    package static func log(_ row: WireCase, _ bytes: [UInt8], cuts: [Int]) -> [String] {
+    /// Returns the log of `bytes`, which may be more than those of the case, supplied in pieces that end at `cuts`.
+    package static func log(_ wireCase: WireCase, _ bytes: [UInt8], cuts: [Int]) -> [String] {
         var pieces: [ArraySlice<UInt8>] = []
         var start = 0
         for cut in cuts + [bytes.count] {
             pieces.append(bytes[start..<cut])
             start = cut
         }
-        return switch row.side {
-        case .client: responses(row, pieces)
-        case .server: requests(row, pieces)
+        return switch wireCase.side {
+        case .client: responses(wireCase, pieces)
+        case .server: requests(wireCase, pieces)
         }
     }
 
-    /// Returns the expected log when octets of another message follow the row's own; nil if they would belong to the row's
-    /// message.
-    package static func expected(_ row: WireCase, with trailing: [UInt8]) -> [String]? {
-        let events = row.expected.filter { !$0.hasPrefix("  ") }
-        switch row.side {
+    /// Returns the expected log when octets of another message follow those of the case; nil if they would belong to the message
+    /// of the case.
+    package static func expected(_ wireCase: WireCase, with trailing: [UInt8]) -> [String]? {
+        let events = wireCase.expected.filter { !$0.hasPrefix("  ") }
+        switch wireCase.side {
         case .client:
-            guard let last = row.expected.last, let first = trailing.first else { return nil }
+            guard let last = wireCase.expected.last, let first = trailing.first else { return nil }
             if last.hasPrefix("handover \"") {
-                return row.expected.dropLast() + [last.dropLast() + WireLog.escaped(trailing) + "\""]
+                return wireCase.expected.dropLast() + [last.dropLast() + WireLog.escaped(trailing) + "\""]
             }
             guard events.last == "end" else { return nil }
-            return row.expected + ["error \(HTTPError.unexpectedBytes(octet: first).evidence)"]
+            return wireCase.expected + ["error \(HTTPError.unexpectedBytes(octet: first).evidence)"]
         case .server:
             guard events.last == "end" else { return nil }
-            return row.expected + ["left \"\(WireLog.escaped(trailing))\""]
+            return wireCase.expected + ["left \"\(WireLog.escaped(trailing))\""]
         }
     }
 
     // MARK: responses
 
-    private static func responses(_ row: WireCase, _ pieces: [ArraySlice<UInt8>]) -> [String] {
+    private static func responses(_ wireCase: WireCase, _ pieces: [ArraySlice<UInt8>]) -> [String] {
         var log = WireLog()
         do {
-            var codec = try codec(for: row)
+            var codec = try codec(for: wireCase)
             var buffer: [UInt8] = []
             var isHandedOver = false
             for piece in pieces {
                 buffer += piece
                 while !isHandedOver {
-                    let (event, consumed) = try checked(&codec, buffer, &log)
-                    isHandedOver = note(event, in: buffer, &log)
+                    let (event, consumed) = try nextEvent(&codec, buffer, &log)
+                    isHandedOver = record(event, in: buffer, &log)
                     if case .needMore = event, consumed != buffer.count {
                         log.add("contract: \(buffer.count - consumed) octets left over")
                     }
@@ -74,16 +74,17 @@ package enum WireReplay {
         return log.lines
     }
 
-    private static func codec(for row: WireCase) throws(HTTPError) -> ClientCodec {
-        var codec = ClientCodec(limits: row.limits, leniency: row.leniency)
+    private static func codec(for wireCase: WireCase) throws(HTTPError) -> ClientCodec {
+        var codec = ClientCodec(limits: wireCase.limits, leniency: wireCase.leniency)
         var fields = Fields()
-        if row.asksUpgrade {
+        if wireCase.asksUpgrade {
             try fields.append(.connection, "upgrade")
             try fields.append(.upgrade, "example")
         }
         let authority = try Authority(host: "example.com", port: 80, defaultPort: 80)
         let head = RequestHead(
-            method: row.method, target: row.method == .connect ? .authority(authority) : .origin("/"),
+            method: wireCase.method,
+            target: wireCase.method == .connect ? .authority(authority) : .origin("/"),
             authority: authority, fields: fields)
         var sent: [UInt8] = []
         try codec.send(head, body: .none, into: &sent)
@@ -91,7 +92,7 @@ package enum WireReplay {
     }
 
     /// Returns the next event; an error must be thrown again by any later call.
-    private static func checked(
+    private static func nextEvent(
         _ codec: inout ClientCodec, _ buffer: [UInt8], _ log: inout WireLog
     ) throws(HTTPError) -> (event: WireEvent, consumed: Int) {
         do {
@@ -109,7 +110,8 @@ package enum WireReplay {
         }
     }
 
-    private static func note(_ event: WireEvent, in buffer: [UInt8], _ log: inout WireLog) -> Bool {
+    /// Logs an event. Returns whether the connection is handed over.
+    private static func record(_ event: WireEvent, in buffer: [UInt8], _ log: inout WireLog) -> Bool {
         switch event {
         case .needMore: break
         case .interim(let head): log.add(interim: head)
@@ -125,17 +127,17 @@ package enum WireReplay {
 
     // MARK: requests
 
-    private static func requests(_ row: WireCase, _ pieces: [ArraySlice<UInt8>]) -> [String] {
+    private static func requests(_ wireCase: WireCase, _ pieces: [ArraySlice<UInt8>]) -> [String] {
         var log = WireLog()
-        var codec = ServerCodec(limits: row.limits)
+        var codec = ServerCodec(limits: wireCase.limits)
         var buffer: [UInt8] = []
-        var answersLeft = row.answers
+        var answersLeft = wireCase.answers
         do {
             for piece in pieces {
                 buffer += piece
                 while true {
                     let (event, consumed) = try codec.next(buffer.span)
-                    note(event, in: buffer, &log)
+                    record(event, in: buffer, &log)
                     if case .head = event, codec.continueIsExpected { log.add("expects continue") }
                     buffer.removeFirst(consumed)
                     if case .needMore = event { break }
@@ -161,7 +163,7 @@ package enum WireReplay {
         return log.lines
     }
 
-    private static func note(_ event: RequestEvent, in buffer: [UInt8], _ log: inout WireLog) {
+    private static func record(_ event: RequestEvent, in buffer: [UInt8], _ log: inout WireLog) {
         switch event {
         case .needMore: break
         case .head(let head, let framing, let keepAlive): log.add(head, framing, keepAlive: keepAlive)

@@ -13,18 +13,19 @@ package struct BenchmarkGroup {
     }
 }
 
-/// One job, done by several entries on the same input in alternation (A B C A B C), so that disturbances affect all alike. The
-/// first entry is the reference: the others' ratios are to it, sample by sample.
+/// One job, done by several entries on the same input in alternation (A B C A B C), so that disturbances affect all entries
+/// alike. The first entry is the reference: the ratio of another entry is its cost divided by that of the reference in the same
+/// round.
 package struct BenchmarkCase {
     package let name: String
-    /// The object of one run of the job: "head", "request", "document".
+    /// The object that one run of the job handles: "head", "request", "document".
     package let unit: String
     /// The number of bytes that one run handles, to compute a throughput.
     package let bytes: Int?
     package let metric: Metric
     /// Whether one sample of a reporting entry is enough, because nothing disturbs it.
     package let isSteady: Bool
-    /// The name of an entry to which the others get a second ratio.
+    /// The name of the entry with which the others are compared by a second ratio.
     package let rival: String?
     package let entries: [Entry]
 
@@ -52,14 +53,14 @@ package struct Entry {
         case asyncLoop((_ times: Int) async throws -> Void)
         /// Does the job any number of times and reports its cost itself, like an entry that runs another program.
         case report((Plan) async throws -> Sample)
-        /// Cannot run here, for this reason, which the table shows.
+        /// Cannot run on this machine, for this reason, which the table shows.
         case absent(String)
     }
 
     package let name: String
     package let body: Body
     package let goals: Goals
-    /// Whether the library does the job; charts show such entries in another colour.
+    /// Whether the entry uses the library; charts show such entries in another colour.
     package let isOurs: Bool
 
     package init(_ name: String, isOurs: Bool = false, goals: Goals = Goals(), _ body: Body) {

@@ -23,7 +23,7 @@ package struct Budget: Codable, Sendable, Equatable {
             self.rivalRatio = rivalRatio
         }
 
-        /// The case of the entry, as group/case/.
+        /// The prefix of the entries of the same case: group/case/.
         fileprivate var job: String {
             entry.split(separator: "/", maxSplits: 2).prefix(2).joined(separator: "/") + "/"
         }
@@ -41,13 +41,15 @@ package struct Budget: Codable, Sendable, Equatable {
         self.rows = rows
     }
 
-    /// Makes a budget from the measurements of the library's entries, increased by the fraction `margin`. A ratio above 100 is
-    /// omitted, because its reference is too small to be meaningful.
+    /// Creates a budget from the measurements of the library's entries, increased by the fraction `margin`. Ratios above 100 are
+    /// omitted, because their references are too small to be meaningful.
     package init(_ report: Report, margin: Double) {
         func widened(_ summary: Summary?) -> Double? {
-            summary.map { wide in
-                let limit = wide.median * (1 + margin)
-                return (limit * (limit < 100 ? 1000 : 1)).rounded(.up) / (limit < 100 ? 1000 : 1)
+            summary.map { summary in
+                let limit = summary.median * (1 + margin)
+                // Small limits are rounded up to three decimals, others to integers.
+                let scale: Double = limit < 100 ? 1000 : 1
+                return (limit * scale).rounded(.up) / scale
             }
         }
         rows = report.entries.filter { $0.isOurs == true && $0.value != nil }.map { result in
@@ -60,11 +62,11 @@ package struct Budget: Codable, Sendable, Equatable {
 
     /// Checks the rows whose cases ran. An entry that the report lacks is a failure; one that is absent for a reason is reported
     /// as skipped. A run without any checked row is a failure, too.
-    package func judge(_ report: Report) -> Verdict {
+    package func check(_ report: Report) -> Verdict {
         let results = Dictionary(
             report.entries.map { ($0.identifier, $0) }, uniquingKeysWith: { first, _ in first })
         var verdict = Verdict(lines: ["Against the budget"], isKept: true)
-        var judged = 0
+        var checkedRows = 0
         for row in rows where report.entries.contains(where: { $0.identifier.hasPrefix(row.job) }) {
             guard let result = results[row.entry] else {
                 verdict.isKept = false
@@ -75,28 +77,28 @@ package struct Budget: Codable, Sendable, Equatable {
                 verdict.lines.append("  skipped: \(row.entry): \(reason)")
                 continue
             }
-            judged += 1
+            checkedRows += 1
             let limits = [
                 (result.metric, result.value, row.value), ("ratio", result.ratio, row.ratio),
                 ("to \(result.rival ?? "rival")", result.rivalRatio, row.rivalRatio),
             ]
-            var words: [String] = []
+            var comparisons: [String] = []
             var isOver = false
             for (name, measured, limit) in limits {
                 guard let limit else { continue }
                 // A ratio cannot be checked if the peer is absent.
                 guard let measured = measured?.median else {
-                    words.append("\(name) unknown")
+                    comparisons.append("\(name) unknown")
                     continue
                 }
                 if measured > limit { isOver = true }
-                words.append("\(name) \(short(measured)) of \(short(limit))")
+                comparisons.append("\(name) \(short(measured)) of \(short(limit))")
             }
             if isOver { verdict.isKept = false }
             verdict.lines.append(
-                "  \(isOver ? "over" : "kept"): \(row.entry): \(words.joined(separator: ", "))")
+                "  \(isOver ? "over" : "kept"): \(row.entry): \(comparisons.joined(separator: ", "))")
         }
-        if judged == 0 {
+        if checkedRows == 0 {
             verdict.isKept = false
             verdict.lines.append("  nothing that the budget is about was measured")
         }

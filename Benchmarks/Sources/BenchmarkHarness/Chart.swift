@@ -2,17 +2,17 @@
 
 /// A group's results as an SVG image: a block of bars per case, a bar per entry.
 ///
-/// The bars show the ratios to the case's reference if there are some, otherwise the metric. A bar that is too long for the scale
-/// is cut, which its end shows; its figure is printed beside it. The colours follow the reader's light or dark scheme. The text
+/// The bars show the ratios to the case's reference if there are any, otherwise the metric. A bar that exceeds the scale is cut,
+/// with a mark at its end; its figure is printed beside it. The colours follow the reader's light or dark scheme. The text
 /// uses system fonts.
 package struct Chart: Sendable {
     private let title: String
     private let jobs: [[EntryResult]]
 
-    private let labels = 210.0
-    private let bars = 380.0
+    private let labelWidth = 210.0
+    private let barWidth = 380.0
     private let width = 760.0
-    private let row = 20.0
+    private let rowHeight = 20.0
 
     /// - Parameter results: The results of one group, in the order in which they ran.
     package init(_ title: String, _ results: [EntryResult]) {
@@ -37,7 +37,7 @@ package struct Chart: Sendable {
                 text(job.first.map { "\($0.job): \($0.metric) per \($0.unit)" } ?? "", x: 0, y: top, "case"))
             top += 10
             parts += block(job, top: top)
-            top += row * Double(job.count) + 28
+            top += rowHeight * Double(job.count) + 28
         }
         let height = decimal(max(top, 50), 0)
         let head =
@@ -47,50 +47,52 @@ package struct Chart: Sendable {
             .joined(separator: "\n")
     }
 
-    /// Returns the value that a bar's length represents.
+    /// Returns the ratio that a bar represents.
     private func length(of result: EntryResult, isReference: Bool) -> Double {
         isReference ? 1 : result.ratio?.median ?? 0
     }
 
+    /// Returns the elements of a case's bars.
     private func block(_ job: [EntryResult], top: Double) -> [String] {
         let isByRatio = job.dropFirst().contains { $0.ratio != nil }
         let lengths = job.enumerated().map { index, result in
             isByRatio ? length(of: result, isReference: index == 0) : result.value?.median ?? 0
         }
-        let scale = Chart.scale(lengths, telling: job.map { $0.isOurs == true })
+        let scale = Chart.scale(lengths, isOurs: job.map { $0.isOurs == true })
         return zip(job, lengths).enumerated().flatMap { index, pair in
             let (result, length) = pair
-            let y = top + row * Double(index)
+            let y = top + rowHeight * Double(index)
             let isCut = length > scale
-            let long = scale > 0 ? max(1, min(length, scale) / scale * bars) : 1
-            let kind = result.isOurs == true ? "ours" : index == 0 ? "reference" : "peer"
+            let barLength = scale > 0 ? max(1, min(length, scale) / scale * barWidth) : 1
+            let otherKind = index == 0 ? "reference" : "peer"
+            let kind = result.isOurs == true ? "ours" : otherKind
             var parts = [
-                text(result.entry, x: labels - 8, y: y + 13, "label"),
-                rectangle(x: labels, y: y + 3, width: long, height: row - 6, kind),
+                text(result.entry, x: labelWidth - 8, y: y + 13, "label"),
+                rectangle(x: labelWidth, y: y + 3, width: barLength, height: rowHeight - 6, kind),
             ]
             if isCut {
-                let end = labels + long
+                let end = labelWidth + barLength
                 parts.append(
-                    "<path class=\"cut\" d=\"M\(decimal(end - 14, 1)) \(decimal(y + row - 1, 1))l6 -18m5 0l-6 18\"/>"
+                    "<path class=\"cut\" d=\"M\(decimal(end - 14, 1)) \(decimal(y + rowHeight - 1, 1))l6 -18m5 0l-6 18\"/>"
                 )
             }
             if isByRatio, let goal = result.goal, goal <= scale {
-                parts.append(
-                    rectangle(
-                        x: labels + goal / scale * bars - 1, y: y + 1, width: 2, height: row - 2, "goal"))
+                let x = labelWidth + goal / scale * barWidth - 1
+                parts.append(rectangle(x: x, y: y + 1, width: 2, height: rowHeight - 2, "goal"))
             }
             let value = short(result.value?.median ?? 0)
             let ratio = isByRatio && length > 0 ? " (\(decimal(length, 2)) x)" : ""
-            parts.append(text(value + ratio, x: labels + long + 6, y: y + 13, "value"))
+            parts.append(text(value + ratio, x: labelWidth + barLength + 6, y: y + 13, "value"))
             return parts
         }
     }
 
     /// Returns the length that fills the width: that of the longest bar, but at most two and a half times the longest of the
     /// reference and the library's own, so that these remain readable.
-    static func scale(_ lengths: [Double], telling ours: [Bool]) -> Double {
-        let told = zip(lengths, ours).enumerated().filter { $0.offset == 0 || $0.element.1 }.map(\.element.0)
-        return min(lengths.max() ?? 0, (told.max() ?? 0) * 2.5)
+    static func scale(_ lengths: [Double], isOurs: [Bool]) -> Double {
+        let readable = zip(lengths, isOurs).enumerated().filter { $0.offset == 0 || $0.element.1 }
+            .map(\.element.0)
+        return min(lengths.max() ?? 0, (readable.max() ?? 0) * 2.5)
     }
 
     private func text(_ words: String, x: Double, y: Double, _ kind: String) -> String {
@@ -114,7 +116,7 @@ package struct Chart: Sendable {
         }
     }
 
-    /// Has no background, so that the page's is visible. The greys contrast with both white and black.
+    /// The style sheet. It sets no background, so that the page's background is visible. The greys contrast with white and black.
     private static let style = """
         <style>
         text { font: 12px system-ui, sans-serif; fill: #24292f; }

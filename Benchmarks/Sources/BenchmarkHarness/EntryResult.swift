@@ -25,10 +25,10 @@ package struct EntryResult: Codable, Sendable, Equatable {
     /// Elapsed time divided by the reference's and by the rival's of the same round.
     package var wallRatio: Summary?
     package var rivalWallRatio: Summary?
-    /// Whether it is the library's entry, and its goal for the ratio; nil in reports of older versions.
+    /// Whether the entry uses the library, and its goal for the ratio; nil in reports of older versions.
     package var isOurs: Bool?
     package var goal: Double?
-    /// Per run of the job, from the sample with the fewest, which contains no growth of buffers and tables.
+    /// Counts per run of the job, from the sample with the smallest count, in which no buffers and tables have grown.
     package var allocations: Double?
     package var allocatedBytes: Double?
     package var instructions: Double?

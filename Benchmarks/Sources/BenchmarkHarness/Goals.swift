@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// The goals of an entry. They are shown, and fail the run only with `--check`.
+/// The goals of an entry. Results show missed goals; a run fails for them only with `--check`.
 package struct Goals: Sendable, Equatable {
     /// The metric divided by the reference's.
     package var ratio: Double?
@@ -29,8 +29,8 @@ package struct Goals: Sendable, Equatable {
         self.below = below
     }
 
-    /// Returns descriptions of the goals that a result misses; empty if all that could be checked are met. A figure that the
-    /// result lacks counts as missed.
+    /// Returns descriptions of the goals that a result misses; empty if it meets all goals that could be checked. A figure that
+    /// the result lacks counts as missed.
     func missed(by result: EntryResult) -> [String] {
         let ratios = [
             ("ratio", result.ratio, ratio), ("ratio to rival", result.rivalRatio, rivalRatio),
@@ -54,7 +54,7 @@ package struct Goals: Sendable, Equatable {
             }
             if figure > bound { missed.append("\(name) \(decimal(figure, 2)) > \(decimal(bound, 2))") }
         }
-        // An allocation that is made once, such as a table that is kept, is divided by the runs of a sample.
+        // Tolerates allocations that are made once per sample, such as a table that is reused.
         if let allocations, let counted = result.allocations, counted > allocations + 0.05 {
             missed.append("allocations \(decimal(counted, 2)) > \(decimal(allocations, 2))")
         }

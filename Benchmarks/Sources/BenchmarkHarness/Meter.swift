@@ -3,7 +3,7 @@ internal import CBenchmarkCounters
 
 /// Reads clocks and counters before and after a measured section and returns the difference as a sample.
 ///
-/// `.thread` is for jobs that stay on the calling thread; `.process` covers all threads, without instructions, because the
+/// `.thread` is for jobs that stay on the calling thread. `.process` covers all threads, but counts no instructions, because the
 /// processor's counters are opened per thread.
 struct Meter {
     enum Scope { case thread, process }

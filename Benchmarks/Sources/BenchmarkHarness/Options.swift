@@ -6,16 +6,18 @@ package struct Options: Sendable {
     package var filter: String?
     package var json: String?
     package var compare: String?
-    package var lists = false
+    package var listsCases = false
     package var isQuick = false
-    package var checks = false
+    package var checksGoals = false
+    /// The budget to check against.
     package var budget: String?
+    /// The file to write a budget to.
     package var newBudget: String?
     package var charts: String?
     package var markdown: String?
     /// The entry to run without measurement, and the number of runs.
-    package var looped: (entry: String, times: Int)?
-    package var helps = false
+    package var loop: (entry: String, times: Int)?
+    package var showsHelp = false
 
     package static let help = """
         lupine-bench [GROUP...] [options]
@@ -35,23 +37,25 @@ package struct Options: Sendable {
 
     /// Parses the arguments; throws an error with a message for the user if they are wrong.
     package init(_ arguments: [String]) throws(UsageError) {
-        var rest = arguments[...]
+        var remaining = arguments[...]
         func value(of option: String) throws(UsageError) -> String {
-            guard let value = rest.popFirst() else { throw UsageError(message: "\(option) needs a value") }
+            guard let value = remaining.popFirst() else {
+                throw UsageError(message: "\(option) needs a value")
+            }
             return value
         }
-        while let argument = rest.popFirst() {
+        while let argument = remaining.popFirst() {
             switch argument {
             case "--filter": filter = try value(of: argument)
             case "--json": json = try value(of: argument)
             case "--compare": compare = try value(of: argument)
-            case "--list": lists = true
+            case "--list": listsCases = true
             case "--quick": isQuick = true
             case "--check":
-                if let next = rest.first, next.hasSuffix(".json") {
-                    budget = rest.removeFirst()
+                if let next = remaining.first, next.hasSuffix(".json") {
+                    budget = remaining.removeFirst()
                 } else {
-                    checks = true
+                    checksGoals = true
                 }
             case "--budget": newBudget = try value(of: argument)
             case "--charts": charts = try value(of: argument)
@@ -61,8 +65,8 @@ package struct Options: Sendable {
                 guard let times = Int(try value(of: argument)), times > 0 else {
                     throw UsageError(message: "--loop needs how often")
                 }
-                looped = (entry, times)
-            case "--help", "-h": helps = true
+                loop = (entry, times)
+            case "--help", "-h": showsHelp = true
             case _ where argument.hasPrefix("-"): throw UsageError(message: "unknown option \(argument)")
             case _: groups.append(argument)
             }
@@ -70,7 +74,7 @@ package struct Options: Sendable {
     }
 }
 
-/// The command line, or a file that it names, is not usable.
+/// Thrown if the command line, or a file that it names, is not usable.
 package struct UsageError: Error, Equatable {
     package let message: String
 

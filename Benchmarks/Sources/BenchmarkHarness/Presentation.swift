@@ -30,8 +30,8 @@ package enum Presentation {
     }
 
     private static func row(_ result: EntryResult, isReference: Bool, hasInstructions: Bool) -> [String] {
-        func text(_ value: Double?, _ form: (Double) -> String = short) -> String {
-            value.map(form) ?? "-"
+        func text(_ value: Double?, _ format: (Double) -> String = short) -> String {
+            value.map(format) ?? "-"
         }
         var row = [
             result.entry, text(result.value?.median) { decimal($0, $0 < 1000 ? 1 : 0) },
@@ -73,16 +73,17 @@ package enum Presentation {
                 missing.append("  \(result.identifier): not in the earlier report")
                 continue
             }
-            let byRatio = before.ratio != nil && result.ratio != nil
-            guard let was = byRatio ? before.ratio : before.value,
-                let now = byRatio ? result.ratio : result.value
+            let isByRatio = before.ratio != nil && result.ratio != nil
+            guard let previous = isByRatio ? before.ratio : before.value,
+                let current = isByRatio ? result.ratio : result.value
             else { continue }
-            let change = was.median == 0 ? 0 : now.median / was.median - 1
-            let verdict =
-                !now.isApart(from: was) ? "same" : now.median < was.median ? "better" : "worse"
+            let change = previous.median == 0 ? 0 : current.median / previous.median - 1
+            let direction = current.median < previous.median ? "better" : "worse"
+            let verdict = current.isApart(from: previous) ? direction : "same"
             table.add([
-                result.identifier, byRatio ? "ratio" : result.metric, decimal(was.median, byRatio ? 3 : 1),
-                decimal(now.median, byRatio ? 3 : 1), (change > 0 ? "+" : "") + percent(change),
+                result.identifier, isByRatio ? "ratio" : result.metric,
+                decimal(previous.median, isByRatio ? 3 : 1),
+                decimal(current.median, isByRatio ? 3 : 1), (change > 0 ? "+" : "") + percent(change),
                 before.allocations.map { decimal($0, 2) } ?? "-",
                 result.allocations.map { decimal($0, 2) } ?? "-",
                 verdict,

@@ -24,7 +24,7 @@ package struct Program {
     }
 
     private func run(_ options: Options) async throws -> Int32 {
-        if options.helps {
+        if options.showsHelp {
             print(Options.help)
             return 0
         }
@@ -33,15 +33,15 @@ package struct Program {
             throw UsageError(message: "no group \(name); there are: \(known)")
         }
         let chosen = groups.filter { options.groups.isEmpty || options.groups.contains($0.name) }
-        if options.lists {
+        if options.listsCases {
             for group in chosen {
                 print("\(group.name): \(group.summary)")
                 for job in try group.cases() { print("  \(group.name)/\(job.name)") }
             }
             return 0
         }
-        if let looped = options.looped {
-            return try await loop(looped.entry, times: looped.times, in: chosen)
+        if let loop = options.loop {
+            return try await runLoop(loop.entry, times: loop.times, in: chosen)
         }
         let earlier = try options.compare.map { try Program.read(Report.self, $0) }
         let budget = try options.budget.map { try Program.read(Budget.self, $0) }
@@ -60,12 +60,12 @@ package struct Program {
         }
         try write(report, options)
         if let budget {
-            let verdict = budget.judge(report)
+            let verdict = budget.check(report)
             print("\n" + verdict.lines.joined(separator: "\n"))
             if !verdict.isKept { return 1 }
         }
         let missed = report.entries.filter { !$0.missedGoals.isEmpty }
-        if options.checks, !missed.isEmpty {
+        if options.checksGoals, !missed.isEmpty {
             for result in missed {
                 print("missed: \(result.identifier): \(result.missedGoals.joined(separator: ", "))")
             }
@@ -76,7 +76,7 @@ package struct Program {
 
     /// Runs one entry the given number of times. A caller that counts instructions from outside does this twice and takes the
     /// difference.
-    private func loop(_ name: String, times: Int, in groups: [BenchmarkGroup]) async throws -> Int32 {
+    private func runLoop(_ name: String, times: Int, in groups: [BenchmarkGroup]) async throws -> Int32 {
         for group in groups where name.hasPrefix("\(group.name)/") {
             for job in try group.cases() where name.hasPrefix("\(group.name)/\(job.name)/") {
                 for entry in job.entries where name == "\(group.name)/\(job.name)/\(entry.name)" {

@@ -2,8 +2,9 @@
 
 /// The number and length of a run's samples.
 package struct Plan: Sendable, Equatable {
-    /// The number of samples per looped entry, and the minimum nanoseconds of each.
+    /// The number of samples per looped entry.
     package var samples: Int
+    /// The minimum duration of each of these samples, in nanoseconds.
     package var sampleTime: Double
     /// The number of samples per reporting entry.
     package var reports: Int
@@ -23,8 +24,8 @@ package struct Plan: Sendable, Equatable {
     }
 }
 
-/// Runs cases by a plan: warms up every entry, determines how often each must run to fill a sample, then takes samples in
-/// alternation. Prints nothing.
+/// Runs cases by a plan. It warms up every entry, determines how often each must run to fill a sample, and then takes samples of
+/// the entries in alternation. It prints nothing.
 package struct Runner {
     private let plan: Plan
 
@@ -32,9 +33,9 @@ package struct Runner {
         self.plan = plan
     }
 
-    /// Returns one result per entry, in the case's order; absent entries have their reason instead of figures.
+    /// Returns one result per entry, in the order of the case. The result of an absent entry has the reason instead of figures.
     package func run(_ job: BenchmarkCase, group: String) async throws -> [EntryResult] {
-        var taken = job.entries.map { _ in [Sample]() }
+        var samples = job.entries.map { _ in [Sample]() }
         var times = job.entries.map { _ in 1 }
         for (index, entry) in job.entries.enumerated() {
             times[index] = try await warmUp(entry, of: job)
@@ -42,16 +43,16 @@ package struct Runner {
         for round in 0..<max(plan.samples, plan.reports) {
             for (index, entry) in job.entries.enumerated() where round < rounds(of: entry, in: job) {
                 if let sample = try await sample(entry, times: times[index]) {
-                    taken[index].append(sample)
+                    samples[index].append(sample)
                 }
             }
         }
         let rival = job.entries.firstIndex { $0.name == job.rival }
         return job.entries.indices.map { index in
             EntryResult(
-                group: group, job: job, entry: job.entries[index], samples: taken[index],
-                reference: index == 0 ? [] : taken[0],
-                rival: rival.map { $0 == index ? [] : taken[$0] } ?? [])
+                group: group, job: job, entry: job.entries[index], samples: samples[index],
+                reference: index == 0 ? [] : samples[0],
+                rival: rival.map { $0 == index ? [] : samples[$0] } ?? [])
         }
     }
 
@@ -93,14 +94,14 @@ package struct Runner {
         var times = 1
         while let sample = try await sample(entry, times: times) {
             if sample.wall >= plan.sampleTime { break }
-            times = Runner.next(times: times, took: sample.wall, wanted: plan.sampleTime)
+            times = Runner.nextTimes(after: times, took: sample.wall, wanted: plan.sampleTime)
         }
         return times
     }
 
-    /// Returns the next number to try: aimed a fifth above the wanted time, at least one more, and at most a hundredfold, because
-    /// the first run is not warmed up and its time is not representative.
-    package static func next(times: Int, took: Double, wanted: Double) -> Int {
+    /// Returns the number of runs to try next. It aims for a time that is a fifth longer than the wanted one, and is at least one
+    /// run more. It is at most a hundred times as many, because the first run is not warmed up and its time not representative.
+    package static func nextTimes(after times: Int, took: Double, wanted: Double) -> Int {
         let aim = Double(times) * wanted * 1.2 / max(took, 1)
         return Int(min(max(aim, Double(times) + 1), Double(times) * 100, 1e12))
     }

@@ -2,7 +2,7 @@
 
 /// The cost of one measured section: `count` runs of the job together.
 ///
-/// The harness makes the samples of jobs that it loops; an entry that runs a program or a server makes its own.
+/// The harness creates the samples of jobs that it loops. An entry that runs a program or a server creates its own samples.
 package struct Sample: Sendable, Equatable {
     /// The number of runs of the job in this sample; at least one.
     package var count: Int
@@ -10,10 +10,10 @@ package struct Sample: Sendable, Equatable {
     package var wall: Double
     /// Nanoseconds of processor time, user and system.
     package var processor: Double
-    /// The number of heap requests and of requested bytes, if they were counted.
+    /// The numbers of heap requests and of requested bytes; nil if they were not counted.
     package var allocations: Double?
     package var allocatedBytes: Double?
-    /// Instructions and cycles in user space, if the machine counts them.
+    /// Instructions and cycles in user space; nil if the machine does not count them.
     package var instructions: Double?
     package var cycles: Double?
     /// Additional figures of the entry, not divided by `count`, such as "resident KiB".
@@ -53,7 +53,7 @@ package enum Metric: Sendable, Equatable {
     case wall
     /// Instructions in user space per run, which other load on the machine does not disturb.
     case instructions
-    /// A figure of the entries' own samples.
+    /// An additional figure that the entries report.
     case figure(String)
 
     /// The heading of the column, without the unit of work.

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 
-/// The median and the spread of a set of measurements. Medians and percentiles are used, and not the mean, because one disturbed
-/// sample must not change the result.
+/// The median and the spread of a set of measurements. It has no mean, because one disturbed sample must not change the result.
 package struct Summary: Codable, Sendable, Equatable {
     package var median: Double
-    /// The median of the distances to the median.
+    /// The median absolute deviation.
     package var deviation: Double
     package var p10: Double
     package var p90: Double
@@ -22,7 +21,7 @@ package struct Summary: Codable, Sendable, Equatable {
         least = sorted[0]
     }
 
-    /// Interpolates linearly between the neighbours of the rank; `sorted` is ascending and not empty.
+    /// Returns a percentile, interpolated linearly between the values next to it; `sorted` is ascending and not empty.
     package static func percentile(_ percent: Double, of sorted: [Double]) -> Double {
         let rank = min(max(percent, 0), 100) / 100 * Double(sorted.count - 1)
         let below = Int(rank)
@@ -30,7 +29,7 @@ package struct Summary: Codable, Sendable, Equatable {
         return sorted[below] + (sorted[above] - sorted[below]) * (rank - Double(below))
     }
 
-    /// Half of the distance from p10 to p90, divided by the median: the "±" of the tables.
+    /// Half of the distance from p10 to p90, divided by the median; shown as "±" in the tables.
     package var spread: Double {
         median == 0 ? 0 : (p90 - p10) / 2 / abs(median)
     }

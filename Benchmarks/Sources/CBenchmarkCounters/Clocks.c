@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Clocks, the processor's counters through perf_event_open, and the sink for results.
+// Clocks, the processor's counters (perf_event_open), and the function that uses results.
 #define _GNU_SOURCE
 #include "CBenchmarkCounters.h"
 
@@ -31,15 +31,15 @@ uint64_t process_switches(void) {
     return getrusage(RUSAGE_SELF, &use) == 0 ? (uint64_t)use.ru_nvcsw : 0;
 }
 
-/// Zero: not tried; -1: none to be had; otherwise the group's descriptor, which lives as long as its thread needs it.
+/// The descriptor of the group of counters, which is never closed; 0 before the first attempt, -1 if there are no counters.
 static _Thread_local int leader;
 
-static int open_counter(uint64_t what, int group) {
+static int open_counter(uint64_t event, int group) {
     struct perf_event_attr attributes;
     memset(&attributes, 0, sizeof attributes);
     attributes.type = PERF_TYPE_HARDWARE;
     attributes.size = sizeof attributes;
-    attributes.config = what;
+    attributes.config = event;
     attributes.exclude_kernel = 1;
     attributes.exclude_hv = 1;
     attributes.read_format = PERF_FORMAT_GROUP;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Counts heap requests by standing in front of glibc's allocator. The program's own `malloc` wins over the C library's
-// for every shared library too, and forwards to the allocator under its second name, so `free` needs no stand-in.
-// Each thread writes a cache line of its own: counting costs a few instructions and never a shared line.
+// Counts heap requests by interposing glibc's allocator. The `malloc` of the program replaces that of the C library, for shared
+// libraries, too, and calls the allocator by its internal name, so that `free` need not be replaced. Each thread writes to a
+// separate cache line, so that counting costs a few instructions and no shared line.
 #include "CBenchmarkCounters.h"
 
 #include <errno.h>
@@ -21,7 +21,8 @@ static struct heap_line lines[LINES];
 static _Atomic unsigned lines_taken;
 static _Thread_local struct heap_line *own_line __attribute__((tls_model("initial-exec")));
 
-/// The last line is shared by every thread after the first LINES - 1; it alone needs atomic additions.
+/// Returns the line of the calling thread. All threads after the first LINES - 1 share the last line, which alone needs atomic
+/// additions.
 static struct heap_line *line_of_thread(void) {
     struct heap_line *line = own_line;
     if (__builtin_expect(line == NULL, 0)) {
@@ -32,9 +33,9 @@ static struct heap_line *line_of_thread(void) {
     return line;
 }
 
-static _Atomic bool counts = true;
+static _Atomic bool is_counting = true;
 
-void heap_set_counting(bool on) { atomic_store_explicit(&counts, on, memory_order_relaxed); }
+void heap_set_counting(bool on) { atomic_store_explicit(&is_counting, on, memory_order_relaxed); }
 
 static inline void add(_Atomic uint64_t *to, uint64_t amount, bool shared) {
     if (shared) {
@@ -46,7 +47,7 @@ static inline void add(_Atomic uint64_t *to, uint64_t amount, bool shared) {
 }
 
 static inline void count(size_t bytes) {
-    if (__builtin_expect(!atomic_load_explicit(&counts, memory_order_relaxed), 1)) return;
+    if (__builtin_expect(!atomic_load_explicit(&is_counting, memory_order_relaxed), 1)) return;
     struct heap_line *line = line_of_thread();
     bool shared = line == &lines[LINES - 1];
     add(&line->requests, 1, shared);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Reads nginx's own count of connections and requests (stub_status), over a blocking socket.
+// Reads the totals of connections and requests from nginx (stub_status), over a blocking socket.
 #define _GNU_SOURCE
 #include "CBenchmarkCounters.h"
 
@@ -15,17 +15,18 @@ bool server_totals_read(const char *host, uint16_t port, struct server_totals *t
     if (inet_pton(AF_INET, host, &address.sin_addr) != 1) return false;
     int server = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (server < 0) return false;
-    char answer[4096];
-    size_t have = 0;
+    char response[4096];
+    size_t received = 0;
     if (connect(server, (struct sockaddr *)&address, sizeof address) == 0 &&
         send(server, request, sizeof request - 1, MSG_NOSIGNAL) == sizeof request - 1) {
-        ssize_t got;
-        while (have < sizeof answer - 1 && (got = recv(server, answer + have, sizeof answer - 1 - have, 0)) > 0)
-            have += (size_t)got;
+        ssize_t count;
+        while (received < sizeof response - 1 &&
+               (count = recv(server, response + received, sizeof response - 1 - received, 0)) > 0)
+            received += (size_t)count;
     }
     close(server);
-    answer[have] = 0;
-    const char *counts = strstr(answer, "handled requests\n");
+    response[received] = 0;
+    const char *counts = strstr(response, "handled requests\n");
     unsigned long long accepted, handled, requests;
     if (counts == NULL || sscanf(counts + 17, "%llu %llu %llu", &accepted, &handled, &requests) != 3) return false;
     totals->connections = accepted;

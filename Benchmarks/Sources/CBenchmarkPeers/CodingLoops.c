@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// zlib and brotli called directly, in the loop that their manuals show. The encoders only make fixtures.
+// Calls zlib and brotli in the loops that their manuals show. The encoders only create the input of the decoders.
 #include "CBenchmarkPeers.h"
 
 #include <brotli/decode.h>

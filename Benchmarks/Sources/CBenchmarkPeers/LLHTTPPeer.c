@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// llhttp as a client would use it: callbacks for the status and for every name and value, which are noted.
+// llhttp as a client uses it: callbacks record the status and every name and value.
 #include "CBenchmarkPeers.h"
 
 #if __has_include(<llhttp/llhttp.c>) && __has_include(<llhttp.h>)
@@ -14,11 +14,11 @@ const char *peer_llhttp_version(void) {
     return TEXT(LLHTTP_VERSION_MAJOR) "." TEXT(LLHTTP_VERSION_MINOR) "." TEXT(LLHTTP_VERSION_PATCH);
 }
 
-#define MOST_FIELDS 128
+#define MAXIMUM_FIELDS 128
 
 struct message {
     struct peer_span reason;
-    struct peer_field fields[MOST_FIELDS];
+    struct peer_field fields[MAXIMUM_FIELDS];
     size_t count;
     bool keeps_alive;
     int status;
@@ -34,7 +34,7 @@ static int on_status(llhttp_t *parser, const char *at, size_t length) {
 
 static int on_name(llhttp_t *parser, const char *at, size_t length) {
     struct message *message = parser->data;
-    if (message->count == MOST_FIELDS) return HPE_USER;
+    if (message->count == MAXIMUM_FIELDS) return HPE_USER;
     message->fields[message->count].name = (struct peer_span){(const uint8_t *)at, length};
     return 0;
 }
@@ -68,8 +68,8 @@ static void set(llhttp_settings_t *settings) {
     settings->on_body = on_body;
 }
 
-/// Copies every name and value into one block, as a list that outlives the receive buffer must.
-static uint8_t *own(struct message *message) {
+/// Copies all names and values into one block, as for a list that outlives the receive buffer.
+static uint8_t *copy_fields(struct message *message) {
     size_t total = 0;
     for (size_t index = 0; index < message->count; index++)
         total += message->fields[index].name.count + message->fields[index].value.count;
@@ -110,7 +110,7 @@ uint64_t peer_llhttp_heads(
         if (llhttp_execute(&parser, (const char *)bytes, count) != HPE_OK) return 0;
         sum += (uint64_t)message.status + 1000 * message.count;
         if (way == PEER_LLHTTP_OWNED) {
-            uint8_t *block = own(&message);
+            uint8_t *block = copy_fields(&message);
             sum += block[0] == 0xFF;
             free(block);
         }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// llhttp's generated machine, compiled from where the distribution installed it.
+// llhttp's generated state machine, compiled from the source that the distribution has installed.
 #if __has_include(<llhttp/llhttp.c>) && __has_include(<llhttp.h>)
 #pragma clang diagnostic ignored "-Weverything"
 #include <llhttp/llhttp.c>

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
-// nghttp2's HPACK as a session of it would use it: one encoder, one decoder, and lists of fields that are the same each time.
+// nghttp2's HPACK as its sessions use it: one encoder, one decoder, and the same list of fields each time.
 #include "CBenchmarkPeers.h"
 
 #if __has_include(<nghttp2/nghttp2.h>)
 #include <nghttp2/nghttp2.h>
 #include <string.h>
 
-#define MOST_FIELDS 64
+#define MAXIMUM_FIELDS 64
 
 const char *peer_nghttp2_version(void) { return nghttp2_version(0)->version_str; }
 
 static size_t make_list(
-    const struct peer_field *fields, size_t count, uint64_t not_indexed, nghttp2_nv list[MOST_FIELDS]) {
-    if (count > MOST_FIELDS) return 0;
+    const struct peer_field *fields, size_t count, uint64_t not_indexed, nghttp2_nv list[MAXIMUM_FIELDS]) {
+    if (count > MAXIMUM_FIELDS) return 0;
     for (size_t index = 0; index < count; index++) {
         list[index].name = (uint8_t *)fields[index].name.start;
         list[index].namelen = fields[index].name.count;
@@ -26,7 +26,7 @@ static size_t make_list(
 size_t peer_nghttp2_block(
     const struct peer_field *fields, size_t count, uint64_t not_indexed, bool is_warm, uint8_t *into,
     size_t capacity) {
-    nghttp2_nv list[MOST_FIELDS];
+    nghttp2_nv list[MAXIMUM_FIELDS];
     nghttp2_hd_deflater *deflater;
     count = make_list(fields, count, not_indexed, list);
     if (nghttp2_hd_deflate_new(&deflater, 4096) != 0) return 0;
@@ -39,7 +39,7 @@ size_t peer_nghttp2_block(
 uint64_t peer_nghttp2_encode(
     const struct peer_field *fields, size_t count, uint64_t not_indexed, uint8_t *into, size_t capacity,
     uint64_t times) {
-    nghttp2_nv list[MOST_FIELDS];
+    nghttp2_nv list[MAXIMUM_FIELDS];
     nghttp2_hd_deflater *deflater;
     uint64_t sum = 0;
     count = make_list(fields, count, not_indexed, list);
@@ -55,7 +55,7 @@ uint64_t peer_nghttp2_encode(
     return sum;
 }
 
-// The fields of a block, copied behind each other where there is room for them.
+// Decodes a block. Copies the fields to `into`, one after another, as far as there is space.
 static uint64_t inflate(
     nghttp2_hd_inflater *inflater, const uint8_t *block, size_t count, uint8_t *into, size_t capacity) {
     uint64_t sum = 0;

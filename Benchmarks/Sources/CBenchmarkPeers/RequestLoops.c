@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Finding a field and writing a request the way a C program would.
+// Looks up fields and writes requests as a C program does.
 #include "CBenchmarkPeers.h"
 
 #include <stdio.h>

@@ -7,7 +7,7 @@ package struct LoadJob: Sendable {
     package enum Form: String, Sendable {
         /// `data(for:)`, awaited by as many tasks as there are connections.
         case async
-        /// The same, by tasks on the session's event loops.
+        /// `async`, by tasks on the session's event loops.
         case executor
         /// `dataTask(with:completionHandler:)`, where each handler starts the next task.
         case handler
@@ -17,24 +17,24 @@ package struct LoadJob: Sendable {
         case upload
         /// `async`, with the content decoded.
         case decodable
-        /// The same, with figures for the cost that decoding adds to a request, and for that of the decoder alone.
+        /// `decodable`, with figures for the cost that decoding adds to a request, and for the cost of the decoder alone.
         case decoding
         /// `async`, without a cache, each request with another URL.
         case addresses
-        /// The same, with a default cache: every response is stored.
+        /// `addresses`, with a default cache: every response is stored.
         case storing
-        /// The same with a default session, except for its connections: with the cache, the cookies and the notifications of a
-        /// program that configures nothing.
+        /// `addresses`, with a session that is default except for its connections: with the cache, the cookies and the
+        /// notifications of a program that configures nothing.
         case program
-        /// The same, with an interceptor's adapter, a monitor, and validation.
+        /// `program`, with an interceptor's adapter, a monitor, and validation.
         case written
-        /// The same, decoded.
+        /// `written`, with the content decoded.
         case writtenDecodable
         /// `async`, where each response in the cache is revalidated with the server.
         case revalidated
         /// `async`, answered from a cache in memory.
         case memoryHit
-        /// The same from a cache on the disk, without memory.
+        /// `async`, answered from a cache on the disk, without memory.
         case diskHit
         /// The decoder alone: the content is fetched once, and decoded as often as there are requests.
         case decoder
@@ -48,28 +48,29 @@ package struct LoadJob: Sendable {
         case full
         /// One request on each connection, all of which stay open: measures the memory of an idle connection.
         case idle
-        /// The same with a server that answers when all requests have arrived: measures the memory of a request in flight.
+        /// `idle`, with a server that answers when all requests have arrived: measures the memory of a request in flight.
         case hold
     }
 
     package let form: Form
     package let mode: Mode
-    /// The only version of TLS and the file with the only roots; nil without TLS.
+    /// The version of TLS, which is the only one, and the file with the only roots; nil without TLS.
     package let tls: (version: String, authorities: String)?
     /// The URLs, requested in turn.
     package let urls: [String]
-    /// The URL of the first request: if the server holds requests, whose paths are numbers, one that it does not hold.
+    /// The URL of the first request. If the server holds requests, whose paths are numbers, it is the path of a request that is
+    /// not held.
     package let firstURL: String
     package let connections: Int
     package let requests: Int
-    /// Whether all requests use one HTTP/2 connection: `connections` is the number of streams then.
+    /// Whether all requests use one HTTP/2 connection. Then `connections` is the number of streams.
     package let sharesConnection: Bool
 
     /// Whether a request transfers a file.
     package var isTransfer: Bool { form == .download || form == .upload }
     /// Whether the job measures the memory of connections.
     package var isAboutMemory: Bool { mode == .idle || mode == .hold }
-    /// The number of requests after which every host and every lane has had one.
+    /// The number of requests after which every host and every connection has had one.
     package var round: Int { max(connections, urls.count) }
 
     /// Parses `[--http2] FORM [MODE [VERSION CAFILE]] HOST[xHOSTS] PORT PATH CONNECTIONS REQUESTS`; nil if the arguments are

@@ -2,11 +2,12 @@
 internal import CBenchmarkCounters
 internal import Glibc
 
-/// Runs a job and prints its cost as one JSON object, like that of the peers' programs, but without `connects`, which sessions do
-/// not report.
+/// Runs a job and prints its cost as one JSON object, like the peers' programs, but without `connects`, which sessions do not
+/// report.
 ///
-/// A round of requests before the measurement creates the connections and everything that is created once; another round after it
-/// counts heap requests. The transfer of a file has neither: it is one long request, and its subject is memory.
+/// A round of requests before the measurement creates the connections and everything else that is created once. Another round
+/// after the measurement counts heap requests. The transfer of a file has no such rounds: it is one long request, and it measures
+/// memory.
 package enum LoadMeter {
     /// The reason why a run is invalid.
     package enum Failure: Error {
@@ -32,8 +33,8 @@ package enum LoadMeter {
         }
         let firstTook = clock_wall() - start
         if job.isAboutMemory { try await Task.sleep(for: .milliseconds(200)) }
-        let held = heap_in_use()
-        let before = status("VmRSS:")
+        let heapBefore = heap_in_use()
+        let residentBefore = status("VmRSS:")
         let watch = job.mode == .hold ? HeapWatch() : nil
         let (user, switches) = (clock_process_user(), process_switches())
         let cpu = clock_process_cpu()
@@ -53,14 +54,14 @@ package enum LoadMeter {
             "\"resident\": \(peak)",
         ]
         if job.isTransfer {
-            members.append("\"grown\": \(peak - before)")
+            members.append("\"grown\": \(peak - residentBefore)")
         } else if job.isAboutMemory {
             // Memory of the last requests is released a moment later.
             if job.mode == .idle { try await Task.sleep(for: .milliseconds(200)) }
-            let most = watch?.stop() ?? heap_in_use()
+            let heapPeak = watch?.stop() ?? heap_in_use()
             let count = Double(job.connections)
-            members.append("\"heapPerConnection\": \((Double(most) - Double(held)) / count)")
-            let resident = Double(status("VmRSS:") - before) * 1024 / count
+            members.append("\"heapPerConnection\": \((Double(heapPeak) - Double(heapBefore)) / count)")
+            let resident = Double(status("VmRSS:") - residentBefore) * 1024 / count
             members.append("\"residentPerConnection\": \(resident)")
         } else {
             if job.connections == 1 { members.append("\"first\": \(firstTook)") }

@@ -6,7 +6,7 @@ internal import Foundation
 enum BenchmarkServer: String {
     case plain = "LUPINE_BENCH_SERVER"
     case tls = "LUPINE_BENCH_TLS_SERVER"
-    /// The HTTP/2 server, without and with TLS. It also has the paths `/N` of `hold`.
+    /// The HTTP/2 server, without and with TLS. It also serves the paths `/N` of `hold`.
     case http2 = "LUPINE_BENCH_HTTP2_SERVER"
     case http2TLS = "LUPINE_BENCH_HTTP2_TLS_SERVER"
     /// nghttpd, over TLS.
@@ -16,9 +16,10 @@ enum BenchmarkServer: String {
     /// A server that reads content, and discards it.
     case sink = "LUPINE_BENCH_SINK_SERVER"
 
-    static let absence = "no server; Scripts/bench starts one where it is installed"
+    /// The reason why an entry without a server does not run.
+    static let absenceReason = "no server; Scripts/bench starts one where it is installed"
 
-    /// Whether it speaks TLS.
+    /// Whether the server uses TLS.
     var isSecure: Bool {
         switch self {
         case .tls, .http2TLS, .nghttpd: true

@@ -4,8 +4,8 @@ internal import LupineHTTP
 
 /// Entries for the library's codec, through `ClientCodec` as a connection uses it.
 enum Codec {
-    /// Parses heads with one parser, as a connection does: names and values are found and checked, framing fields noted, nothing
-    /// is kept. This is what llhttp does with its callbacks. Goal: half of its time, no allocation.
+    /// Parses heads with one parser, as a connection does: it finds and validates names and values, and records framing fields,
+    /// but stores nothing, like llhttp with its callbacks. Goal: half of llhttp's time, no allocation.
     static func heads(_ head: [UInt8]) -> Entry {
         let name = "LupineHTTP (found)"
         return Entry(
@@ -20,7 +20,7 @@ enum Codec {
             })
     }
 
-    /// Does the same, and copies each head into fields that outlive the bytes. Goal: two allocations.
+    /// Parses heads like `heads`, and copies each into fields that outlive the bytes. Goal: two allocations.
     static func keptHeads(_ head: [UInt8], fields: Int) -> Entry {
         let name = "LupineHTTP (copied out)"
         return Entry(
@@ -77,9 +77,9 @@ enum Codec {
             })
     }
 
-    /// Looks up names that are `FieldName` values, or are made from strings for every look-up.
+    /// Looks up names. They are `FieldName` values, which with `fromStrings` are created from strings for every look-up.
     static func find(in head: [UInt8], _ names: [String], found: UInt64, fromStrings: Bool) throws -> Entry {
-        var codec = try sent(.head)
+        var codec = try codecAwaitingResponse(to: .head)
         guard case (.head(let response, _, _), _) = try codec.next(head.span) else {
             throw WrongResult(entry: "find", expected: 1, actual: 0)
         }
@@ -107,9 +107,9 @@ enum Codec {
         let head = RequestHead(
             method: .get, target: .origin(sample.target),
             authority: try Authority(host: sample.host, port: 443, defaultPort: 443), fields: fields)
-        let ready = ClientCodec()
+        let initialCodec = ClientCodec()
         var first: [UInt8] = []
-        var codec = ready
+        var codec = initialCodec
         try codec.send(head, body: .none, into: &first)
         let wire = Array(sample.wire.utf8)
         guard first == wire else {
@@ -121,7 +121,7 @@ enum Codec {
                 var output: [UInt8] = []
                 var sum: UInt64 = 0
                 for _ in 0..<times {
-                    var codec = ready
+                    var codec = initialCodec
                     output.removeAll(keepingCapacity: true)
                     try codec.send(head, body: .none, into: &output)
                     sum &+= UInt64(output.count)
@@ -137,24 +137,26 @@ enum Codec {
     }
 
     /// Returns a codec that waits for the response to a request.
-    private static func sent(_ method: Method) throws -> ClientCodec {
+    private static func codecAwaitingResponse(to method: Method) throws -> ClientCodec {
         var codec = ClientCodec()
         var output: [UInt8] = []
         try codec.send(try request(method), body: .none, into: &output)
         return codec
     }
 
+    /// Returns the checksum of a head: the status plus 1000 times the number of fields.
     private static func parse(_ head: [UInt8], _ codec: inout ClientCodec) throws(HTTPError) -> UInt64 {
         guard case (.head(let response, _, _), head.count) = try codec.next(head.span) else { return 0 }
         return UInt64(response.status.code) &+ 1000 &* UInt64(response.fields.count)
     }
 
+    /// Reads a response to its end, and returns the number of octets of content.
     private static func content(_ response: [UInt8], _ codec: inout ClientCodec) throws(HTTPError) -> UInt64 {
-        var place = 0
+        var position = 0
         var sum: UInt64 = 0
         while true {
-            let (event, consumed) = try codec.next(response.span.extracting(place...))
-            place += consumed
+            let (event, consumed) = try codec.next(response.span.extracting(position...))
+            position += consumed
             switch event {
             case .head, .interim: break
             case .content(let range): sum &+= UInt64(range.count)

@@ -27,30 +27,30 @@ enum HPACKGroup {
                     .loop { times in
                         var decoder = HPACKDecoder()
                         _ = try decoder.decode(first.span)
-                        var all: UInt64 = 0
+                        var total: UInt64 = 0
                         for _ in 0..<times {
                             let list = try decoder.decode(block.span)
-                            all &+= UInt64(list.octets.count &+ 100_000 &* list.count)
+                            total &+= UInt64(list.octets.count &+ 100_000 &* list.count)
                         }
-                        try WrongResult.check("LupineHTTP2", all, each: sum, times: times)
+                        try WrongResult.check("LupineHTTP2", total, each: sum, times: times)
                     }),
             ])
     }
 
     private static func decodedByPeer(
-        _ way: String, _ first: [UInt8], _ block: [UInt8], copies: Bool, _ sum: UInt64
+        _ variant: String, _ first: [UInt8], _ block: [UInt8], copies: Bool, _ sum: UInt64
     ) -> Entry {
-        let name = "\(peer) (\(way))"
+        let name = "\(peer) (\(variant))"
         return Entry(
             name,
             .loop { times in
                 var room = [UInt8](repeating: 0, count: 8_192)
-                let all = unsafe room.withUnsafeMutableBufferPointer { room in
+                let total = unsafe room.withUnsafeMutableBufferPointer { room in
                     unsafe peer_nghttp2_decode(
                         first, first.count, block, block.count, copies ? room.baseAddress : nil, room.count,
                         UInt64(times))
                 }
-                try WrongResult.check(name, all, each: sum, times: times)
+                try WrongResult.check(name, total, each: sum, times: times)
             })
     }
 
@@ -64,14 +64,14 @@ enum HPACKGroup {
                     peer,
                     .loop { times in
                         var room = [UInt8](repeating: 0, count: 8_192)
-                        let all = unsafe memory.fields.withUnsafeBufferPointer { fields in
+                        let total = unsafe memory.fields.withUnsafeBufferPointer { fields in
                             unsafe room.withUnsafeMutableBufferPointer { room in
                                 unsafe peer_nghttp2_encode(
                                     fields.baseAddress, fields.count, head.notIndexed, room.baseAddress,
                                     room.count, UInt64(times))
                             }
                         }
-                        try WrongResult.check(peer, all, each: length, times: times)
+                        try WrongResult.check(peer, total, each: length, times: times)
                     }),
                 Entry(
                     "LupineHTTP2", isOurs: true, goals: Goals(ratio: 1, allocations: 0),
@@ -80,13 +80,13 @@ enum HPACKGroup {
                         var encoder = HPACKEncoder()
                         var output: [UInt8] = []
                         encoder.encode(list, into: &output)
-                        var all: UInt64 = 0
+                        var total: UInt64 = 0
                         for _ in 0..<times {
                             output.removeAll(keepingCapacity: true)
                             encoder.encode(list, into: &output)
-                            all &+= UInt64(output.count)
+                            total &+= UInt64(output.count)
                         }
-                        try WrongResult.check("LupineHTTP2", all, each: length, times: times)
+                        try WrongResult.check("LupineHTTP2", total, each: length, times: times)
                     }),
             ])
     }
@@ -96,14 +96,14 @@ enum HPACKGroup {
     }
 }
 
-/// A head for both codecs. Fields that differ from message to message are not indexed.
+/// A head for both codecs. Fields whose values differ from message to message are not indexed.
 struct HPACKHead {
     let fields: [(name: String, value: String)]
-    private let fleeting: Set<String>
+    private let notIndexedNames: Set<String>
 
     /// A bit mask: bit n is set if field n is not indexed.
     var notIndexed: UInt64 {
-        fields.indices.reduce(0) { fleeting.contains(fields[$1].name) ? $0 | 1 << UInt64($1) : $0 }
+        fields.indices.reduce(0) { notIndexedNames.contains(fields[$1].name) ? $0 | 1 << UInt64($1) : $0 }
     }
 
     /// The octets of all names and values.
@@ -112,7 +112,7 @@ struct HPACKHead {
     var list: HeaderList {
         var list = HeaderList()
         for (name, value) in fields {
-            list.append(name, value, indexing: fleeting.contains(name) ? .never : .incremental)
+            list.append(name, value, indexing: notIndexedNames.contains(name) ? .never : .incremental)
         }
         return list
     }
@@ -137,7 +137,7 @@ struct HPACKHead {
             ("last-modified", "Sun, 20 Oct 2013 08:01:55 GMT"), ("etag", "\"5263c1a3-4772\""),
             ("cache-control", "private, max-age=60"), ("vary", "accept-encoding"),
             ("x-request-id", "7f2a9c04-1d3b-4e5f-8a6b-9c0d1e2f3a4b"),
-        ], fleeting: ["content-length", "last-modified", "etag", "x-request-id"])
+        ], notIndexedNames: ["content-length", "last-modified", "etag", "x-request-id"])
 
     static let request = HPACKHead(
         fields: [
@@ -146,5 +146,5 @@ struct HPACKHead {
             ("accept-encoding", "br, gzip, deflate"), ("accept-language", "en-GB, en;q=0.8, de;q=0.6"),
             ("user-agent", "Example/4.2.0 Lupine/1.0"), ("x-client-version", "4.2.0 (3117)"),
             ("authorization", "Bearer eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiI0NzExIn0.c2lnbmF0dXJl"),
-        ], fleeting: [":path", "authorization"])
+        ], notIndexedNames: [":path", "authorization"])
 }

@@ -22,13 +22,13 @@ enum HTTP2Group {
         }
     }
 
-    /// The first argument of the load programs.
+    /// The first argument of the load programs, which selects HTTP/2.
     static let version = ["--http2"]
     private static let streams = 64
     private static let requests = 50_000
 
     private static func get(_ name: String, from server: BenchmarkServer, rival: String) -> BenchmarkCase {
-        let terms = ["get", "1.3", BenchmarkServer.authorities]
+        let options = ["get", "1.3", BenchmarkServer.authorities]
         func entry(_ name: String, _ program: PeerProgram, goals: Goals = Goals()) -> Entry {
             program.entry(
                 name, from: server, path: "/small?", connections: streams, requests: requests, goals: goals)
@@ -37,21 +37,21 @@ enum HTTP2Group {
             name, unit: "request", rival: rival,
             entries: [
                 h2load(from: server),
-                entry("curl-tls", .peer("curl-tls", version + terms)),
-                entry("Go", .peer("go-http", version + terms)),
+                entry("curl-tls", .peer("curl-tls", version + options)),
+                entry("Go", .peer("go-http", version + options)),
                 entry(
-                    "pool, 1 loop", .ours(version + ["pool", "1"] + terms),
+                    "pool, 1 loop", .ours(version + ["pool", "1"] + options),
                     goals: Goals(ratio: 1.5, rivalRatio: 0.7)),
                 entry(
-                    "Session", .ours("pipeline-load", version + ["addresses"] + terms),
+                    "Session", .ours("pipeline-load", version + ["addresses"] + options),
                     goals: Goals(rivalRatio: rival == "Go" ? 1 : nil)),
             ])
     }
 
-    /// Returns the entry for h2load. It reports no usable times, so the kernel's account is used, which includes its start and
-    /// the handshake.
+    /// Returns the entry for h2load. It reports no usable times, so the cost is that of the whole process, including its start
+    /// and the handshake.
     private static func h2load(from server: BenchmarkServer) -> Entry {
-        PeerProgram.command("h2load").whole("h2load", from: server, count: requests) { host, port in
+        PeerProgram.command("h2load").commandEntry("h2load", from: server, count: requests) { host, port in
             ["-n", "\(requests)", "-c", "1", "-m", "\(streams)", "-t", "1"]
                 + (0..<streams).map { "https://\(host):\(port)/small?\($0)" }
         }

@@ -2,22 +2,22 @@
 internal import BenchmarkHarness
 internal import Foundation
 
-/// Counts instructions in user space with valgrind: the same on a busy machine and on a quiet one.
+/// Counts instructions in user space with valgrind. The result does not depend on other load of the machine.
 ///
-/// A program runs twice, with few runs of the job and with many: the difference is the cost of the job, without the program's
+/// A program runs twice, with few runs of the job and with many. The difference is the cost of the job, without the program's
 /// start and end. The kernel's part of a request is not included. Valgrind gets copies of the package's programs without debug
 /// information, which it cannot read, and a library that works around a defect of valgrind: `Scripts/bench` makes both.
 enum InstructionCount {
-    /// Returns an entry for a program that loads `path`. `requests` are those of the short and of the long run; each must be more
-    /// than 64 per connection, because the programs count heap requests in that many.
+    /// Returns an entry for a program that loads `path`. `requests` are the numbers of the short and of the long run. Each must
+    /// be more than 64 per connection, because the programs count heap requests during 64 more requests per connection.
     static func entry(
         _ name: String, _ program: PeerProgram, from server: BenchmarkServer = .plain, path: String,
         connections: Int,
-        requests: (less: Int, more: Int), goals: Goals = Goals()
+        requests: (short: Int, long: Int), goals: Goals = Goals()
     ) -> Entry {
-        guard let address = server.address else { return Entry(name, .absent(BenchmarkServer.absence)) }
-        guard program.absence == nil, let file = program.file.map(stripped) else {
-            return Entry(name, .absent(program.absence ?? ""))
+        guard let address = server.address else { return Entry(name, .absent(BenchmarkServer.absenceReason)) }
+        guard program.absenceReason == nil, let file = program.file.map(stripped) else {
+            return Entry(name, .absent(program.absenceReason ?? ""))
         }
         return entry(name, isOurs: program.isOurs, requests, goals: goals) { count in
             [file.path] + program.arguments + [
@@ -28,7 +28,7 @@ enum InstructionCount {
 
     /// Returns an entry for a loop of this program, named group/case/entry.
     static func loop(
-        _ name: String, of entry: String, isOurs: Bool = false, times: (less: Int, more: Int),
+        _ name: String, of entry: String, isOurs: Bool = false, times: (short: Int, long: Int),
         goals: Goals = Goals()
     ) -> Entry {
         let own = stripped(URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()).path
@@ -38,11 +38,11 @@ enum InstructionCount {
     }
 
     private static func entry(
-        _ name: String, isOurs: Bool, _ runs: (less: Int, more: Int), goals: Goals,
+        _ name: String, isOurs: Bool, _ runs: (short: Int, long: Int), goals: Goals,
         _ command: @escaping (_ count: Int) -> [String]
     ) -> Entry {
         let valgrind = PeerProgram.command("valgrind")
-        guard valgrind.absence == nil, let tool = valgrind.file else {
+        guard valgrind.absenceReason == nil, let tool = valgrind.file else {
             return Entry(name, .absent("valgrind is not installed"))
         }
         return Entry(
@@ -52,11 +52,11 @@ enum InstructionCount {
                 var counts: [Double] = []
                 let wall = try clock.measure {
                     counts = [
-                        try count(tool, command(runs.less)), try count(tool, command(runs.more)),
+                        try count(tool, command(runs.short)), try count(tool, command(runs.long)),
                     ]
                 }
                 return Sample(
-                    count: runs.more - runs.less, wall: wall / .nanoseconds(1), processor: 0,
+                    count: runs.long - runs.short, wall: wall / .nanoseconds(1), processor: 0,
                     instructions: counts[1] - counts[0])
             })
     }
@@ -89,18 +89,18 @@ enum InstructionCount {
         guard process.terminationStatus == 0,
             let line = text.split(separator: "\n").first(where: { $0.contains(" refs:") }),
             let count = Double(line.split(separator: ":").last?.filter(\.isNumber) ?? "")
-        else { throw CountFailure(command: command[0], status: process.terminationStatus, said: text) }
+        else { throw CountFailure(command: command[0], status: process.terminationStatus, output: text) }
         return count
     }
 
-    /// Valgrind, or the program that it ran, failed.
+    /// Thrown if valgrind, or the program that it has run, fails.
     private struct CountFailure: Error, CustomStringConvertible {
         let command: String
         let status: Int32
-        let said: String
+        let output: String
 
         var description: String {
-            "\(command) under valgrind ended with status \(status): \(said.suffix(400))"
+            "\(command) under valgrind ended with status \(status): \(output.suffix(400))"
         }
     }
 }

@@ -55,7 +55,7 @@ enum InstructionsGroup {
     }
 
     private static func tls(_ name: String) -> BenchmarkCase {
-        let terms = ["get", "1.3", BenchmarkServer.authorities]
+        let options = ["get", "1.3", BenchmarkServer.authorities]
         func entry(_ name: String, _ program: PeerProgram) -> Entry {
             InstructionCount.entry(
                 name, program, from: .tls, path: "/small", connections: 8, requests: (600, 1_600))
@@ -63,14 +63,15 @@ enum InstructionsGroup {
         return BenchmarkCase(
             name, unit: "request", metric: .instructions, isSteady: true, rival: "curl-tls",
             entries: [
-                entry("tls-floor", .peer("tls-floor", terms)), entry("curl-tls", .peer("curl-tls", terms)),
-                entry("pool, 1 loop", .ours(["pool", "1"] + terms)),
+                entry("tls-floor", .peer("tls-floor", options)),
+                entry("curl-tls", .peer("curl-tls", options)),
+                entry("pool, 1 loop", .ours(["pool", "1"] + options)),
             ])
     }
 
     /// Returns the same over one HTTP/2 connection.
     private static func http2(_ name: String) -> BenchmarkCase {
-        let terms = ["get", "1.3", BenchmarkServer.authorities]
+        let options = ["get", "1.3", BenchmarkServer.authorities]
         func entry(_ name: String, _ program: PeerProgram) -> Entry {
             InstructionCount.entry(
                 name, program, from: .http2TLS, path: "/small?", connections: 8, requests: (600, 1_600))
@@ -78,9 +79,9 @@ enum InstructionsGroup {
         return BenchmarkCase(
             name, unit: "request", metric: .instructions, isSteady: true,
             entries: [
-                entry("curl-tls", .peer("curl-tls", HTTP2Group.version + terms)),
-                entry("pool, 1 loop", .ours(HTTP2Group.version + ["pool", "1"] + terms)),
-                entry("Session", .ours("pipeline-load", HTTP2Group.version + ["addresses"] + terms)),
+                entry("curl-tls", .peer("curl-tls", HTTP2Group.version + options)),
+                entry("pool, 1 loop", .ours(HTTP2Group.version + ["pool", "1"] + options)),
+                entry("Session", .ours("pipeline-load", HTTP2Group.version + ["addresses"] + options)),
             ])
     }
 

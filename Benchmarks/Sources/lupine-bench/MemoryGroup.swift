@@ -33,7 +33,7 @@ enum MemoryGroup {
     }
 
     private static func idleTLS(_ version: String) -> BenchmarkCase {
-        let terms = ["idle", version, BenchmarkServer.authorities]
+        let options = ["idle", version, BenchmarkServer.authorities]
         func entry(_ name: String, _ program: PeerProgram, goals: Goals = Goals()) -> Entry {
             program.entry(
                 name, from: .tls, path: "/small", connections: 1_000, requests: 1_000, isFixed: true,
@@ -42,10 +42,10 @@ enum MemoryGroup {
         return BenchmarkCase(
             "idle-1000-tls-\(version)", unit: "connection", metric: .figure("held B"), rival: "curl-tls",
             entries: [
-                entry("tls-floor", .peer("tls-floor", terms)),
-                entry("curl-tls", .peer("curl-tls", terms)),
-                entry("Go", .peer("go-http", terms)),
-                entry("pool, 1 loop", .ours(["pool", "1"] + terms), goals: Goals(ratio: 1.1)),
+                entry("tls-floor", .peer("tls-floor", options)),
+                entry("curl-tls", .peer("curl-tls", options)),
+                entry("Go", .peer("go-http", options)),
+                entry("pool, 1 loop", .ours(["pool", "1"] + options), goals: Goals(ratio: 1.1)),
             ])
     }
 

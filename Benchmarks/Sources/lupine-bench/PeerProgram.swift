@@ -4,9 +4,10 @@ internal import CBenchmarkCounters
 internal import Foundation
 internal import Glibc
 
-/// A program as an entry: it is started for every sample, sends its requests to the server that `Scripts/bench` started, and
-/// prints their cost from its own clocks. It is a program of `Peers/`, or one of this package, in the same folder as this
-/// program.
+/// A program that entries run: a program of `Peers/`, or one of this package, in the same folder as this program.
+///
+/// It is started for every sample, sends its requests to the server that `Scripts/bench` has started, and prints their cost
+/// according to its own clocks.
 struct PeerProgram {
     let file: URL?
     /// The arguments before the server's address.
@@ -46,22 +47,22 @@ struct PeerProgram {
             file: files.first { FileManager.default.isExecutableFile(atPath: $0.path) }, arguments: [])
     }
 
-    /// The reason why it cannot run here; nil if it can.
-    var absence: String? {
+    /// The reason why the program cannot run; nil if it can.
+    var absenceReason: String? {
         guard let file, FileManager.default.isExecutableFile(atPath: file.path) else {
             return "not built or not installed; Scripts/bench builds it where what it needs is"
         }
         return nil
     }
 
-    /// Returns an entry that loads `path` over `connections` connections; `isFixed` if plans must not change the number of
-    /// requests.
+    /// Returns an entry that loads `path` over `connections` connections. With `isFixed`, the number of requests does not depend
+    /// on the plan.
     func entry(
         _ name: String, from server: BenchmarkServer = .plain, hosts: Int = 1, path: String, connections: Int,
         requests: Int, isFixed: Bool = false, countsConnections: Bool = false, goals: Goals = Goals()
     ) -> Entry {
-        guard let address = server.address else { return Entry(name, .absent(BenchmarkServer.absence)) }
-        guard absence == nil, let file else { return Entry(name, .absent(absence ?? "")) }
+        guard let address = server.address else { return Entry(name, .absent(BenchmarkServer.absenceReason)) }
+        guard absenceReason == nil, let file else { return Entry(name, .absent(absenceReason ?? "")) }
         guard let host = hosts == 1 ? address.host : BenchmarkServer.manyHosts.map({ "\($0)x\(hosts)" })
         else {
             return Entry(name, .absent("the server has one address"))
@@ -74,27 +75,27 @@ struct PeerProgram {
                 var sample = try Self.run(
                     file, arguments + [host, address.port, path, "\(connections)", count])
                 if let before, let now = BenchmarkServer.totals() {
-                    // Reading the totals needed a connection and a request itself.
-                    let made = Double(now.connections - before.connections) - 1
+                    // The totals include the connection and the request that has read them.
+                    let opened = Double(now.connections - before.connections) - 1
                     let answered = Double(now.requests - before.requests) - 1
-                    sample.figures["requests/connection"] = answered / max(made, 1)
-                    sample.figures["handshakes saved %"] = (1 - made / max(answered, 1)) * 100
+                    sample.figures["requests/connection"] = answered / max(opened, 1)
+                    sample.figures["handshakes saved %"] = (1 - opened / max(answered, 1)) * 100
                 }
                 return sample
             })
     }
 
-    /// Returns an entry that runs the program once from start to end, and takes the cost from the kernel: for commands, which
-    /// report no times. It does the job `count` times. `arguments` makes the arguments from the server's host and port; `prepare`
-    /// runs before each start.
-    func whole(
+    /// Returns an entry for a command, which reports no times: it runs the command once, and reads its cost from the kernel. The
+    /// command does the job `count` times. `arguments` returns the arguments for the server's host and port; `prepare` runs
+    /// before each start.
+    func commandEntry(
         _ name: String, from server: BenchmarkServer = .plain, count: Int = 1,
         environment: [String: String] = [:], goals: Goals = Goals(),
         prepare: @escaping () throws -> Void = {},
         _ arguments: @escaping (_ host: String, _ port: String) -> [String]
     ) -> Entry {
-        guard let address = server.address else { return Entry(name, .absent(BenchmarkServer.absence)) }
-        guard absence == nil, let file else { return Entry(name, .absent(absence ?? "")) }
+        guard let address = server.address else { return Entry(name, .absent(BenchmarkServer.absenceReason)) }
+        guard absenceReason == nil, let file else { return Entry(name, .absent(absenceReason ?? "")) }
         return Entry(
             name, isOurs: isOurs, goals: goals,
             .report { _ in

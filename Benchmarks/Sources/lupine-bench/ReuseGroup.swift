@@ -21,7 +21,7 @@ enum ReuseGroup {
     private static func load(
         _ name: String, _ mode: String, connections: Int, requests: Int, version: String? = nil
     ) -> BenchmarkCase {
-        let terms = [mode] + (version.map { [$0, BenchmarkServer.authorities] } ?? [])
+        let options = [mode] + (version.map { [$0, BenchmarkServer.authorities] } ?? [])
         func entry(_ name: String, _ program: PeerProgram) -> Entry {
             program.entry(
                 name, from: version == nil ? .plain : .tls, path: "/small", connections: connections,
@@ -31,16 +31,16 @@ enum ReuseGroup {
         let floor = isTLS ? "tls-floor" : "epoll-floor"
         let curl = isTLS ? "curl-tls" : "curl-multi"
         var entries = [
-            entry(floor, .peer(floor, terms)), entry(curl, .peer(curl, terms)),
-            entry("Go", .peer("go-http", terms)), entry("Java", .peer("java-http", terms)),
-            entry("Node", .peer("node-fetch", terms)),
+            entry(floor, .peer(floor, options)), entry(curl, .peer(curl, options)),
+            entry("Go", .peer("go-http", options)), entry("Java", .peer("java-http", options)),
+            entry("Node", .peer("node-fetch", options)),
         ]
-        // Foundation's URLSession does not accept roots of a program.
-        if !isTLS { entries.append(entry("Foundation", .ours("foundation-load", ["async"] + terms))) }
+        // In Foundation's URLSession a program cannot set trusted roots.
+        if !isTLS { entries.append(entry("Foundation", .ours("foundation-load", ["async"] + options))) }
         entries += [
-            entry("pool, 1 loop", .ours(["pool", "1"] + terms)),
-            entry("URLSession", .ours("session-load", ["async"] + terms)),
-            entry("Session", .ours("pipeline-load", ["async"] + terms)),
+            entry("pool, 1 loop", .ours(["pool", "1"] + options)),
+            entry("URLSession", .ours("session-load", ["async"] + options)),
+            entry("Session", .ours("pipeline-load", ["async"] + options)),
         ]
         return BenchmarkCase(name, unit: "request", rival: curl, entries: entries)
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-/// A document that is the same in every run: a list of records like an API's response, with about the repetition of real words,
-/// numbers and names.
+/// A document that is the same in every run: a list of records like an API's response, in which words, numbers and names repeat
+/// about as often as in real ones.
 struct SampleDocument {
     let plain: [UInt8]
     let gzip: [UInt8]
@@ -9,7 +9,7 @@ struct SampleDocument {
 
     /// Makes at least `size` bytes of JSON, and its two compressed forms (gzip level 6, brotli quality 5).
     init(size: Int) throws(WrongResult) {
-        var numbers = Numbers()
+        var numbers = RandomNumbers()
         let words = (0..<600).map { _ in Self.word(&numbers) }
         var bytes = Array("[\n".utf8)
         bytes.reserveCapacity(size + 1024)
@@ -23,7 +23,7 @@ struct SampleDocument {
         brotli = try Self.checked(CodingLoops.brotli(bytes), "br encoder")
     }
 
-    private static func record(_ numbers: inout Numbers, _ words: [String]) -> String {
+    private static func record(_ numbers: inout RandomNumbers, _ words: [String]) -> String {
         func word() -> String { words[min(numbers.below(words.count), numbers.below(words.count))] }
         let text = (0..<(8 + numbers.below(24))).map { _ in word() }.joined(separator: " ")
         let tags = (0..<numbers.below(4)).map { _ in "\"\(word())\"" }.joined(separator: ", ")
@@ -34,7 +34,7 @@ struct SampleDocument {
             """
     }
 
-    private static func word(_ numbers: inout Numbers) -> String {
+    private static func word(_ numbers: inout RandomNumbers) -> String {
         let letters = Array("etaoinshrdlucmfwypvbgkjqxz")
         return String(
             (0..<(2 + numbers.below(9))).map { _ in letters[min(numbers.below(26), numbers.below(26))] })
@@ -46,10 +46,11 @@ struct SampleDocument {
     }
 }
 
-/// A xorshift generator with a fixed seed: equal documents on every machine.
-private struct Numbers {
+/// A xorshift generator with a fixed seed, so that documents are equal on every machine.
+private struct RandomNumbers {
     private var state: UInt64 = 0x9E37_79B9_7F4A_7C15
 
+    /// Returns a number from 0 to `bound`, exclusive.
     mutating func below(_ bound: Int) -> Int {
         state ^= state << 13
         state ^= state >> 7

@@ -3,12 +3,12 @@ internal import BenchmarkHarness
 
 /// The growth of a request's cost: with requests in flight, loops, the size of the body, and hosts.
 ///
-/// In the cases of growth the entries are one program at different scales, and the first entry, the smallest, is the reference: a
-/// ratio of 1 means that the cost does not grow. With bodies the raw epoll loop is the reference.
+/// In most cases the entries are one program at different scales, and the first entry, the smallest, is the reference: a ratio of
+/// 1 means that the cost does not grow. In the cases with bodies the raw epoll loop is the reference.
 enum ScaleGroup {
     static var group: BenchmarkGroup {
         BenchmarkGroup("scale", "CPU per request by requests in flight, loops, size of body and hosts") {
-            var cases = loaders.map { inFlight($0.name, $0.program, most: $0.most) }
+            var cases = loaders.map { inFlight($0.name, $0.program, maximumRatio: $0.maximumRatio) }
             cases.append(loops())
             cases += bodies.map { body($0.size, bytes: $0.bytes, requests: $0.requests) }
             // The epoll loop supports only one host.
@@ -17,8 +17,8 @@ enum ScaleGroup {
         }
     }
 
-    /// The programs whose growth is measured; `most` is 1.3 for the library's.
-    private static var loaders: [(name: String, program: PeerProgram, most: Double?)] {
+    /// The programs whose growth is measured. `maximumRatio` is the goal of the library's programs.
+    private static var loaders: [(name: String, program: PeerProgram, maximumRatio: Double?)] {
         [
             ("epoll-floor", .peer("epoll-floor"), nil), ("curl-multi", .peer("curl-multi"), nil),
             ("Go", .peer("go-http"), nil), ("pool", .ours(["pool", "1"]), 1.3),
@@ -26,14 +26,16 @@ enum ScaleGroup {
         ]
     }
 
-    private static func inFlight(_ name: String, _ program: PeerProgram, most: Double?) -> BenchmarkCase {
+    private static func inFlight(
+        _ name: String, _ program: PeerProgram, maximumRatio: Double?
+    ) -> BenchmarkCase {
         BenchmarkCase(
             "in-flight, \(name)", unit: "request",
             entries: [1, 8, 64, 512, 4096].map { count in
                 program.entry(
                     "\(count) in flight", path: "/small", connections: count,
                     requests: count == 1 ? 10_000 : max(20_000, count * 10),
-                    goals: Goals(ratio: count == 512 ? most : nil))
+                    goals: Goals(ratio: count == 512 ? maximumRatio : nil))
             })
     }
 

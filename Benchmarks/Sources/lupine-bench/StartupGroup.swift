@@ -41,16 +41,16 @@ enum StartupGroup {
         _ name: String, _ program: PeerProgram, from server: BenchmarkServer, goals: Goals = Goals(),
         _ arguments: @escaping (_ host: String, _ port: String) -> [String]
     ) -> Entry {
-        guard let address = server.address else { return Entry(name, .absent(BenchmarkServer.absence)) }
-        guard program.absence == nil, let file = program.file else {
-            return Entry(name, .absent(program.absence ?? ""))
+        guard let address = server.address else { return Entry(name, .absent(BenchmarkServer.absenceReason)) }
+        guard program.absenceReason == nil, let file = program.file else {
+            return Entry(name, .absent(program.absenceReason ?? ""))
         }
         return Entry(
             name, isOurs: program.isOurs, goals: goals,
             .report { plan in
                 var costs: [program_cost] = []
                 for _ in 0..<plan.runs(40) {
-                    costs.append(try cost([file.path] + arguments(address.host, address.port)))
+                    costs.append(try runOnce([file.path] + arguments(address.host, address.port)))
                 }
                 let first = costs.map { Double($0.first) / 1000 }.sorted()
                 return Sample(
@@ -60,12 +60,12 @@ enum StartupGroup {
             })
     }
 
-    /// Runs a program that must print the document.
-    private static func cost(_ command: [String]) throws -> program_cost {
-        var words = unsafe command.map { unsafe strdup($0) } + [nil]
-        defer { for index in unsafe words.indices { unsafe free(words[index]) } }
+    /// Runs a program, which must print the document, and returns its cost.
+    private static func runOnce(_ command: [String]) throws -> program_cost {
+        var arguments = unsafe command.map { unsafe strdup($0) } + [nil]
+        defer { for index in unsafe arguments.indices { unsafe free(arguments[index]) } }
         var cost = program_cost()
-        guard unsafe program_first_byte(&words, &cost), cost.status == 0, cost.bytes == 953 else {
+        guard unsafe program_first_byte(&arguments, &cost), cost.status == 0, cost.bytes == 953 else {
             throw PeerFailure(program: command[0], status: Int32(cost.status))
         }
         return cost

@@ -42,7 +42,7 @@ enum TLSGroup {
         _ mode: Mode, _ version: String, connections: Int, requests: Int, rival: String = "curl-tls",
         goals: Goals
     ) -> BenchmarkCase {
-        let terms = [mode.rawValue, version, BenchmarkServer.authorities]
+        let options = [mode.rawValue, version, BenchmarkServer.authorities]
         func entry(_ name: String, _ program: PeerProgram, goals: Goals = Goals()) -> Entry {
             program.entry(
                 name, from: .tls, path: "/small", connections: connections, requests: requests, goals: goals)
@@ -51,10 +51,10 @@ enum TLSGroup {
             "\(mode.rawValue)-\(connections)-\(version)\(rival == "Go" ? "-go" : "")", unit: mode.unit,
             rival: rival,
             entries: [
-                entry("tls-floor", .peer("tls-floor", terms)),
-                entry("curl-tls", .peer("curl-tls", terms)),
-                entry("Go", .peer("go-http", terms)),
-                entry("pool, 1 loop", .ours(["pool", "1"] + terms), goals: goals),
+                entry("tls-floor", .peer("tls-floor", options)),
+                entry("curl-tls", .peer("curl-tls", options)),
+                entry("Go", .peer("go-http", options)),
+                entry("pool, 1 loop", .ours(["pool", "1"] + options), goals: goals),
             ])
     }
 }

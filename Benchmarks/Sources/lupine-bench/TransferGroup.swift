@@ -6,8 +6,8 @@ internal import Foundation
 /// `Session`; downloads are compared with wget, too. nginx on loopback sends the file. Uploads go to a server that reads and
 /// discards them, where the clients make the difference, and to nginx, which stores them and needs most of the time.
 ///
-/// The cost is the kernel's account of each process, from its start to its end. Both write into `LUPINE_BENCH_FOLDER`, which is
-/// in memory if there is room, so that the disk is not measured.
+/// The cost is that of each process from its start to its end, according to the kernel. All programs write into
+/// `LUPINE_BENCH_FOLDER`, which is in memory if there is enough, so that the disk is not measured.
 enum TransferGroup {
     static var group: BenchmarkGroup {
         BenchmarkGroup("transfer", "1 GiB to and from a file through a Session against the curl command") {
@@ -76,30 +76,31 @@ enum TransferGroup {
         func url(_ host: String, _ port: String) -> String {
             "\(server.isSecure ? "https" : "http")://\(host):\(port)\(path)"
         }
-        let terms = server.isSecure ? ["get", "1.3", BenchmarkServer.authorities] : []
+        let options = server.isSecure ? ["get", "1.3", BenchmarkServer.authorities] : []
         let version = [.http2, .http2TLS].contains(server) ? HTTP2Group.version : []
         let prepare = { try warmMemory(in: folder) }
         var entries = [
-            PeerProgram.command("curl").whole("curl", from: server, prepare: prepare) { host, port in
+            PeerProgram.command("curl").commandEntry("curl", from: server, prepare: prepare) { host, port in
                 curl(url(host, port))
             }
         ]
         if let wget {
-            entries.append(
-                PeerProgram.command("wget").whole("wget", from: server, prepare: prepare) { host, port in
-                    wget(url(host, port))
-                })
+            let program = PeerProgram.command("wget")
+            let entry = program.commandEntry("wget", from: server, prepare: prepare) { host, port in
+                wget(url(host, port))
+            }
+            entries.append(entry)
         }
         entries.append(
-            PeerProgram.ours("pipeline-load", []).whole(
+            PeerProgram.ours("pipeline-load", []).commandEntry(
                 "Session", from: server, environment: ["TMPDIR": folder], goals: goals, prepare: prepare
-            ) { host, port in version + [form] + terms + [host, port, path, "1", "1"] })
+            ) { host, port in version + [form] + options + [host, port, path, "1", "1"] })
         return BenchmarkCase(name, unit: "transfer", bytes: 1 << 30, entries: entries)
     }
 
-    /// Makes the kernel give the folder as much memory as a transfer needs, and releases it. A virtual machine's host takes back
-    /// memory that has been free for some seconds, and getting it again costs up to a second of processor time per GiB: a program
-    /// that overwrites its file, as the commands do, would not pay for that, but one that creates a new file would.
+    /// Allocates as much memory in the folder as a transfer needs, and releases it. The host of a virtual machine reclaims memory
+    /// that has been free for some seconds, and allocating it again costs up to a second of processor time per GiB. A program
+    /// that overwrites its file, as the commands do, would avoid this cost, but one that creates a new file would not.
     private static func warmMemory(in folder: String) throws {
         guard folder.hasPrefix("/dev/shm/") else { return }
         let path = folder + "/warm"

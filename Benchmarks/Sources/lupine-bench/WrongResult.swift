@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// An entry did not do its job, so its figures would be meaningless: the run stops.
+/// Thrown when an entry has not done its job, so that its figures would be meaningless. It stops the run.
 struct WrongResult: Error, CustomStringConvertible {
     let entry: String
     let expected: UInt64

@@ -39,12 +39,12 @@ final class ClientLoad: Load, Sendable {
     func run(_ requests: Int) async throws -> Int { try await run(requests, self.requests) }
 
     private func run(_ requests: Int, _ list: [HTTPRequest]) async throws -> Int {
-        let left = Counter(requests)
+        let counter = Counter(requests)
         return try await withThrowingTaskGroup(of: Int.self) { group in
             for _ in 0..<connections {
                 group.addTask(executorPreference: usesExecutor ? client.executor : nil) { [self] in
                     var bytes = 0
-                    while let number = left.take() {
+                    while let number = counter.next() {
                         let response = try await client.send(list[number % list.count])
                         guard response.status.code == 200 else {
                             throw LoadFailure.status(Int(response.status.code))
@@ -63,15 +63,16 @@ final class ClientLoad: Load, Sendable {
         }
     }
 
-    /// The number of requests that no task has taken yet.
+    /// Numbers the requests of all tasks.
     private final class Counter: Sendable {
-        private let left: Atomic<Int>
+        /// The number of requests that no task has begun.
+        private let remaining: Atomic<Int>
 
-        init(_ count: Int) { left = Atomic(count) }
+        init(_ count: Int) { remaining = Atomic(count) }
 
-        /// Takes a request and returns its number; nil if none is left.
-        func take() -> Int? {
-            let number = left.subtract(1, ordering: .relaxed).newValue
+        /// Returns the number of a request that no task has begun; nil if there is none.
+        func next() -> Int? {
+            let number = remaining.subtract(1, ordering: .relaxed).newValue
             return number < 0 ? nil : number
         }
     }

@@ -7,13 +7,13 @@ struct Job: Sendable {
     enum Mode: String {
         /// Every request has a new connection, closed after the response.
         case full
-        /// The same over TLS, but each handshake offers the session of an earlier connection.
+        /// `full` over TLS, where each handshake offers the session of an earlier connection.
         case resumed
         /// Keep-alive on connections that were made before the measurement.
         case get
         /// One request on each connection, all of which stay open: measures the heap of an idle connection.
         case idle
-        /// The same with a server that answers when all requests have arrived: measures the heap of a request in flight.
+        /// `idle`, with a server that answers when all requests have arrived: measures the heap of a request in flight.
         case hold
     }
 
@@ -26,7 +26,7 @@ struct Job: Sendable {
     let path: String
     let connections: Int
     let requests: Int
-    /// Whether all requests use one HTTP/2 connection: `connections` is the number of streams then.
+    /// Whether all requests use one HTTP/2 connection. Then `connections` is the number of streams.
     let sharesConnection: Bool
     /// The number of event loops; 0 for the process's default.
     let loops: Int
@@ -42,22 +42,24 @@ struct Job: Sendable {
     /// Whether the job measures the memory of connections, not the cost of requests.
     var isAboutMemory: Bool { mode == .idle || mode == .hold }
 
-    /// The path of the first request: if the server holds requests, whose paths are numbers, one that it does not hold.
+    /// The path of the first request. If the server holds requests, whose paths are numbers, it is the path of a request that is
+    /// not held.
     var firstPath: String { path.dropFirst().first?.isNumber == true ? "/1" : path }
 
     /// The limit of connections to a host.
     var connectionsPerHost: Int { sharesConnection ? 1 : connections }
 
-    /// Throws if the load did not use connections as the mode requires; `connects` were made during the measurement.
+    /// Throws if the load did not use connections as the mode requires. `connects` is the number of connections that were made
+    /// during the measurement.
     func check(connects: Int) throws(LoadFailure) {
-        let isRight =
+        let isExpected =
             switch mode {
             case .full, .resumed: connects == requests
             case .get, .hold: true
             // A late request may find an idle connection, in particular that of the warm-up.
             case .idle: connects >= requests - requests / 10
             }
-        guard isRight else { throw .wrongConnects(connects) }
+        guard isExpected else { throw .wrongConnects(connects) }
     }
 
     /// Returns a TLS configuration for one version, with only the roots of a file; nil if the version is unknown. The rest is the
@@ -66,9 +68,9 @@ struct Job: Sendable {
         _ mode: Mode, version: String, authorities: String, http2: Bool
     ) -> TLSConfiguration? {
         let versions: [String: TLSVersion] = ["1.2": .v1_2, "1.3": .v1_3]
-        guard let only = versions[version] else { return nil }
+        guard let tlsVersion = versions[version] else { return nil }
         return TLSConfiguration(
-            minimumVersion: only, maximumVersion: only,
+            minimumVersion: tlsVersion, maximumVersion: tlsVersion,
             applicationProtocols: [http2 ? "h2" : "http/1.1"],
             roots: TrustRoots(includesSystem: false, files: [authorities]),
             resumesSessions: mode == .resumed)

@@ -6,7 +6,7 @@ internal import LupineTLS
 internal import LupineTransport
 
 /// The library's program for the transport benchmarks: concurrent GETs in a separate process, so that its processor time and heap
-/// are those of the requests alone.
+/// are those of the requests only.
 ///
 ///     lupine-load [--http2] pool|client|executor LOOPS [MODE [VERSION CAFILE]] HOST[xHOSTS] PORT PATH CONNECTIONS REQUESTS
 ///
@@ -20,9 +20,9 @@ internal import LupineTransport
 @main
 struct Main {
     static func main() async {
-        guard let (face, job) = read(CommandLine.arguments) else { return usage() }
+        guard let (api, job) = read(CommandLine.arguments) else { return usage() }
         do {
-            switch face {
+            switch api {
             case .pool: try await run(try PoolLoad(job), job)
             case .client: try await run(try ClientLoad(job), job)
             case .executor: try await run(try ClientLoad(job, onLoops: true), job)
@@ -33,14 +33,14 @@ struct Main {
         }
     }
 
-    private enum Face: String { case pool, client, executor }
+    private enum API: String { case pool, client, executor }
 
-    private static func read(_ arguments: [String]) -> (Face, Job)? {
+    private static func read(_ arguments: [String]) -> (API, Job)? {
         var arguments = arguments
         let sharesConnection = arguments.count > 1 && arguments[1] == "--http2"
         if sharesConnection { arguments.remove(at: 1) }
         guard [8, 9, 11].contains(arguments.count),
-            let face = Face(rawValue: arguments[1]), let loops = Int(arguments[2]),
+            let api = API(rawValue: arguments[1]), let loops = Int(arguments[2]),
             let mode = arguments.count == 8 ? .get : Job.Mode(rawValue: arguments[3]),
             !sharesConnection || mode == .get || mode == .hold
         else { return nil }
@@ -56,7 +56,7 @@ struct Main {
             connections > 0, requests > 0
         else { return nil }
         return (
-            face,
+            api,
             Job(
                 mode: mode, tls: tls, hosts: LoadJob.hosts(target[0]), port: port, path: target[2],
                 connections: connections,
@@ -68,15 +68,15 @@ struct Main {
     private static func run(_ load: some Load, _ job: Job) async throws {
         let warmUp = job.isAboutMemory ? 1 : max(job.connections, job.hosts.count)
         let requests = job.requests
-        // The peers' programs do not count during the measurement. Connections that stay open cannot be made a second time for
-        // counting.
+        // The peers' programs do not count heap requests during the measurement, so this program does so in another round. That
+        // is impossible for connections that stay open.
         heap_set_counting(job.isAboutMemory)
         let start = clock_wall()
         let first = try await job.isAboutMemory ? load.runFirst() : load.run(warmUp)
         let firstTook = clock_wall() - start
         let opened = load.connectionsOpened
         let resumed = load.connectionsResumed
-        let held = heap_in_use()
+        let heapBefore = heap_in_use()
         let residentBefore = status("VmRSS:")
         var heap = heap_of_process()
         let watch = job.mode == .hold ? HeapWatch() : nil
@@ -87,21 +87,21 @@ struct Main {
         let wallSpent = clock_wall() - wall
         // Memory of the last requests is released a moment later.
         if job.mode == .idle { try await Task.sleep(for: .milliseconds(200)) }
-        let most = watch?.stop() ?? heap_in_use()
+        let heapPeak = watch?.stop() ?? heap_in_use()
         // Every response has the length of the first.
         guard bytes == first / warmUp * requests else { throw LoadFailure.wrongContent(bytes) }
         let connects = load.connectionsOpened - opened
         try job.check(connects: connects)
-        var more = ""
-        if job.tls != nil { more = ", \"resumed\": \(load.connectionsResumed - resumed)" }
+        var additionalMembers = ""
+        if job.tls != nil { additionalMembers = ", \"resumed\": \(load.connectionsResumed - resumed)" }
         var counted = requests
         if job.isAboutMemory {
-            let made = Double(job.sharesConnection ? requests : max(connects, 1))
-            let resident = Double(status("VmRSS:") - residentBefore) * 1024 / made
-            more += ", \"heapPerConnection\": \((Double(most) - Double(held)) / made)"
-            more += ", \"residentPerConnection\": \(resident)"
+            let count = Double(job.sharesConnection ? requests : max(connects, 1))
+            let resident = Double(status("VmRSS:") - residentBefore) * 1024 / count
+            additionalMembers += ", \"heapPerConnection\": \((Double(heapPeak) - Double(heapBefore)) / count)"
+            additionalMembers += ", \"residentPerConnection\": \(resident)"
         } else {
-            if job.connections == 1 { more += ", \"first\": \(firstTook)" }
+            if job.connections == 1 { additionalMembers += ", \"first\": \(firstTook)" }
             counted = min(requests, 64 * job.connections)
             heap_set_counting(true)
             heap = heap_of_process()
@@ -116,7 +116,7 @@ struct Main {
             "wall": \(wallSpent), "cpu": \(cpuSpent), \
             "allocations": \(scaled(heapNow.requests - heap.requests)), \
             "allocatedBytes": \(scaled(heapNow.bytes - heap.bytes)), \
-            "resident": \(status("VmHWM:"))\(more)}
+            "resident": \(status("VmHWM:"))\(additionalMembers)}
             """)
     }
 
@@ -142,7 +142,7 @@ struct Main {
     }
 }
 
-/// A way to fetch.
+/// Fetches through one of the library's APIs.
 protocol Load {
     /// Fetches the given number of times, and returns the number of content bytes.
     func run(_ requests: Int) async throws -> Int
@@ -153,7 +153,7 @@ protocol Load {
     var connectionsResumed: Int { get }
 }
 
-/// The reason why a load failed.
+/// The reason why a load has failed.
 enum LoadFailure: Error {
     case exchange(TransportError)
     case status(Int)

@@ -4,22 +4,26 @@ internal import LupineTLS
 internal import LupineTransport
 internal import Synchronization
 
-/// Loads through the `package` API: exchanges submitted to a pool, where each lane submits its next one at the end of the
-/// previous, on the loop.
+/// Loads through the `package` API: exchanges submitted to a pool, where each lane submits its next exchange on the loop when
+/// the previous one has ended.
 final class PoolLoad: Load, Sendable {
     private let pool: ConnectionPool
     private let targets: [Target]
     private let first: Target
-    private let asked = Atomic<Int>(0)
-    private let isNumbered: Bool
-    private let number = Atomic<Int>(0)
+    /// The number of targets that were chosen.
+    private let targetCount = Atomic<Int>(0)
+    /// Whether a number is added to each path, so that all URLs differ.
+    private let addsNumbers: Bool
+    private let requestNumber = Atomic<Int>(0)
     private let isFirst = Atomic<Bool>(false)
     private let connections: Int
-    private let toStart = Atomic<Int>(0)
-    private let toEnd = Atomic<Int>(0)
+    /// The numbers of exchanges of the current run that have not been submitted, and that have not ended.
+    private let unstarted = Atomic<Int>(0)
+    private let unfinished = Atomic<Int>(0)
     private let bytes = Atomic<Int>(0)
     private let resumed = Atomic<Int>(0)
-    private let end = Lock<(waiting: CheckedContinuation<Void, Never>?, failure: LoadFailure?)>((nil, nil))
+    private let completion = Lock<(waiting: CheckedContinuation<Void, Never>?, failure: LoadFailure?)>(
+        (nil, nil))
 
     init(_ job: Job) throws {
         var configuration = ConnectionPool.Configuration()
@@ -32,7 +36,7 @@ final class PoolLoad: Load, Sendable {
         targets = try job.hosts.map { try Target(job, host: $0, path: job.path) }
         first = try Target(job, host: job.hosts[0], path: job.firstPath)
         connections = job.connections
-        isNumbered = job.path.hasSuffix("?")
+        addsNumbers = job.path.hasSuffix("?")
     }
 
     /// The origin and request head for one host.
@@ -55,14 +59,14 @@ final class PoolLoad: Load, Sendable {
     private func target() -> Target {
         if isFirst.load(ordering: .relaxed) { return first }
         guard targets.count > 1 else { return targets[0] }
-        return targets[asked.add(1, ordering: .relaxed).oldValue % targets.count]
+        return targets[targetCount.add(1, ordering: .relaxed).oldValue % targets.count]
     }
 
     /// Returns the head with a number added to its path, which ends with `?`.
     private func numbered(_ head: RequestHead) -> RequestHead {
         guard case .origin(let path) = head.target else { return head }
         var head = head
-        head.target = .origin("\(path)\(number.add(1, ordering: .relaxed).oldValue)")
+        head.target = .origin("\(path)\(requestNumber.add(1, ordering: .relaxed).oldValue)")
         return head
     }
 
@@ -76,14 +80,14 @@ final class PoolLoad: Load, Sendable {
     var connectionsResumed: Int { resumed.load(ordering: .relaxed) }
 
     func run(_ requests: Int) async throws -> Int {
-        toStart.store(requests, ordering: .relaxed)
-        toEnd.store(requests, ordering: .relaxed)
+        unstarted.store(requests, ordering: .relaxed)
+        unfinished.store(requests, ordering: .relaxed)
         bytes.store(0, ordering: .relaxed)
         await withCheckedContinuation { waiting in
-            end.withLock { $0.waiting = waiting }
-            for _ in 0..<connections { Lane(self).next() }
+            completion.withLock { $0.waiting = waiting }
+            for _ in 0..<connections { Lane(self).submitNext() }
         }
-        if let failure = end.withLock({ $0.failure }) { throw failure }
+        if let failure = completion.withLock({ $0.failure }) { throw failure }
         return bytes.load(ordering: .relaxed)
     }
 
@@ -93,17 +97,18 @@ final class PoolLoad: Load, Sendable {
 
         init(_ load: PoolLoad) { self.load = load }
 
-        func next() {
-            guard load.toStart.subtract(1, ordering: .relaxed).oldValue > 0 else { return }
+        /// Submits the next exchange, if there is one.
+        func submitNext() {
+            guard load.unstarted.subtract(1, ordering: .relaxed).oldValue > 0 else { return }
             let target = load.target()
             load.pool.submit(
                 Exchange(
-                    head: load.isNumbered ? load.numbered(target.head) : target.head, origin: target.origin,
+                    head: load.addsNumbers ? load.numbered(target.head) : target.head, origin: target.origin,
                     sink: self))
         }
 
         func receivedHead(_ head: ResponseHead, framing: BodyFraming) -> ContentPlan {
-            if head.status.code != 200 { load.failed(.status(Int(head.status.code))) }
+            if head.status.code != 200 { load.fail(.status(Int(head.status.code))) }
             return .deliver
         }
 
@@ -113,17 +118,19 @@ final class PoolLoad: Load, Sendable {
         }
 
         func exchangeEnded(_ result: Result<Fields, TransportError>, _ metrics: ExchangeMetrics) {
-            if case .failure(let error) = result { load.failed(.exchange(error)) }
+            if case .failure(let error) = result { load.fail(.exchange(error)) }
             if !metrics.isReused, metrics.tls?.isResumed == true { load.resumed.add(1, ordering: .relaxed) }
-            next()
-            load.ended()
+            submitNext()
+            load.exchangeEnded()
         }
     }
 
-    private func failed(_ failure: LoadFailure) { end.withLock { $0.failure = $0.failure ?? failure } }
+    /// Stores the first failure.
+    private func fail(_ failure: LoadFailure) { completion.withLock { $0.failure = $0.failure ?? failure } }
 
-    private func ended() {
-        guard toEnd.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 else { return }
-        end.withLock { $0.waiting.take() }?.resume()
+    /// Resumes `run` after the last exchange.
+    private func exchangeEnded() {
+        guard unfinished.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 else { return }
+        completion.withLock { $0.waiting.take() }?.resume()
     }
 }

@@ -6,19 +6,19 @@ internal import LupineTLS
 internal import LupineTransport
 internal import Synchronization
 
-/// Loads through the pipeline's API forms. Without cookies, and without a cache except in the forms about it: every other request
-/// goes to the server. The rest of the session is the default, including notifications.
+/// Loads through the pipeline's API forms. Sessions have no cookies, and no cache except in the forms that measure it, so that
+/// every other request is sent to the server. Their other settings are the defaults, including notifications.
 final class PipelineLoad: Sendable {
     private let job: LoadJob
     private let session: Session
-    private let toStart = Atomic<Int>(0)
+    private let unstarted = Atomic<Int>(0)
     /// The number of URLs that were made, for forms that request each URL only once.
-    private let madeAddresses = Atomic<Int>(0)
+    private let createdAddresses = Atomic<Int>(0)
     /// The number of URLs whose responses are in the cache.
     private static let cachedAddresses = 500
     private let cacheFolder = FileManager.default.temporaryDirectory
         .appendingPathComponent("pipeline-load-\(UUID().uuidString)")
-    /// The status codes for which an empty body is valid; some fetched bodies are empty.
+    /// The status codes of responses whose bodies may be empty.
     private static let emptyCodes: Set<Int> = [200, 204, 205]
 
     init(_ job: LoadJob) {
@@ -60,6 +60,7 @@ final class PipelineLoad: Sendable {
         func requestDidFinish(_ request: Request) { ended.add(1, ordering: .relaxed) }
     }
 
+    /// Returns a session without cookies, and without a cache except in the forms that measure it.
     private static func bareSession(_ job: LoadJob, _ cacheFolder: URL) -> Session {
         let configuration = URLSessionConfiguration.af.ephemeral
         configuration.httpMaximumConnectionsPerHost = job.sharesConnection ? 1 : job.connections
@@ -99,7 +100,7 @@ final class PipelineLoad: Sendable {
             for number in 0..<Self.cachedAddresses {
                 _ = try await fetch("\(job.firstURL)?\(number)", .async)
             }
-            try await written()
+            try await waitUntilStored()
         }
         return try await fetch(job.firstURL, .async)
     }
@@ -113,7 +114,7 @@ final class PipelineLoad: Sendable {
     }
 
     /// Waits until stored responses are on the disk: until its usage is unchanged for a while.
-    private func written() async throws {
+    private func waitUntilStored() async throws {
         guard let cache = session.sessionConfiguration.urlCache else { return }
         var usage = -1
         while usage != cache.currentDiskUsage {
@@ -129,12 +130,12 @@ final class PipelineLoad: Sendable {
     }
 
     private func run(_ requests: Int, _ form: LoadJob.Form) async throws -> Int {
-        toStart.store(requests, ordering: .relaxed)
+        unstarted.store(requests, ordering: .relaxed)
         return try await withThrowingTaskGroup(of: Int.self) { group in
             for _ in 0..<job.connections {
                 group.addTask(executorPreference: form == .executor ? session.executor : nil) { [self] in
                     var bytes = 0
-                    while let url = takeOne() { bytes += try await fetch(url, form) }
+                    while let url = nextURL() { bytes += try await fetch(url, form) }
                     return bytes
                 }
             }
@@ -143,13 +144,13 @@ final class PipelineLoad: Sendable {
     }
 
     /// Returns the next request's URL, or nil if all have been taken; the hosts take turns.
-    private func takeOne() -> String? {
-        let number = toStart.subtract(1, ordering: .relaxed).newValue
+    private func nextURL() -> String? {
+        let number = unstarted.subtract(1, ordering: .relaxed).newValue
         if number < 0 { return nil }
         let url = job.urls[number % job.urls.count]
         switch job.form {
         case .addresses, .storing, .program, .written, .writtenDecodable:
-            let number = madeAddresses.add(1, ordering: .relaxed).newValue
+            let number = createdAddresses.add(1, ordering: .relaxed).newValue
             return url.hasSuffix("?") ? "\(url)\(number)" : "\(url)?\(number)"
         case .memoryHit, .diskHit, .revalidated: return "\(url)?\(number % Self.cachedAddresses)"
         default: return url
@@ -173,8 +174,8 @@ final class PipelineLoad: Sendable {
             added.append(try await cost { try await run(requests, .decodable) } - plain)
             own.append(try await cost { try await decode(requests) })
         }
-        func middle(_ values: [Double]) -> Double { values.sorted()[values.count / 2] }
-        return ["decoderOwn": middle(own), "decodingAdded": middle(added)]
+        func median(_ values: [Double]) -> Double { values.sorted()[values.count / 2] }
+        return ["decoderOwn": median(own), "decodingAdded": median(added)]
     }
 
     /// Decodes the content the given number of times, and returns the total number of bytes.
@@ -184,6 +185,7 @@ final class PipelineLoad: Sendable {
         return data.count * times
     }
 
+    /// Throws unless the flowers are those of the document.
     private func check(_ flowers: [Flower]) throws {
         guard let last = flowers.last, last.petals == flowers.count else {
             throw URLError(.cannotParseResponse)

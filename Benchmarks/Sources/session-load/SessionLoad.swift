@@ -10,16 +10,18 @@ internal import Synchronization
     internal import LupineTLS
 #endif
 
-/// Loads through the session's API forms. Without cache and cookies: every request goes to the server.
+/// Loads through the session's API forms. The session has no cache and no cookies, so that every request is sent to the server.
 final class SessionLoad: Sendable {
     private let job: LoadJob
     private let session: URLSession
     private let requests: [URLRequest]
     private let first: URLRequest
-    private let toStart = Atomic<Int>(0)
-    private let toEnd = Atomic<Int>(0)
+    /// The numbers of requests of the current run that have not been started, and that have not ended.
+    private let unstarted = Atomic<Int>(0)
+    private let unfinished = Atomic<Int>(0)
     private let bytes = Atomic<Int>(0)
-    private let end = Mutex<(waiting: CheckedContinuation<Void, Never>?, failure: (any Error)?)>((nil, nil))
+    private let completion = Mutex<(waiting: CheckedContinuation<Void, Never>?, failure: (any Error)?)>(
+        (nil, nil))
 
     init(_ job: LoadJob) throws {
         func request(_ text: String) throws -> URLRequest {
@@ -51,15 +53,15 @@ final class SessionLoad: Sendable {
 
     /// Fetches the given number of times, and returns the number of content bytes.
     func run(_ requests: Int) async throws -> Int {
-        toStart.store(requests, ordering: .relaxed)
+        unstarted.store(requests, ordering: .relaxed)
         if job.form == .async { return try await awaitAll() }
-        toEnd.store(requests, ordering: .relaxed)
+        unfinished.store(requests, ordering: .relaxed)
         bytes.store(0, ordering: .relaxed)
         await withCheckedContinuation { waiting in
-            end.withLock { $0.waiting = waiting }
-            for _ in 0..<job.connections { next() }
+            completion.withLock { $0.waiting = waiting }
+            for _ in 0..<job.connections { startNext() }
         }
-        if let failure = end.withLock({ $0.failure }) { throw failure }
+        if let failure = completion.withLock({ $0.failure }) { throw failure }
         return bytes.load(ordering: .relaxed)
     }
 
@@ -70,8 +72,8 @@ final class SessionLoad: Sendable {
     }
 
     /// Returns the next request, or nil if all have been taken; the hosts take turns.
-    private func takeOne() -> URLRequest? {
-        let number = toStart.subtract(1, ordering: .relaxed).newValue
+    private func nextRequest() -> URLRequest? {
+        let number = unstarted.subtract(1, ordering: .relaxed).newValue
         return number < 0 ? nil : requests[number % requests.count]
     }
 
@@ -80,7 +82,7 @@ final class SessionLoad: Sendable {
             for _ in 0..<job.connections {
                 group.addTask { [self] in
                     var bytes = 0
-                    while let request = takeOne() {
+                    while let request = nextRequest() {
                         let (data, response) = try await session.data(for: request)
                         try check(response)
                         bytes += data.count
@@ -92,11 +94,12 @@ final class SessionLoad: Sendable {
         }
     }
 
-    private func next() {
-        guard let request = takeOne() else { return }
+    /// Starts the next task, if there is one.
+    private func startNext() {
+        guard let request = nextRequest() else { return }
         if job.form == .download {
             session.downloadTask(with: request) { [self] file, response, error in
-                ended(response, error) {
+                taskEnded(response, error) {
                     guard let file else { return 0 }
                     let values = try FileManager.default.attributesOfItem(atPath: file.path)
                     return (values[.size] as? NSNumber)?.intValue ?? 0
@@ -104,24 +107,25 @@ final class SessionLoad: Sendable {
             }.resume()
         } else {
             session.dataTask(with: request) { [self] data, response, error in
-                ended(response, error) { data?.count ?? 0 }
+                taskEnded(response, error) { data?.count ?? 0 }
             }.resume()
         }
     }
 
-    private func ended(_ response: URLResponse?, _ error: (any Error)?, _ count: () throws -> Int) {
+    /// Handles the end of a task, and starts the next one. Resumes `run` after the last one.
+    private func taskEnded(_ response: URLResponse?, _ error: (any Error)?, _ count: () throws -> Int) {
         do {
             if let error { throw error }
             try check(response)
             bytes.add(try count(), ordering: .relaxed)
         } catch {
-            end.withLock { $0.failure = $0.failure ?? error }
+            completion.withLock { $0.failure = $0.failure ?? error }
         }
-        next()
-        guard toEnd.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 else { return }
-        end.withLock { end in
-            defer { end.waiting = nil }
-            return end.waiting
+        startNext()
+        guard unfinished.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 else { return }
+        completion.withLock { completion in
+            defer { completion.waiting = nil }
+            return completion.waiting
         }?.resume()
     }
 

@@ -47,14 +47,14 @@ import Testing
 
     @Test(arguments: rows)
     func judged(_ row: Row) async throws {
-        let verdict = Budget(rows: [row.limits]).judge(try await report(own: 20))
+        let verdict = Budget(rows: [row.limits]).check(try await report(own: 20))
         #expect(verdict.isKept == row.isKept)
         #expect(verdict.lines.contains(row.line), "\(verdict.lines)")
     }
 
     @Test func whatIsAbsentIsSaidAndNoRunOfNothingPasses() async throws {
         let report = try await report(own: 20, absent: true)
-        let verdict = Budget(rows: [Budget.Row(entry: "g/job/own", ratio: 1)]).judge(report)
+        let verdict = Budget(rows: [Budget.Row(entry: "g/job/own", ratio: 1)]).check(report)
         #expect(verdict.lines.contains("  skipped: g/job/own: not built"))
         #expect(!verdict.isKept)
     }
@@ -63,9 +63,9 @@ import Testing
         let report = try await report(own: 20)
         let budget = Budget(report, margin: 0.25)
         #expect(budget.rows == [Budget.Row(entry: "g/job/own", value: 25, ratio: 2.5, rivalRatio: 0.625)])
-        #expect(budget.judge(report).isKept)
-        #expect(budget.judge(try await self.report(own: 25)).isKept)
-        #expect(!budget.judge(try await self.report(own: 25.1)).isKept)
+        #expect(budget.check(report).isKept)
+        #expect(budget.check(try await self.report(own: 25)).isKept)
+        #expect(!budget.check(try await self.report(own: 25.1)).isKept)
     }
 
     @Test func aRatioToNextToNothingIsNoLimit() async throws {

@@ -74,7 +74,7 @@ import Testing
         Scale(testDescription: "nothing", lengths: [], ours: [], scale: 0),
     ])
     func scales(_ row: Scale) {
-        #expect(Chart.scale(row.lengths, telling: row.ours) == row.scale)
+        #expect(Chart.scale(row.lengths, isOurs: row.ours) == row.scale)
     }
 
     @Test func tablesOfMarkdown() async throws {

@@ -11,19 +11,19 @@ import Testing
         ])
         #expect(options.groups == ["http", "coding"])
         #expect(options.filter == "head" && options.json == "a" && options.compare == "b")
-        #expect(options.isQuick && !options.lists && !options.checks)
+        #expect(options.isQuick && !options.listsCases && !options.checksGoals)
     }
 
     @Test func aBudgetIsToldFromAGroup() throws {
         let gated = try Options(["--check", "BUDGET.json", "http"])
-        #expect(gated.budget == "BUDGET.json" && !gated.checks && gated.groups == ["http"])
+        #expect(gated.budget == "BUDGET.json" && !gated.checksGoals && gated.groups == ["http"])
         let goals = try Options(["--check", "http"])
-        #expect(goals.budget == nil && goals.checks && goals.groups == ["http"])
+        #expect(goals.budget == nil && goals.checksGoals && goals.groups == ["http"])
         let written = try Options([
             "--budget", "b", "--charts", "c", "--markdown", "m", "--loop", "g/j/e", "3",
         ])
         #expect(written.newBudget == "b" && written.charts == "c" && written.markdown == "m")
-        #expect(written.looped?.entry == "g/j/e" && written.looped?.times == 3)
+        #expect(written.loop?.entry == "g/j/e" && written.loop?.times == 3)
     }
 
     @Test(arguments: [

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Invariant: the part of a cache file that describes an entry, with a right checksum, is refused or gives an entry that is
-// written and read back unchanged.
+// Invariant: a cache file whose metadata has a correct checksum is refused, or contains an entry that is equal after it is
+// written and read again.
 
 import Foundation
 import FuzzKit
@@ -14,9 +14,9 @@ private let time = Date(timeIntervalSinceReferenceDate: 1)
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var input = unsafe FuzzInput(start, count)
-    let isSealed = input.choice(below: 8) > 0
-    let contentCount = Int(input.octet())
-    let octets = input.rest()
+    let isSealed = input.readNumber(below: 8) > 0
+    let contentCount = Int(input.readOctet())
+    let octets = input.readRemaining()
     let content = Array(octets.suffix(contentCount))
     let file =
         isSealed

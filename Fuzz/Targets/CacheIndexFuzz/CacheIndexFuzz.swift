@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Invariant: the index of a cache folder is read up to the first incomplete batch, whatever numbers it contains, and gives the
-// same index when it is written anew.
+// Invariant: the index of a cache folder is read up to the first incomplete batch, whatever numbers it contains, and is equal
+// after it is written and read again.
 
 import FuzzKit
 import LupineLoading
@@ -9,9 +9,9 @@ import LupineLoading
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var input = unsafe FuzzInput(start, count)
-    let isSealed = input.choice(below: 8) > 0
-    let lengths: [UInt64: Int] = [1: Int(input.octet()) * 16, 2: Int(input.octet()) * 4_096, 3: .max]
-    let octets = input.rest()
+    let isSealed = input.readNumber(below: 8) > 0
+    let lengths: [UInt64: Int] = [1: Int(input.readOctet()) * 16, 2: Int(input.readOctet()) * 4_096, 3: .max]
+    let octets = input.readRemaining()
     let head = CacheLog.head
     let file = isSealed ? head + CacheLog.sealed(octets, at: head.count) : octets
     let contents = CacheLog.contents(of: file)
@@ -24,7 +24,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let second = CacheIndex(again.changes, lengths: lengths)
     require(second.count == index.count && second.cost == index.cost, "another index")
     require(head + CacheLog.batch(second.changes, at: head.count) == written, "another order")
-    // The valid beginning of an index gives the same, whatever follows it.
+    // Octets that follow the valid part of an index do not change the result.
     let longer = CacheLog.contents(of: Array(file[..<contents.end]) + [1, 2, 3])
     require(longer.end == contents.end, "another end")
     return 0

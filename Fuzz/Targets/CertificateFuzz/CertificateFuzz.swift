@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Invariant: a certificate that is read keeps the DER that it was read from, and is read again; an index of roots contains the
-// certificates that were read, by their names, and refuses nothing else; no key causes a trap.
+// Invariant: a certificate that is read keeps its DER, and is equal after it is read again. An index of roots contains the same
+// certificates as an immediate reading, by their names. No key causes a trap.
 import LupineTLS
 
 /// The input is a certificate in DER, a PEM text of certificates, a private key in both forms, and a public key.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Invariant: a challenge that was read, written with every value quoted, is read again as the same challenge.
+// Invariant: a challenge that was read, and is written with every value quoted, is read again as an equal challenge.
 
 import FuzzKit
 import LupineLoading
@@ -8,7 +8,7 @@ import LupineLoading
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var input = unsafe FuzzInput(start, count)
-    let lines = input.rest().split(separator: 0x0A).map { String(decoding: $0, as: UTF8.self) }
+    let lines = input.readRemaining().split(separator: 0x0A).map { String(decoding: $0, as: UTF8.self) }
     let challenges = ChallengeSyntax.parse(lines)
     for challenge in challenges {
         require(!challenge.scheme.isEmpty, "a challenge without a scheme")
@@ -19,6 +19,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     return 0
 }
 
+/// Returns a challenge as text, with every value quoted.
 private func written(_ challenge: ChallengeSyntax) -> String {
     if let token = challenge.token68 { return challenge.scheme + " " + token }
     let parameters = challenge.parameters.map { name, value in

@@ -9,7 +9,7 @@ import ReferenceKit
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var input = unsafe FuzzInput(start, count)
-    let choice = input.octet()
+    let choice = input.readOctet()
     let cuts = Cuts(&input)
     var limits = ParserLimits()
     if choice & 2 != 0 {
@@ -18,7 +18,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         limits.lineBytes = 28
         limits.headBytes = 64
     }
-    let body = choice & 1 == 0 ? input.rest() : ChunkBuilder.body(&input)
+    let body = choice & 1 == 0 ? input.readRemaining() : ChunkBuilder.body(&input)
     let expected = ReferenceChunks(limits: limits).read(body)
     for cuts in body.count <= 600 ? [.none, cuts, .everywhere] : [.none, cuts] {
         let actual = outcome(of: body, cuts, limits)
@@ -32,28 +32,28 @@ private func outcome(of body: [UInt8], _ cuts: Cuts, _ limits: ParserLimits) -> 
     var codec = ClientCodec(limits: limits)
     begin(&codec)
     var outcome = ChunkOutcome()
-    var taken = 0
+    var consumedTotal = 0
     for piece in cuts.pieces(of: body) {
-        var rest = piece[...]
+        var remaining = piece[...]
         feeding: while true {
             let event: WireEvent
             let consumed: Int
             do {
-                (event, consumed) = try codec.next(rest.span)
+                (event, consumed) = try codec.next(remaining.span)
             } catch {
                 outcome.ending = ending(of: error)
                 return outcome
             }
-            taken += consumed
+            consumedTotal += consumed
             switch event {
             case .needMore:
-                require(consumed == rest.count, "octets left over with needMore")
+                require(consumed == remaining.count, "octets left over with needMore")
                 break feeding
             case .content(let range):
                 require(!range.isEmpty && range.upperBound <= consumed, "content outside what was taken")
-                outcome.content += rest.dropFirst(range.lowerBound).prefix(range.count)
+                outcome.content += remaining.dropFirst(range.lowerBound).prefix(range.count)
             case .end(let trailers):
-                outcome.ending = .complete(length: taken)
+                outcome.ending = .complete(length: consumedTotal)
                 for index in 0..<trailers.count {
                     outcome.trailers.append(Array(trailers.name(at: index).utf8))
                     outcome.trailers.append(
@@ -62,12 +62,13 @@ private func outcome(of body: [UInt8], _ cuts: Cuts, _ limits: ParserLimits) -> 
                 return outcome
             case .interim, .head, .handover: fatalError("\(event) in a body")
             }
-            rest = rest.dropFirst(consumed)
+            remaining = remaining.dropFirst(consumed)
         }
     }
     return outcome
 }
 
+/// Sends a request, and reads a response head that announces chunks.
 private func begin(_ codec: inout ClientCodec) {
     do {
         var wire: [UInt8] = []

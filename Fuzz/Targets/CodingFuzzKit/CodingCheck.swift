@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 package import LupineCoding
 
-/// The check of every coding target. The first two bytes of a fuzzer's input select the division and the limits, the rest is the
-/// encoded body; so the seeds of the corpora are real bodies after two bytes.
+/// The check of all targets for content codings. The first two bytes of a fuzzer's input select the division and the limits; the
+/// encoded body follows them. So the seeds of the corpora are real bodies after two bytes.
 package struct CodingCheck {
     private enum End: Equatable {
         case complete
@@ -13,8 +13,8 @@ package struct CodingCheck {
         var bytes: [UInt8] = []
         var end = End.complete
 
-        /// Whether it ended at the limit of the ratio.
-        var metRatio: Bool {
+        /// Whether decoding stopped at the limit of the ratio.
+        var hasReachedRatioLimit: Bool {
             if case .failed(.ratioLimit) = end { true } else { false }
         }
     }
@@ -22,6 +22,7 @@ package struct CodingCheck {
     private let codings: [ContentCoding]
     private let body: [UInt8]
     private let limit: ExpansionLimit
+    /// The size of the parts of the input, and that of the output buffer.
     private let part: Int
     private let piece: Int
 
@@ -59,23 +60,23 @@ package struct CodingCheck {
         let bound = codings.reduce(0) { $0 + ($1 == .br ? 32 << 20 : 48 << 10) }
         precondition(stream.peakMemory <= bound, "over the memory bound: \(stream.peakMemory)")
 
-        if codings.count < 2, codings != [.br], !whole.metRatio, !split.metRatio {
+        if codings.count < 2, codings != [.br], !whole.hasReachedRatioLimit, !split.hasReachedRatioLimit {
             precondition(whole == split, "split: \(split.end), whole: \(whole.end)")
         } else {
             compareLoosely(whole, split)
         }
     }
 
-    /// Compares only what does not depend on the division. The ratio is that of the decoded bytes to the bytes read so far, and
-    /// the latter depends on the division: a body at the limit may be stopped in one and not in another. br looks ahead, and
-    /// drops the bytes decoded in the call that finds an error; a stack reads ahead by its intermediate buffers. So a failing
-    /// body may deliver more in one division than in another, and may fail in another coding; a body within the ratio must give
-    /// the same result.
+    /// Compares only results that do not depend on the division. The ratio limit compares the decoded bytes with the bytes read
+    /// so far, which depend on the division: a body near the limit may be stopped in one division and not in another. br reads
+    /// ahead, and drops the bytes decoded in the call that finds an error; a stack reads ahead by its intermediate buffers. So a
+    /// failing body may deliver more bytes in one division than in another, and may fail in another coding. A body within the
+    /// ratio must give the same result.
     private func compareLoosely(_ whole: Run, _ split: Run) {
         precondition(
             whole.bytes.starts(with: split.bytes) || split.bytes.starts(with: whole.bytes),
             "the divisions deliver different bytes")
-        if whole.metRatio || split.metRatio { return }
+        if whole.hasReachedRatioLimit || split.hasReachedRatioLimit { return }
         precondition(
             (whole.end == .complete) == (split.end == .complete),
             "split: \(split.end), whole: \(whole.end)")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Invariant: the suggested file name of a response is one path component, whatever Content-Disposition contains, and a name that
-// was quoted is read back.
+// was quoted is read correctly.
 
 import Foundation
 import FuzzKit
@@ -12,10 +12,10 @@ private let home = URL(string: "https://files.example/a/b.html")
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var input = unsafe FuzzInput(start, count)
-    let text = String(decoding: input.rest(), as: UTF8.self)
+    let text = String(decoding: input.readRemaining(), as: UTF8.self)
     if let name = suggested(text) { check(name) }
     let name = String(String.UnicodeScalarView(text.unicodeScalars.filter { !isControl($0) }))
-    // By scalars: a quotation mark before a combining mark is still a quotation mark on the wire.
+    // Iterates over scalars, because a quotation mark before a combining mark is still a quotation mark on the wire.
     var quoted = String.UnicodeScalarView()
     for scalar in name.unicodeScalars {
         if scalar == "\\" || scalar == "\"" { quoted.append("\\") }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Invariant: a Content-Range that was read is consistent, and so are the decisions based on it: a remaining part is appended at
-// its offset, and ends where the whole does.
+// its offset, and ends at the end of the whole resource.
 
 import Foundation
 import FuzzKit
@@ -12,7 +12,7 @@ private let home = URL(string: "https://files.example/a")
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var input = unsafe FuzzInput(start, count)
-    let lines = input.rest().split(separator: 0x0A, maxSplits: 3, omittingEmptySubsequences: false)
+    let lines = input.readRemaining().split(separator: 0x0A, maxSplits: 3, omittingEmptySubsequences: false)
         .map { String(decoding: $0, as: UTF8.self) }
     if let range = lines.last.flatMap(ContentRange.init) { check(range) }
     guard lines.count == 4, let home, let received = Int64(lines[0]), received > 0 else { return 0 }
@@ -29,13 +29,14 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
             headerFields: ["Content-Range": lines[3], "Content-Length": lines[2]])
         guard let answer else { continue }
         switch ResumeRule.step(after: answer, part: part) {
-        case .append(let rest):
-            require(status == 206 && rest.offset == received, "put elsewhere: \(rest)")
-            require(rest.completeSizes.lowerBound >= received, "shorter than before: \(rest)")
+        case .append(let addition):
+            require(status == 206 && addition.offset == received, "put elsewhere: \(addition)")
+            require(addition.completeSizes.lowerBound >= received, "shorter than before: \(addition)")
             require(
-                rest.total == -1 || rest.completeSizes == rest.total...rest.total, "another total: \(rest)")
+                addition.total == -1 || addition.completeSizes == addition.total...addition.total,
+                "another total: \(addition)")
             require(
-                part.version.total.map { rest.completeSizes == $0...$0 } ?? true, "another length: \(rest)")
+                part.version.total.map { addition.completeSizes == $0...$0 } ?? true, "another length: \(addition)")
         case .complete:
             require(status == 416 && part.version.total ?? received == received, "not complete")
         case .store, .startOver: break

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Invariant: a cookie file gives at most one cookie per line; cookies that are written are read back, one line each, none for
-// another domain.
+// Invariant: a cookie file contains at most one cookie per line. Cookies that are written are read again, one line each, and none
+// for another domain.
 
 import Foundation
 import FuzzKit
@@ -12,7 +12,7 @@ import Lupine
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var input = unsafe FuzzInput(start, count)
-    let text = String(decoding: input.rest(), as: UTF8.self)
+    let text = String(decoding: input.readRemaining(), as: UTF8.self)
     let cookies = NetscapeCookieFile.cookies(text)
     let lines = text.unicodeScalars.count { $0 == "\n" } + 1
     require(cookies.count <= lines, "more cookies than lines")

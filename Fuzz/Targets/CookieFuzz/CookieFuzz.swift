@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Invariant: a cookie that was read can be sent, makes an equal one from its properties, and is stored only for its own hosts.
+// Invariant: a cookie that was read can be sent, is equal to a cookie made from its properties, and is stored only for its hosts.
 
 import Foundation
 import FuzzKit
 import LupineLoading
 
-/// The URL that sets the cookies, and URLs that must not get them.
-private enum Place {
+/// The URL that sets the cookies, and URLs to which they must not be sent.
+private enum CookieURLs {
     static let home = URL(string: "https://shop.example.co.uk/cart/items?x")
-    static let strange = [
+    static let unrelated = [
         "https://example.org/cart/", "https://other.co.uk/cart/", "https://192.0.2.1/cart/",
     ]
     .compactMap { URL(string: $0) }
@@ -18,8 +18,8 @@ private enum Place {
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var input = unsafe FuzzInput(start, count)
-    guard let home = Place.home else { return 0 }
-    let text = String(decoding: input.rest(), as: UTF8.self)
+    guard let home = CookieURLs.home else { return 0 }
+    let text = String(decoding: input.readRemaining(), as: UTF8.self)
     let cookies = HTTPCookie.cookies(withResponseHeaderFields: ["Set-Cookie": text], for: home)
     for cookie in cookies {
         let sent = HTTPCookie.requestHeaderFields(with: [cookie])["Cookie"] ?? ""
@@ -41,7 +41,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
                 && domain != ".uk")
         require(isOwn, "stored for \(domain)")
     }
-    for url in Place.strange { require(storage.cookies(for: url) == [], "given to \(url)") }
+    for url in CookieURLs.unrelated { require(storage.cookies(for: url) == [], "given to \(url)") }
     let found = (storage.cookies(for: home) ?? []).map(\.path.utf8.count)
     require(found == found.sorted(by: >), "longer paths do not come first")
     return 0

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Invariant: a data: URL that was read, written percent-encoded, is read again as the same.
+// Invariant: a data: URL that was read, and is written percent-encoded, is read again as an equal one.
 
 import FuzzKit
 import LupineLoading
@@ -8,7 +8,7 @@ import LupineLoading
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var input = unsafe FuzzInput(start, count)
-    let text = String(decoding: input.rest(), as: UTF8.self)
+    let text = String(decoding: input.readRemaining(), as: UTF8.self)
     require(DataURL(text) == nil || text.utf8.count >= 6, "an address that is too short")
     guard let data = DataURL("data:" + text) else { return 0 }
     require(text.utf8.contains(0x2C), "an address without a comma")

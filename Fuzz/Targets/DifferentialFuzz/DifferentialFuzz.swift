@@ -9,11 +9,11 @@ import ReferenceKit
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var input = unsafe FuzzInput(start, count)
-    let choice = input.octet()
+    let choice = input.readOctet()
     let method = [Method.get, .head, .connect, .get][Int(choice & 3)]
     let asksForUpgrade = choice & 3 == 3
     let leniency = Leniency(rawValue: choice >> 2 & 7)
-    let stream = input.rest()
+    let stream = input.readRemaining()
     guard stream.count < 60_000 else { return 0 }
     let reference = ReferenceReader(method: method, asksForUpgrade: asksForUpgrade, leniency: leniency)
     let expected = reference.read(stream)
@@ -50,9 +50,9 @@ private func codecVerdict(
     }
     switch event {
     case .needMore: return .incomplete
-    case .interim(let head): return .head(Reading(head, length: consumed, framing: nil, keepAlive: nil))
+    case .interim(let head): return .head(ParsedHead(head, length: consumed, framing: nil, keepAlive: nil))
     case .head(let head, let framing, let keepAlive):
-        return .head(Reading(head, length: consumed, framing: framing, keepAlive: keepAlive))
+        return .head(ParsedHead(head, length: consumed, framing: framing, keepAlive: keepAlive))
     case .content, .end, .handover: fatalError("\(event) before a head")
     }
 }

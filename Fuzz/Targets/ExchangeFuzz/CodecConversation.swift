@@ -10,87 +10,91 @@ struct CodecConversation {
     let limits: ParserLimits
     let leniency: Leniency
 
-    func read(_ stream: [UInt8], _ cuts: Cuts, asked: [ReferenceConversation.Asked]) -> [Passage] {
+    func read(
+        _ stream: [UInt8], _ cuts: Cuts, requests: [ReferenceConversation.RequestSummary]
+    ) -> [StreamEvent] {
         var codec = ClientCodec(limits: limits, leniency: leniency)
-        var passages: [Passage] = []
-        var waiting = asked[...]
-        // Octets that the codec has consumed since the last head ended.
-        var taken = 0
-        var left = stream.count
+        var events: [StreamEvent] = []
+        var waiting = requests[...]
+        // The number of octets that the codec has consumed since the last head ended.
+        var consumedSinceHead = 0
+        var unconsumed = stream.count
         send(waiting.removeFirst(), through: &codec)
         for piece in cuts.pieces(of: stream) {
-            var rest = piece[...]
+            var remaining = piece[...]
             feeding: while true {
                 let event: WireEvent
                 let consumed: Int
-                do { (event, consumed) = try codec.next(rest.span) } catch {
+                do { (event, consumed) = try codec.next(remaining.span) } catch {
                     require(error.fault == .remote, "the peer's octets are called our fault: \(error)")
-                    passages.append(.refused)
-                    return passages
+                    events.append(.refused)
+                    return events
                 }
-                taken += consumed
-                left -= consumed
+                consumedSinceHead += consumed
+                unconsumed -= consumed
                 switch event {
                 case .needMore:
-                    require(consumed == rest.count, "octets left over with needMore")
+                    require(consumed == remaining.count, "octets left over with needMore")
                     break feeding
                 case .interim(let head):
-                    passages.append(.interim(Reading(head, length: taken, framing: nil, keepAlive: nil)))
-                    taken = 0
+                    let parsed = ParsedHead(head, length: consumedSinceHead, framing: nil, keepAlive: nil)
+                    events.append(.interim(parsed))
+                    consumedSinceHead = 0
                 case .head(let head, let framing, let keepAlive):
-                    passages.append(
-                        .head(Reading(head, length: taken, framing: framing, keepAlive: keepAlive)))
-                    taken = 0
+                    let parsed = ParsedHead(
+                        head, length: consumedSinceHead, framing: framing, keepAlive: keepAlive)
+                    events.append(.head(parsed))
+                    consumedSinceHead = 0
                 case .content(let range):
-                    add(rest.dropFirst(range.lowerBound).prefix(range.count), to: &passages)
+                    add(remaining.dropFirst(range.lowerBound).prefix(range.count), to: &events)
                 case .end(let trailers):
-                    passages.append(.end(trailers: Self.octets(of: trailers)))
-                    taken = 0
-                    guard codec.maySendRequest else { return passages }
+                    events.append(.end(trailers: Self.octets(of: trailers)))
+                    consumedSinceHead = 0
+                    guard codec.maySendRequest else { return events }
                     if let next = waiting.popFirst() { send(next, through: &codec) }
                 case .handover:
-                    passages.append(.handover(left))
-                    return passages
+                    events.append(.handover(unconsumed))
+                    return events
                 }
-                rest = rest.dropFirst(consumed)
+                remaining = remaining.dropFirst(consumed)
             }
         }
-        close(&codec, &passages)
-        return passages
+        close(&codec, &events)
+        return events
     }
 
-    private func add(_ octets: ArraySlice<UInt8>, to passages: inout [Passage]) {
-        if case .content(let before)? = passages.last {
-            passages[passages.count - 1] = .content(before + octets)
+    private func add(_ octets: ArraySlice<UInt8>, to events: inout [StreamEvent]) {
+        if case .content(let before)? = events.last {
+            events[events.count - 1] = .content(before + octets)
         } else {
-            passages.append(.content(Array(octets)))
+            events.append(.content(Array(octets)))
         }
     }
 
-    private func close(_ codec: inout ClientCodec, _ passages: inout [Passage]) {
+    private func close(_ codec: inout ClientCodec, _ events: inout [StreamEvent]) {
         do {
             switch try codec.peerClosed() {
-            case .end: passages.append(.end(trailers: []))
+            case .end: events.append(.end(trailers: []))
             case .needMore: break
             case .interim, .head, .content, .handover: fatalError("an event of the connection's end")
             }
         } catch .truncated(.beforeHead), .truncated(.insideHead) {
-            passages.append(.cutInHead)
+            events.append(.truncatedInHead)
         } catch .truncated {
-            passages.append(.cutInBody)
+            events.append(.truncatedInBody)
         } catch {
             fatalError("the connection's end was refused: \(error)")
         }
     }
 
-    private func send(_ asked: ReferenceConversation.Asked, through codec: inout ClientCodec) {
+    private func send(_ request: ReferenceConversation.RequestSummary, through codec: inout ClientCodec) {
         do {
             let authority = try Authority(host: "a", port: 80)
             var fields = Fields()
-            if asked.asksForUpgrade { try fields.append(.upgrade, "x") }
-            let target = asked.method == .connect ? RequestTarget.authority(authority) : .origin("/")
+            if request.asksForUpgrade { try fields.append(.upgrade, "x") }
+            let target = request.method == .connect ? RequestTarget.authority(authority) : .origin("/")
             let head = RequestHead(
-                method: asked.method, target: target, authority: authority, fields: fields)
+                method: request.method, target: target, authority: authority, fields: fields)
             var wire: [UInt8] = []
             try codec.send(head, body: .none, into: &wire)
         } catch { fatalError("a plain request was refused: \(error)") }

@@ -8,11 +8,11 @@ import LupineHTTP
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var input = unsafe FuzzInput(start, count)
-    if input.octet() & 1 == 0 {
+    if input.readOctet() & 1 == 0 {
         var model = FieldsModel()
         while !input.isEmpty { model.step(&input) }
     } else {
-        ListModel(input.rest()).check()
+        ListModel(input.readRemaining()).check()
     }
     return 0
 }

@@ -12,12 +12,12 @@ struct FieldsModel {
 
     /// Performs one operation of the fuzzer's choice.
     mutating func step(_ input: inout FuzzInput) {
-        let choice = input.octet()
+        let choice = input.readOctet()
         if choice & 0x0F == 0x0F { return adopt(&input) }
         guard let name = name(&input) else { return }
         switch choice & 7 {
-        case 0, 1, 2: append(name, input.piece())
-        case 3: set(name, input.piece())
+        case 0, 1, 2: append(name, input.readPiece())
+        case 3: set(name, input.readPiece())
         case 4:
             fields.remove(name.name)
             pairs.removeAll { Self.lowercased($0.name) == Self.lowercased(name.octets) }
@@ -54,24 +54,24 @@ struct FieldsModel {
             require(!value.allSatisfy(Self.isText), "a value was refused: \(error)")
             return
         }
-        let own = Self.lowercased(name.octets)
-        let place = pairs.firstIndex { Self.lowercased($0.name) == own }
-        if let place { pairs[place] = (name.octets, []) }
+        let lowercasedName = Self.lowercased(name.octets)
+        let index = pairs.firstIndex { Self.lowercased($0.name) == lowercasedName }
+        if let index { pairs[index] = (name.octets, []) }
         var isFirst = true
         pairs.removeAll { pair in
-            guard Self.lowercased(pair.name) == own else { return false }
+            guard Self.lowercased(pair.name) == lowercasedName else { return false }
             defer { isFirst = false }
             return !isFirst
         }
         let pair = (name.octets, Self.trimmed(value))
-        if let place { pairs[place] = pair } else { pairs.append(pair) }
+        if let index { pairs[index] = pair } else { pairs.append(pair) }
     }
 
     /// Replaces the list by one that a parser has made from the pairs so far and one more line.
     private mutating func adopt(_ input: inout FuzzInput) {
         var wire = Array("HTTP/1.1 200 OK\r\n".utf8)
         for pair in pairs { wire += pair.name + [0x3A, 0x09] + pair.value + [0x20, 0x0D, 0x0A] }
-        wire += Array("X-More:".utf8) + input.piece().filter(Self.isText) + Array("\r\n\r\n".utf8)
+        wire += Array("X-More:".utf8) + input.readPiece().filter(Self.isText) + Array("\r\n\r\n".utf8)
         do {
             var codec = ClientCodec()
             var out: [UInt8] = []
@@ -91,8 +91,8 @@ struct FieldsModel {
     }
 
     private func lookUp(_ name: (name: FieldName, octets: [UInt8])) {
-        let own = Self.lowercased(name.octets)
-        let places = pairs.indices.filter { Self.lowercased(pairs[$0].name) == own }
+        let lowercasedName = Self.lowercased(name.octets)
+        let places = pairs.indices.filter { Self.lowercased(pairs[$0].name) == lowercasedName }
         require(fields.indices(of: name.name) == places, "other positions")
         require(fields.contains(name.name) == !places.isEmpty, "contains disagrees")
         require(fields.values(of: name.name).count == places.count, "another number of values")
@@ -130,6 +130,7 @@ struct FieldsModel {
         require(rebuilt.hashValue == fields.hashValue, "equal lists with unequal hashes")
     }
 
+    /// Appends a field that another list contains.
     private func copy(_ value: [UInt8], _ name: FieldName, to list: inout Fields) {
         do { try list.append(name, value.span) } catch {
             require(false, "a field that is there was refused: \(error)")
@@ -138,11 +139,11 @@ struct FieldsModel {
 
     /// Returns a well-known name in varied case, or any other one; nil if it is not a token.
     private func name(_ input: inout FuzzInput) -> (name: FieldName, octets: [UInt8])? {
-        let choice = input.octet()
+        let choice = input.readOctet()
         let known = [
             "Content-Length", "Connection", "ETag", "X-A", "Transfer-Encoding", "Set-Cookie", "Host", "a",
         ]
-        var octets = choice & 0x80 != 0 ? input.piece() : Array(known[Int(choice & 7)].utf8)
+        var octets = choice & 0x80 != 0 ? input.readPiece() : Array(known[Int(choice & 7)].utf8)
         if choice & 8 != 0 { octets = Self.lowercased(octets) }
         let text = String(decoding: octets, as: UTF8.self)
         octets = Array(text.utf8)

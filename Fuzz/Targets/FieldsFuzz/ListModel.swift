@@ -3,7 +3,7 @@
 import FuzzKit
 import LupineHTTP
 
-/// A value parsed with arrays, to be compared with `ListSyntax`: RFC 9110 §5.6.
+/// A reference parser of lists (RFC 9110 §5.6), which works on arrays, and compares its results with those of `ListSyntax`.
 struct ListModel {
     private let value: [UInt8]
 
@@ -47,7 +47,7 @@ struct ListModel {
             "another weight than \(String(describing: weight))")
     }
 
-    /// ( "0" [ "." 0*3DIGIT ] ) / ( "1" [ "." 0*3("0") ] ), in thousandths.
+    /// Returns a weight in thousandths: ( "0" [ "." 0*3DIGIT ] ) / ( "1" [ "." 0*3("0") ] ), RFC 9110 §12.4.2.
     private func weight(_ octets: [UInt8]) -> Int? {
         let text = text(octets)
         for thousandths in 0...1_000 {
@@ -89,11 +89,11 @@ struct ListModel {
     private func unquoted(_ octets: [UInt8]) -> [UInt8] {
         guard octets.first == 0x22 else { return octets }
         var result: [UInt8] = []
-        var rest = Array(octets.dropFirst())
-        while let octet = rest.first, octet != 0x22 {
-            rest.removeFirst()
-            if octet == 0x5C, let escaped = rest.first {
-                rest.removeFirst()
+        var remaining = Array(octets.dropFirst())
+        while let octet = remaining.first, octet != 0x22 {
+            remaining.removeFirst()
+            if octet == 0x5C, let escaped = remaining.first {
+                remaining.removeFirst()
                 result.append(escaped)
             } else {
                 result.append(octet)

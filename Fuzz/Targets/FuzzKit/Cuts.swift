@@ -14,7 +14,7 @@ package struct Cuts {
 
     /// Reads three lengths from the input.
     package init(_ input: inout FuzzInput) {
-        lengths = (0..<3).map { _ in Int(input.octet()) + 1 }
+        lengths = (0..<3).map { _ in Int(input.readOctet()) + 1 }
     }
 
     /// Returns the pieces of `octets`, in order.

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 
-/// The octets that the fuzzer chose, read from the front as choices and then as payload.
+/// The octets that the fuzzer has chosen. A target reads them from the front: first choices, then content.
 ///
-/// It is a copy, so that targets do not handle pointers. Reading past the end gives zeros: every input is valid, and a short one
-/// is a simple case.
+/// They are a copy, so that targets do not handle pointers. Reading past the end returns zeros, so that every input is valid,
+/// and a short one is a simple case.
 package struct FuzzInput {
     private let octets: [UInt8]
-    private var place = 0
+    private var position = 0
 
     /// Copies the input that libFuzzer passes to the entry point.
     package init(_ start: UnsafePointer<UInt8>?, _ count: Int) {
@@ -14,28 +14,28 @@ package struct FuzzInput {
     }
 
     /// Whether all octets have been read.
-    package var isEmpty: Bool { place >= octets.count }
+    package var isEmpty: Bool { position >= octets.count }
 
-    /// Returns the next octet.
-    package mutating func octet() -> UInt8 {
-        guard place < octets.count else { return 0 }
-        defer { place += 1 }
-        return octets[place]
+    /// Returns the next octet; 0 at the end.
+    package mutating func readOctet() -> UInt8 {
+        guard position < octets.count else { return 0 }
+        defer { position += 1 }
+        return octets[position]
     }
 
-    /// Returns a number below `bound`.
-    package mutating func choice(below bound: Int) -> Int { Int(octet()) % bound }
+    /// Reads an octet, and returns a number below `bound`.
+    package mutating func readNumber(below bound: Int) -> Int { Int(readOctet()) % bound }
 
     /// Returns the next `count` octets, or all that are left.
-    package mutating func octets(_ count: Int) -> [UInt8] {
-        let end = min(octets.count, place + count)
-        defer { place = end }
-        return Array(octets[place..<end])
+    package mutating func readOctets(_ count: Int) -> [UInt8] {
+        let end = min(octets.count, position + count)
+        defer { position = end }
+        return Array(octets[position..<end])
     }
 
-    /// Returns a run of octets that is preceded by its length.
-    package mutating func piece() -> [UInt8] { octets(Int(octet())) }
+    /// Reads an octet as a length, and returns that number of octets, or all that are left.
+    package mutating func readPiece() -> [UInt8] { readOctets(Int(readOctet())) }
 
     /// Returns all octets that have not been read.
-    package mutating func rest() -> [UInt8] { octets(octets.count - place) }
+    package mutating func readRemaining() -> [UInt8] { readOctets(octets.count - position) }
 }

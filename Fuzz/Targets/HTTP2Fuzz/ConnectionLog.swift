@@ -13,7 +13,8 @@ struct ConnectionLog {
     private var lines: [String] = []
     /// Content of one stream that arrived without other events in between.
     private var content: (stream: StreamID, count: Int)?
-    private var held: [StreamID: Int] = [:]
+    /// The number of delivered octets of content that the owner has not consumed.
+    private var unconsumed: [StreamID: Int] = [:]
     private var sent: [UInt8] = []
 
     /// Creates a machine; some choices set small limits, so that they are reached.
@@ -42,7 +43,7 @@ struct ConnectionLog {
             require(machine.headerTableSizes.decoder <= 4_096, "the decoder's table is too large")
         }
         endContent()
-        // The machine keeps no ended streams: all that it has can be reset.
+        // The machine keeps no ended streams: it can reset all its streams.
         for stream in machine.openStreams where machine.error == nil { machine.reset(stream, .cancel) }
         require(machine.error != nil || machine.streamCount == 0, "streams are kept that are over")
         flush()
@@ -50,24 +51,25 @@ struct ConnectionLog {
         return Transcript(lines: lines, sent: sent)
     }
 
-    /// Requires that the connection's window is the sum of what may still arrive, the pending increment and what has not been consumed.
+    /// Requires that the target of the connection's window is the sum of the octets that may still arrive, of the pending
+    /// increment, and of the octets that have not been consumed.
     private func requireSums() {
         guard machine.error == nil, machine.isBetweenFrames else { return }
-        let sum = machine.receiveRoom + machine.pendingWindowIncrement + held.values.reduce(0, +)
+        let sum = machine.receiveRoom + machine.pendingWindowIncrement + unconsumed.values.reduce(0, +)
         require(sum == machine.windowTarget, "\(sum) of \(machine.windowTarget) octets are accounted for")
     }
 
     private mutating func perform(_ step: ConnectionStep, _ cuts: Cuts) {
         switch step {
         case .wire(let octets):
-            for piece in cuts.pieces(of: octets) where machine.error == nil { take(piece) }
-            // The owner's next step must not fall within a run of content.
+            for piece in cuts.pieces(of: octets) where machine.error == nil { receive(piece) }
+            // The owner's next step must not be in the middle of a run of content.
             endContent()
         case .consume:
-            for (stream, count) in held.sorted(by: { $0.key < $1.key }) {
+            for (stream, count) in unconsumed.sorted(by: { $0.key < $1.key }) {
                 machine.consumed(count, on: stream)
             }
-            held = [:]
+            unconsumed = [:]
         case .flush: flush()
         case .time(let milliseconds): now += .milliseconds(milliseconds)
         case .open(let endsStream): open(endsStream: endsStream)
@@ -83,10 +85,10 @@ struct ConnectionLog {
             } catch { lines.append("\(error)") }
         case .content(let stream, let count, let endsStream):
             do throws(HTTP2SendError) {
-                let taken = try machine.sendContent(
+                let sentCount = try machine.sendContent(
                     count, on: StreamID(stream), endsStream: endsStream, into: &sent)
-                require(taken <= count, "more content than there is")
-                sent += [UInt8](repeating: 0, count: taken)
+                require(sentCount <= count, "more content than there is")
+                sent += [UInt8](repeating: 0, count: sentCount)
             } catch { lines.append("\(error)") }
         case .reset(let stream): machine.reset(StreamID(stream), .cancel)
         case .settings(let choice):
@@ -95,40 +97,42 @@ struct ConnectionLog {
             settings.headerTableSize = choice << 4
             settings.maxFrameSize = 16_384 + choice
             machine.change(settings, at: now)
-        case .raise(let stream):
+        case .enlargeWindow(let stream):
             if stream == 0 { machine.raiseWindow(to: 200_000) }
             machine.raiseWindow(of: StreamID(stream), to: 100_000)
-        case .announce: machine.announceShutdown()
-        case .leave: machine.shutDown()
+        case .announceShutdown: machine.announceShutdown()
+        case .shutDown: machine.shutDown()
         }
     }
 
     // MARK: the peer
 
-    private mutating func take(_ piece: [UInt8]) {
-        var rest = piece[...]
+    /// Passes octets of the peer to the machine, and logs its events.
+    private mutating func receive(_ piece: [UInt8]) {
+        var remaining = piece[...]
         while true {
             do throws(HTTP2ConnectionError) {
-                let (event, consumed) = try machine.next(rest.span, at: now)
-                note(event, count: rest.count)
-                rest = rest.dropFirst(consumed)
-                if event == .needMore { return require(rest.isEmpty, "octets left over with needMore") }
+                let (event, consumed) = try machine.next(remaining.span, at: now)
+                log(event, count: remaining.count)
+                remaining = remaining.dropFirst(consumed)
+                if event == .needMore { return require(remaining.isEmpty, "octets left over with needMore") }
             } catch {
                 endContent()
                 lines.append("\(error.code): \(error)")
-                return requireTheSame(error)
+                return requireSameErrorAgain(error)
             }
         }
     }
 
-    private mutating func note(_ event: HTTP2Event, count: Int) {
+    /// Logs an event; content of one stream without other events in between is one line.
+    private mutating func log(_ event: HTTP2Event, count: Int) {
         switch event {
         case .needMore: return
         case .content(let stream, let range):
             require(range.lowerBound >= 0 && range.upperBound <= count && !range.isEmpty, "content \(range)")
             if content?.stream != stream { endContent() }
             content = (stream, (content?.count ?? 0) + range.count)
-            held[stream, default: 0] += range.count
+            unconsumed[stream, default: 0] += range.count
         default:
             endContent()
             lines.append("\(event)")
@@ -140,8 +144,8 @@ struct ConnectionLog {
         content = nil
     }
 
-    /// Requires that a machine that has thrown throws the same again.
-    private mutating func requireTheSame(_ error: HTTP2ConnectionError) {
+    /// Requires that a machine that has thrown an error throws the same error again.
+    private mutating func requireSameErrorAgain(_ error: HTTP2ConnectionError) {
         let more: [UInt8] = [0]
         do throws(HTTP2ConnectionError) {
             _ = try machine.next(more.span, at: now)
@@ -153,6 +157,7 @@ struct ConnectionLog {
 
     // MARK: the owner
 
+    /// Opens a stream with a request.
     private mutating func open(endsStream: Bool) {
         var list = HeaderList()
         for (name, value) in [(":method", "GET"), (":scheme", "http"), (":authority", "a"), (":path", "/")] {
@@ -169,11 +174,11 @@ struct ConnectionLog {
     private func requireFrames() {
         var reader = FrameReader(role == .client ? .server : .client)
         reader.maximumFrameSize = 0xFF_FFFF
-        var rest = sent[...]
+        var remaining = sent[...]
         while true {
             do throws(HTTP2Error) {
-                let (event, consumed) = try reader.next(rest.span)
-                rest = rest.dropFirst(consumed)
+                let (event, consumed) = try reader.next(remaining.span)
+                remaining = remaining.dropFirst(consumed)
                 if case .streamError(_, let error) = event {
                     require(false, "a wrong frame was sent: \(error)")
                 }

@@ -4,6 +4,7 @@ import FuzzKit
 
 /// A step of a connection: a frame from the peer, or an action of the machine's owner.
 enum ConnectionStep {
+    /// The peer sends octets.
     case wire([UInt8])
     /// The owner consumes the delivered content.
     case consume
@@ -11,15 +12,21 @@ enum ConnectionStep {
     case flush
     /// Time passes, in milliseconds.
     case time(Int)
+    /// The owner opens a stream.
     case open(endsStream: Bool)
     /// The owner sends a response, or trailers.
     case answer(UInt32, endsStream: Bool)
+    /// The owner sends content.
     case content(UInt32, Int, endsStream: Bool)
     case reset(UInt32)
+    /// The owner changes its settings.
     case settings(Int)
-    case raise(UInt32)
-    case announce
-    case leave
+    /// The owner enlarges the window of a stream; 0 is the connection.
+    case enlargeWindow(UInt32)
+    /// The owner announces the end of the connection (the first GOAWAY).
+    case announceShutdown
+    /// The owner ends the connection (the last GOAWAY).
+    case shutDown
 
     /// Valid header blocks, in addition to those that the fuzzer makes.
     private static let blocks: [[UInt8]] = [
@@ -30,24 +37,26 @@ enum ConnectionStep {
 
     /// Reads the next step; its first octet selects the kind.
     init(_ input: inout FuzzInput) {
-        let kind = input.octet()
-        let stream = UInt32(input.octet() & 0x1F)
+        let kind = input.readOctet()
+        let stream = UInt32(input.readOctet() & 0x1F)
         switch kind {
         case 0xE0: self = .consume
         case 0xE1: self = .flush
-        case 0xE2: self = .time(Int(input.octet()) * 50)
+        case 0xE2: self = .time(Int(input.readOctet()) * 50)
         case 0xE3: self = .open(endsStream: stream & 1 == 0)
-        case 0xE4: self = .answer(stream, endsStream: input.octet() & 1 == 0)
-        case 0xE5: self = .content(stream, Int(input.octet()) * 300, endsStream: input.octet() & 1 == 0)
+        case 0xE4: self = .answer(stream, endsStream: input.readOctet() & 1 == 0)
+        case 0xE5:
+            let count = Int(input.readOctet()) * 300
+            self = .content(stream, count, endsStream: input.readOctet() & 1 == 0)
         case 0xE6: self = .reset(stream)
-        case 0xE7: self = .settings(Int(input.octet()))
-        case 0xE8: self = .raise(stream)
-        case 0xE9: self = .announce
-        case 0xEA: self = .leave
+        case 0xE7: self = .settings(Int(input.readOctet()))
+        case 0xE8: self = .enlargeWindow(stream)
+        case 0xE9: self = .announceShutdown
+        case 0xEA: self = .shutDown
         case 0xF0...: self = .wire(Self.block(kind, stream))
         default:
-            let flags = input.octet()
-            let payload = input.piece()
+            let flags = input.readOctet()
+            let payload = input.readPiece()
             // The fuzzer can repeat a frame many times.
             let times = kind & 0xC0 == 0xC0 ? 150 : 1
             let type = kind & 0x20 != 0 ? 0x10 : kind & 0x0F

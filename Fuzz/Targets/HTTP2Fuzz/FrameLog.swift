@@ -3,7 +3,7 @@
 import FuzzKit
 import LupineHTTP2
 
-/// The log of an input, and the octets that were sent meanwhile.
+/// The log of an input, and the octets that the machine has sent.
 struct Transcript: Equatable {
     var lines: [String]
     var sent: [UInt8] = []
@@ -24,31 +24,31 @@ struct FrameLog {
     }
 
     consuming func read(_ wire: [UInt8], _ cuts: Cuts) -> Transcript {
-        for piece in cuts.pieces(of: wire) where !take(piece) { return Transcript(lines: lines) }
+        for piece in cuts.pieces(of: wire) where !receive(piece) { return Transcript(lines: lines) }
         return Transcript(lines: lines + ["\(reader.isBetweenFrames)"])
     }
 
     /// Reads a piece; returns whether the reader continues.
-    private mutating func take(_ piece: [UInt8]) -> Bool {
-        var rest = piece[...]
+    private mutating func receive(_ piece: [UInt8]) -> Bool {
+        var remaining = piece[...]
         while true {
             do throws(HTTP2Error) {
-                let (event, consumed) = try reader.next(rest.span)
-                note(event, count: rest.count)
-                rest = rest.dropFirst(consumed)
+                let (event, consumed) = try reader.next(remaining.span)
+                log(event, count: remaining.count)
+                remaining = remaining.dropFirst(consumed)
                 if event == .needMore {
-                    require(rest.isEmpty, "octets left over with needMore")
+                    require(remaining.isEmpty, "octets left over with needMore")
                     return true
                 }
             } catch {
                 lines.append("\(error.code): \(error)")
-                requireTheSame(error)
+                requireSameErrorAgain(error)
                 return false
             }
         }
     }
 
-    private mutating func note(_ event: FrameEvent, count: Int) {
+    private mutating func log(_ event: FrameEvent, count: Int) {
         switch event {
         case .needMore: return
         case .content(_, let range):
@@ -61,8 +61,8 @@ struct FrameLog {
         }
     }
 
-    /// Requires that a reader that has thrown throws the same again.
-    private mutating func requireTheSame(_ error: HTTP2Error) {
+    /// Requires that a reader that has thrown an error throws the same error again.
+    private mutating func requireSameErrorAgain(_ error: HTTP2Error) {
         let more: [UInt8] = [0]
         do throws(HTTP2Error) {
             _ = try reader.next(more.span)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Invariant: whatever a peer sends, the frame reader and the connection machine of either role give the same log however it is
-// cut, keep their limits, send only valid frames, and never trap.
+// Invariant: whatever a peer sends, the log of the frame reader and of the connection machine of either role does not depend on
+// the cuts; they keep their limits, send only valid frames, and never trap.
 
 import FuzzKit
 import LupineHTTP
@@ -11,26 +11,26 @@ import LupineHTTP2
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var input = unsafe FuzzInput(start, count)
-    let choice = input.octet()
+    let choice = input.readOctet()
     let cuts = Cuts(&input)
     let role: HTTP2Role = choice & 1 == 0 ? .client : .server
     switch choice >> 1 & 3 {
     case 0:
-        let wire = FrameLog.opening(to: role, isWhole: choice & 8 != 0) + input.rest()
-        agree(cuts) { FrameLog(role).read(wire, $0) }
+        let wire = FrameLog.opening(to: role, isWhole: choice & 8 != 0) + input.readRemaining()
+        requireSameLog(cuts) { FrameLog(role).read(wire, $0) }
     case 1:
-        let steps = [ConnectionStep.wire(FrameLog.opening(to: role, isWhole: choice & 8 != 0) + input.rest())]
-        agree(cuts) { ConnectionLog(role, choice).run(steps, $0) }
+        let wire = FrameLog.opening(to: role, isWhole: choice & 8 != 0) + input.readRemaining()
+        requireSameLog(cuts) { ConnectionLog(role, choice).run([.wire(wire)], $0) }
     default:
         var steps = [ConnectionStep.wire(FrameLog.opening(to: role, isWhole: true))]
         while !input.isEmpty, steps.count < 500 { steps.append(ConnectionStep(&input)) }
-        agree(cuts) { ConnectionLog(role, choice).run(steps, $0) }
+        requireSameLog(cuts) { ConnectionLog(role, choice).run(steps, $0) }
     }
     return 0
 }
 
 /// Requires that the log of the input does not depend on the cuts.
-private func agree(_ cuts: Cuts, _ log: (Cuts) -> Transcript) {
+private func requireSameLog(_ cuts: Cuts, _ log: (Cuts) -> Transcript) {
     let whole = log(.none)
     for cuts in [cuts, .everywhere] {
         let cut = log(cuts)

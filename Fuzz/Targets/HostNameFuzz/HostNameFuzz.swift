@@ -10,17 +10,17 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let input = unsafe [UInt8](UnsafeBufferPointer(start: start, count: count))
     let lines = input.split(separator: 0x0A, maxSplits: 1, omittingEmptySubsequences: false)
     let host = String(decoding: lines[0], as: UTF8.self)
-    let rest = lines.count > 1 ? Array(lines[1]) : []
-    let name = String(decoding: rest, as: UTF8.self)
+    let nameOctets = lines.count > 1 ? Array(lines[1]) : []
+    let name = String(decoding: nameOctets, as: UTF8.self)
 
-    check(host, .dns(name), Slow.matches(host: host, name: name))
-    check(host, .ip(rest), Slow.address(of: host) == rest)
-    if let address = Slow.address(of: host) { check(host, .ip(address), true) }
-    // Random names rarely match: this one does.
-    check(host, .dns(host), Slow.matches(host: host, name: host))
+    check(host, .dns(name), ReferenceMatcher.matches(host: host, name: name))
+    check(host, .ip(nameOctets), ReferenceMatcher.address(of: host) == nameOctets)
+    if let address = ReferenceMatcher.address(of: host) { check(host, .ip(address), true) }
+    // Random names rarely match, so a matching name is also checked.
+    check(host, .dns(host), ReferenceMatcher.matches(host: host, name: host))
     if let dot = host.utf8.firstIndex(of: 0x2E) {
         let wide = "*" + String(decoding: host.utf8[dot...], as: UTF8.self)
-        check(host, .dns(wide), Slow.matches(host: host, name: wide))
+        check(host, .dns(wide), ReferenceMatcher.matches(host: host, name: wide))
     }
     for other in [SubjectAlternativeName.email(host), .uri(host), .other(host)] { check(host, other, false) }
     precondition(!PeerIdentity.matches(host: host, names: []))
@@ -39,8 +39,8 @@ private func asciiUppercased(_ text: String) -> String {
     String(decoding: text.utf8.map { (0x61...0x7A).contains($0) ? $0 - 32 : $0 }, as: UTF8.self)
 }
 
-/// A reference for the rules, on strings, with the C library's parser of addresses.
-private enum Slow {
+/// A slow reference matcher, which works on strings and uses the C library's parser of addresses.
+private enum ReferenceMatcher {
     static func matches(host: String, name: String) -> Bool {
         guard address(of: host) == nil, !host.utf8.contains(0x3A), host.utf8.first != 0x5B else {
             return false

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: MIT
-// Invariant: no message decompresses to more than its limit, and a compressed message is decompressed to itself, whatever came
-// before it.
+// Invariant: no message decompresses to more than its limit, and a compressed message is decompressed to itself, whatever the
+// messages before it contain.
 
 import FuzzKit
 import LupineCoding
 
-/// Octet 0 selects foreign or own messages, and whether the window is kept; the messages follow, each after its length.
+/// Octet 0 selects whether messages are only decompressed or compressed first, and whether the window is kept. The messages
+/// follow, each after its length.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var input = unsafe FuzzInput(start, count)
-    let choice = input.octet()
+    let choice = input.readOctet()
     let keepsContext = choice & 1 == 0
     if choice & 2 == 0 {
         decompress(&input, keepsContext: keepsContext)
     } else {
         let windowBits = 9 + Int(choice >> 2) % 7
         do throws(CodingError) {
-            try comeBack(&input, windowBits: windowBits, keepsContext: keepsContext)
+            try requireRoundTrips(&input, windowBits: windowBits, keepsContext: keepsContext)
         } catch {
             require(false, "what was compressed here does not come back: \(error)")
         }
@@ -26,13 +27,13 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
 
 /// Decompresses any octets as messages of a peer. A limit equal to the result's length changes nothing.
 private func decompress(_ input: inout FuzzInput, keepsContext: Bool) {
-    let free = MessageInflater(keepsContext: keepsContext)
+    let unlimited = MessageInflater(keepsContext: keepsContext)
     let limited = MessageInflater(keepsContext: keepsContext)
     let limit = 1 << 16
     while !input.isEmpty {
-        let message = input.piece()
+        let message = input.readPiece()
         do throws(CodingError) {
-            let octets = try free.inflate(message.span, limit: limit)
+            let octets = try unlimited.inflate(message.span, limit: limit)
             require(octets.count <= limit, "over the limit")
             let again = try? limited.inflate(message.span, limit: octets.count)
             require(again == octets, "a limit that is just kept changes something")
@@ -42,15 +43,16 @@ private func decompress(_ input: inout FuzzInput, keepsContext: Bool) {
     }
 }
 
-private func comeBack(
+/// Requires that each message is decompressed to itself after it was compressed.
+private func requireRoundTrips(
     _ input: inout FuzzInput, windowBits: Int, keepsContext: Bool
 ) throws(CodingError) {
     let deflater = try MessageDeflater(windowBits: windowBits, keepsContext: keepsContext)
     let inflater = MessageInflater(keepsContext: keepsContext)
     var total = 0
     while !input.isEmpty, total < 1 << 20 {
-        let times = input.octet() & 0x80 == 0 ? 1 : 150
-        let piece = input.piece()
+        let times = input.readOctet() & 0x80 == 0 ? 1 : 150
+        let piece = input.readPiece()
         let message = Array(repeatElement(piece, count: times).joined())
         total += message.count + 64
         var compressed: [UInt8] = []

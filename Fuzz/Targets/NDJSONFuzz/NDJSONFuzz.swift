@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
-// Invariant: a stream of lines gives the same values and failures for any division: one for each line that is not blank.
+// Invariant: a stream of lines has the same values and failures for any division: one for each line that is not blank.
 
 import Foundation
 import FuzzKit
 import Lupine
 
-/// The input is the cuts, and the stream.
+/// The input is the cuts and the stream.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var input = unsafe FuzzInput(start, count)
     let cuts = Cuts(&input)
-    let octets = input.rest()
+    let octets = input.readRemaining()
     for limit in [1 << 20, 16] {
         let whole = read(octets, .none, limit)
         require(whole == read(octets, cuts, limit), "other values when cut")
@@ -47,6 +47,7 @@ private func read(_ octets: [UInt8], _ cuts: Cuts, _ limit: Int) -> [Outcome] {
     }
 }
 
+/// Returns the outcomes, computed from the complete stream.
 private func plainReading(_ octets: [UInt8], _ limit: Int) -> [Outcome] {
     let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
     let content = octets.starts(with: mark) ? octets.dropFirst(mark.count) : octets[...]

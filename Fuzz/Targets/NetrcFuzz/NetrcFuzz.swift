@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Invariant: the credentials that a .netrc gives for a host are from the file, an entry of one host is not used for another, and
-// a name and a password that are written are read back.
+// Invariant: the credentials that a .netrc contains for a host are from the file, an entry for one host is not used for another,
+// and a name and a password that are written are read again.
 
 import Foundation
 import FuzzKit
@@ -11,9 +11,9 @@ import FuzzKit
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var input = unsafe FuzzInput(start, count)
-    let user = String(decoding: input.piece(), as: UTF8.self)
-    let password = String(decoding: input.piece(), as: UTF8.self)
-    let text = String(decoding: input.rest(), as: UTF8.self)
+    let user = String(decoding: input.readPiece(), as: UTF8.self)
+    let password = String(decoding: input.readPiece(), as: UTF8.self)
+    let text = String(decoding: input.readRemaining(), as: UTF8.self)
     let found = NetrcFile(text)
     for host in ["h.test", "", "other.test"] {
         guard let credentials = found.credentials(for: host) else { continue }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Invariant: a recording is refused with a typed error, or reads back as the same when it is written again.
+// Invariant: a recording is refused with a typed error, or is equal after it is written and read again.
 
 import Foundation
 import FuzzKit
@@ -9,7 +9,7 @@ import LupineTesting
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var input = unsafe FuzzInput(start, count)
-    guard let read = try? RecordedExchange(Data(input.rest()), path: "recording") else { return 0 }
+    guard let read = try? RecordedExchange(Data(input.readRemaining()), path: "recording") else { return 0 }
     _ = read.answer
     if case .response(let status, _, _) = read.outcome {
         require((100...999).contains(status), "a status that cannot be sent: \(status)")

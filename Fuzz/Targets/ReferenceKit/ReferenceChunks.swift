@@ -13,49 +13,51 @@ package struct ReferenceChunks {
     /// Returns the outcome of the body at the front of `body`.
     package func read(_ body: [UInt8]) -> ChunkOutcome {
         var outcome = ChunkOutcome()
-        var place = 0
-        var extras = 0
+        var position = 0
+        var extensionOctets = 0
         while true {
             // 1*HEXDIG
             var digits: [UInt8] = []
-            while place < body.count, let digit = hexadecimal(body[place]) {
+            while position < body.count, let digit = hexadecimal(body[position]) {
                 digits.append(digit)
                 guard digits.count <= 16, size(digits) != nil else { return outcome.ending(.overflow) }
-                place += 1
+                position += 1
             }
-            guard place < body.count else { return outcome }
+            guard position < body.count else { return outcome }
             guard !digits.isEmpty, let size = size(digits) else { return outcome.ending(.size) }
             // [ BWS chunk-ext ], of which every octet is counted.
             var isExtension = false
-            while place < body.count, body[place] != 0x0D || (!isExtension && isBlank(body[place - 1])) {
-                let octet = body[place]
+            while position < body.count,
+                body[position] != 0x0D || (!isExtension && isBlank(body[position - 1]))
+            {
+                let octet = body[position]
                 let isLegal = isExtension ? octet == 0x09 || octet >= 0x20 && octet != 0x7F : true
                 if !isExtension && !isBlank(octet) && octet != 0x3B {
                     // A blank without a semicolon after it has been counted; the octet in place of the semicolon counts, too.
-                    if isBlank(body[place - 1]) {
-                        extras += 1
-                        if isOver(extras, outcome) { return outcome.ending(.extensionLimit) }
+                    if isBlank(body[position - 1]) {
+                        extensionOctets += 1
+                        if isOver(extensionOctets, outcome) { return outcome.ending(.extensionLimit) }
                     }
                     return outcome.ending(.size)
                 }
                 guard isLegal else { return outcome.ending(.extensionOctet) }
                 if octet == 0x3B { isExtension = true }
-                extras += 1
-                if isOver(extras, outcome) { return outcome.ending(.extensionLimit) }
-                place += 1
+                extensionOctets += 1
+                if isOver(extensionOctets, outcome) { return outcome.ending(.extensionLimit) }
+                position += 1
             }
-            guard place + 1 < body.count else { return outcome }
-            guard body[place + 1] == 0x0A else { return outcome.ending(.chunkEnd) }
-            place += 2
-            if size == 0 { return readTrailers(body, place, outcome) }
-            let available = min(Int64(body.count - place), size)
-            outcome.content += body[place..<(place + Int(available))]
-            place += Int(available)
-            guard available == size, place < body.count else { return outcome }
-            guard body[place] == 0x0D else { return outcome.ending(.chunkEnd) }
-            guard place + 1 < body.count else { return outcome }
-            guard body[place + 1] == 0x0A else { return outcome.ending(.chunkEnd) }
-            place += 2
+            guard position + 1 < body.count else { return outcome }
+            guard body[position + 1] == 0x0A else { return outcome.ending(.chunkEnd) }
+            position += 2
+            if size == 0 { return readTrailers(body, position, outcome) }
+            let available = min(Int64(body.count - position), size)
+            outcome.content += body[position..<(position + Int(available))]
+            position += Int(available)
+            guard available == size, position < body.count else { return outcome }
+            guard body[position] == 0x0D else { return outcome.ending(.chunkEnd) }
+            guard position + 1 < body.count else { return outcome }
+            guard body[position + 1] == 0x0A else { return outcome.ending(.chunkEnd) }
+            position += 2
         }
     }
 
@@ -63,17 +65,17 @@ package struct ReferenceChunks {
     private func readTrailers(_ body: [UInt8], _ start: Int, _ before: ChunkOutcome) -> ChunkOutcome {
         var outcome = before
         var lines: [[UInt8]] = []
-        var place = start
+        var position = start
         while true {
-            let verdict = line(body, place, start, lines.count)
+            let verdict = line(body, position, start, lines.count)
             switch verdict {
             case .incomplete: return outcome
             case .wrong: return outcome.ending(.trailers)
             case .line(let line):
-                place += line.count + 2
+                position += line.count + 2
                 if line.isEmpty {
-                    for line in lines { keep(line, &outcome) }
-                    return outcome.ending(.complete(length: place))
+                    for line in lines { addTrailer(line, &outcome) }
+                    return outcome.ending(.complete(length: position))
                 }
                 lines.append(line)
             }
@@ -85,11 +87,11 @@ package struct ReferenceChunks {
         case line([UInt8])
     }
 
-    /// Returns the line at `place`, or the verdict on as much of it as there is.
-    private func line(_ body: [UInt8], _ place: Int, _ start: Int, _ count: Int) -> Line {
+    /// Returns the line at `position`, or whether the available part of it is incomplete or wrong.
+    private func line(_ body: [UInt8], _ position: Int, _ start: Int, _ count: Int) -> Line {
         var octets: [UInt8] = []
         var colon: Int?
-        for index in place..<max(place, body.count) {
+        for index in position..<max(position, body.count) {
             if index - start >= limits.headBytes { return .wrong }
             let octet = body[index]
             if octet == 0x0D {
@@ -112,7 +114,8 @@ package struct ReferenceChunks {
         return .incomplete
     }
 
-    private func keep(_ line: [UInt8], _ outcome: inout ChunkOutcome) {
+    /// Adds a trailer to the outcome, unless it is forbidden.
+    private func addTrailer(_ line: [UInt8], _ outcome: inout ChunkOutcome) {
         let parts = line.split(separator: 0x3A, maxSplits: 1, omittingEmptySubsequences: false)
         let name = String(decoding: parts[0], as: UTF8.self)
         let forbidden = [
@@ -130,8 +133,8 @@ package struct ReferenceChunks {
     }
 
     /// Returns whether there are too many octets of extensions for the content so far.
-    private func isOver(_ extras: Int, _ outcome: ChunkOutcome) -> Bool {
-        extras > limits.chunkExtensionBytes + outcome.content.count
+    private func isOver(_ extensionOctets: Int, _ outcome: ChunkOutcome) -> Bool {
+        extensionOctets > limits.chunkExtensionBytes + outcome.content.count
     }
 
     /// Returns the number, or nil if it has more than 63 bits.

@@ -2,28 +2,28 @@
 
 package import LupineHTTP
 
-/// An event of a stream of responses, as a client receives it; content is merged.
-package enum Passage: Hashable {
-    case interim(Reading)
-    case head(Reading)
+/// An event of a stream of responses to a client. Consecutive pieces of content are one event.
+package enum StreamEvent: Hashable {
+    case interim(ParsedHead)
+    case head(ParsedHead)
     case content([UInt8])
-    /// A response ends; names and values of its trailers alternately.
+    /// A response ends. The array contains the names and values of its trailers, alternately.
     case end(trailers: [[UInt8]])
-    /// The rest of the stream is not HTTP; its number of octets.
+    /// The remaining octets of the stream are not HTTP. The value is their number.
     case handover(Int)
     /// The stream ends in the middle of a head, or of a body.
-    case cutInHead, cutInBody
+    case truncatedInHead, truncatedInBody
     /// An error that every client must report.
     case refused
 }
 
 /// Reads a complete stream as the responses to consecutive requests: RFC 9112 §6 to §9.
 ///
-/// It combines the readers of heads and of chunks, and shares no code with the codec: it finds the end of a body by slicing an
-/// array, and keeps only its position from one response to the next.
+/// It combines the reference readers of heads and of chunks, and shares no code with the codec. It finds the end of a body by
+/// slicing an array, and keeps no state between responses except the remaining octets.
 package struct ReferenceConversation {
-    /// The parts of a request that determine how its response is read.
-    package struct Asked {
+    /// The properties of a request that determine how its response is read.
+    package struct RequestSummary {
         package let method: Method
         package let asksForUpgrade: Bool
 
@@ -42,85 +42,89 @@ package struct ReferenceConversation {
     }
 
     /// Returns the client's events, up to the end of the connection after the last octet.
-    package func read(_ stream: [UInt8], asked: [Asked]) -> [Passage] {
-        var passages: [Passage] = []
-        var rest = stream
-        for asked in asked {
-            guard let isLast = read(&rest, asked, &passages) else { return passages }
+    package func read(_ stream: [UInt8], requests: [RequestSummary]) -> [StreamEvent] {
+        var events: [StreamEvent] = []
+        var remaining = stream
+        for request in requests {
+            guard let isLast = read(&remaining, request, &events) else { return events }
             // A connection without keep-alive is closed, whatever else arrives on it (§9.6).
-            if isLast { return passages }
+            if isLast { return events }
         }
         // Octets that no request asked for are not a response (§9.2).
-        if !rest.isEmpty { passages.append(.refused) }
-        return passages
+        if !remaining.isEmpty { events.append(.refused) }
+        return events
     }
 
-    /// Reads one response and the interim ones before it, and removes them from `rest`. Returns nil if nothing can follow,
-    /// otherwise whether the connection ends with it.
-    private func read(_ rest: inout [UInt8], _ asked: Asked, _ passages: inout [Passage]) -> Bool? {
+    /// Reads one response and the interim ones before it, and removes them from `remaining`. Returns nil if nothing can
+    /// follow, otherwise whether the connection ends after the response.
+    private func read(
+        _ remaining: inout [UInt8], _ request: RequestSummary, _ events: inout [StreamEvent]
+    ) -> Bool? {
         let reader = ReferenceReader(
-            method: asked.method, asksForUpgrade: asked.asksForUpgrade, leniency: leniency)
+            method: request.method, asksForUpgrade: request.asksForUpgrade, leniency: leniency)
         var interims = 0
         while true {
-            let reading: Reading
-            switch reader.read(rest) {
+            let head: ParsedHead
+            switch reader.read(remaining) {
             case .incomplete:
-                passages.append(.cutInHead)
+                events.append(.truncatedInHead)
                 return nil
             case .refused:
-                passages.append(.refused)
+                events.append(.refused)
                 return nil
-            case .head(let read): reading = read
+            case .head(let read): head = read
             }
-            rest = Array(rest[reading.length...])
-            guard let framing = reading.framing, let keepAlive = reading.keepAlive else {
+            remaining = Array(remaining[head.length...])
+            guard let framing = head.framing, let keepAlive = head.keepAlive else {
                 interims += 1
                 if interims > limits.interimHeads {
-                    passages.append(.refused)
+                    events.append(.refused)
                     return nil
                 }
-                passages.append(.interim(reading))
+                events.append(.interim(head))
                 continue
             }
-            passages.append(.head(reading))
-            return body(framing, &rest, &passages) ? !keepAlive : nil
+            events.append(.head(head))
+            return readBody(framing, &remaining, &events) ? !keepAlive : nil
         }
     }
 
-    /// Removes a body from `rest`; returns false if nothing can follow.
-    private func body(_ framing: BodyFraming, _ rest: inout [UInt8], _ passages: inout [Passage]) -> Bool {
+    /// Reads a body and removes it from `remaining`. Returns false if nothing can follow.
+    private func readBody(
+        _ framing: BodyFraming, _ remaining: inout [UInt8], _ events: inout [StreamEvent]
+    ) -> Bool {
         switch framing {
         case .none:
-            passages.append(.end(trailers: []))
+            events.append(.end(trailers: []))
             return true
         case .handover:
-            passages.append(.handover(rest.count))
+            events.append(.handover(remaining.count))
             return false
         case .length(let length):
-            let content = Array(rest.prefix(Int(clamping: length)))
-            if !content.isEmpty { passages.append(.content(content)) }
+            let content = Array(remaining.prefix(Int(clamping: length)))
+            if !content.isEmpty { events.append(.content(content)) }
             guard content.count == length else {
-                passages.append(.cutInBody)
+                events.append(.truncatedInBody)
                 return false
             }
-            rest = Array(rest.dropFirst(content.count))
-            passages.append(.end(trailers: []))
+            remaining = Array(remaining.dropFirst(content.count))
+            events.append(.end(trailers: []))
             return true
         case .untilClose:
-            if !rest.isEmpty { passages.append(.content(rest)) }
-            passages.append(.end(trailers: []))
+            if !remaining.isEmpty { events.append(.content(remaining)) }
+            events.append(.end(trailers: []))
             return false
         case .chunked:
-            let outcome = ReferenceChunks(limits: limits).read(rest)
-            if !outcome.content.isEmpty { passages.append(.content(outcome.content)) }
+            let outcome = ReferenceChunks(limits: limits).read(remaining)
+            if !outcome.content.isEmpty { events.append(.content(outcome.content)) }
             switch outcome.ending {
-            case .incomplete: passages.append(.cutInBody)
+            case .incomplete: events.append(.truncatedInBody)
             case .complete(let length):
-                rest = Array(rest[length...])
-                passages.append(.end(trailers: outcome.trailers))
+                remaining = Array(remaining[length...])
+                events.append(.end(trailers: outcome.trailers))
                 return true
             case .size, .overflow, .extensionOctet, .chunkEnd, .extensionLimit, .trailers:
-                passages.append(.refused)
+                events.append(.refused)
             }
             return false
         }

@@ -4,35 +4,35 @@ import LupineHTTP
 
 /// The framing of a response's body: the rules of RFC 9112 §6.3 in their order, on plain arrays.
 struct ReferenceFraming {
-    private let reading: Reading
+    private let head: ParsedHead
     private let method: Method
 
-    init(_ reading: Reading, to method: Method) {
-        self.reading = reading
+    init(_ head: ParsedHead, to method: Method) {
+        self.head = head
         self.method = method
     }
 
     /// The framing and persistence; nil if the message must be refused.
     var verdict: (framing: BodyFraming, keepAlive: Bool)? {
         // The client stops reading HTTP after a tunnel's response (RFC 9110 §9.3.6).
-        if method == .connect && reading.status / 100 == 2 { return (.handover, false) }
-        if reading.status == 101 { return (.handover, false) }
+        if method == .connect && head.status / 100 == 2 { return (.handover, false) }
+        if head.status == 101 { return (.handover, false) }
         let options = elements(of: "connection")
-        var keepAlive = !options.contains("close") && (!reading.isHTTP10 || options.contains("keep-alive"))
+        var keepAlive = !options.contains("close") && (!head.isHTTP10 || options.contains("keep-alive"))
         // Rule 1 applies whatever the fields contain, but a malformed length is still refused.
         guard let length = contentLength() else { return nil }
-        if reading.status == 204 {
+        if head.status == 204 {
             // The announced content may arrive anyway.
             if has("transfer-encoding") { keepAlive = false }
             if case .octets(let count) = length, count > 0 { keepAlive = false }
         }
-        if reading.status / 100 == 1 || reading.status == 204 || reading.status == 304 || method == .head {
+        if head.status / 100 == 1 || head.status == 204 || head.status == 304 || method == .head {
             return (.none, keepAlive)
         }
         // Rules 3 and 4.
         if has("transfer-encoding") {
             guard elements(of: "transfer-encoding") == ["chunked"] else { return nil }
-            if has("content-length") || reading.isHTTP10 { keepAlive = false }
+            if has("content-length") || head.isHTTP10 { keepAlive = false }
             return (.chunked, keepAlive)
         }
         // Rules 5 and 6, then 8.
@@ -61,12 +61,12 @@ struct ReferenceFraming {
         return .octets(number)
     }
 
-    private func has(_ name: String) -> Bool { reading.names.contains { lowercased($0) == name } }
+    private func has(_ name: String) -> Bool { head.names.contains { lowercased($0) == name } }
 
     /// Returns the elements of all fields of that name in lowercase; commas in quoted strings do not separate.
     private func elements(of name: String, keepingEmpty: Bool = false) -> [String] {
         var elements: [String] = []
-        for (own, value) in zip(reading.names, reading.values) where lowercased(own) == name {
+        for (fieldName, value) in zip(head.names, head.values) where lowercased(fieldName) == name {
             var element: [UInt8] = []
             var isQuoted = false
             var isEscaped = false

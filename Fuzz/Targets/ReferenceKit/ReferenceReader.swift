@@ -6,11 +6,12 @@ package import LupineHTTP
 package enum Verdict: Hashable {
     case incomplete
     case refused
-    case head(Reading)
+    case head(ParsedHead)
 }
 
-/// A head that was read.
-package struct Reading: Hashable {
+/// A response head, as a reader has parsed it.
+package struct ParsedHead: Hashable {
+    /// The number of octets of the head.
     package var length: Int
     package var isHTTP10: Bool
     package var status: Int
@@ -50,10 +51,10 @@ package struct ReferenceReader {
         self.leniency = leniency
     }
 
-    /// Returns the verdict on the front of `stream`.
+    /// Reads the head at the front of `stream`.
     package func read(_ stream: [UInt8]) -> Verdict {
         var lines: [[UInt8]] = []
-        var isStrange = false
+        var isMalformed = false
         var start = 0
         // A head ends with the first empty line after its start line.
         while true {
@@ -62,26 +63,26 @@ package struct ReferenceReader {
             if line.last == 0x0D {
                 line.removeLast()
             } else if !leniency.contains(.bareLineFeed) {
-                isStrange = true
+                isMalformed = true
             }
             // A CR outside a line end is refused everywhere (§2.2).
-            if line.contains(0x0D) { isStrange = true }
+            if line.contains(0x0D) { isMalformed = true }
             start = feed + 1
             if !lines.isEmpty && line.isEmpty { break }
             lines.append(line)
         }
-        guard !isStrange, let status = statusLine(lines[0]), let fields = fields(lines.dropFirst()) else {
+        guard !isMalformed, let status = statusLine(lines[0]), let fields = fields(lines.dropFirst()) else {
             return .refused
         }
-        var reading = Reading(
+        var head = ParsedHead(
             length: start, isHTTP10: status.isHTTP10, status: status.code, reason: text(status.reason),
             names: fields.map { $0.name }, values: fields.map { $0.value }, framing: nil, keepAlive: nil)
-        if reading.status == 101 && !asksForUpgrade { return .refused }
-        guard let framing = ReferenceFraming(reading, to: method).verdict else { return .refused }
-        if reading.status / 100 == 1 && reading.status != 101 { return .head(reading) }
-        reading.framing = framing.framing
-        reading.keepAlive = framing.keepAlive
-        return .head(reading)
+        if head.status == 101 && !asksForUpgrade { return .refused }
+        guard let framing = ReferenceFraming(head, to: method).verdict else { return .refused }
+        if head.status / 100 == 1 && head.status != 101 { return .head(head) }
+        head.framing = framing.framing
+        head.keepAlive = framing.keepAlive
+        return .head(head)
     }
 
     // HTTP-version SP 3DIGIT SP [ reason-phrase ], §4.

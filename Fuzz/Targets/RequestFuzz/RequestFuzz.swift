@@ -10,7 +10,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var input = unsafe FuzzInput(start, count)
     let service = Service(&input)
     let cuts = Cuts(&input)
-    let stream = input.rest()
+    let stream = input.readRemaining()
     let whole = service.log(of: stream, .none)
     let cut = service.log(of: stream, cuts)
     require(cut == whole, "cut input differs:\n\(cut)\nfrom whole input:\n\(whole)")

@@ -11,7 +11,7 @@ struct Service {
     private let sendsInterim: Bool
 
     init(_ input: inout FuzzInput) {
-        let choice = input.octet()
+        let choice = input.readOctet()
         status = [Status(200), Status(204), Status(304), Status(404)][Int(choice & 3)]
         body = [.none, .known(2), .unknown, .known(0)][Int(choice >> 2 & 3)]
         sendsInterim = choice & 0x10 != 0
@@ -30,7 +30,7 @@ struct Service {
         case head(RequestHead, [String], BodyFraming, keepAlive: Bool, expectsContinue: Bool)
         case content([UInt8])
         case end(Fields, [String])
-        /// A response was sent; whether the connection continues.
+        /// A response was sent. `mayContinue`: the connection can be reused.
         case answered([UInt8], mayContinue: Bool)
         case failed(HTTPError)
         case closed(HTTPError?)
@@ -42,25 +42,25 @@ struct Service {
         var log: [Entry] = []
         var headOctets = 0
         feeding: for piece in cuts.pieces(of: stream) {
-            var rest = piece[...]
+            var remaining = piece[...]
             while true {
                 let event: RequestEvent
                 let consumed: Int
                 do {
-                    (event, consumed) = try codec.next(rest.span)
+                    (event, consumed) = try codec.next(remaining.span)
                 } catch {
                     requireLasting(error, &codec)
                     log.append(.failed(error))
                     break feeding
                 }
-                require(0...rest.count ~= consumed, "\(consumed) of \(rest.count) octets consumed")
-                let before = rest
-                rest = rest.dropFirst(consumed)
+                require(0...remaining.count ~= consumed, "\(consumed) of \(remaining.count) octets consumed")
+                let before = remaining
+                remaining = remaining.dropFirst(consumed)
                 headOctets += consumed
                 switch event {
                 case .needMore:
                     // Only a codec that accepts nothing more leaves octets over.
-                    require(rest.isEmpty || !codec.mayContinue, "octets left over with needMore")
+                    require(remaining.isEmpty || !codec.mayContinue, "octets left over with needMore")
                     continue feeding
                 case .head(let head, let framing, let keepAlive):
                     require(headOctets <= limits.headBytes, "a head of \(headOctets) octets")
@@ -74,8 +74,8 @@ struct Service {
                 case .content(let part):
                     require(!part.isEmpty && part.upperBound <= consumed, "content outside what was taken")
                     let octets = Array(before.dropFirst(part.lowerBound).prefix(part.count))
-                    if case .content(let sofar)? = log.last {
-                        log[log.count - 1] = .content(sofar + octets)
+                    if case .content(let previous)? = log.last {
+                        log[log.count - 1] = .content(previous + octets)
                     } else {
                         log.append(.content(octets))
                     }

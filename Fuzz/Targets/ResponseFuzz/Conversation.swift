@@ -12,7 +12,7 @@ struct Conversation {
     private let leniency: Leniency
 
     init(_ input: inout FuzzInput) {
-        let choice = input.octet()
+        let choice = input.readOctet()
         method = [Method.get, .head, .connect, .get][Int(choice & 3)]
         asksForUpgrade = choice & 3 == 3
         leniency = Leniency(rawValue: choice >> 2 & 7)
@@ -50,36 +50,36 @@ struct Conversation {
         var codec = ClientCodec(limits: limits, leniency: leniency)
         var log: [Entry] = []
         var sent = 0
-        var taken = Tally()
+        var tally = Tally()
         sendRequest(&codec, &sent)
         let pieces = cuts.pieces(of: stream)
         feeding: for (number, piece) in pieces.enumerated() {
-            var rest = piece[...]
+            var remaining = piece[...]
             while true {
                 let event: WireEvent
                 let consumed: Int
                 do {
-                    (event, consumed) = try codec.next(rest.span)
+                    (event, consumed) = try codec.next(remaining.span)
                 } catch {
                     requireLasting(error, &codec)
                     log.append(.failed(error))
                     break feeding
                 }
-                require(0...rest.count ~= consumed, "\(consumed) of \(rest.count) octets consumed")
-                let range = rest.startIndex..<(rest.startIndex + consumed)
-                rest = rest[range.upperBound...]
-                taken.octets += consumed
+                require(0...remaining.count ~= consumed, "\(consumed) of \(remaining.count) octets consumed")
+                let range = remaining.startIndex..<(remaining.startIndex + consumed)
+                remaining = remaining[range.upperBound...]
+                tally.octets += consumed
                 switch event {
                 case .needMore:
-                    require(rest.isEmpty, "octets left over with needMore")
+                    require(remaining.isEmpty, "octets left over with needMore")
                     continue feeding
                 case .interim(let head):
-                    taken.endHead(head.fields, limits)
-                    taken.interims += 1
-                    require(taken.interims <= limits.interimHeads, "too many interim heads")
+                    tally.endHead(head.fields, limits)
+                    tally.interims += 1
+                    require(tally.interims <= limits.interimHeads, "too many interim heads")
                     log.append(.interim(head, spelling(head.fields)))
                 case .head(let head, let framing, let keepAlive):
-                    taken.endHead(head.fields, limits)
+                    tally.endHead(head.fields, limits)
                     log.append(.head(head, spelling(head.fields), framing, keepAlive: keepAlive))
                 case .content(let part):
                     require(!part.isEmpty && part.upperBound <= consumed, "content outside what was taken")
@@ -92,10 +92,10 @@ struct Conversation {
                 case .end(let trailers):
                     require(trailers.count <= limits.fieldCount, "too many trailers")
                     log.append(.end(trailers, spelling(trailers)))
-                    taken = Tally()
+                    tally = Tally()
                     if codec.maySendRequest, sent < requests { sendRequest(&codec, &sent) }
                 case .handover:
-                    log.append(.handover(Array(rest) + pieces[(number + 1)...].flatMap { $0 }))
+                    log.append(.handover(Array(remaining) + pieces[(number + 1)...].flatMap { $0 }))
                     break feeding
                 }
             }
@@ -104,7 +104,7 @@ struct Conversation {
         return log
     }
 
-    /// Octets and heads since the exchange began.
+    /// The number of octets since the last head, and of interim heads since the exchange began.
     private struct Tally {
         var octets = 0
         var interims = 0

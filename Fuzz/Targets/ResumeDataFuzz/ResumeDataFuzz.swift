@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Invariant: resume data that is read requests a later part of an HTTP resource with valid fields, and is written back unchanged.
+// Invariant: resume data that is read makes a request, with valid fields, for a later part of an HTTP resource, and is equal
+// after it is written and read again.
 
 import Foundation
 import FuzzKit
@@ -9,7 +10,7 @@ import LupineLoading
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var input = unsafe FuzzInput(start, count)
-    let bytes = Data(input.rest())
+    let bytes = Data(input.readRemaining())
     for data in [bytes, Data("lupine-download-1\n".utf8) + bytes] {
         guard let read = ResumeData(data) else { continue }
         require(read.received > 0 && read.file.hasPrefix("/"), "goes on from nowhere: \(read)")

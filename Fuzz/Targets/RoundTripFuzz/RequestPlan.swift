@@ -11,8 +11,8 @@ struct RequestPlan {
 
     /// Fails if a part of it is refused before the encoding.
     init?(_ input: inout FuzzInput) {
-        let choice = input.octet()
-        let targetChoice = input.octet()
+        let choice = input.readOctet()
+        let targetChoice = input.readOctet()
         do {
             let names = ["GET", "HEAD", "POST", "CONNECT", "OPTIONS", "PRI", "PUT"]
             let name = Int(choice & 7) < 7 ? names[Int(choice & 7)] : Self.text(&input)
@@ -42,11 +42,11 @@ struct RequestPlan {
     }
 
     private static func text(_ input: inout FuzzInput) -> String {
-        String(decoding: input.octets(Int(input.octet() & 31)), as: UTF8.self)
+        String(decoding: input.readOctets(Int(input.readOctet() & 31)), as: UTF8.self)
     }
 
     /// Encodes, parses and compares. Returns false if the encoder refused it.
-    func goThrough(_ client: inout ClientCodec, _ server: inout ServerCodec) -> Bool {
+    func sendAndCompare(_ client: inout ClientCodec, _ server: inout ServerCodec) -> Bool {
         var wire: [UInt8] = []
         do {
             try client.send(head, body: body.announced, expectContinue: expectsContinue, into: &wire)
@@ -72,15 +72,15 @@ struct RequestPlan {
     }
 
     private func compare(_ wire: [UInt8], _ server: inout ServerCodec) {
-        var rest = wire[...]
+        var remaining = wire[...]
         var content: [UInt8] = []
         var heads = 0
         var isOver = false
         while !isOver {
             do {
-                let (event, consumed) = try server.next(rest.span)
+                let (event, consumed) = try server.next(remaining.span)
                 switch event {
-                case .needMore: fatalError("the request does not end: \(shown(wire))")
+                case .needMore: fatalError("the request does not end: \(debugText(wire))")
                 case .head(let parsed, let framing, _):
                     heads += 1
                     compare(parsed, wire)
@@ -90,32 +90,32 @@ struct RequestPlan {
                         case .known(let length): framing == .length(length)
                         case .unknown: framing == .chunked
                         }
-                    require(isFramed, "\(body.announced) became \(framing): \(shown(wire))")
-                case .content(let range): content += rest.dropFirst(range.lowerBound).prefix(range.count)
+                    require(isFramed, "\(body.announced) became \(framing): \(debugText(wire))")
+                case .content(let range): content += remaining.dropFirst(range.lowerBound).prefix(range.count)
                 case .end(let trailers):
                     let sent = body.announced == .none ? Fields() : body.trailers
-                    require(trailers == sent, "other trailers: \(shown(wire))")
+                    require(trailers == sent, "other trailers: \(debugText(wire))")
                     isOver = true
                 }
-                rest = rest.dropFirst(consumed)
+                remaining = remaining.dropFirst(consumed)
             } catch {
-                fatalError("\(error) in what we encoded: \(shown(wire))")
+                fatalError("\(error) in what we encoded: \(debugText(wire))")
             }
         }
-        require(heads == 1 && rest.isEmpty, "a second message: \(shown(wire))")
-        require(content == body.content, "other content: \(shown(wire))")
+        require(heads == 1 && remaining.isEmpty, "a second message: \(debugText(wire))")
+        require(content == body.content, "other content: \(debugText(wire))")
     }
 
     /// Requires that the given fields are the last ones parsed, after those that the encoder adds.
     private func compare(_ parsed: RequestHead, _ wire: [UInt8]) {
-        require(parsed.method == head.method, "another method: \(shown(wire))")
-        require(parsed.version == head.version, "another version: \(shown(wire))")
-        require(parsed.target.description == head.target.description, "another target: \(shown(wire))")
+        require(parsed.method == head.method, "another method: \(debugText(wire))")
+        require(parsed.version == head.version, "another version: \(debugText(wire))")
+        require(parsed.target.description == head.target.description, "another target: \(debugText(wire))")
         switch (parsed.target, head.target) {
         case (.origin, .origin), (.absolute, .absolute), (.authority, .authority), (.asterisk, .asterisk):
             break
         case (.origin, _), (.absolute, _), (.authority, _), (.asterisk, _):
-            fatalError("another form of target: \(shown(wire))")
+            fatalError("another form of target: \(debugText(wire))")
         }
         compareFields(
             parsed.fields, given: head.fields,
@@ -139,4 +139,4 @@ func compareFields(_ parsed: Fields, given: Fields, mayAdd names: [String]) {
 }
 
 /// Returns octets as text for an error message.
-func shown(_ wire: [UInt8]) -> String { String(decoding: wire, as: UTF8.self).debugDescription }
+func debugText(_ wire: [UInt8]) -> String { String(decoding: wire, as: UTF8.self).debugDescription }

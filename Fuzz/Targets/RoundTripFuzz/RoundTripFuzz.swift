@@ -11,7 +11,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var input = unsafe FuzzInput(start, count)
     var client = ClientCodec(leniency: .strict)
     var server = ServerCodec()
-    guard let request = RequestPlan(&input), request.goThrough(&client, &server) else { return 0 }
-    if let response = ResponsePlan(&input, to: request) { response.goThrough(&client, &server) }
+    guard let request = RequestPlan(&input), request.sendAndCompare(&client, &server) else { return 0 }
+    if let response = ResponsePlan(&input, to: request) { response.sendAndCompare(&client, &server) }
     return 0
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Invariant: an event stream gives the same events and failures for any division, and those of a plain reading of the standard if
+// Invariant: an event stream has the same events and failures for any division, and those of a plain reading of the standard if
 // no limit is exceeded.
 
 import Foundation
@@ -11,7 +11,7 @@ import Lupine
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var input = unsafe FuzzInput(start, count)
     let cuts = Cuts(&input)
-    let octets = input.rest()
+    let octets = input.readRemaining()
     for (lineLimit, eventLimit) in [(1 << 20, 1 << 20), (24, 40)] {
         let whole = read(octets, .none, lineLimit, eventLimit)
         require(whole == read(octets, cuts, lineLimit, eventLimit), "other events when cut")
@@ -43,14 +43,14 @@ private func read(_ octets: [UInt8], _ cuts: Cuts, _ lineLimit: Int, _ eventLimi
 
 /// Returns the data of the events, read from the whole text line by line.
 private func plainReading(_ octets: [UInt8]) -> [String] {
-    var rest = octets[...]
-    if rest.starts(with: [0xEF, 0xBB, 0xBF]) { rest = rest.dropFirst(3) }
+    var remaining = octets[...]
+    if remaining.starts(with: [0xEF, 0xBB, 0xBF]) { remaining = remaining.dropFirst(3) }
     var events: [String] = []
     var data: [[UInt8]] = []
-    while let end = rest.firstIndex(where: { $0 == 0x0A || $0 == 0x0D }) {
-        let line = rest[..<end]
-        let isPair = rest[end] == 0x0D && rest[(end + 1)...].first == 0x0A
-        rest = rest[(end + (isPair ? 2 : 1))...]
+    while let end = remaining.firstIndex(where: { $0 == 0x0A || $0 == 0x0D }) {
+        let line = remaining[..<end]
+        let isPair = remaining[end] == 0x0D && remaining[(end + 1)...].first == 0x0A
+        remaining = remaining[(end + (isPair ? 2 : 1))...]
         if line.isEmpty {
             let joined = Array(data.joined(separator: [0x0A]))
             if !data.isEmpty { events.append(String(decoding: joined, as: UTF8.self)) }

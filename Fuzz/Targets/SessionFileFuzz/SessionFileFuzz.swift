@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Invariant: a session file is refused or read; sessions that were read are written and read back as the same, and those without
-// an origin belong to the origin of the caller.
+// Invariant: a session file is refused or read. Sessions that were read are equal after they are written and read again, and
+// those without an origin belong to the origin of the caller.
 
 import Foundation
 import FuzzKit
@@ -12,7 +12,7 @@ import Lupine
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var input = unsafe FuzzInput(start, count)
-    let data = Data(input.rest())
+    let data = Data(input.readRemaining())
     let origin = SessionOrigin(scheme: "https", host: "h.test")
     guard let sessions = try? SessionStore.sessions(in: data, for: origin) else { return 0 }
     for (owner, session) in sessions {
@@ -24,7 +24,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
             require(!pair.utf8.contains { $0 < 0x20 && $0 != 0x09 || $0 == 0x7F }, "no pair: \(pair)")
         }
     }
-    // A number that is valid JSON but too large for a Double is refused before.
+    // `sessions(in:for:)` refuses numbers that are valid JSON but too large for a Double, so writing must succeed.
     guard let text = try? SessionStore.text(sessions),
         let again = try? SessionStore.sessions(
             in: text, for: SessionOrigin(scheme: "http", host: "other.test"))

@@ -24,6 +24,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     return 0
 }
 
+/// Passes the proxy's output to a machine in pieces. Returns how the conversation ends.
 private func end(of bytes: [UInt8], in length: Int, choice: UInt8) -> End {
     let credentials =
         choice & 1 == 0 ? nil : ProxyServer.Credentials(user: Array("user".utf8), password: Array("pw".utf8))
@@ -32,17 +33,17 @@ private func end(of bytes: [UInt8], in length: Int, choice: UInt8) -> End {
     do throws(SocksError) {
         var machine = try SocksMachine(destination: destination, port: 443, credentials: credentials)
         _ = machine.start()
-        var taken = 0
-        while taken < bytes.count {
-            let piece = Array(bytes[taken..<min(taken + length, bytes.count)])
+        var consumedTotal = 0
+        while consumedTotal < bytes.count {
+            let piece = Array(bytes[consumedTotal..<min(consumedTotal + length, bytes.count)])
             switch try machine.receive(piece.span) {
-            case .needsMore: taken += piece.count
+            case .needsMore: consumedTotal += piece.count
             case .send(let answer):
                 precondition(!answer.isEmpty)
-                taken += piece.count
+                consumedTotal += piece.count
             case .established(let consumed):
                 precondition(consumed >= 1 && consumed <= piece.count)
-                return .established(taken + consumed)
+                return .established(consumedTotal + consumed)
             }
         }
         return .open

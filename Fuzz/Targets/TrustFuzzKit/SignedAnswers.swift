@@ -2,15 +2,16 @@
 
 package import LupineTLS
 
-/// The tests' certificates and the signed parts of their prepared revocation responses: the only valid ones that a fuzzer without
-/// the issuer's key can produce.
+/// The tests' certificates and the signed parts of their prepared revocation responses. A fuzzer, which lacks the issuer's key,
+/// can produce no other valid responses.
 package struct SignedAnswers: Sendable {
     /// The certificate that the responses are about, issued by the anchor.
     package let leaf: Certificate
     private let anchor: TrustStore
     private let signed: [[UInt8]]
 
-    /// The evaluation times: within the validity of most responses, within that of the short ones, before all and after all.
+    /// The evaluation times: within the validity of most responses, within that of the short-lived ones, before that of all
+    /// responses, and after it.
     package static let times: [UnixTime] = [1_795_219_200, 1_704_153_600, 1_600_000_000, 4_200_000_000]
         .map { UnixTime(seconds: $0) }
 
@@ -22,13 +23,13 @@ package struct SignedAnswers: Sendable {
         precondition(signed.allSatisfy { $0.count > 40 }, "a fixture is not what it was")
     }
 
-    /// Returns what the leaf's server presents.
+    /// Returns the certificates and the stapled response that the leaf's server presents.
     package func trust(stapled: [UInt8]?) -> PeerTrust {
         PeerTrust(certificates: [leaf], stapledResponse: stapled, host: "localhost", store: anchor)
     }
 
     /// Returns whether the input contains the signed part of one of the responses, unchanged.
-    package func areIn(_ input: [UInt8]) -> Bool {
+    package func signedPartOccurs(in input: [UInt8]) -> Bool {
         signed.contains { signed in
             input.indices.contains { start in input[start...].starts(with: signed) }
         }
@@ -55,17 +56,18 @@ package struct SignedAnswers: Sendable {
     /// Returns the element at the end of a path of tags, with its header.
     private static func element(_ path: ArraySlice<UInt8>, in bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         guard let tag = path.first else { return bytes }
-        var rest = bytes
-        while let (header, length) = header(of: rest) {
-            if rest.first == tag {
-                if path.count == 1 { return rest.prefix(header + length) }
-                return element(path.dropFirst(), in: rest.dropFirst(header).prefix(length))
+        var remaining = bytes
+        while let (header, length) = header(of: remaining) {
+            if remaining.first == tag {
+                if path.count == 1 { return remaining.prefix(header + length) }
+                return element(path.dropFirst(), in: remaining.dropFirst(header).prefix(length))
             }
-            rest = rest.dropFirst(header + length)
+            remaining = remaining.dropFirst(header + length)
         }
         return []
     }
 
+    /// Returns the lengths of the header and of the contents of a DER element.
     private static func header(of bytes: ArraySlice<UInt8>) -> (Int, Int)? {
         guard bytes.count >= 2 else { return nil }
         let first = bytes[bytes.startIndex + 1]

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Invariant: a URL that is accepted is written and read again as the same; none of its parts can break a head.
+// Invariant: a URL that is accepted is equal after it is written and read again; none of its parts can break a head.
 import LupineTransport
 
-/// The text up to the first line feed is a URL, the rest is a reference relative to it; both are also used as proxy
-/// configuration.
+/// The text up to the first line feed is a URL; the text after it is a reference relative to that URL. Both are also used as
+/// proxy configuration.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let input = unsafe [UInt8](UnsafeBufferPointer(start: start, count: count))

@@ -12,12 +12,13 @@ struct FramePlan {
         var codec = WebSocketCodec(role, allowsCompression: true)
         var open: WebSocketMessage?
         while !input.isEmpty {
-            let shape = input.octet()
+            let shape = input.readOctet()
             let mask: WebSocketMask? =
                 role == .client
-                ? WebSocketMask(key: UInt32(input.octet()) << 24 | UInt32(input.octet()) << 9 | UInt32(shape))
+                ? WebSocketMask(
+                    key: UInt32(input.readOctet()) << 24 | UInt32(input.readOctet()) << 9 | UInt32(shape))
                 : nil
-            let payload = input.piece()
+            let payload = input.readPiece()
             switch shape & 7 {
             case 0:
                 let short = Array(payload.prefix(125))

@@ -17,10 +17,10 @@ struct ReferenceFrames {
 
     func read(_ wire: [UInt8]) -> Transcript {
         var transcript = Transcript()
-        var rest = wire[...]
+        var remaining = wire[...]
         var message: WebSocketMessage?
         do throws(Stop) {
-            while try readFrame(&rest, &message, &transcript.events) {}
+            while try readFrame(&remaining, &message, &transcript.events) {}
         } catch {
             if case .failed(let failure) = error { transcript.failure = failure }
         }
@@ -29,9 +29,10 @@ struct ReferenceFrames {
 
     /// Reads a frame; returns false after a close frame.
     private func readFrame(
-        _ rest: inout ArraySlice<UInt8>, _ message: inout WebSocketMessage?, _ events: inout [WebSocketEvent]
+        _ remaining: inout ArraySlice<UInt8>, _ message: inout WebSocketMessage?,
+        _ events: inout [WebSocketEvent]
     ) throws(Stop) -> Bool {
-        let first = try octet(&rest)
+        let first = try nextOctet(&remaining)
         let opcode = first & 15
         guard [0, 1, 2, 8, 9, 10].contains(opcode) else { throw .failed(.reservedOpcode(opcode)) }
         let bits = first & 0x70
@@ -41,7 +42,7 @@ struct ReferenceFrames {
         let isFinal = first >= 0x80
         if opcode >= 8, !isFinal { throw .failed(.fragmentedControlFrame(opcode: opcode)) }
 
-        let second = try octet(&rest)
+        let second = try nextOctet(&remaining)
         if role == .client, second >= 0x80 { throw .failed(.maskedFrame) }
         if role == .server, second < 0x80 { throw .failed(.unmaskedFrame) }
         var length = UInt64(second & 0x7F)
@@ -49,15 +50,15 @@ struct ReferenceFrames {
         if length > 125 {
             let (width, least): (Int, UInt64) = length == 126 ? (2, 126) : (8, 65536)
             length = 0
-            for place in 0..<width {
-                let next = try octet(&rest)
-                if width == 8, place == 0, next >= 0x80 { throw .failed(.lengthOverflow) }
+            for index in 0..<width {
+                let next = try nextOctet(&remaining)
+                if width == 8, index == 0, next >= 0x80 { throw .failed(.lengthOverflow) }
                 length = length * 256 + UInt64(next)
             }
             if length < least { throw .failed(.lengthNotMinimal(length)) }
         }
         var key: [UInt8] = [0, 0, 0, 0]
-        if role == .server { for place in 0..<4 { key[place] = try octet(&rest) } }
+        if role == .server { for index in 0..<4 { key[index] = try nextOctet(&remaining) } }
 
         if opcode < 8 {
             if opcode == 0, message == nil { throw .failed(.continuationWithoutMessage) }
@@ -68,18 +69,18 @@ struct ReferenceFrames {
             let held = UInt64(message?.octets.count ?? 0)
             if held + length > UInt64(limit) { throw .failed(.messageTooBig(limit: limit)) }
         }
-        let isComplete = UInt64(rest.count) >= length
-        let payload = rest.prefix(Int(length)).enumerated().map { $1 ^ key[$0 % 4] }
-        rest = rest.dropFirst(payload.count)
+        let isComplete = UInt64(remaining.count) >= length
+        let payload = remaining.prefix(Int(length)).enumerated().map { $1 ^ key[$0 % 4] }
+        remaining = remaining.dropFirst(payload.count)
         if opcode >= 8 {
             guard isComplete else { throw .needMore }
-            return try take(control: opcode, payload, &events)
+            return try handleControlFrame(opcode, payload, &events)
         }
         message?.octets += payload
         guard let read = message else { return true }
         if read.kind == .text, !read.isCompressed {
             let isEnd = isFinal && isComplete
-            if let offset = Self.fault(in: read.octets, isEnd: isEnd) {
+            if let offset = Self.invalidOffset(in: read.octets, isEnd: isEnd) {
                 throw .failed(.invalidUTF8(offset: offset))
             }
         }
@@ -91,8 +92,9 @@ struct ReferenceFrames {
         return true
     }
 
-    private func take(
-        control opcode: UInt8, _ payload: [UInt8], _ events: inout [WebSocketEvent]
+    /// Handles a control frame; returns false after a close frame.
+    private func handleControlFrame(
+        _ opcode: UInt8, _ payload: [UInt8], _ events: inout [WebSocketEvent]
     ) throws(Stop) -> Bool {
         switch opcode {
         case 9:
@@ -113,7 +115,7 @@ struct ReferenceFrames {
                 throw .failed(.invalidCloseCode(UInt16(code)))
             }
             let reason = Array(payload.dropFirst(2))
-            if let offset = Self.fault(in: reason, isEnd: true) {
+            if let offset = Self.invalidOffset(in: reason, isEnd: true) {
                 throw .failed(.invalidUTF8(offset: offset + 2))
             }
             do throws(WebSocketError) {
@@ -126,13 +128,14 @@ struct ReferenceFrames {
         }
     }
 
-    private func octet(_ rest: inout ArraySlice<UInt8>) throws(Stop) -> UInt8 {
-        guard let first = rest.popFirst() else { throw .needMore }
+    /// Removes and returns the next octet.
+    private func nextOctet(_ remaining: inout ArraySlice<UInt8>) throws(Stop) -> UInt8 {
+        guard let first = remaining.popFirst() else { throw .needMore }
         return first
     }
 
     /// Returns the first octet after which the text cannot become valid, or the end if the text must not end there.
-    private static func fault(in octets: [UInt8], isEnd: Bool) -> Int? {
+    private static func invalidOffset(in octets: [UInt8], isEnd: Bool) -> Int? {
         if String(validating: octets, as: UTF8.self) != nil { return nil }
         var decoder = UTF8()
         var source = octets.makeIterator()

@@ -9,13 +9,13 @@ import LupineHTTP
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var input = unsafe FuzzInput(start, count)
-    let choice = input.octet()
+    let choice = input.readOctet()
     let cuts = Cuts(&input)
     let role: WebSocketRole = choice & 1 == 0 ? .client : .server
     let allowsCompression = choice & 2 != 0
     let limit = choice & 4 == 0 ? 1 << 20 : 20
     if choice & 8 == 0 {
-        let wire = input.rest()
+        let wire = input.readRemaining()
         let reader = ReferenceFrames(role: role, limit: limit, allowsCompression: allowsCompression)
         let expected = reader.read(wire)
         let codec = WebSocketCodec(role, messageLimit: limit, allowsCompression: allowsCompression)
@@ -45,19 +45,19 @@ private func transcript(of wire: [UInt8], _ cuts: Cuts, by codec: WebSocketCodec
     var codec = codec
     var transcript = Transcript()
     for piece in cuts.pieces(of: wire) {
-        var rest = piece[...]
+        var remaining = piece[...]
         feeding: while true {
             do throws(WebSocketError) {
-                let (event, consumed) = try codec.next(rest.span)
-                rest = rest.dropFirst(consumed)
+                let (event, consumed) = try codec.next(remaining.span)
+                remaining = remaining.dropFirst(consumed)
                 if case .needMore = event {
-                    require(rest.isEmpty, "octets left over with needMore")
+                    require(remaining.isEmpty, "octets left over with needMore")
                     break feeding
                 }
                 transcript.events.append(event)
             } catch {
                 transcript.failure = error
-                fail(&codec, error)
+                requireSameErrorAgain(&codec, error)
                 return transcript
             }
         }
@@ -65,8 +65,8 @@ private func transcript(of wire: [UInt8], _ cuts: Cuts, by codec: WebSocketCodec
     return transcript
 }
 
-/// Requires that a codec that has thrown throws again, and that its close code can be sent.
-private func fail(_ codec: inout WebSocketCodec, _ error: WebSocketError) {
+/// Requires that a codec that has thrown an error throws the same error again, and that its close code can be sent.
+private func requireSameErrorAgain(_ codec: inout WebSocketCodec, _ error: WebSocketError) {
     let more: [UInt8] = [0x81]
     do throws(WebSocketError) {
         _ = try codec.next(more.span)

@@ -5,10 +5,11 @@ internal import LupineTransport
 
 /// Carries the ciphertext of one TLS engine over the channel below it, which is a plain socket or TLS itself.
 ///
-/// Used on the loop only. It counts the received bytes, first delivers bytes that were received before the engine existed, and
-/// cuts its output off where a script requires it.
+/// Used on the loop only. It counts the received bytes, delivers those that were received before the engine existed first, and
+/// stops its output where a script's `WireCut` says.
 final class ChannelWire: TLSWire {
     private let channel: any ClientChannel
+    /// Bytes that were received before the engine existed; `initialStart` is the index of the first undelivered one.
     private var initialBytes: [UInt8]
     private var initialStart = 0
     private var cut: WireCut?
@@ -24,8 +25,8 @@ final class ChannelWire: TLSWire {
         self.cut = cut
     }
 
-    /// Applies a cut to the output from here on.
-    func cut(_ cut: WireCut) { self.cut = cut }
+    /// Limits further output to the bytes before `cut`.
+    func limitOutput(to cut: WireCut) { self.cut = cut }
 
     func receive(into buffer: inout OutputSpan<UInt8>) -> TLSWireOutcome {
         guard failure == nil else { return .failed }

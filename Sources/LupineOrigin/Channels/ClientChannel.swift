@@ -4,10 +4,10 @@ package import LupineTransport
 
 /// The byte stream of one client: a plain socket (`PlainChannel`), or TLS over another channel (`TLSChannel`).
 ///
-/// Used on its loop only. The connection calls `establish` on any readiness until it returns true. From then on it calls
-/// `receive` and `send` on any readiness until they would block, in both directions. A channel that has to write in order to
-/// read (a key update) can therefore do so inside either call, and returns `wouldBlock` until it has content. The connection
-/// calls `receive` again for content that is decrypted already, without waiting for another readiness.
+/// Used on its loop only. The connection calls `establish` on any readiness until it returns true. Afterwards it calls both
+/// `receive` and `send` on any readiness, until they would block. A channel that has to write in order to read (a key update)
+/// can therefore do so inside either call, and returns `wouldBlock` until it has content. The connection calls `receive` again
+/// for content that is already decrypted, without waiting for another readiness.
 package protocol ClientChannel: AnyObject {
     /// Registers the underlying descriptor with the loop for `owner`.
     func register(with loop: EventLoop, for owner: any LoopChannel) throws(Errno) -> Registration
@@ -31,9 +31,10 @@ package protocol ClientChannel: AnyObject {
     func reset()
     /// Whether the channel holds output that the socket has not accepted.
     var holdsOutput: Bool { get }
-    /// Whether a `receive` that does not fill its buffer has emptied the socket.
+    /// Whether a `receive` that leaves space in its buffer has read all that the socket holds.
     var emptiesSocket: Bool { get }
-    /// After a thrown error: whether an alert was sent, which the client should read, so that the socket should not be reset.
+    /// Whether the channel has sent an alert before it threw an error. The client should be able to read the alert, so the socket
+    /// should not be reset.
     var hasSentAlert: Bool { get }
     /// The outcome of the handshake; nil without one.
     var tls: OriginHandshake? { get }

@@ -5,7 +5,7 @@ internal import LupineTransport
 
 /// The byte stream of a client inside TLS, over a plain channel or inside TLS once more.
 ///
-/// Used on the loop only. `establish` performs the handshake. Afterwards `receive` and `send` may each move records in both
+/// Used on the loop only. `establish` performs the handshake; afterwards `receive` and `send` may each move records in both
 /// directions. Output that the socket does not accept at once stays in the engine (`holdsOutput`); the next `send` sends it
 /// before it accepts more. After an error the socket is only read to its end, so that an alert reaches the client. A stream
 /// that ends without close_notify counts as ended; the codec checks whether the request was complete.
@@ -13,8 +13,9 @@ final class TLSChannel: ClientChannel {
     private enum State {
         case handshaking
         case established
-        /// Our close_notify has been produced. `socketToo`: once it is sent, our half of the socket is closed.
-        case ended(socketToo: Bool)
+        /// The origin's close_notify has been produced. `closesSocketHalf`: when it has been sent, the origin's half of the
+        /// socket is closed.
+        case ended(closesSocketHalf: Bool)
         case failed
         case closed
     }
@@ -22,12 +23,13 @@ final class TLSChannel: ClientChannel {
     private let inner: any ClientChannel
     private let wire: ChannelWire
     private let engine: TLSEngine
+    /// The connection's number, for `record`.
     private let number: Int
     private let record: HandshakeRecord
     private var state = State.handshaking
     private(set) var tls: OriginHandshake?
 
-    /// Creates TLS over `inner`, from which `initialBytes` has already been received. `number` is the connection's.
+    /// Creates TLS over `inner`, from which `initialBytes` has already been received. `number` is that of the connection.
     init(
         _ context: TLSServerContext, over inner: any ClientChannel, initialBytes: [UInt8] = [],
         cut: WireCut? = nil, number: Int, record: HandshakeRecord
@@ -53,7 +55,7 @@ final class TLSChannel: ClientChannel {
                 switch try engine.handshake() {
                 case .done:
                     state = .established
-                    tls = conclude(.success(engine.info))
+                    tls = recordHandshake(.success(engine.info))
                     return true
                 case .wouldBlock: return false
                 // OpenSSL has already verified the client's certificate with the context's roots.
@@ -66,8 +68,9 @@ final class TLSChannel: ClientChannel {
         }
     }
 
+    /// Adds the outcome of the handshake to the record, and returns it.
     @discardableResult
-    private func conclude(_ outcome: Result<TLSInfo, TLSError>) -> OriginHandshake {
+    private func recordHandshake(_ outcome: Result<TLSInfo, TLSError>) -> OriginHandshake {
         let handshake = OriginHandshake(
             outcome: outcome, serverName: engine.requestedServerName,
             clientCertificates: engine.clientCertificates,
@@ -78,7 +81,7 @@ final class TLSChannel: ClientChannel {
 
     /// Handles an error of the engine: sends its alert if the socket accepts it, and returns the error to throw.
     private func fail(_ error: TLSError) -> Errno {
-        if case .handshaking = state { conclude(.failure(error)) }
+        if case .handshaking = state { recordHandshake(.failure(error)) }
         state = .failed
         try? engine.flush()
         return wire.failure ?? .connectionReset
@@ -89,7 +92,7 @@ final class TLSChannel: ClientChannel {
     func receive(into buffer: inout OutputSpan<UInt8>) throws(Errno) -> ReadOutcome {
         switch state {
         case .established, .ended: break
-        case .failed: return try drop(with: &buffer)
+        case .failed: return try discardInput(with: &buffer)
         case .handshaking, .closed: return .wouldBlock
         }
         var count = 0
@@ -111,7 +114,7 @@ final class TLSChannel: ClientChannel {
     }
 
     /// Reads and drops ciphertext after an error.
-    private func drop(with buffer: inout OutputSpan<UInt8>) throws(Errno) -> ReadOutcome {
+    private func discardInput(with buffer: inout OutputSpan<UInt8>) throws(Errno) -> ReadOutcome {
         while true {
             switch try inner.receive(into: &buffer) {
             case .bytes: buffer.removeAll()
@@ -133,10 +136,10 @@ final class TLSChannel: ClientChannel {
             throw fail(error)
         }
         if inner.holdsOutput {
-            let nothing = first.extracting(0..<0)
-            guard case .bytes = try inner.send(nothing, nothing) else { return .wouldBlock }
+            let empty = first.extracting(0..<0)
+            guard case .bytes = try inner.send(empty, empty) else { return .wouldBlock }
         }
-        if case .ended(socketToo: true) = state { try inner.shutdownWrite() }
+        if case .ended(closesSocketHalf: true) = state { try inner.shutdownWrite() }
         return try write(first, second)
     }
 
@@ -144,12 +147,12 @@ final class TLSChannel: ClientChannel {
         if first.isEmpty, second.isEmpty { return .bytes(0) }
         guard case .established = state else { throw .brokenPipe }
         do throws(TLSError) {
-            var taken = 0
-            if !first.isEmpty { taken = try engine.write(first) }
-            if taken == first.count, !second.isEmpty, !engine.hasPendingOutput {
-                taken += try engine.write(second)
+            var accepted = 0
+            if !first.isEmpty { accepted = try engine.write(first) }
+            if accepted == first.count, !second.isEmpty, !engine.hasPendingOutput {
+                accepted += try engine.write(second)
             }
-            return taken > 0 ? .bytes(taken) : .wouldBlock
+            return accepted > 0 ? .bytes(accepted) : .wouldBlock
         } catch {
             throw fail(error)
         }
@@ -159,7 +162,7 @@ final class TLSChannel: ClientChannel {
 
     func endContent() -> Bool {
         guard case .established = state else { return false }
-        state = .ended(socketToo: false)
+        state = .ended(closesSocketHalf: false)
         engine.closeForWriting()
         return true
     }
@@ -167,7 +170,7 @@ final class TLSChannel: ClientChannel {
     func shutdownWrite() throws(Errno) {
         _ = endContent()
         if case .ended = state, holdsOutput {
-            state = .ended(socketToo: true)
+            state = .ended(closesSocketHalf: true)
         } else {
             try inner.shutdownWrite()
         }
@@ -194,7 +197,7 @@ final class TLSChannel: ClientChannel {
 
     /// Records an unfinished handshake as failed.
     private func recordUnfinishedHandshake() {
-        if case .handshaking = state { conclude(.failure(.closedInHandshake)) }
+        if case .handshaking = state { recordHandshake(.failure(.closedInHandshake)) }
     }
 
     var holdsOutput: Bool {
@@ -212,8 +215,8 @@ final class TLSChannel: ClientChannel {
 
     // MARK: for scripts
 
-    /// Cuts the ciphertext off after a number of bytes.
-    func cut(_ cut: WireCut) { wire.cut(cut) }
+    /// Stops sending ciphertext after a number of bytes.
+    func limitOutput(to cut: WireCut) { wire.limitOutput(to: cut) }
 
     /// Sends bytes between the records. The engine must hold no output.
     func sendBeneath(_ bytes: [UInt8]) throws(Errno) {

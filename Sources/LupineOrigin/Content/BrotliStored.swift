@@ -2,15 +2,15 @@
 
 /// Encodes a brotli stream of uncompressed meta-blocks (RFC 7932 section 9.2).
 enum BrotliStored {
-    /// The longest meta-block whose length has four nibbles.
-    private static let longest = 1 << 16
+    /// The maximum length of a meta-block whose length field has four nibbles.
+    private static let maximumLength = 1 << 16
 
     /// Returns a stream that decodes to `bytes`.
     static func encoded(_ bytes: [UInt8]) -> [UInt8] {
         var output: [UInt8] = []
         var index = 0
         while index < bytes.count {
-            let count = min(longest, bytes.count - index)
+            let count = min(maximumLength, bytes.count - index)
             // ISLAST 0, MNIBBLES 00, MLEN - 1 in 16 bits, ISUNCOMPRESSED 1; zeros up to the next octet. The first header
             // is preceded by WBITS 0, a window of 64 KiB.
             let header = UInt32(count - 1) << 3 | 1 << 19

@@ -8,7 +8,7 @@ package indirect enum JSON: Sendable {
     case string(String)
     case array([JSON])
     case object([(String, JSON)])
-    /// A document that has been validated; it is written as it is.
+    /// A validated document, which is written unchanged.
     case verbatim([UInt8])
 }
 

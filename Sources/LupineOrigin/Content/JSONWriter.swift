@@ -22,36 +22,38 @@ struct JSONWriter {
         return writer.output
     }
 
+    /// Writes a value, indented by `level`; with nil it is written on one line.
     private mutating func write(_ value: JSON, level: Int?) {
         switch value {
         case .null: output += "null".utf8
         case .bool(let bool): output += (bool ? "true" : "false").utf8
         case .number(let number): output += String(number).utf8
-        case .string(let text): write(text)
+        case .string(let text): writeString(text)
         case .verbatim(let bytes): output += bytes
         case .array(let elements):
-            write(from: "[", to: "]", elements.count, level) { writer, index, level in
+            writeList(from: "[", to: "]", elements.count, level) { writer, index, level in
                 writer.write(elements[index], level: level)
             }
         case .object(let members):
-            write(from: "{", to: "}", members.count, level) { writer, index, level in
-                writer.write(members[index].0)
+            writeList(from: "{", to: "}", members.count, level) { writer, index, level in
+                writer.writeString(members[index].0)
                 writer.output += ": ".utf8
                 writer.write(members[index].1, level: level)
             }
         }
     }
 
-    private mutating func write(
+    /// Writes `count` elements between brackets. `element` writes the element at an index; its level is nil on a single line.
+    private mutating func writeList(
         from open: StaticString, to close: StaticString, _ count: Int, _ level: Int?,
         _ element: (inout JSONWriter, Int, Int?) -> Void
     ) {
         output += open.description.utf8
-        let inner = level.map { $0 + 1 }
+        let innerLevel = level.map { $0 + 1 }
         for index in 0..<count {
             if index > 0 { output += (level == nil ? ", " : ",").utf8 }
-            breakLine(inner)
-            element(&self, index, inner)
+            breakLine(innerLevel)
+            element(&self, index, innerLevel)
         }
         if count > 0 { breakLine(level) }
         output += close.description.utf8
@@ -63,7 +65,7 @@ struct JSONWriter {
         output += repeatElement(UInt8(ascii: " "), count: 2 * level)
     }
 
-    private mutating func write(_ text: String) {
+    private mutating func writeString(_ text: String) {
         output.append(UInt8(ascii: "\""))
         for octet in text.utf8 {
             switch octet {

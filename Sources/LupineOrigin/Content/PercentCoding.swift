@@ -4,11 +4,11 @@ internal import LupineHTTP
 
 /// Decodes percent-encoded text (RFC 3986 section 2.1), and its variant in queries, where a plus represents a space.
 enum PercentCoding {
-    /// Returns the decoded text; a percent sign that does not begin a triplet represents itself. The result is used for look-ups:
-    /// text with long runs of combining characters, which is slow to compare, is decoded as Latin-1.
-    static func decoded(_ text: some StringProtocol, plusIsBlank: Bool = false) -> String {
+    /// Returns the decoded text; a percent sign that does not begin a triplet represents itself. Text with long runs of combining
+    /// characters is decoded as Latin-1: the result is used for look-ups, and such text is slow to compare.
+    static func decoded(_ text: some StringProtocol, plusIsSpace: Bool = false) -> String {
         let octets = text.utf8
-        guard octets.contains(UInt8(ascii: "%")) || plusIsBlank && octets.contains(UInt8(ascii: "+")) else {
+        guard octets.contains(UInt8(ascii: "%")) || plusIsSpace && octets.contains(UInt8(ascii: "+")) else {
             return String(text).isStreamSafe ? String(text) : Array(octets).span.text(0..<octets.count)
         }
         let source = Array(octets)
@@ -23,7 +23,7 @@ enum PercentCoding {
                 index += 3
             } else {
                 output.append(
-                    plusIsBlank && source[index] == UInt8(ascii: "+") ? UInt8(ascii: " ") : source[index])
+                    plusIsSpace && source[index] == UInt8(ascii: "+") ? UInt8(ascii: " ") : source[index])
                 index += 1
             }
         }

@@ -2,17 +2,17 @@
 
 package import LupineHTTP
 
-/// How a path is answered.
+/// The way in which the origin answers requests for a path.
 package enum Endpoint: Sendable {
     /// Answered as soon as the head has arrived; a body is read and dropped.
     case immediate(@Sendable (OriginRequest) throws(Refusal) -> OriginResponse)
-    /// Answered when the whole body has arrived; a body over the configured limit is refused.
+    /// Answered when the whole body has arrived. A body over the configured limit is refused.
     case collected(@Sendable (OriginRequest) throws(Refusal) -> OriginResponse)
     /// Answered by a sink that receives the body in pieces.
     case streamed(@Sendable (OriginRequest) throws(Refusal) -> any BodySink)
     /// Answered by a web socket, if the client requests one.
     case webSocket(@Sendable (OriginRequest) throws(Refusal) -> WebSocketBehaviour)
-    /// Not answered: the connection follows a script from here on.
+    /// Not answered: the connection follows a script after the request's head.
     case script(ScriptPlan)
     /// Decided for each request as soon as its head has arrived: a response, or a script.
     case chosen(@Sendable (OriginRequest) throws(Refusal) -> EndpointChoice)
@@ -28,7 +28,7 @@ package enum EndpointChoice {
     case perform(StreamScript)
 }
 
-/// Receives a request's body in pieces, and answers. Called on the loop.
+/// Receives a request's body in pieces, and returns the response at the end. Called on the loop.
 package protocol BodySink: AnyObject {
     /// Receives the next octets, which are valid during the call only.
     func receive(_ bytes: Span<UInt8>) throws(Refusal)

@@ -13,44 +13,44 @@ package struct FormPairs: Sendable {
             let value = equals == part.endIndex ? "" : Substring(part[part.index(after: equals)...])
             pairs.append(
                 (
-                    PercentCoding.decoded(name, plusIsBlank: true),
-                    PercentCoding.decoded(value, plusIsBlank: true)
+                    PercentCoding.decoded(name, plusIsSpace: true),
+                    PercentCoding.decoded(value, plusIsSpace: true)
                 ))
         }
     }
 
     /// The maximum number of pairs in a body, because each becomes an object in the response.
-    static let most = 10_000
+    static let maximumCount = 10_000
 
-    /// Reads the pairs of a request's body. Refuses more than `most` pairs.
+    /// Reads the pairs of a request's body. Refuses more than `maximumCount`.
     init(form body: [UInt8]) throws(Refusal) {
-        guard body.count(where: { $0 == UInt8(ascii: "&") }) < Self.most else { throw Self.tooMany }
+        guard body.count(where: { $0 == UInt8(ascii: "&") }) < Self.maximumCount else { throw Self.tooMany }
         self.init(String(decoding: body, as: UTF8.self))
     }
 
-    private static var tooMany: Refusal { .badRequest("a form of more than \(most) fields") }
+    private static var tooMany: Refusal { .badRequest("a form of more than \(maximumCount) fields") }
 
     /// Creates an empty list.
     init() {}
 
-    /// Appends a pair. Refuses it if there are `most` pairs.
+    /// Appends a pair. Refuses it if there are `maximumCount` pairs.
     mutating func append(_ name: String, _ value: String) throws(Refusal) {
-        guard pairs.count < Self.most else { throw Self.tooMany }
+        guard pairs.count < Self.maximumCount else { throw Self.tooMany }
         pairs.append((name, value))
     }
 
     /// The first value with a name.
     package subscript(name: String) -> String? { pairs.first { $0.name == name }?.value }
 
-    /// The pairs as an object; a name that occurs more than once has an array of values.
+    /// The pairs as a JSON object; a name that occurs more than once has an array of values.
     var json: JSON {
         var members: [(name: String, values: [JSON])] = []
-        var places: [String: Int] = [:]
+        var memberIndexes: [String: Int] = [:]
         for (name, value) in pairs {
-            if let place = places[name] {
-                members[place].values.append(.string(value))
+            if let index = memberIndexes[name] {
+                members[index].values.append(.string(value))
             } else {
-                places[name] = members.count
+                memberIndexes[name] = members.count
                 members.append((name, [.string(value)]))
             }
         }

@@ -4,7 +4,7 @@ internal import LupineHTTP
 
 /// Parses a multipart body in pieces, in bounded memory (RFC 2046 section 5.1).
 ///
-/// It stores a part's head, up to a limit, and of the content only octets that may begin a boundary. The preamble and the
+/// It stores the head of a part, up to a limit, but no content except octets that may begin a boundary. The preamble and the
 /// epilogue are dropped.
 struct MultipartReader {
     /// The events of a body.
@@ -21,12 +21,12 @@ struct MultipartReader {
         case preamble, delimiterLine, head, content, epilogue
     }
 
-    private static let longestHead = 16 << 10
+    private static let maximumHeadOctets = 16 << 10
     private static let lineEnd: [UInt8] = [13, 10]
 
     private let delimiter: [UInt8]
     private var state = State.preamble
-    /// Received octets that have not been parsed. The initial line end lets the first boundary match the delimiter.
+    /// Received octets that have not been parsed. They begin with a line end, so that the first boundary matches the delimiter.
     private var pending: [UInt8] = [13, 10]
 
     /// Creates a reader for the boundary in `Content-Type`; nil if it has no valid boundary.
@@ -50,10 +50,10 @@ struct MultipartReader {
         pending.append(bytes)
         var start = 0
         while true {
-            switch try step(from: start, body) {
-            case .goOn(let next): start = next
-            case .needMore(let keep):
-                pending.removeFirst(keep)
+            switch try parseStep(from: start, body) {
+            case .next(let index): start = index
+            case .needMore(let unparsed):
+                pending.removeFirst(unparsed)
                 return
             }
         }
@@ -61,12 +61,12 @@ struct MultipartReader {
 
     private enum Step {
         /// The next step begins at this index.
-        case goOn(Int)
-        /// Octets from this index on need more input.
-        case needMore(keep: Int)
+        case next(at: Int)
+        /// More input is needed. The octets from this index on have not been parsed.
+        case needMore(unparsedFrom: Int)
     }
 
-    private mutating func step(
+    private mutating func parseStep(
         from start: Int, _ body: (Event) throws(Refusal) -> Void
     ) throws(Refusal) -> Step {
         switch state {
@@ -75,57 +75,60 @@ struct MultipartReader {
             // The last octets may begin a boundary.
             let end = found ?? max(start, pending.count - delimiter.count + 1)
             if state == .content, end > start { try body(.content(pending[start..<end])) }
-            guard let found else { return .needMore(keep: end) }
+            guard let found else { return .needMore(unparsedFrom: end) }
             if state == .content { try body(.partEnd) }
             state = .delimiterLine
-            return .goOn(found + delimiter.count)
+            return .next(at: found + delimiter.count)
         case .delimiterLine:
-            return try delimiterLine(from: start)
+            return try parseDelimiterLine(from: start)
         case .head:
-            guard let (fields, end) = try head(from: start) else { return .needMore(keep: start) }
+            guard let (fields, end) = try parseHead(from: start) else {
+                return .needMore(unparsedFrom: start)
+            }
             state = .content
             try body(.part(fields))
-            return .goOn(end)
+            return .next(at: end)
         case .epilogue:
-            return .needMore(keep: pending.count)
+            return .needMore(unparsedFrom: pending.count)
         }
     }
 
     private func delimiterIndex(from start: Int) -> Int? {
         let bytes = pending.span
-        let wanted = delimiter.span
+        let delimiter = delimiter.span
         var index = start
-        while index + wanted.count <= bytes.count {
+        while index + delimiter.count <= bytes.count {
             if bytes[index] == 13 {
                 var length = 1
-                while length < wanted.count, bytes[index + length] == wanted[length] { length += 1 }
-                if length == wanted.count { return index }
+                while length < delimiter.count, bytes[index + length] == delimiter[length] { length += 1 }
+                if length == delimiter.count { return index }
             }
             index += 1
         }
         return nil
     }
 
-    private mutating func delimiterLine(from start: Int) throws(Refusal) -> Step {
-        let rest = pending[start...]
-        if rest.starts(with: [45, 45]) {
+    private mutating func parseDelimiterLine(from start: Int) throws(Refusal) -> Step {
+        let line = pending[start...]
+        if line.starts(with: [45, 45]) {
             state = .epilogue
-            return .goOn(pending.count)
+            return .next(at: pending.count)
         }
-        guard let end = rest.firstRange(of: Self.lineEnd) else {
-            guard rest.count < 128 else { throw .badRequest("multipart: a boundary line without end") }
-            return .needMore(keep: start)
+        guard let end = line.firstRange(of: Self.lineEnd) else {
+            guard line.count < 128 else { throw .badRequest("multipart: a boundary line without end") }
+            return .needMore(unparsedFrom: start)
         }
-        guard rest[..<end.lowerBound].allSatisfy({ $0 == 32 || $0 == 9 }) else {
+        guard line[..<end.lowerBound].allSatisfy({ $0 == 32 || $0 == 9 }) else {
             throw .badRequest("multipart: a boundary is followed by something else")
         }
         state = .head
-        return .goOn(end.upperBound)
+        return .next(at: end.upperBound)
     }
 
-    private func head(from start: Int) throws(Refusal) -> (Fields, end: Int)? {
+    /// Parses the head of a part. Returns its fields and the index after it; nil if it is incomplete.
+    private func parseHead(from start: Int) throws(Refusal) -> (Fields, end: Int)? {
         var parser = HeadParser(.trailers, limits: ParserLimits(), leniency: .strict)
-        let octets = Array(pending[start...].prefix(Self.longestHead))
+        let octets = Array(pending[start...].prefix(Self.maximumHeadOctets))
         let end: Int?
         do throws(HTTPError) {
             end = try parser.scan(octets.span)
@@ -133,7 +136,7 @@ struct MultipartReader {
             throw .badRequest("multipart: \(error)")
         }
         guard let end else {
-            guard octets.count < Self.longestHead else {
+            guard octets.count < Self.maximumHeadOctets else {
                 throw .badRequest("multipart: the head of a part is too long")
             }
             return nil

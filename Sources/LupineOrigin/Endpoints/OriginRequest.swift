@@ -3,7 +3,7 @@
 package import LupineHTTP
 package import LupineTransport
 
-/// A request as an endpoint receives it. It has a body only if the endpoint collects one.
+/// A request, in the form that endpoints receive. Its body is empty unless the endpoint is `collected`.
 package struct OriginRequest: Sendable {
     package let head: RequestHead
     /// The path as received, without the query; `*` for an OPTIONS request about the whole server.
@@ -28,18 +28,18 @@ package struct OriginRequest: Sendable {
         self.connection = connection
         var target = Substring(head.target.description)
         if case .absolute = head.target, let scheme = target.firstRange(of: "://") {
-            let rest = target[scheme.upperBound...]
-            let start = rest.utf8.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") }
-            target = rest[(start ?? rest.endIndex)...]
+            let afterScheme = target[scheme.upperBound...]
+            let start = afterScheme.utf8.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") }
+            target = afterScheme[(start ?? afterScheme.endIndex)...]
             if target.isEmpty, head.method == .options {
                 target = "*"
             } else if target.utf8.first != UInt8(ascii: "/") {
                 target = "/" + target
             }
         }
-        let mark = target.utf8.firstIndex(of: UInt8(ascii: "?"))
-        path = String(target[..<(mark ?? target.endIndex)])
-        query = mark.map { String(target[target.utf8.index(after: $0)...]) } ?? ""
+        let questionMark = target.utf8.firstIndex(of: UInt8(ascii: "?"))
+        path = String(target[..<(questionMark ?? target.endIndex)])
+        query = questionMark.map { String(target[target.utf8.index(after: $0)...]) } ?? ""
     }
 
     /// The scheme and authority of the request's URL.
@@ -73,7 +73,7 @@ package struct OriginRequest: Sendable {
         return number
     }
 
-    /// Returns an argument of the query as a number that is not negative; nil if it is absent. Refuses any other value.
+    /// Returns an argument of the query as a number from 0; nil if the argument is absent. Refuses any other value.
     func number(argument name: String) throws(Refusal) -> Int? {
         guard let text = arguments[name] else { return nil }
         guard let number = Int(text), number >= 0 else {
@@ -82,7 +82,7 @@ package struct OriginRequest: Sendable {
         return number
     }
 
-    /// Reads a decimal number of seconds, and returns at most `limit` seconds.
+    /// Parses a decimal number of seconds. Returns at most `limit` seconds; refuses any other text.
     static func seconds(_ text: String, atMost limit: Double) throws(Refusal) -> Duration {
         guard let seconds = Double(text), seconds >= 0, seconds.isFinite else {
             throw .badRequest("not a number of seconds: \(text)")

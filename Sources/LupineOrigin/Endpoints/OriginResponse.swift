@@ -38,7 +38,7 @@ package struct OriginResponse {
     package var delay: Duration?
     /// The gate that the response waits for.
     package var gate: Gate?
-    /// Called on the loop when the wait ends; its result replaces this response.
+    /// Called on the loop when the delay or the gate's wait ends; its result replaces this response.
     package var choice: (@Sendable () throws(Refusal) -> EndpointChoice)?
     /// Whether the connection closes after the response.
     package var closes = false
@@ -67,8 +67,8 @@ package struct OriginResponse {
         fields = refusal.fields
     }
 
-    /// Returns a response that waits until the gate is open, and is then replaced by what `choose` returns. For responses that
-    /// are not computed on the loop.
+    /// Returns a placeholder for a response that is not computed on the loop: once the gate is open, the result of `choose`
+    /// replaces it.
     package static func later(
         _ gate: Gate, _ choose: @escaping @Sendable () throws(Refusal) -> EndpointChoice
     ) -> OriginResponse {

@@ -2,9 +2,9 @@
 
 internal import Glibc
 
-/// Blocks a thread until a number of arrivals, for shutdowns from synchronous code.
+/// Blocks a thread until a number of arrivals have been counted, for shutdowns from synchronous code.
 ///
-/// Any thread but a loop's may wait.
+/// Any thread may use it, but an event loop's thread must not wait.
 @safe final class Latch: @unchecked Sendable {
     private let semaphore: UnsafeMutablePointer<sem_t>
     private let count: Int

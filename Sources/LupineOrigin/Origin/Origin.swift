@@ -6,12 +6,13 @@ package import LupineTransport
 /// A small origin server for HTTP/1.1 and HTTP/2, for the tests, the demo and `lupine serve`.
 ///
 /// It answers the endpoints known from httpbin (see `Router.standard`) and those added with `route`, and follows scripts
-/// byte by byte; over TLS if `OriginConfiguration.tls` is set. It listens on loopback unless it is given another address. It
+/// byte by byte. It uses TLS if `OriginConfiguration.tls` is set. It listens on loopback unless it is given another address. It
 /// is not a public server: it has no access control and no log. It runs until it is shut down. Any thread may use it.
 package final class Origin: Sendable {
     /// The address at which the origin listens.
     package let address: SocketAddress
     private let service: OriginService
+    /// The loops that the origin has created and shuts down; nil if it was given loops.
     private let ownGroup: EventLoopGroup?
     private let loops: [(loop: EventLoop, connections: LoopBound<LoopConnections>)]
 
@@ -43,9 +44,9 @@ package final class Origin: Sendable {
             try socket.bind(to: address)
             try socket.listen(backlog: 4096)
             let bound = try socket.localAddress() ?? address
-            let own =
+            let ownGroup =
                 loops == nil ? try EventLoopGroup(count: configuration.ownLoops, name: "lupine-origin") : nil
-            let origin = Origin(at: bound, service: service, group: loops, own: own)
+            let origin = Origin(at: bound, service: service, group: loops, ownGroup: ownGroup)
             origin.listen(socket)
             return origin
         } catch {
@@ -54,29 +55,30 @@ package final class Origin: Sendable {
     }
 
     private init(
-        at address: SocketAddress, service: OriginService, group: EventLoopGroup?, own: EventLoopGroup?
+        at address: SocketAddress, service: OriginService, group: EventLoopGroup?,
+        ownGroup: EventLoopGroup?
     ) {
         self.address = address
         self.service = service
-        ownGroup = own
-        loops = (group ?? own)?.loops.map { ($0, LoopBound(sending: LoopConnections(), to: $0)) } ?? []
+        self.ownGroup = ownGroup
+        loops = (group ?? ownGroup)?.loops.map { ($0, LoopBound(sending: LoopConnections(), to: $0)) } ?? []
     }
 
     private func listen(_ socket: consuming Socket) {
-        let entry = loops[0]
+        let first = loops[0]
         let handle = socket.intoDescriptor().release()
         let (loops, service) = (loops, service)
-        let accepted = entry.loop.executeInline {
-            let connections = entry.connections.value
+        let isAccepted = first.loop.executeInline {
+            let connections = first.connections.value
             let listener = Listener(
-                Socket(adopting: Descriptor(adopting: handle)), on: entry.loop, loops: loops,
+                Socket(adopting: Descriptor(adopting: handle)), on: first.loop, loops: loops,
                 service: service)
             guard !connections.isClosed else { return }
             // Registering fails only when the kernel is out of memory; the listener then never accepts, and closes.
             do throws(Errno) { try listener.start() } catch { return listener.stop() }
             connections.adopt(listener)
         }
-        if !accepted { Descriptor(adopting: handle).close() }
+        if !isAccepted { Descriptor(adopting: handle).close() }
     }
 
     // MARK: addresses
@@ -93,9 +95,9 @@ package final class Origin: Sendable {
 
     // MARK: routes
 
-    /// Answers `method` (nil: any) at paths that match `pattern`, which takes precedence over the standard endpoints. A segment
-    /// in braces matches any one segment, which is added to `parameters`; `{*}` at the end matches the rest. The handler runs
-    /// on a loop and must not block.
+    /// Answers requests of `method` (nil: any) for paths that match `pattern`, before the standard endpoints. A segment in braces
+    /// matches any one segment, which is added to `parameters`; `{*}` at the end matches all remaining segments. The handler
+    /// runs on a loop and must not block.
     package func route(
         _ method: String?, _ pattern: String,
         _ handler: @escaping @Sendable (OriginRequest) throws(Refusal) -> OriginResponse
@@ -103,7 +105,8 @@ package final class Origin: Sendable {
         service.add(method, pattern, .collected(handler))
     }
 
-    /// Does the same with any kind of endpoint, such as one that answers before the body arrives, or receives it in pieces.
+    /// Answers requests of `method` (nil: any) for paths that match `pattern` with any kind of endpoint, such as one that answers
+    /// before the body arrives, or receives the body in pieces.
     package func route(_ method: String?, _ pattern: String, _ endpoint: Endpoint) {
         service.add(method, pattern, endpoint)
     }
@@ -113,7 +116,7 @@ package final class Origin: Sendable {
         service.add(method, pattern, .script(plan))
     }
 
-    /// Returns the gate that scripts use under that name: to open it for them, or to wait until they open it.
+    /// Returns the gate that scripts use under `name`. A test opens it for a script, or waits until a script opens it.
     package func gate(_ name: String) -> Gate { service.gate(name) }
 
     // MARK: records
@@ -128,8 +131,8 @@ package final class Origin: Sendable {
     /// The first PRIORITY_UPDATE frames that clients have sent (RFC 9218 §7.1), in order of arrival.
     package var priorities: [OriginPriority] { service.priorities.all }
 
-    /// Returns the outcomes of a connection's handshakes: more than one where a script began TLS inside TLS. They are kept for
-    /// the newest connections only.
+    /// Returns the outcomes of a connection's handshakes, of which there are several if a script starts TLS inside TLS. They are
+    /// kept for the newest connections only.
     package func handshakes(on connection: Int) -> [OriginHandshake] {
         service.handshakes.outcomes(of: connection)
     }
@@ -152,7 +155,7 @@ package final class Origin: Sendable {
         removeSocketFile()
     }
 
-    /// Does the same, and blocks the calling thread, which must not be a loop's.
+    /// Closes the listener and all connections, like `shutdown`, but blocks the calling thread, which must not be a loop's.
     package func shutdownAndWait() {
         let latch = Latch(loops.count)
         closeConnections { latch.arrive() }
@@ -161,14 +164,15 @@ package final class Origin: Sendable {
         removeSocketFile()
     }
 
-    private func closeConnections(_ done: @escaping @Sendable () -> Void) {
+    /// Closes the connections and the listener of each loop, and calls `whenClosed` for each loop.
+    private func closeConnections(_ whenClosed: @escaping @Sendable () -> Void) {
         for entry in loops {
-            let accepted = entry.loop.executeInline {
+            let isAccepted = entry.loop.executeInline {
                 entry.connections.value.close()
-                done()
+                whenClosed()
             }
             // A loop that refuses work has already made its channels close.
-            if !accepted { done() }
+            if !isAccepted { whenClosed() }
         }
     }
 

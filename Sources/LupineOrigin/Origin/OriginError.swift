@@ -3,7 +3,7 @@
 package import LupineTLS
 package import LupineTransport
 
-/// Why an origin could not start.
+/// The reason why an origin could not start.
 package enum OriginError: Error, Hashable, Sendable {
     /// The host to listen on is not an IP address; names are not resolved.
     case notAnAddress(String)

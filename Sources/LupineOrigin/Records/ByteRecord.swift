@@ -10,8 +10,10 @@ final class ByteRecord: Sendable {
     /// Creates a record of the first `limit` bytes of each connection; 0 records nothing.
     init(limit: Int) { self.limit = limit }
 
+    /// Whether bytes are recorded.
     var isOn: Bool { limit > 0 }
 
+    /// Records bytes received on a connection, up to the limit.
     func add(_ bytes: Span<UInt8>, of connection: Int) {
         // Only the connection's loop adds to its bytes, so the free space does not change between the two locks.
         let room = connections.withLock { limit - ($0[connection]?.count ?? 0) }
@@ -22,6 +24,7 @@ final class ByteRecord: Sendable {
         connections.withLock { $0[connection, default: []] += piece }
     }
 
+    /// Returns the recorded bytes of a connection.
     func bytes(of connection: Int) -> [UInt8] {
         connections.withLock { $0[connection] ?? [] }
     }

@@ -6,7 +6,7 @@ internal import Synchronization
 package final class OriginCounts: Sendable {
     private let accepted = Atomic<Int>(0)
     private let open = Atomic<Int>(0)
-    private let understood = Atomic<Int>(0)
+    private let parsed = Atomic<Int>(0)
     private let received = Atomic<Int>(0)
     private let sent = Atomic<Int>(0)
     private let completed = Atomic<Int>(0)
@@ -20,7 +20,7 @@ package final class OriginCounts: Sendable {
     /// The number of open connections.
     package var connectionsOpen: Int { open.load(ordering: .relaxed) }
     /// The number of requests with a valid head.
-    package var requests: Int { understood.load(ordering: .relaxed) }
+    package var requests: Int { parsed.load(ordering: .relaxed) }
     /// The number of bytes of content received on all connections.
     package var bytesReceived: Int { received.load(ordering: .relaxed) }
     /// The number of bytes of content sent on all connections.
@@ -34,27 +34,29 @@ package final class OriginCounts: Sendable {
     package var handshakesFailed: Int { failed.load(ordering: .relaxed) }
 
     /// Counts a new connection. Returns its number, from 0.
-    func opened() -> Int {
+    func countOpened() -> Int {
         open.add(1, ordering: .relaxed)
         return accepted.add(1, ordering: .relaxed).oldValue
     }
 
     /// Counts the end of a connection.
-    func closed() { open.subtract(1, ordering: .relaxed) }
+    func countClosed() { open.subtract(1, ordering: .relaxed) }
 
     /// Counts a request.
-    func countRequest() { understood.add(1, ordering: .relaxed) }
+    func countRequest() { parsed.add(1, ordering: .relaxed) }
 
     /// Counts a completed handshake.
-    func established(isResumed: Bool) {
+    func countHandshake(isResumed: Bool) {
         completed.add(1, ordering: .relaxed)
         if isResumed { resumed.add(1, ordering: .relaxed) }
     }
 
     /// Counts a failed handshake.
-    func refused() { failed.add(1, ordering: .relaxed) }
+    func countFailedHandshake() { failed.add(1, ordering: .relaxed) }
 
+    /// Counts received bytes of content.
     func add(received count: Int) { received.add(count, ordering: .relaxed) }
 
+    /// Counts sent bytes of content.
     func add(sent count: Int) { sent.add(count, ordering: .relaxed) }
 }

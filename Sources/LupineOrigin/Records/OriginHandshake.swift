@@ -10,7 +10,7 @@ package struct OriginHandshake: Sendable {
     package let serverName: String?
     /// The verified certificate chain of the client, its own certificate first; also set for a resumed session.
     package let clientCertificates: [Certificate]
-    /// The number of bytes received from the client by the end of the handshake, as on the wire.
+    /// The number of bytes on the wire that the client had sent by the end of the handshake.
     package let wireBytes: Int
 
     /// The error, if the handshake failed.

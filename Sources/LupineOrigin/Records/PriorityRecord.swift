@@ -14,7 +14,7 @@ package struct OriginPriority: Hashable, Sendable {
 
 /// Records the first PRIORITY_UPDATE frames of all clients. Any thread may use it.
 final class PriorityRecord: Sendable {
-    private static let most = 1_000
+    private static let capacity = 1_000
 
     private let frames = Lock<[OriginPriority]>([])
 
@@ -22,7 +22,7 @@ final class PriorityRecord: Sendable {
 
     func add(_ value: [UInt8], of stream: UInt32, on connection: Int) {
         frames.withLock { frames in
-            guard frames.count < Self.most else { return }
+            guard frames.count < Self.capacity else { return }
             frames.append(
                 OriginPriority(
                     connection: connection, stream: stream, value: String(decoding: value, as: UTF8.self)))

@@ -6,16 +6,16 @@ internal import LupineTLS
 /// Basic and bearer authentication (RFC 7617, RFC 6750): `/basic-auth`, `/hidden-basic-auth`, `/bearer`.
 enum BasicAuthRoutes {
     static func add(to router: inout Router) {
-        for method in ["/basic-auth/{user}/{password}", "/basic-auth/{user}"] {
-            router.any(method) { request throws(Refusal) in
-                guard isRight(request) else {
+        for pattern in ["/basic-auth/{user}/{password}", "/basic-auth/{user}"] {
+            router.any(pattern) { request throws(Refusal) in
+                guard isAuthorized(request) else {
                     return try challenge("Basic realm=\"Fake Realm\"")
                 }
                 return try welcome(request.parameters[0])
             }
         }
         router.any("/hidden-basic-auth/{user}/{password}") { request throws(Refusal) in
-            guard isRight(request) else { throw Refusal(404, "nothing is here") }
+            guard isAuthorized(request) else { throw Refusal(404, "nothing is here") }
             return try welcome(request.parameters[0])
         }
         router.any("/bearer") { request throws(Refusal) in
@@ -30,16 +30,17 @@ enum BasicAuthRoutes {
     /// Returns the value of `Authorization` after the scheme; nil for any other scheme.
     static func credentials(_ scheme: String, _ request: OriginRequest) -> String? {
         guard let value = request.head.fields[.authorization],
-            let blank = value.firstIndex(of: " "), value[..<blank].lowercased() == scheme
+            let space = value.firstIndex(of: " "), value[..<space].lowercased() == scheme
         else { return nil }
-        return String(value[blank...].drop { $0 == " " })
+        return String(value[space...].drop { $0 == " " })
     }
 
+    /// Returns the response to a request with correct credentials.
     static func welcome(_ user: String) throws(Refusal) -> OriginResponse {
         try OriginResponse(json: .object([("authenticated", .bool(true)), ("user", .string(user))]))
     }
 
-    private static func isRight(_ request: OriginRequest) -> Bool {
+    private static func isAuthorized(_ request: OriginRequest) -> Bool {
         let password = request.parameters.count > 1 ? request.parameters[1] : ""
         let expected = Array("\(request.parameters[0]):\(password)".utf8)
         return credentials("basic", request).flatMap { Base64.decode($0.utf8) } == expected

@@ -4,20 +4,20 @@ internal import LupineHTTP
 
 /// Bodies of any length and speed: `/bytes`, `/stream`, `/stream-bytes`, `/drip`, `/chunked`, `/infinite`.
 enum ByteRoutes {
-    private static let octets = "application/octet-stream"
-    private static let mostBytes = 1 << 40
-    private static let mostLines = 1_000_000
-    private static let longest = 3_600.0
+    private static let octetStream = "application/octet-stream"
+    private static let maximumBytes = 1 << 40
+    private static let maximumLines = 1_000_000
+    private static let maximumSeconds = 3_600.0
 
     static func add(to router: inout Router) {
         router.get("/bytes/{n}") { request throws(Refusal) in
-            let count = try request.number(0, atMost: mostBytes)
+            let count = try request.number(0, atMost: maximumBytes)
             return try stream(request, count, length: Int64(count), chunk: nil)
         }
         router.get("/stream-bytes/{n}") { request throws(Refusal) in
             let chunk = try request.number(argument: "chunk_size") ?? 10 << 10
             return try stream(
-                request, try request.number(0, atMost: mostBytes), length: nil,
+                request, try request.number(0, atMost: maximumBytes), length: nil,
                 chunk: min(max(1, chunk), 1 << 20))
         }
         router.get("/stream/{n}") { request throws(Refusal) in try lines(request) }
@@ -41,38 +41,38 @@ enum ByteRoutes {
         return response
     }
 
-    /// Returns random octets, which are the same for the same `seed`.
+    /// Returns a response with pseudo-random octets, which are the same for the same `seed`.
     private static func stream(
         _ request: OriginRequest, _ count: Int, length: Int64?, chunk: Int?
     ) throws(Refusal) -> OriginResponse {
         let seed =
             try request.number(argument: "seed").map { UInt64($0) } ?? UInt64.random(in: 0...UInt64.max)
         var source = SeededOctets(seed: seed)
-        var left = count
-        return try response(octets, length: length) { piece, room in
-            let size = min(left, chunk ?? room)
+        var remaining = count
+        return try response(octetStream, length: length) { piece, room in
+            let size = min(remaining, chunk ?? room)
             source.append(size, to: &piece)
-            left -= size
-            return left == 0 ? .end(trailers: Fields()) : .more
+            remaining -= size
+            return remaining == 0 ? .end(trailers: Fields()) : .more
         }
     }
 
-    /// Returns lines of JSON; each is the echo with a number.
+    /// Returns lines of JSON, each with the description of the request and a number.
     private static func lines(_ request: OriginRequest) throws(Refusal) -> OriginResponse {
-        let count = try request.number(0, atMost: mostLines)
-        let basis = EchoRoutes.basis(request)
+        let count = try request.number(0, atMost: maximumLines)
+        let members = EchoRoutes.requestMembers(request)
         var next = 0
         return try response("application/json", length: nil) { piece, _ in
             guard next < count else { return .end(trailers: Fields()) }
-            piece += JSONWriter.line(.object(basis + [("id", .number(Int64(next)))]))
+            piece += JSONWriter.line(.object(members + [("id", .number(Int64(next)))]))
             next += 1
             return .more
         }
     }
 
-    /// Returns a number of chunks of text, and a trailer with their number.
+    /// Returns a response with the requested number of chunks of text, and a trailer with that number.
     private static func chunks(_ request: OriginRequest) throws(Refusal) -> OriginResponse {
-        let count = try request.number(0, atMost: mostLines)
+        let count = try request.number(0, atMost: maximumLines)
         var trailers = OriginResponse()
         try trailers.add("X-Chunks", String(count))
         let fields = trailers.fields
@@ -92,16 +92,16 @@ enum ByteRoutes {
         let arguments = request.arguments
         let count = try request.number(argument: "numbytes") ?? 10
         guard (1...10 << 20).contains(count) else { throw .badRequest("numbytes is out of range: \(count)") }
-        let duration = try OriginRequest.seconds(arguments["duration"] ?? "2", atMost: longest)
+        let duration = try OriginRequest.seconds(arguments["duration"] ?? "2", atMost: maximumSeconds)
         let pause = duration / count
-        var left = count
-        var answer = try response(octets, length: Int64(count)) { piece, _ in
+        var remaining = count
+        var answer = try response(octetStream, length: Int64(count)) { piece, _ in
             piece.append(UInt8(ascii: "*"))
-            left -= 1
-            if left == 0 { return .end(trailers: Fields()) }
+            remaining -= 1
+            if remaining == 0 { return .end(trailers: Fields()) }
             return pause == .zero ? .more : .pause(pause)
         }
-        answer.delay = try OriginRequest.seconds(arguments["delay"] ?? "0", atMost: longest)
+        answer.delay = try OriginRequest.seconds(arguments["delay"] ?? "0", atMost: maximumSeconds)
         let code = try request.number(argument: "code") ?? 200
         guard (200...999).contains(code) else { throw .badRequest("not a status: \(code)") }
         answer.status = Status(code)

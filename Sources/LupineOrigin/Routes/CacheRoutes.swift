@@ -9,35 +9,36 @@ enum CacheRoutes {
             let tag = "\"\(request.parameters[0])\""
             let fields = request.head.fields
             if let list = request.field("If-Match"), !matches(list, tag, weakly: false) {
-                return try validated(OriginResponse(412), tag)
+                return try tagged(OriginResponse(412), tag)
             }
             if !fields.contains(.ifNoneMatch)
                 || !fields.values(of: .ifNoneMatch).contains(where: {
                     matches($0, tag, weakly: true)
                 })
             {
-                return try validated(try OriginResponse(json: .object(EchoRoutes.basis(request))), tag)
+                return try tagged(try OriginResponse(json: .object(EchoRoutes.requestMembers(request))), tag)
             }
             let isRead = request.head.method == .get || request.head.method == .head
-            return try validated(OriginResponse(isRead ? 304 : 412), tag)
+            return try tagged(OriginResponse(isRead ? 304 : 412), tag)
         }
         router.get("/cache") { request throws(Refusal) in
             let fields = request.head.fields
             guard !fields.contains(.ifNoneMatch), !fields.contains(.ifModifiedSince) else {
-                return try validated(OriginResponse(304), "\"cache\"")
+                return try tagged(OriginResponse(304), "\"cache\"")
             }
-            var response = try OriginResponse(json: .object(EchoRoutes.basis(request)))
-            try response.add(.lastModified, RangeRoutes.modified)
-            return try validated(response, "\"cache\"")
+            var response = try OriginResponse(json: .object(EchoRoutes.requestMembers(request)))
+            try response.add(.lastModified, RangeRoutes.lastModified)
+            return try tagged(response, "\"cache\"")
         }
         router.get("/cache/{seconds}") { request throws(Refusal) in
-            var response = try OriginResponse(json: .object(EchoRoutes.basis(request)))
+            var response = try OriginResponse(json: .object(EchoRoutes.requestMembers(request)))
             try response.add(.cacheControl, "public, max-age=\(try request.number(0))")
             return response
         }
     }
 
-    private static func validated(
+    /// Returns the response with an `ETag`.
+    private static func tagged(
         _ response: OriginResponse, _ tag: String
     ) throws(Refusal) -> OriginResponse {
         var response = response

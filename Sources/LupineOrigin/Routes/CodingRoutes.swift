@@ -35,20 +35,20 @@ enum CodingRoutes {
         return response
     }
 
-    /// Returns the octets encoded with one of zlib's codings.
+    /// Returns `bytes` encoded with one of zlib's codings.
     static func deflated(_ bytes: [UInt8], as coding: DeflateEncoder.Coding) throws(Refusal) -> [UInt8] {
         do throws(CodingError) {
             let encoder = try DeflateEncoder(coding)
             var room = [UInt8](repeating: 0, count: 16 << 10)
             var output: [UInt8] = []
-            var taken = 0
+            var consumed = 0
             while true {
                 var span = room.mutableSpan
                 let step =
-                    taken < bytes.count
-                    ? encoder.encode(bytes.span.extracting(taken...), into: &span)
+                    consumed < bytes.count
+                    ? encoder.encode(bytes.span.extracting(consumed...), into: &span)
                     : encoder.finish(into: &span)
-                taken += step.consumed
+                consumed += step.consumed
                 output += room[..<step.produced]
                 if step.status == .done { return output }
             }

@@ -20,13 +20,13 @@ enum DigestRoutes {
         }
     }
 
-    /// An algorithm, by its name in RFC 7616, or SHA-512, which is not standardized.
+    /// A digest algorithm of RFC 7616, or SHA-512, which is not standardized.
     private struct Algorithm {
         let name: String
         private let function: MessageDigest
         var isSession: Bool { name.hasSuffix("-SESS") }
 
-        /// Fails for an unknown algorithm, and for one that this machine's OpenSSL disables.
+        /// Returns nil for an unknown algorithm, and for one that the installed OpenSSL disables.
         init?(_ text: String) {
             name = text.uppercased()
             switch name.hasSuffix("-SESS") ? String(name.dropLast(5)) : name {
@@ -59,36 +59,37 @@ enum DigestRoutes {
             throw .badRequest("no quality of protection: \(parameters[0])")
         }
         let limit = parameters.count > 4 ? Int(parameters[4]) : nil
-        guard let given = BasicAuthRoutes.credentials("digest", request).map(Self.pairs),
-            let nonce = given["nonce"], let response = given["response"],
-            given["realm"] == realm, given["username"] == parameters[1],
-            given["uri"] == request.head.target.description || given["uri"] == request.pathAndQuery,
-            (given["algorithm"] ?? "MD5").uppercased() == algorithm.name
+        guard let credentials = BasicAuthRoutes.credentials("digest", request).map(Self.parameters(of:)),
+            let nonce = credentials["nonce"], let response = credentials["response"],
+            credentials["realm"] == realm, credentials["username"] == parameters[1],
+            [request.head.target.description, request.pathAndQuery].contains(credentials["uri"]),
+            (credentials["algorithm"] ?? "MD5").uppercased() == algorithm.name
         else { return try challenge(offered, algorithm, isStale: false, nonces) }
-        let quality = given["qop"]
-        guard offered.isEmpty ? quality == nil : offered.contains(quality ?? "") else {
+        let qop = credentials["qop"]
+        guard offered.isEmpty ? qop == nil : offered.contains(qop ?? "") else {
             return try challenge(offered, algorithm, isStale: false, nonces)
         }
-        let (expected, mutual) = digests(request, given, algorithm)
+        let (expected, rspauth) = digests(request, credentials, algorithm)
         guard response == expected else { return try challenge(offered, algorithm, isStale: false, nonces) }
         // The digest is correct: `stale` tells the client to retry with a new nonce, not to ask for another password.
         guard nonces.check(nonce, uses: limit) == .good else {
             return try challenge(offered, algorithm, isStale: true, nonces)
         }
-        guard nonces.use(nonce, count: given["nc"]) else {
+        guard nonces.use(nonce, count: credentials["nc"]) else {
             return try challenge(offered, algorithm, isStale: true, nonces)
         }
-        return try welcome(request, given, mutual, nonces)
+        return try welcome(request, credentials, rspauth, nonces)
     }
 
+    /// Returns the response to correct credentials, with the `Authentication-Info` of RFC 7616 section 3.5.
     private static func welcome(
-        _ request: OriginRequest, _ given: [String: String], _ mutual: String, _ nonces: NonceStore
+        _ request: OriginRequest, _ credentials: [String: String], _ rspauth: String, _ nonces: NonceStore
     ) throws(Refusal) -> OriginResponse {
         var info: [String] = []
-        if let quality = given["qop"], let client = given["cnonce"], let count = given["nc"] {
-            info = ["qop=\(quality)", "rspauth=\"\(mutual)\"", "cnonce=\"\(client)\"", "nc=\(count)"]
+        if let qop = credentials["qop"], let cnonce = credentials["cnonce"], let count = credentials["nc"] {
+            info = ["qop=\(qop)", "rspauth=\"\(rspauth)\"", "cnonce=\"\(cnonce)\"", "nc=\(count)"]
         }
-        if request.arguments["nextnonce"] != nil, let nonce = given["nonce"] {
+        if request.arguments["nextnonce"] != nil, let nonce = credentials["nonce"] {
             nonces.retire(nonce)
             info.append("nextnonce=\"\(nonces.issue())\"")
         }
@@ -97,31 +98,36 @@ enum DigestRoutes {
         return response
     }
 
-    /// Returns the digest that the client must have sent, and the one that authenticates the server (RFC 7616 sections 3.4, 3.5).
+    /// Returns the digest that the client must have sent (RFC 7616 section 3.4), and the one that authenticates the server
+    /// (`rspauth`, section 3.5).
     private static func digests(
-        _ request: OriginRequest, _ given: [String: String], _ algorithm: Algorithm
-    ) -> (request: String, mutual: String) {
+        _ request: OriginRequest, _ credentials: [String: String], _ algorithm: Algorithm
+    ) -> (request: String, rspauth: String) {
         let parameters = request.parameters
-        let value = { (name: String) in given[name] ?? "" }
-        var secret = algorithm.hash("\(parameters[1]):\(realm):\(parameters[2])")
-        if algorithm.isSession { secret = algorithm.hash("\(secret):\(value("nonce")):\(value("cnonce"))") }
+        let value = { (name: String) in credentials[name] ?? "" }
+        var a1Digest = algorithm.hash("\(parameters[1]):\(realm):\(parameters[2])")
+        if algorithm.isSession {
+            a1Digest = algorithm.hash("\(a1Digest):\(value("nonce")):\(value("cnonce"))")
+        }
         let method = request.head.method.rawValue
-        let bodyDigest = given["qop"] == "auth-int" ? ":" + algorithm.hash(request.body) : ""
-        let middle =
-            given["qop"].map { ":\(value("nc")):\(value("cnonce")):\($0)" } ?? ""
-        let what = algorithm.hash("\(method):\(value("uri"))\(bodyDigest)")
-        let digest = algorithm.hash("\(secret):\(value("nonce"))\(middle):\(what)")
-        // For auth-int the response's body is hashed too; it must match what `welcome` writes.
-        let answer =
-            given["qop"] == "auth-int"
-            ? ":"
-                + algorithm.hash(
-                    JSONWriter.document(
-                        .object([("authenticated", .bool(true)), ("user", .string(parameters[1]))]))) : ""
-        let back = algorithm.hash(":\(value("uri"))\(answer)")
-        return (digest, algorithm.hash("\(secret):\(value("nonce"))\(middle):\(back)"))
+        let requestBodyDigest = credentials["qop"] == "auth-int" ? ":" + algorithm.hash(request.body) : ""
+        let noncesAndQop =
+            credentials["qop"].map { ":\(value("nc")):\(value("cnonce")):\($0)" } ?? ""
+        let a2Digest = algorithm.hash("\(method):\(value("uri"))\(requestBodyDigest)")
+        let digest = algorithm.hash("\(a1Digest):\(value("nonce"))\(noncesAndQop):\(a2Digest)")
+        // For auth-int the response's body is hashed too; it must be the document that `welcome` writes.
+        var responseBodyDigest = ""
+        if credentials["qop"] == "auth-int" {
+            let document = JSONWriter.document(
+                .object([("authenticated", .bool(true)), ("user", .string(parameters[1]))]))
+            responseBodyDigest = ":" + algorithm.hash(document)
+        }
+        let responseA2Digest = algorithm.hash(":\(value("uri"))\(responseBodyDigest)")
+        let rspauth = algorithm.hash("\(a1Digest):\(value("nonce"))\(noncesAndQop):\(responseA2Digest)")
+        return (digest, rspauth)
     }
 
+    /// Returns the response that challenges the client with a new nonce.
     private static func challenge(
         _ offered: [String], _ algorithm: Algorithm, isStale: Bool, _ nonces: NonceStore
     ) throws(Refusal) -> OriginResponse {
@@ -135,8 +141,8 @@ enum DigestRoutes {
         return response
     }
 
-    /// Returns the parameters of the credentials, with lowercase names.
-    private static func pairs(_ text: String) -> [String: String] {
+    /// Parses the parameters of the credentials; their names are lowercased.
+    private static func parameters(of text: String) -> [String: String] {
         let octets = Array(text.utf8)
         let bytes = octets.span
         var found: [String: String] = [:]

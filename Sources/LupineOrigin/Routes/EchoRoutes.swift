@@ -8,7 +8,7 @@ internal import LupineTransport
 enum EchoRoutes {
     static func add(to router: inout Router) {
         router.get("/get") { request throws(Refusal) in
-            try OriginResponse(json: .object(basis(request)))
+            try OriginResponse(json: .object(requestMembers(request)))
         }
         for (method, pattern) in [
             ("POST", "/post"), ("PUT", "/put"), ("PATCH", "/patch"), ("DELETE", "/delete"),
@@ -16,13 +16,13 @@ enum EchoRoutes {
             router.add(
                 [method], pattern,
                 .collected { request throws(Refusal) in
-                    try OriginResponse(json: .object(basis(request) + content(request)))
+                    try OriginResponse(json: .object(requestMembers(request) + content(request)))
                 })
         }
         for pattern in ["/anything", "/anything/{*}"] {
             router.any(pattern) { request throws(Refusal) in
                 let method: [(String, JSON)] = [("method", .string(request.head.method.rawValue))]
-                return try OriginResponse(json: .object(basis(request) + content(request) + method))
+                return try OriginResponse(json: .object(requestMembers(request) + content(request) + method))
             }
         }
         router.get("/headers") { request throws(Refusal) in
@@ -39,8 +39,8 @@ enum EchoRoutes {
         }
     }
 
-    /// Returns the arguments, headers, client address and URL of the request.
-    static func basis(_ request: OriginRequest) -> [(String, JSON)] {
+    /// Returns the members that describe the request: its arguments, headers, client address and URL.
+    static func requestMembers(_ request: OriginRequest) -> [(String, JSON)] {
         [
             ("args", request.arguments.json), ("headers", headers(request)),
             ("origin", .string(client(request))), ("url", .string(url(request))),
@@ -50,14 +50,14 @@ enum EchoRoutes {
     /// Returns the fields of the request; values of the same name are joined by commas.
     static func headers(_ request: OriginRequest) -> JSON {
         var members: [(name: String, values: [String])] = []
-        var places: [FieldName: Int] = [:]
+        var memberIndexes: [FieldName: Int] = [:]
         let fields = request.head.fields
         for index in 0..<fields.count {
             let name = fields.fieldName(at: index)
-            if let place = places[name] {
-                members[place].values.append(fields.value(at: index))
+            if let memberIndex = memberIndexes[name] {
+                members[memberIndex].values.append(fields.value(at: index))
             } else {
-                places[name] = members.count
+                memberIndexes[name] = members.count
                 members.append((fields.name(at: index), [fields.value(at: index)]))
             }
         }
@@ -74,7 +74,7 @@ enum EchoRoutes {
         request.base + request.pathAndQuery
     }
 
-    /// Returns the body as data, files, form and JSON.
+    /// Returns the members that describe the body: as data, files, form and JSON.
     private static func content(_ request: OriginRequest) throws(Refusal) -> [(String, JSON)] {
         var form = FormPairs()
         var files = FormPairs()
@@ -92,6 +92,7 @@ enum EchoRoutes {
         return [("data", .string(data)), ("files", files.json), ("form", form.json), ("json", json)]
     }
 
+    /// Returns the fields and the files of a multipart body. Refuses an invalid body.
     private static func parts(_ request: OriginRequest) throws(Refusal) -> (form: FormPairs, files: FormPairs)
     {
         guard var reader = MultipartReader(contentType: request.head.fields) else {

@@ -3,7 +3,7 @@
 internal import LupineTLS
 internal import LupineTransport
 
-/// The issued nonces, 4,096 at most, and up to 4,096 uses of each. Any thread may use it.
+/// The issued nonces, 4,096 at capacity, and up to 4,096 uses of each. Any thread may use it.
 final class NonceStore: Sendable {
     /// The validity of a nonce.
     enum Verdict: Hashable {
@@ -14,26 +14,29 @@ final class NonceStore: Sendable {
 
     private struct Entry {
         var uses = 0
+        /// The values of `nc` with which the nonce was used.
         var counts: Set<String> = []
         var isRetired = false
 
+        /// Counts a use. Returns false for a replay.
         mutating func use(_ count: String?) -> Bool {
             uses += 1
-            if uses >= NonceStore.most { isRetired = true }
+            if uses >= NonceStore.capacity { isRetired = true }
             guard let count else { return true }
-            guard counts.count < NonceStore.most else { return false }
+            guard counts.count < NonceStore.capacity else { return false }
             return counts.insert(count).inserted
         }
     }
 
-    private static let most = 4_096
+    /// The maximum number of nonces, and of uses of each.
+    private static let capacity = 4_096
     private let entries = Lock<[String: Entry]>([:])
 
     /// Issues a new nonce. When the store is full, all earlier nonces are forgotten.
     func issue() -> String {
         let nonce = Hexadecimal.lowercase((0..<16).map { _ in UInt8.random(in: 0...255) })
         entries.withLock { entries in
-            if entries.count >= Self.most { entries.removeAll() }
+            if entries.count >= Self.capacity { entries.removeAll() }
             entries[nonce] = Entry()
         }
         return nonce
@@ -47,12 +50,12 @@ final class NonceStore: Sendable {
         }
     }
 
-    /// Uses a nonce. Returns false if it was already used with this `count`, a replay (RFC 7616 section 5.5), or is unknown. One
-    /// that has been used often enough is stale from then on, so that a client cannot grow the store.
+    /// Counts a use of a nonce. Returns false if the nonce is unknown or was already used with this `count`, which is a replay
+    /// (RFC 7616 section 5.5). After the maximum number of uses a nonce is stale, so that a client cannot grow the store.
     func use(_ nonce: String, count: String?) -> Bool {
         entries.withLock { entries in entries[nonce]?.use(count) ?? false }
     }
 
-    /// Makes a nonce stale, because the client was given another one.
+    /// Makes a nonce stale. Called when the client is given another one.
     func retire(_ nonce: String) { entries.withLock { $0[nonce]?.isRetired = true } }
 }

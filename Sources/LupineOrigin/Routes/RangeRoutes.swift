@@ -6,8 +6,8 @@ internal import LupineHTTP
 ///
 /// `?etag=` sets its entity tag; `?duration=` and `?chunk_size=` slow it down.
 enum RangeRoutes {
-    /// When the body was modified.
-    static let modified = "Sun, 06 Nov 1994 08:49:37 GMT"
+    /// The value of `Last-Modified`.
+    static let lastModified = "Sun, 06 Nov 1994 08:49:37 GMT"
     private static let alphabet = Array("abcdefghijklmnopqrstuvwxyz".utf8)
 
     static func add(to router: inout Router) {
@@ -17,7 +17,9 @@ enum RangeRoutes {
     private static func answer(_ request: OriginRequest) throws(Refusal) -> OriginResponse {
         let length = Int64(try request.number(0, atMost: 1 << 40))
         let tag = "\"\(request.arguments["etag"] ?? "range\(length)")\""
-        let range = isFresh(request, tag) ? ByteRange(request.head.fields[.range], length: length) : .whole
+        let range =
+            isRangeApplicable(request, tag)
+            ? ByteRange(request.head.fields[.range], length: length) : .whole
         var response: OriginResponse
         switch range {
         case .whole: response = try content(request, 0..<length)
@@ -30,16 +32,15 @@ enum RangeRoutes {
             try response.add(.contentRange, "bytes */\(length)")
         }
         try response.add(.eTag, tag)
-        try response.add(.lastModified, modified)
+        try response.add(.lastModified, lastModified)
         try response.add(.acceptRanges, "bytes")
         return response
     }
 
-    /// Returns whether `If-Range` matches: a range applies only to the version that the client has a part of (RFC 9110 section
-    /// 13.1.5).
-    private static func isFresh(_ request: OriginRequest, _ tag: String) -> Bool {
+    /// Returns whether a range applies: `If-Range` is absent, or names the current version (RFC 9110 section 13.1.5).
+    private static func isRangeApplicable(_ request: OriginRequest, _ tag: String) -> Bool {
         guard let condition = request.head.fields[.ifRange] else { return true }
-        return condition == tag || condition == modified
+        return condition == tag || condition == lastModified
     }
 
     private static func content(

@@ -4,18 +4,19 @@ internal import LupineHTTP
 
 /// Redirects: `/redirect/{n}` and its variants end at `/get` after `n` redirects, `/redirect-to` at the given URL.
 enum RedirectRoutes {
-    private static let longest = 1_000
+    private static let maximumRedirects = 1_000
 
     static func add(to router: inout Router) {
         router.any("/redirect/{n}") { request throws(Refusal) in
             let isAbsolute = request.arguments["absolute"]?.lowercased() == "true"
-            return try step(request, isAbsolute ? "absolute-redirect" : "relative-redirect", isAbsolute)
+            let name = isAbsolute ? "absolute-redirect" : "relative-redirect"
+            return try nextRedirect(request, name, isAbsolute)
         }
         router.any("/relative-redirect/{n}") { request throws(Refusal) in
-            try step(request, "relative-redirect", false)
+            try nextRedirect(request, "relative-redirect", false)
         }
         router.any("/absolute-redirect/{n}") { request throws(Refusal) in
-            try step(request, "absolute-redirect", true)
+            try nextRedirect(request, "absolute-redirect", true)
         }
         router.any("/redirect-to") { request throws(Refusal) in
             // A form may also contain the URL, as in a redirected POST.
@@ -28,13 +29,14 @@ enum RedirectRoutes {
         }
     }
 
-    private static func step(
+    /// Returns the redirect to the next URL of a chain.
+    private static func nextRedirect(
         _ request: OriginRequest, _ name: String, _ isAbsolute: Bool
     ) throws(Refusal) -> OriginResponse {
-        let left = try request.number(0, atMost: longest)
-        guard left > 0 else { throw .badRequest("0 redirects lead nowhere") }
+        let remaining = try request.number(0, atMost: maximumRedirects)
+        guard remaining > 0 else { throw .badRequest("0 redirects lead nowhere") }
         let base = isAbsolute ? request.base : ""
-        return try redirect(302, to: base + (left == 1 ? "/get" : "/\(name)/\(left - 1)"))
+        return try redirect(302, to: base + (remaining == 1 ? "/get" : "/\(name)/\(remaining - 1)"))
     }
 
     private static func redirect(_ status: Int, to location: String) throws(Refusal) -> OriginResponse {

@@ -30,8 +30,9 @@ extension Router {
         return router
     }
 
-    /// Answers OPTIONS for the whole server (RFC 9110 §9.3.7) with the methods that it implements.
-    static let whole = Endpoint.immediate { _ throws(Refusal) in
+    /// The endpoint for OPTIONS requests about the whole server (RFC 9110 §9.3.7): it returns the methods that the server
+    /// implements.
+    static let serverOptions = Endpoint.immediate { _ throws(Refusal) in
         var response = OriginResponse(204)
         try response.add(.allow, "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS")
         return response

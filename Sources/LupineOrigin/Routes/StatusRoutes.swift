@@ -4,15 +4,15 @@ internal import LupineHTTP
 
 /// Responses with a requested status, delay or header: `/status`, `/delay`, `/response-headers`.
 enum StatusRoutes {
-    private static let longestDelay = 3_600.0
+    private static let maximumDelay = 3_600.0
 
     static func add(to router: inout Router) {
         router.any("/status/{codes}") { request throws(Refusal) in
-            try response(status: try choose(from: request.parameters[0]))
+            try response(status: try chooseStatus(from: request.parameters[0]))
         }
         router.any("/delay/{seconds}") { request throws(Refusal) in
-            var response = try OriginResponse(json: .object(EchoRoutes.basis(request)))
-            response.delay = try OriginRequest.seconds(request.parameters[0], atMost: longestDelay)
+            var response = try OriginResponse(json: .object(EchoRoutes.requestMembers(request)))
+            response.delay = try OriginRequest.seconds(request.parameters[0], atMost: maximumDelay)
             return response
         }
         router.add(
@@ -22,7 +22,7 @@ enum StatusRoutes {
                 var response = try OriginResponse(json: arguments.json)
                 var type: String?
                 for (name, value) in arguments.pairs {
-                    // The last value replaces the document's media type.
+                    // The last `content-type` replaces that of the document.
                     if name.lowercased() == "content-type" {
                         type = value
                     } else {
@@ -39,8 +39,8 @@ enum StatusRoutes {
             })
     }
 
-    /// Returns one status of a list such as `200,500` or, with weights, `200:0.9,500:0.1`.
-    private static func choose(from text: String) throws(Refusal) -> Int {
+    /// Returns a random status of a list such as `200,500` or, with weights, `200:0.9,500:0.1`.
+    private static func chooseStatus(from text: String) throws(Refusal) -> Int {
         var choices: [(code: Int, weight: Double)] = []
         for element in text.split(separator: ",") {
             let parts = element.split(separator: ":")
@@ -60,6 +60,7 @@ enum StatusRoutes {
         return last.code
     }
 
+    /// Returns a response with the fields that its status requires.
     private static func response(status: Int) throws(Refusal) -> OriginResponse {
         var response = OriginResponse(status)
         switch status {

@@ -47,13 +47,13 @@ private final class HashSink: BodySink {
 
 /// Reports the names, types, sizes and hashes of the parts of a form, without storing their content.
 private final class PartsSink: BodySink {
-    private static let mostParts = 10_000
+    private static let maximumParts = 10_000
     /// The maximum number of octets of all names and types.
-    private static let mostText = 1 << 20
+    private static let maximumTextOctets = 1 << 20
 
     private var reader: MultipartReader
     private var parts: [JSON] = []
-    private var textCount = 0
+    private var textOctets = 0
     private var part = PartDescription(Fields())
     private var hash = RunningDigest(.sha256)
     private var count: Int64 = 0
@@ -69,13 +69,13 @@ private final class PartsSink: BodySink {
     private func handle(_ event: MultipartReader.Event) throws(Refusal) {
         switch event {
         case .part(let fields):
-            guard parts.count < Self.mostParts else {
-                throw Refusal(413, "more than \(Self.mostParts) parts")
+            guard parts.count < Self.maximumParts else {
+                throw Refusal(413, "more than \(Self.maximumParts) parts")
             }
             part = PartDescription(fields)
-            textCount += [part.name, part.fileName ?? "", part.type ?? ""].reduce(0) { $0 + $1.utf8.count }
-            guard textCount <= Self.mostText else {
-                throw Refusal(413, "names and types of parts are more than \(Self.mostText) octets")
+            textOctets += [part.name, part.fileName ?? "", part.type ?? ""].reduce(0) { $0 + $1.utf8.count }
+            guard textOctets <= Self.maximumTextOctets else {
+                throw Refusal(413, "names and types of parts are more than \(Self.maximumTextOctets) octets")
             }
             hash = RunningDigest(.sha256)
             count = 0

@@ -2,7 +2,7 @@
 
 internal import LupineTransport
 
-/// A gate that is opened once, and that connections and tests can wait for instead of guessing times.
+/// An event that happens once: connections and tests wait for it instead of estimating delays.
 ///
 /// Any thread may use it.
 package final class Gate: Sendable {

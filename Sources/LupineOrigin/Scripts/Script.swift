@@ -31,9 +31,9 @@ package struct Script: Sendable {
         case waitForSignal(String)
         /// Waits until this gate is opened; it need not be one of the origin's.
         case waitForGate(Gate)
-        /// Opens the gate of this name, to tell others that the script has reached this step.
+        /// Opens the gate of this name, which shows others that the script has reached this step.
         case signal(String)
-        /// From here on pauses after every `bytes` bytes that are read.
+        /// Makes all later steps pause after every `bytes` bytes that they read.
         case slowRead(bytes: Int, every: Duration)
         /// Ends with a reset (RST).
         case reset
@@ -43,13 +43,13 @@ package struct Script: Sendable {
         case close
         /// Does nothing more until the origin is shut down or the connection fails.
         case stall
-        /// Serves HTTP from here on, as on other connections; later steps are ignored.
+        /// Ends the script: the connection serves HTTP, like those without a script. Later steps are ignored.
         case speakHTTP
 
         // The remaining steps need TLS, and close the connection where there is none.
 
-        /// Starts TLS over the present channel: after the response to a CONNECT, in a script on the socket, or inside TLS. The
-        /// next step runs after the handshake. `cutting`: see `cutWire`.
+        /// Starts TLS over the current channel: after the response to a CONNECT, in a script on the socket, or inside TLS. The
+        /// next step runs after the handshake. `cutting` has the same effect as `cutWire`.
         case startTLS(cutting: WireCut? = nil)
         /// Closes as `close` does, but without a close_notify: the client should detect the truncation.
         case closeWithoutNotify
@@ -57,8 +57,8 @@ package struct Script: Sendable {
         case sendCloseNotify
         /// Sends bytes between the TLS records, unencrypted.
         case sendBeneathTLS([UInt8])
-        /// Cuts the ciphertext after a number of bytes, in the middle of a record or handshake. Bytes beyond the cut are never
-        /// sent, and steps that wait until they are sent never run.
+        /// Cuts the ciphertext after a number of bytes, in the middle of a record or handshake. Bytes after the cut are never
+        /// sent, and steps that wait until these bytes are sent never run.
         case cutWire(WireCut)
         /// Requests a renegotiation (TLS 1.2 only).
         case requestRenegotiation
@@ -105,7 +105,7 @@ package final class ScriptPlan: Sendable {
     package enum Afterwards: Sendable {
         /// They follow the last script.
         case repeatLast
-        /// They are closed as soon as they are accepted.
+        /// They are closed when they are accepted.
         case refuse
         /// The next one is closed together with the listener: the kernel refuses further clients.
         case stopListening
@@ -122,7 +122,8 @@ package final class ScriptPlan: Sendable {
     package let scripts: [Script]
     /// The treatment of connections after the last script.
     package let afterwards: Afterwards
-    private let used = Lock(0)
+    /// The number of connections for which `next` has chosen.
+    private let chosenCount = Lock(0)
 
     /// Creates a plan in which the first connection follows the first script, and so on.
     package init(_ scripts: [Script], afterwards: Afterwards = .repeatLast) {
@@ -136,7 +137,7 @@ package final class ScriptPlan: Sendable {
     }
 
     /// Returns the decision about the connection with number `index`.
-    func script(for index: Int) -> Choice {
+    func choice(for index: Int) -> Choice {
         if index < scripts.count { return .follow(scripts[index]) }
         switch afterwards {
         case .repeatLast:
@@ -149,10 +150,10 @@ package final class ScriptPlan: Sendable {
 
     /// Returns the decision about the next connection.
     func next() -> Choice {
-        script(
-            for: used.withLock { used in
-                defer { used += 1 }
-                return used
-            })
+        let index = chosenCount.withLock { count in
+            defer { count += 1 }
+            return count
+        }
+        return choice(for: index)
     }
 }

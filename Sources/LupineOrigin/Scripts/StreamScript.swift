@@ -6,14 +6,14 @@ package import LupineHTTP2
 /// frames, pauses and endings that a test needs.
 ///
 /// Steps run in order, each when the previous one has ended. A stream that its script does not end stays open. Heads and content
-/// pass through the connection's state machine, like those of any endpoint; `frame` and `octets` bypass it, and should not end
-/// a stream that it considers open. Over HTTP/1.1 the request is refused (400).
+/// pass through the connection's state machine, like those of any endpoint. `frame` and `octets` bypass the machine, and should
+/// not end a stream that the machine considers open. Over HTTP/1.1 the request is refused (400).
 package struct StreamScript: Sendable {
     /// The stream of a frame.
     package enum Target: Hashable, Sendable {
         /// The script's own stream.
         case own
-        /// The client's stream that many streams after the script's own.
+        /// The client's stream that is this number of streams after the script's own.
         case ahead(UInt32)
         /// Stream 0: the connection.
         case connection
@@ -32,7 +32,7 @@ package struct StreamScript: Sendable {
         /// Waits until the client has reset the stream or the connection has ended. Afterwards only the `signal` steps that
         /// directly follow are performed.
         case expectReset
-        /// From here on the request's content is not consumed, so that its windows are not enlarged.
+        /// Stops consuming the request's content, so that its windows are not enlarged.
         case keepContent
         /// Sends a header list without validating it.
         case head([(name: String, value: String)], endsStream: Bool = false)
@@ -57,9 +57,9 @@ package struct StreamScript: Sendable {
         case waitForSignal(String)
         /// Waits until this gate is opened; it need not be one of the origin's.
         case waitForGate(Gate)
-        /// Opens the gate of this name, to tell others that the script has reached this step.
+        /// Opens the gate of this name, which shows others that the script has reached this step.
         case signal(String)
-        /// From here on the connection sends nothing, and drops its input.
+        /// Makes the connection send nothing more, and drop its input.
         case fallSilent
         /// Closes the connection, with a reset if `resetting`.
         case end(resetting: Bool = false)

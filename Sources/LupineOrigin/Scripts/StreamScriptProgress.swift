@@ -6,12 +6,12 @@ struct StreamScriptProgress {
     private var position = 0
     /// The content of the request that has arrived.
     var received: [UInt8] = []
-    /// Whether content is no longer consumed.
+    /// Whether a `keepContent` step has run: content is no longer consumed.
     var keepsContent = false
-    /// The number of octets of content that arrived and were not consumed.
-    var kept = 0
-    /// Whether the current step has begun and not ended.
-    var isUnderWay = false
+    /// The number of received octets of content that have not been consumed.
+    var unconsumed = 0
+    /// Whether the current step has begun.
+    var hasBegun = false
 
     init(_ script: StreamScript) { steps = script.steps }
 
@@ -27,6 +27,6 @@ struct StreamScriptProgress {
     /// Ends the current step.
     mutating func advance() {
         position += 1
-        isUnderWay = false
+        hasBegun = false
     }
 }

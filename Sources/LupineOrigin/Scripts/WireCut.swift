@@ -4,7 +4,7 @@
 package struct WireCut: Hashable, Sendable {
     /// The event that the client receives at the cut.
     package enum Ending: Hashable, Sendable {
-        /// Nothing: the rest is never sent.
+        /// None: the bytes after the cut are never sent.
         case stall
         /// The end of the stream.
         case end

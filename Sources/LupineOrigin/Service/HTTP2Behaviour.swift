@@ -10,12 +10,12 @@ package struct HTTP2Behaviour: Sendable {
     package var connectionWindow = 1 << 20
     /// The size of the dynamic table that a client's encoder may use.
     package var headerTable = 4_096
-    /// The number of requests after which a connection announces its end with GOAWAY. It closes when the requests in flight are
-    /// answered: the two steps of RFC 9113 §6.8.
+    /// The number of requests after which a connection announces its end with GOAWAY; nil for no limit. The connection closes
+    /// when the requests in flight are answered: the two steps of RFC 9113 §6.8.
     package var requestsPerConnection: Int?
-    /// Whether it announces that it uses the priorities of RFC 9218. It uses them in either case.
+    /// Whether the origin announces that it uses the priorities of RFC 9218. It uses them in either case.
     package var announcesPriorities = true
-    /// Whether it announces that it accepts web sockets (SETTINGS_ENABLE_CONNECT_PROTOCOL, RFC 8441).
+    /// Whether the origin announces that it accepts web sockets (SETTINGS_ENABLE_CONNECT_PROTOCOL, RFC 8441).
     package var acceptsWebSockets = true
 
     /// Creates the default behaviour.

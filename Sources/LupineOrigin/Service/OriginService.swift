@@ -19,7 +19,9 @@ final class OriginService: Sendable {
         self.configuration = configuration
         var contexts: [TLSServerContext] = []
         if let tls = configuration.tls {
-            for one in [tls] + configuration.furtherTLS { contexts.append(try TLSServerContext(one)) }
+            for settings in [tls] + configuration.furtherTLS {
+                contexts.append(try TLSServerContext(settings))
+            }
         }
         self.contexts = contexts
         handshakes = HandshakeRecord(counts)
@@ -30,11 +32,12 @@ final class OriginService: Sendable {
     /// Whether connections use TLS.
     var isSecure: Bool { !contexts.isEmpty }
 
-    /// Returns the TLS context of the connection with a number; nil without TLS.
+    /// Returns the TLS context of a connection; nil without TLS.
     func tls(for number: Int) -> TLSServerContext? {
         contexts.isEmpty ? nil : contexts[number % contexts.count]
     }
 
+    /// A copy of the routes.
     var router: Router { routes.withLock { $0 } }
 
     /// Returns the endpoint for a method and a path; if only the method does not match, the methods that the path accepts.
@@ -43,11 +46,12 @@ final class OriginService: Sendable {
         return router.match(method, path)
     }
 
+    /// Adds an endpoint that precedes the existing ones.
     func add(_ method: String?, _ pattern: String, _ endpoint: Endpoint) {
-        routes.withLock { $0.add(method.map { [$0] }, pattern, endpoint, first: true) }
+        routes.withLock { $0.add(method.map { [$0] }, pattern, endpoint, precedes: true) }
     }
 
-    /// Returns the gate with a name, always the same one. Creates it on first use.
+    /// Returns the gate with a name: creates it on the first call, and returns the same gate for later ones.
     func gate(_ name: String) -> Gate {
         gates.withLock { gates in
             if let gate = gates[name] { return gate }

@@ -5,10 +5,10 @@
 protocol Conversation: AnyObject {
     /// Whether the connection should read from the socket. If not, bytes stay in the kernel, and the client has to wait.
     var wantsInput: Bool { get }
-    /// Whether it is the client's turn. Only then does the idle timeout apply.
+    /// Whether the conversation waits for the client only. The idle timeout applies only then.
     var awaitsClient: Bool { get }
-    /// Makes progress with the input and the free output space. Returns false if there was none.
+    /// Processes as much input as there is space for output. Returns false if nothing could be done.
     func advance(_ connection: ServerConnection) -> Bool
-    /// Called when the timer has fired or the gate has opened that the conversation waits for.
+    /// Called when the wait that the conversation has begun with `ServerConnection.wait` ends.
     func resume(_ connection: ServerConnection)
 }

@@ -9,14 +9,14 @@ protocol EchoWire: AnyObject {
     /// The number of received octets that have not been consumed.
     var inputCount: Int { get }
     /// Whether the client has closed its half.
-    var peerEnded: Bool { get }
+    var hasPeerEnded: Bool { get }
     /// Calls `body` with the received octets.
     func withInput<Result, Failure: Error>(
         _ body: (Span<UInt8>) throws(Failure) -> Result
     ) throws(Failure) -> Result
     /// Removes octets from the front of the input.
     func consume(_ count: Int)
-    /// Ends once everything is sent.
+    /// Ends the transport when all output has been sent.
     func finish(_ ending: ServerConnection.Ending)
 }
 

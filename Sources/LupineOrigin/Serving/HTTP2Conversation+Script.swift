@@ -6,17 +6,17 @@ internal import LupineTransport
 /// Streams that follow a script, while others are answered.
 extension HTTP2Conversation {
     /// Starts a stream's script.
-    func perform(_ script: StreamScript, on stream: OriginStream, _ connection: ServerConnection) {
+    func startScript(_ script: StreamScript, on stream: OriginStream, _ connection: ServerConnection) {
         stream.scriptProgress = StreamScriptProgress(script)
         stream.reply = .streaming(nil)
         runScript(stream, connection)
     }
 
-    /// Handles content received on a scripted stream.
-    func take(_ octets: Span<UInt8>, on stream: OriginStream, _ connection: ServerConnection) {
+    /// Handles content received on a stream that follows a script.
+    func receiveScripted(_ octets: Span<UInt8>, on stream: OriginStream, _ connection: ServerConnection) {
         stream.scriptProgress?.received.append(octets)
         if stream.scriptProgress?.keepsContent == true {
-            stream.scriptProgress?.kept += octets.count
+            stream.scriptProgress?.unconsumed += octets.count
         } else {
             machine.consumed(octets.count, on: stream.id)
         }
@@ -31,10 +31,10 @@ extension HTTP2Conversation {
         }
         guard stream.scriptProgress?.step == nil else { return }
         stream.reply = .sent
-        forgetIfOver(stream)
+        forgetIfEnded(stream)
     }
 
-    /// Performs a step. Returns false while it has not ended.
+    /// Begins or continues a step. Returns false until the step has ended.
     private func perform(
         _ step: StreamScript.Step, on stream: OriginStream, _ connection: ServerConnection
     ) -> Bool {
@@ -55,10 +55,10 @@ extension HTTP2Conversation {
                 forget(stream)
             }
         case .content(let octets, _, let endsStream):
-            if stream.scriptProgress?.isUnderWay == true {
+            if stream.scriptProgress?.hasBegun == true {
                 return stream.content.isEmpty && stream.trailers == nil
             }
-            stream.scriptProgress?.isUnderWay = true
+            stream.scriptProgress?.hasBegun = true
             stream.content = octets
             stream.contentStart = 0
             stream.trailers = endsStream ? .init() : nil
@@ -81,19 +81,19 @@ extension HTTP2Conversation {
             machine.sendPing(0)
         case .goAway(let code, let last):
             machine.takeOutput(into: &connection.output)
-            FrameWriter.goAway(last: number(of: last, stream), code, into: &connection.output)
+            FrameWriter.goAway(last: streamID(of: last, stream), code, into: &connection.output)
         case .frame(let type, let flags, let target, let payload):
             machine.takeOutput(into: &connection.output)
             FrameWriter.header(
                 FrameType(rawValue: type), length: payload.count, flags: FrameFlags(rawValue: flags),
-                number(of: target, stream), into: &connection.output)
+                streamID(of: target, stream), into: &connection.output)
             connection.output += payload
         case .octets(let octets):
             machine.takeOutput(into: &connection.output)
             connection.output += octets
         case .pause(let duration):
-            if stream.scriptProgress?.isUnderWay == true { return false }
-            stream.scriptProgress?.isUnderWay = true
+            if stream.scriptProgress?.hasBegun == true { return false }
+            stream.scriptProgress?.hasBegun = true
             connection.call(after: duration, scriptResumption(stream, connection))
             return false
         case .waitForSignal(let name):
@@ -114,8 +114,8 @@ extension HTTP2Conversation {
         return true
     }
 
-    /// Called when the client has reset a stream or the connection ends. If its script waits for that, the `signal` steps that
-    /// directly follow are still performed; all other steps are not.
+    /// Called when the client has reset a stream or the connection ends. If the stream's script waits for that, the `signal`
+    /// steps that directly follow are still performed; all other steps are not.
     func abandonScript(of stream: OriginStream, _ connection: ServerConnection) {
         guard case .expectReset? = stream.scriptProgress?.step else { return }
         stream.scriptProgress?.advance()
@@ -125,7 +125,7 @@ extension HTTP2Conversation {
         }
     }
 
-    /// Returns a closure that ends the current step's wait. It holds weak references only.
+    /// Returns a closure that ends the current step and continues the script. The closure holds weak references only.
     private func scriptResumption(_ stream: OriginStream, _ connection: ServerConnection) -> () -> Void {
         { [weak self, weak stream, weak connection] in
             guard let self, let stream, let connection, streams[stream.id] === stream else { return }
@@ -134,13 +134,14 @@ extension HTTP2Conversation {
         }
     }
 
+    /// Begins a step that ends when the gate opens.
     private func wait(for gate: Gate, _ stream: OriginStream, _ connection: ServerConnection) {
-        guard stream.scriptProgress?.isUnderWay == false else { return }
-        stream.scriptProgress?.isUnderWay = true
+        guard stream.scriptProgress?.hasBegun == false else { return }
+        stream.scriptProgress?.hasBegun = true
         connection.call(when: gate, scriptResumption(stream, connection))
     }
 
-    private func number(of target: StreamScript.Target, _ stream: OriginStream) -> StreamID {
+    private func streamID(of target: StreamScript.Target, _ stream: OriginStream) -> StreamID {
         switch target {
         case .own: stream.id
         case .ahead(let count): StreamID(stream.id.rawValue &+ 2 &* count)

@@ -6,7 +6,7 @@ internal import LupineHTTP2
 /// Streams that become web sockets (RFC 8441 §5).
 extension HTTP2Conversation {
     /// Accepts a web socket on its stream. Returns the refusal if its request is not valid.
-    func accept(
+    func acceptWebSocket(
         _ behaviour: WebSocketBehaviour, _ head: RequestHead, on stream: OriginStream
     ) throws(Refusal) -> OriginResponse? {
         let acceptance: WebSocketAcceptance
@@ -17,12 +17,12 @@ extension HTTP2Conversation {
         send(acceptance.response, on: stream)
         stream.reply = .streaming(nil)
         stream.socket = StreamWire(WebSocketEcho(behaviour, acceptance.agreement))
-        converse(on: stream)
+        advanceWebSocket(on: stream)
         return nil
     }
 
-    /// Advances a web socket: handles its input as far as its output has room, and queues the output.
-    func converse(on stream: OriginStream) {
+    /// Handles a web socket's input as far as there is space for output, and queues the output.
+    func advanceWebSocket(on stream: OriginStream) {
         guard let wire = stream.socket, streams[stream.id] === stream else { return }
         wire.backlog = stream.content.count - stream.contentStart
         while !wire.isOver, wire.echo.advance(over: wire) {}

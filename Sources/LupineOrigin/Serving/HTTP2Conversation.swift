@@ -15,7 +15,7 @@ final class HTTP2Conversation: Conversation {
     var machine: HTTP2Machine
     private let behaviour: HTTP2Behaviour
     private(set) var streams: [StreamID: OriginStream] = [:]
-    /// The queue of streams that may have content to send: by urgency, and in turn for equal urgency.
+    /// The queue of streams that may have content to send: sorted by urgency; streams of equal urgency take turns.
     private var senders: [OriginStream] = []
     /// The urgency in the last PRIORITY_UPDATE for a stream that was not open. The machine reports it right before the request.
     private var earlyUrgency: (id: StreamID, urgency: Urgency)?
@@ -83,12 +83,12 @@ final class HTTP2Conversation: Conversation {
     private func drop(_ connection: ServerConnection) -> Bool {
         let count = connection.inputCount
         connection.consume(count)
-        guard connection.peerEnded, !isOver else { return count > 0 }
+        guard connection.hasPeerEnded, !isOver else { return count > 0 }
         end(connection, lingering: false)
         return true
     }
 
-    // MARK: in
+    // MARK: receiving
 
     /// Handles one event of the input. Returns false if there is none.
     private func handleNextEvent(_ connection: ServerConnection) -> Bool {
@@ -104,27 +104,27 @@ final class HTTP2Conversation: Conversation {
                     connection.withInput { octets.append($0, range) }
                     scripted = (stream, octets)
                 } else {
-                    take(range, on: id, connection)
+                    receiveContent(range, on: id, connection)
                 }
             }
             connection.consume(consumed)
             if let (stream, octets) = scripted {
                 if let socket = stream.socket {
                     socket.receive(octets.span)
-                    converse(on: stream)
+                    advanceWebSocket(on: stream)
                 } else {
-                    take(octets.span, on: stream, connection)
+                    receiveScripted(octets.span, on: stream, connection)
                 }
             }
             switch event {
             case .needMore:
-                if connection.peerEnded, connection.inputCount == 0 {
+                if connection.hasPeerEnded, connection.inputCount == 0 {
                     end(connection, lingering: false)
                     return true
                 }
                 return consumed > 0
-            case .request(let id, let request): begin(id, request, connection)
-            case .end(let id, let trailers): requestEnded(id, trailers, connection)
+            case .request(let id, let request): beginRequest(id, request, connection)
+            case .end(let id, let trailers): endRequest(id, trailers, connection)
             case .reset(let id, _), .failed(let id, _):
                 if let stream = streams[id] {
                     abandonScript(of: stream, connection)
@@ -144,6 +144,7 @@ final class HTTP2Conversation: Conversation {
         }
     }
 
+    /// Applies a PRIORITY_UPDATE frame.
     private func reprioritise(_ id: StreamID, _ value: [UInt8], _ connection: ServerConnection) {
         connection.service.priorities.add(value, of: id.rawValue, on: connection.number)
         let urgency = Urgency(fieldValue: value.span)
@@ -158,7 +159,8 @@ final class HTTP2Conversation: Conversation {
         enqueue(stream)
     }
 
-    private func take(_ range: Range<Int>, on id: StreamID, _ connection: ServerConnection) {
+    /// Passes content in the connection's input to the sink of its stream, and returns it to the windows.
+    private func receiveContent(_ range: Range<Int>, on id: StreamID, _ connection: ServerConnection) {
         if let stream = streams[id], case .body(let sink) = stream.intake {
             answer(stream, connection) { () throws(Refusal) in
                 try connection.withInput { input throws(Refusal) in try sink.receive(input.extracting(range))
@@ -169,20 +171,22 @@ final class HTTP2Conversation: Conversation {
         machine.consumed(range.count, on: id)
     }
 
-    private func requestEnded(_ id: StreamID, _ trailers: Fields, _ connection: ServerConnection) {
+    /// Called at the end of a request's content.
+    private func endRequest(_ id: StreamID, _ trailers: Fields, _ connection: ServerConnection) {
         guard let stream = streams[id] else { return }
-        let before = stream.intake
+        let previousIntake = stream.intake
         stream.intake = .ended
-        if case .body(let sink) = before {
+        if case .body(let sink) = previousIntake {
             answer(stream, connection) { () throws(Refusal) in try sink.finish(trailers: trailers) }
         }
         if stream.scriptProgress != nil { runScript(stream, connection) }
-        stream.socket?.peerEnded = true
-        converse(on: stream)
-        forgetIfOver(stream)
+        stream.socket?.hasPeerEnded = true
+        advanceWebSocket(on: stream)
+        forgetIfEnded(stream)
     }
 
-    private func begin(_ id: StreamID, _ received: ReceivedRequest, _ connection: ServerConnection) {
+    /// Creates the stream of a request, and serves the request.
+    private func beginRequest(_ id: StreamID, _ received: ReceivedRequest, _ connection: ServerConnection) {
         connection.service.counts.countRequest()
         requests += 1
         if requests == behaviour.requestsPerConnection {
@@ -237,17 +241,17 @@ final class HTTP2Conversation: Conversation {
                 let refusal = Refusal(413, "this path takes bodies of at most \(limit) bytes")
                 return answer(stream, connection) { () throws(Refusal) in throw refusal }
             }
-            take(CollectingSink(request, limit: limit, handler), request, stream)
+            receiveBody(of: request, with: CollectingSink(request, limit: limit, handler), stream)
         case .streamed(let maker):
             answer(stream, connection) { () throws(Refusal) in
-                take(try maker(request), request, stream)
+                receiveBody(of: request, with: try maker(request), stream)
                 return nil
             }
         case .webSocket:
             answer(stream, connection) { () throws(Refusal) in
                 throw Refusal(400, "over HTTP/2 a web socket begins with an extended CONNECT")
             }
-        case .script(let plan): follow(plan, connection)
+        case .script(let plan): followNextScript(of: plan, connection)
         case .chosen(let choose):
             answer(stream, connection) { () throws(Refusal) in
                 switch try choose(request) {
@@ -256,7 +260,7 @@ final class HTTP2Conversation: Conversation {
                     follow(script, connection)
                     return nil
                 case .perform(let script):
-                    perform(script, on: stream, connection)
+                    startScript(script, on: stream, connection)
                     return nil
                 }
             }
@@ -271,7 +275,7 @@ final class HTTP2Conversation: Conversation {
         switch endpoint {
         case .webSocket(let behaviour):
             answer(stream, connection) { () throws(Refusal) in
-                try accept(behaviour(request), request.head, on: stream)
+                try acceptWebSocket(behaviour(request), request.head, on: stream)
             }
         case .collected(let handler):
             answer(stream, connection) { () throws(Refusal) in try handler(request) }
@@ -280,27 +284,32 @@ final class HTTP2Conversation: Conversation {
         return true
     }
 
-    private func take(_ sink: any BodySink, _ request: OriginRequest, _ stream: OriginStream) {
+    /// Starts passing the request's body to `sink`. Sends 100 Continue if the client expects it.
+    private func receiveBody(
+        of request: OriginRequest, with sink: any BodySink, _ stream: OriginStream
+    ) {
         stream.intake = .body(sink)
-        let expects = request.head.fields.withFirstValue(of: .expect) {
+        let expectsContinue = request.head.fields.withFirstValue(of: .expect) {
             $0.equals(lowercased: "100-continue", in: $0.indices)
         }
-        if expects == true { send(ResponseHead(status: Status(100)), on: stream) }
+        if expectsContinue == true { send(ResponseHead(status: Status(100)), on: stream) }
     }
 
-    private func follow(_ plan: ScriptPlan, _ connection: ServerConnection) {
+    private func followNextScript(of plan: ScriptPlan, _ connection: ServerConnection) {
         switch plan.next() {
         case .follow(let script): follow(script, connection)
         case .refuse, .stopListening: end(connection, lingering: false)
         }
     }
 
+    /// Passes the whole connection to a script.
     private func follow(_ script: Script, _ connection: ServerConnection) {
         machine.takeOutput(into: &connection.output)
         isOver = true
         connection.replaceConversation(with: ScriptConversation(script))
     }
 
+    /// Ends the conversation and the connection. `lingering`: the client may still be sending.
     func end(_ connection: ServerConnection, lingering: Bool) {
         isOver = true
         for stream in streams.values { abandonScript(of: stream, connection) }
@@ -309,9 +318,10 @@ final class HTTP2Conversation: Conversation {
         connection.finish(lingering: lingering)
     }
 
-    // MARK: out
+    // MARK: sending
 
-    /// Sends the response that `body` returns, if any, or its refusal; the rest of a refused request's body is dropped.
+    /// Sends the response that `body` returns, if any. If `body` throws, sends the refusal, and drops the rest of the request's
+    /// body.
     private func answer(
         _ stream: OriginStream, _ connection: ServerConnection,
         _ body: () throws(Refusal) -> OriginResponse?
@@ -350,15 +360,15 @@ final class HTTP2Conversation: Conversation {
         switch stream.reply {
         case .delayed(let response):
             stream.reply = .none
-            guard let choice = response.choice else { return send(response, on: stream, connection) }
+            guard let choose = response.choice else { return send(response, on: stream, connection) }
             answer(stream, connection) { () throws(Refusal) in
-                switch try choice() {
+                switch try choose() {
                 case .respond(let response): return response
                 case .follow(let script):
                     follow(script, connection)
                     return nil
                 case .perform(let script):
-                    perform(script, on: stream, connection)
+                    startScript(script, on: stream, connection)
                     return nil
                 }
             }
@@ -369,6 +379,7 @@ final class HTTP2Conversation: Conversation {
         }
     }
 
+    /// Sends a head, after which the stream stays open.
     func send(_ head: ResponseHead, on stream: OriginStream) {
         guard let list = try? MessageEncoder.response(head, body: .none) else { return }
         // Fails if the stream has ended, which then needs no head.
@@ -377,7 +388,7 @@ final class HTTP2Conversation: Conversation {
 
     private func send(_ answer: OriginResponse, on stream: OriginStream, _ connection: ServerConnection) {
         var response = answer
-        // A successful response to CONNECT would open a web socket or tunnel, and there is none.
+        // A successful response to CONNECT would open a web socket or a tunnel, which this endpoint does not provide.
         if stream.method == .connect, response.status.kind == .successful { response = OriginResponse(400) }
         for head in response.interim { send(head, on: stream) }
         do throws(HTTPError) {
@@ -397,14 +408,14 @@ final class HTTP2Conversation: Conversation {
         _ head: ResponseHead, _ body: OriginResponse.Body, on stream: OriginStream
     ) throws(HTTPError) {
         let omitsContent = stream.method == .head || head.status.code == 204 || head.status.code == 304
-        let announcement: OutgoingBody
+        let bodyLength: OutgoingBody
         switch body {
-        case .none: announcement = head.status.code == 204 || head.status.code == 304 ? .none : .known(0)
+        case .none: bodyLength = head.status.code == 204 || head.status.code == 304 ? .none : .known(0)
         case .bytes(let bytes):
-            announcement = .known(Int64(bytes.count))
+            bodyLength = .known(Int64(bytes.count))
             stream.content = bytes
             stream.trailers = Fields()
-        case .stream(let length, _): announcement = length.map { .known($0) } ?? .unknown
+        case .stream(let length, _): bodyLength = length.map { .known($0) } ?? .unknown
         }
         let isEmpty: Bool
         if case .stream = body {
@@ -412,14 +423,14 @@ final class HTTP2Conversation: Conversation {
         } else {
             isEmpty = omitsContent || stream.content.isEmpty
         }
-        let list = try MessageEncoder.response(head, body: announcement)
+        let list = try MessageEncoder.response(head, body: bodyLength)
         do throws(HTTP2SendError) { try machine.send(list, on: stream.id, endsStream: isEmpty) } catch {
             streams[stream.id] = nil
             return
         }
         if isEmpty {
             stream.reply = .sent
-            return forgetIfOver(stream)
+            return forgetIfEnded(stream)
         }
         if case .stream(_, let producer) = body {
             stream.reply = .streaming(producer)
@@ -429,11 +440,12 @@ final class HTTP2Conversation: Conversation {
         enqueue(stream)
     }
 
+    /// Adds a stream to the queue of senders, after the streams of the same or a higher urgency.
     func enqueue(_ stream: OriginStream) {
         guard !stream.isQueued else { return }
         stream.isQueued = true
-        let place = senders.lastIndex { $0.urgency <= stream.urgency }
-        senders.insert(stream, at: place.map { $0 + 1 } ?? 0)
+        let previous = senders.lastIndex { $0.urgency <= stream.urgency }
+        senders.insert(stream, at: previous.map { $0 + 1 } ?? 0)
     }
 
     /// Sends a piece of the next stream in the queue. Returns false if no stream can send.
@@ -455,6 +467,7 @@ final class HTTP2Conversation: Conversation {
         return false
     }
 
+    /// Obtains the next piece of a streamed response.
     private func produce(
         _ producer: @escaping OriginStream.Producer, for stream: OriginStream, _ connection: ServerConnection
     ) {
@@ -476,33 +489,33 @@ final class HTTP2Conversation: Conversation {
 
     /// Sends a piece of the stream's content. Returns false if there is none, or the windows have no space.
     private func sendContent(of stream: OriginStream, _ connection: ServerConnection) -> Bool {
-        let rest = stream.content.count - stream.contentStart
-        let count = min(rest, stream.scriptProgress?.frameSize ?? Self.pieceBytes)
-        let endsStream = stream.trailers?.isEmpty == true && count == rest
+        let remaining = stream.content.count - stream.contentStart
+        let count = min(remaining, stream.scriptProgress?.frameSize ?? Self.pieceBytes)
+        let endsStream = stream.trailers?.isEmpty == true && count == remaining
         guard count > 0 || stream.trailers != nil else { return false }
         do throws(HTTP2SendError) {
             if count == 0, let trailers = stream.trailers, !trailers.isEmpty {
-                return try end(stream, trailers)
+                return try sendTrailers(trailers, on: stream)
             }
-            let taken = try machine.sendContent(
+            let sent = try machine.sendContent(
                 count, on: stream.id, endsStream: endsStream, into: &connection.output)
-            guard taken > 0 || count == 0 else { return false }
-            connection.output += stream.content[stream.contentStart..<stream.contentStart + taken]
-            stream.contentStart += taken
-            let isTaken = stream.contentStart == stream.content.count
-            if isTaken {
+            guard sent > 0 || count == 0 else { return false }
+            connection.output += stream.content[stream.contentStart..<stream.contentStart + sent]
+            stream.contentStart += sent
+            let isContentSent = stream.contentStart == stream.content.count
+            if isContentSent {
                 stream.content = []
                 stream.contentStart = 0
             }
-            let isSent = endsStream && taken == count
-            if stream.scriptProgress != nil, isTaken {
-                if isSent { stream.trailers = nil }
+            let hasEndedStream = endsStream && sent == count
+            if stream.scriptProgress != nil, isContentSent {
+                if hasEndedStream { stream.trailers = nil }
                 runScript(stream, connection)
-            } else if isSent {
+            } else if hasEndedStream {
                 stream.reply = .sent
-                forgetIfOver(stream)
-            } else if isTaken, stream.socket != nil {
-                converse(on: stream)
+                forgetIfEnded(stream)
+            } else if isContentSent, stream.socket != nil {
+                advanceWebSocket(on: stream)
             } else {
                 enqueue(stream)
             }
@@ -513,7 +526,10 @@ final class HTTP2Conversation: Conversation {
         }
     }
 
-    private func end(_ stream: OriginStream, _ trailers: Fields) throws(HTTP2SendError) -> Bool {
+    /// Ends a stream with its trailers. Always returns true, because it has made progress.
+    private func sendTrailers(
+        _ trailers: Fields, on stream: OriginStream
+    ) throws(HTTP2SendError) -> Bool {
         guard let list = try? MessageEncoder.trailers(trailers) else {
             machine.reset(stream.id, .internalError)
             streams[stream.id] = nil
@@ -521,11 +537,12 @@ final class HTTP2Conversation: Conversation {
         }
         try machine.send(list, on: stream.id, endsStream: true)
         stream.reply = .sent
-        forgetIfOver(stream)
+        forgetIfEnded(stream)
         return true
     }
 
-    func forgetIfOver(_ stream: OriginStream) {
+    /// Removes the stream if both its request and its response have ended.
+    func forgetIfEnded(_ stream: OriginStream) {
         if case .sent = stream.reply, case .ended = stream.intake { forget(stream) }
     }
 
@@ -533,8 +550,8 @@ final class HTTP2Conversation: Conversation {
     func forget(_ stream: OriginStream) {
         guard streams[stream.id] === stream else { return }
         streams[stream.id] = nil
-        if let kept = stream.scriptProgress?.kept ?? stream.socket?.inputCount {
-            machine.consumed(kept, on: stream.id)
+        if let unconsumed = stream.scriptProgress?.unconsumed ?? stream.socket?.inputCount {
+            machine.consumed(unconsumed, on: stream.id)
         }
     }
 }

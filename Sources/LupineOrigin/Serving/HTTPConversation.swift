@@ -4,8 +4,8 @@ internal import LupineHTTP
 
 /// Serves HTTP/1.1 on one connection, one request at a time: the next one begins when the response has been produced.
 ///
-/// Used on its loop only. Request and response progress independently: a response may end before its request's body does,
-/// which is then read and dropped. While the client does not read, no output is produced and no request begins, so a slow
+/// Used on its loop only. Request and response progress independently: if a response ends before its request's body does, the
+/// remaining body is read and dropped. While the client does not read, no output is produced and no request begins, so a slow
 /// client costs a fixed amount of memory.
 final class HTTPConversation: Conversation {
     /// The state of the request.
@@ -54,9 +54,9 @@ final class HTTPConversation: Conversation {
     func resume(_ connection: ServerConnection) {
         switch reply {
         case .delayed(let response):
-            guard let choice = response.choice else { return send(response, connection) }
+            guard let choose = response.choice else { return send(response, connection) }
             reply = .none
-            answer(connection) { () throws(Refusal) in try take(choice(), connection) }
+            answer(connection) { () throws(Refusal) in try carryOut(choose(), connection) }
         case .paused(let producer): reply = .streaming(producer)
         case .none, .streaming, .sent, .over: break
         }
@@ -65,20 +65,20 @@ final class HTTPConversation: Conversation {
     func advance(_ connection: ServerConnection) -> Bool {
         var progress = false
         while connection.hasRoom {
-            var moved = false
+            var hasMoved = false
             if case .streaming(let producer) = reply {
                 produce(producer, connection)
-                moved = true
+                hasMoved = true
             }
-            if handleNextEvent(connection) { moved = true }
+            if handleNextEvent(connection) { hasMoved = true }
             if case .over = reply { return true }
-            guard moved else { return progress }
+            guard hasMoved else { return progress }
             progress = true
         }
         return progress
     }
 
-    // MARK: in
+    // MARK: receiving
 
     /// Handles one event of the input. Returns false if there is none.
     private func handleNextEvent(_ connection: ServerConnection) -> Bool {
@@ -89,11 +89,11 @@ final class HTTPConversation: Conversation {
             switch event {
             case .needMore:
                 connection.consume(consumed)
-                guard connection.peerEnded, connection.inputCount == 0 else { return false }
-                return try peerHasEnded(connection)
+                guard connection.hasPeerEnded, connection.inputCount == 0 else { return false }
+                return try handlePeerEnd(connection)
             case .head(let head, let framing, _):
                 connection.consume(consumed)
-                begin(head, framing, connection)
+                beginRequest(head, framing, connection)
             case .content(let range):
                 if case .body(let sink) = intake {
                     answer(connection) { () throws(Refusal) in
@@ -106,12 +106,12 @@ final class HTTPConversation: Conversation {
                 connection.consume(consumed)
             case .end(let trailers):
                 connection.consume(consumed)
-                let before = intake
+                let previousIntake = intake
                 intake = .ended
-                if case .body(let sink) = before {
+                if case .body(let sink) = previousIntake {
                     answer(connection) { () throws(Refusal) in try sink.finish(trailers: trailers) }
                 }
-                concludeIfOver(connection)
+                concludeIfEnded(connection)
             }
             return true
         } catch {
@@ -120,7 +120,8 @@ final class HTTPConversation: Conversation {
         }
     }
 
-    private func peerHasEnded(_ connection: ServerConnection) throws(HTTPError) -> Bool {
+    /// Called when the client has closed its half and all input is consumed. Returns false if a response is still to be sent.
+    private func handlePeerEnd(_ connection: ServerConnection) throws(HTTPError) -> Bool {
         try codec.peerClosed()
         switch (intake, reply) {
         case (.awaitingHead, _), (_, .sent):
@@ -132,7 +133,8 @@ final class HTTPConversation: Conversation {
         }
     }
 
-    private func begin(_ head: RequestHead, _ framing: BodyFraming, _ connection: ServerConnection) {
+    /// Serves a request whose head has arrived.
+    private func beginRequest(_ head: RequestHead, _ framing: BodyFraming, _ connection: ServerConnection) {
         connection.service.counts.countRequest()
         reply = .none
         intake = .discarding
@@ -154,10 +156,10 @@ final class HTTPConversation: Conversation {
                 if framing == .none {
                     return answer(connection) { () throws(Refusal) in try handler(found) }
                 }
-                take(with: CollectingSink(found, limit: limit, handler), connection)
+                receiveBody(with: CollectingSink(found, limit: limit, handler), connection)
             case .streamed(let maker):
                 answer(connection) { () throws(Refusal) in
-                    take(with: try maker(found), connection)
+                    receiveBody(with: try maker(found), connection)
                     return nil
                 }
             case .webSocket(let behaviour):
@@ -165,9 +167,9 @@ final class HTTPConversation: Conversation {
                     try acceptWebSocket(with: try behaviour(found), found.head, connection)
                 }
             case .script(let plan):
-                follow(plan, connection)
+                followNextScript(of: plan, connection)
             case .chosen(let choose):
-                answer(connection) { () throws(Refusal) in try take(choose(found), connection) }
+                answer(connection) { () throws(Refusal) in try carryOut(choose(found), connection) }
             }
         case .otherMethods(let methods):
             answer(connection) { () throws(Refusal) in
@@ -181,7 +183,8 @@ final class HTTPConversation: Conversation {
         }
     }
 
-    private func take(with sink: any BodySink, _ connection: ServerConnection) {
+    /// Starts passing the request's body to `sink`. Sends 100 Continue if the client expects it.
+    private func receiveBody(with sink: any BodySink, _ connection: ServerConnection) {
         intake = .body(sink)
         guard codec.continueIsExpected else { return }
         // Writing an interim head without fields cannot fail.
@@ -206,7 +209,7 @@ final class HTTPConversation: Conversation {
     }
 
     /// Carries out a choice. Returns its response, if it has one.
-    private func take(
+    private func carryOut(
         _ choice: EndpointChoice, _ connection: ServerConnection
     ) throws(Refusal) -> OriginResponse? {
         switch choice {
@@ -218,7 +221,7 @@ final class HTTPConversation: Conversation {
         }
     }
 
-    private func follow(_ plan: ScriptPlan, _ connection: ServerConnection) {
+    private func followNextScript(of plan: ScriptPlan, _ connection: ServerConnection) {
         switch plan.next() {
         case .follow(let script): follow(script, connection)
         case .refuse, .stopListening:
@@ -227,14 +230,16 @@ final class HTTPConversation: Conversation {
         }
     }
 
+    /// Passes the connection to a script.
     private func follow(_ script: Script, _ connection: ServerConnection) {
         reply = .over
         connection.replaceConversation(with: ScriptConversation(script))
     }
 
-    // MARK: out
+    // MARK: sending
 
-    /// Sends the response that `body` returns, if any, or its refusal; the rest of a refused request's body is dropped.
+    /// Sends the response that `body` returns, if any. If `body` throws, sends the refusal, and drops the rest of the request's
+    /// body.
     private func answer(
         _ connection: ServerConnection, _ body: () throws(Refusal) -> OriginResponse?
     ) {
@@ -272,12 +277,13 @@ final class HTTPConversation: Conversation {
         }
     }
 
+    /// Writes a response to the output: the whole of it, or the head of a streamed one.
     private func encode(_ response: OriginResponse, _ connection: ServerConnection) throws(HTTPError) {
         for head in response.interim { try codec.sendInterim(head, into: &connection.output) }
         var fields = response.fields
         if !fields.contains(.date) { try fields.append(.date, date.value().span) }
         let head = ResponseHead(status: response.status, reason: response.reason, fields: fields)
-        // A client that got no 100 Continue may send its body or not, so the next octets would be ambiguous.
+        // A client that did not receive 100 Continue may or may not send its body, so the next octets would be ambiguous.
         let closes = response.closes || codec.continueIsExpected
         switch response.body {
         case .none:
@@ -310,9 +316,10 @@ final class HTTPConversation: Conversation {
                 reply = .streaming(producer)
             }
         }
-        concludeIfOver(connection)
+        concludeIfEnded(connection)
     }
 
+    /// Sends the next piece of a streamed response.
     private func produce(
         _ producer: @escaping (inout [UInt8], Int) -> OriginResponse.Continuation,
         _ connection: ServerConnection
@@ -335,7 +342,7 @@ final class HTTPConversation: Conversation {
             case .end(let trailers):
                 try codec.sendEnd(trailers: trailers, into: &connection.output)
                 reply = .sent
-                concludeIfOver(connection)
+                concludeIfEnded(connection)
             }
         } catch {
             reply = .over
@@ -343,13 +350,14 @@ final class HTTPConversation: Conversation {
         }
     }
 
-    /// Called when a request or a response ends: closes the connection after its last response, or awaits the next request.
-    private func concludeIfOver(_ connection: ServerConnection) {
+    /// Called when a request or a response ends. When both have ended, closes the connection or awaits the next request. Closes a
+    /// connection that cannot be reused as soon as its response has ended.
+    private func concludeIfEnded(_ connection: ServerConnection) {
         guard case .sent = reply else { return }
         if !codec.mayContinue {
             reply = .over
-            let isOver = if case .ended = intake { true } else { false }
-            connection.finish(lingering: !isOver || connection.inputCount > 0)
+            let hasRequestEnded = if case .ended = intake { true } else { false }
+            connection.finish(lingering: !hasRequestEnded || connection.inputCount > 0)
         } else if case .ended = intake {
             intake = .awaitingHead
         }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// A queue of received octets: appended at the end, read as a whole, consumed from the front.
+/// A queue of received octets, which are appended at the end, read as a whole, and consumed from the front.
 ///
 /// The space of consumed octets is reclaimed only when all octets are consumed, or by `makeRoom`.
 struct InputBuffer {

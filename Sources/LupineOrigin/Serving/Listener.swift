@@ -8,13 +8,14 @@ final class Listener: LoopChannel {
     private let loop: EventLoop
     private let loops: [(loop: EventLoop, connections: LoopBound<LoopConnections>)]
     private let service: OriginService
-    private let script: ScriptPlan?
+    private let plan: ScriptPlan?
     private var socket: Socket?
     private var registration: Registration?
     private var retry: EventLoop.TimerToken?
-    private var turn = 0
+    /// The index of the loop that gets the next connection, not reduced.
+    private var nextLoop = 0
 
-    /// The delay before accepting again when the process is out of descriptors; epoll does not report when one is free.
+    /// The delay before accepting again when the process is out of descriptors. epoll does not report that one is free again.
     private static let retryDelay = Duration.milliseconds(10)
 
     init(
@@ -25,7 +26,7 @@ final class Listener: LoopChannel {
         self.loop = loop
         self.loops = loops
         self.service = service
-        script = service.configuration.script
+        plan = service.configuration.script
     }
 
     /// Starts accepting connections.
@@ -57,7 +58,7 @@ final class Listener: LoopChannel {
                 guard let client = try socket?.accept() ?? nil else { return }
                 assign(client)
             } catch {
-                // Otherwise each further client would start another timer.
+                // One timer is enough, however many clients fail.
                 guard retry == nil else { return }
                 retry = loop.schedule(after: Self.retryDelay) { [weak self] reason in
                     self?.retry = nil
@@ -68,44 +69,46 @@ final class Listener: LoopChannel {
         }
     }
 
+    /// Moves an accepted socket to the next loop.
     private func assign(_ client: consuming Socket) {
-        let number = service.counts.opened()
+        let number = service.counts.countOpened()
         guard service.counts.connectionsOpen <= service.configuration.connections
-        else { return service.counts.closed() }
+        else { return service.counts.countClosed() }
         // Fails on Unix-domain sockets, which do not have this option.
         try? client.setNoDelay()
         if let size = service.configuration.socketBuffers {
             try? client.setBufferSizes(send: size, receive: size)
         }
         let peer = (try? client.peerAddress()) ?? nil
-        let entry = loops[turn % loops.count]
-        turn += 1
-        let following: Script?
-        switch script?.script(for: number) {
-        case nil: following = nil
-        case .follow(let found): following = found
-        case .refuse: return service.counts.closed()
+        let entry = loops[nextLoop % loops.count]
+        nextLoop += 1
+        let script: Script?
+        switch plan?.choice(for: number) {
+        case nil: script = nil
+        case .follow(let chosen): script = chosen
+        case .refuse: return service.counts.countClosed()
         case .stopListening:
-            service.counts.closed()
+            service.counts.countClosed()
             return stop()
         }
         let handle = client.intoDescriptor().release()
         let service = service
-        let accepted = entry.loop.executeInline {
-            Self.move(in: handle, peer, number, following, service, entry.connections.value, entry.loop)
+        let isAccepted = entry.loop.executeInline {
+            Self.open(handle, peer, number, script, service, entry.connections.value, entry.loop)
         }
-        if !accepted {
+        if !isAccepted {
             Descriptor(adopting: handle).close()
-            service.counts.closed()
+            service.counts.countClosed()
         }
     }
 
-    private static func move(
-        in handle: Int32, _ peer: SocketAddress?, _ number: Int, _ script: Script?,
+    /// Creates the connection of an accepted socket, on the connection's loop.
+    private static func open(
+        _ handle: Int32, _ peer: SocketAddress?, _ number: Int, _ script: Script?,
         _ service: OriginService, _ connections: LoopConnections, _ loop: EventLoop
     ) {
         let socket = Socket(adopting: Descriptor(adopting: handle))
-        guard !connections.isClosed else { return service.counts.closed() }
+        guard !connections.isClosed else { return service.counts.countClosed() }
         let conversation: any Conversation =
             if let script {
                 ScriptConversation(script)
@@ -121,7 +124,7 @@ final class Listener: LoopChannel {
             } catch {
                 // OpenSSL is out of memory.
                 channel.close()
-                return service.counts.closed()
+                return service.counts.countClosed()
             }
         }
         let connection = ServerConnection(

@@ -16,6 +16,7 @@ final class LoopConnections {
 
     func remove(_ connection: ServerConnection) { connections[ObjectIdentifier(connection)] = nil }
 
+    /// Retains the listener until `close`.
     func adopt(_ listener: Listener) { self.listener = listener }
 
     /// Closes all connections and the listener.

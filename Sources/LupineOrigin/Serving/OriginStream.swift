@@ -3,7 +3,7 @@
 internal import LupineHTTP
 internal import LupineHTTP2
 
-/// A request on a stream and its response. Used by its `HTTP2Conversation` only.
+/// A request on an HTTP/2 stream, and its response. Used by its `HTTP2Conversation` only.
 final class OriginStream {
     /// The state of the request.
     enum Intake {
@@ -30,8 +30,9 @@ final class OriginStream {
     let method: Method
     var intake = Intake.discarding
     var reply = Reply.none
-    /// The content to send, and the number of its octets that have been sent.
+    /// The content to send.
     var content: [UInt8] = []
+    /// The number of octets of `content` that have been sent.
     var contentStart = 0
     /// The urgency that the client requested.
     var urgency = Urgency.normal

@@ -6,7 +6,8 @@ internal import LupineTransport
 
 /// Detects which version of HTTP a client uses, and passes the connection to HTTP/2 or HTTP/1.1.
 ///
-/// Over TLS, ALPN has negotiated it; without TLS, HTTP/2 is recognized by its preface (RFC 9113 §3.3). Used on the loop only.
+/// Over TLS, ALPN has negotiated the version; without TLS, HTTP/2 is recognized by its preface (RFC 9113 §3.3). Used on the loop
+/// only.
 final class ProtocolChoice: Conversation {
     private let behaviour: HTTP2Behaviour
 
@@ -40,6 +41,7 @@ final class ProtocolChoice: Conversation {
             return count
         }
         if matching == preface.count { return true }
-        return matching < connection.inputCount || connection.peerEnded ? false : nil
+        let isOther = matching < connection.inputCount || connection.hasPeerEnded
+        return isOther ? false : nil
     }
 }

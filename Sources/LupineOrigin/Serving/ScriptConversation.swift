@@ -19,10 +19,12 @@ final class ScriptConversation: Conversation {
     private let script: Script
     private var position = 0
     private var state = State.running
-    /// Progress inside the current step: bytes consumed, bytes sent, or matched octets of `headEnd`.
+    /// Progress inside the current step: the number of bytes consumed or sent, or of octets of `headEnd` that match.
     private var progress = 0
     private var frames = FrameScan()
+    /// The pause after a number of read bytes, if a `slowRead` step has run.
     private var pace: (bytes: Int, pause: Duration)?
+    /// The number of bytes that may be read before the next pause.
     private var allowance = 0
 
     /// Creates a conversation that starts with the script's first step.
@@ -48,7 +50,7 @@ final class ScriptConversation: Conversation {
         switch state {
         case .waiting:
             state = .running
-            next()
+            endStep()
         case .readingPaused:
             state = .running
             allowance = pace?.bytes ?? 0
@@ -60,11 +62,11 @@ final class ScriptConversation: Conversation {
         guard case .running = state else { return false }
         guard position < script.steps.count else { return end(connection) }
         switch script.steps[position] {
-        case .expectHead: return expect(connection) { self.takeHead($0) }
-        case .expectBytes(let count): return expect(connection) { self.take($0, of: count) }
+        case .expectHead: return expect(connection) { self.consumeHead($0) }
+        case .expectBytes(let count): return expect(connection) { self.consume($0, of: count) }
         case .expectExactly(let bytes):
             var isOther = false
-            let moved = expect(connection) { self.take($0, expecting: bytes, isOther: &isOther) }
+            let moved = expect(connection) { self.consume($0, expecting: bytes, isOther: &isOther) }
             guard !isOther else {
                 state = .over
                 connection.reset()
@@ -72,16 +74,16 @@ final class ScriptConversation: Conversation {
             }
             return moved
         case .expectFrame(let type, let stream):
-            return expect(connection) { self.takeFrame($0, type, stream) }
+            return expect(connection) { self.consumeFrame($0, type, stream) }
         case .expectEnd: return expectEnd(connection)
         case .send(let bytes):
             guard connection.hasRoom else { return false }
             connection.output += bytes
-            next()
+            endStep()
         case .sendByteByByte(let bytes):
             guard connection.isFlushed else { return false }
             guard progress < bytes.count else {
-                next()
+                endStep()
                 return true
             }
             connection.output.append(bytes[progress])
@@ -101,19 +103,19 @@ final class ScriptConversation: Conversation {
         case .signal(let name):
             guard connection.isFlushed else { return false }
             connection.service.gate(name).open()
-            next()
+            endStep()
         case .slowRead(let bytes, let pause):
             pace = (max(1, bytes), pause)
             allowance = max(1, bytes)
-            next()
+            endStep()
         case .reset:
             guard connection.isFlushed else { return false }
             state = .over
             connection.reset()
         case .halfClose:
             guard connection.isFlushed else { return false }
-            connection.closeOurHalf()
-            next()
+            connection.closeOwnHalf()
+            endStep()
         case .close: return end(connection)
         case .stall: state = .over
         case .speakHTTP:
@@ -125,31 +127,32 @@ final class ScriptConversation: Conversation {
                     ?? HTTPConversation(limits: configuration.limits))
         case .startTLS(let cut):
             guard connection.isFlushed else { return false }
-            next()
+            endStep()
             if !connection.startTLS(cutting: cut) { return end(connection) }
         case .closeWithoutNotify: return end(connection, .abandoned)
-        case .sendCloseNotify: return onTLS(connection) { _ = $0.endContent() }
+        case .sendCloseNotify: return performOnTLS(connection) { _ = $0.endContent() }
         case .sendBeneathTLS(let bytes):
-            return onTLS(connection) { channel throws(Errno) in try channel.sendBeneath(bytes) }
-        case .cutWire(let cut): return onTLS(connection) { $0.cut(cut) }
+            return performOnTLS(connection) { channel throws(Errno) in try channel.sendBeneath(bytes) }
+        case .cutWire(let cut): return performOnTLS(connection) { $0.limitOutput(to: cut) }
         case .requestRenegotiation:
-            return onTLS(connection) { channel throws(Errno) in try channel.requestRenegotiation() }
+            return performOnTLS(connection) { channel throws(Errno) in try channel.requestRenegotiation() }
         case .updateKeys(let both):
-            return onTLS(connection) { channel throws(Errno) in try channel.updateKeys(both: both) }
+            return performOnTLS(connection) { channel throws(Errno) in try channel.updateKeys(both: both) }
         }
         return true
     }
 
     /// Performs a step that needs TLS, once all earlier output has been sent.
-    private func onTLS(
+    private func performOnTLS(
         _ connection: ServerConnection, _ body: (TLSChannel) throws(Errno) -> Void
     ) -> Bool {
         guard connection.isFlushed else { return false }
-        next()
-        return connection.onTLS(body) || end(connection)
+        endStep()
+        return connection.performOnTLS(body) || end(connection)
     }
 
-    private func next() {
+    /// Ends the current step.
+    private func endStep() {
         position += 1
         progress = 0
     }
@@ -162,24 +165,25 @@ final class ScriptConversation: Conversation {
         return true
     }
 
-    /// Calls `take` with the input that may be read now. It returns the number of bytes it consumed and whether its step has
-    /// ended.
+    /// Calls `body` with the input that may be read now. `body` returns the number of bytes that it has consumed, and whether its
+    /// step has ended.
     private func expect(
-        _ connection: ServerConnection, _ take: (Span<UInt8>) -> (taken: Int, isOver: Bool)
+        _ connection: ServerConnection, _ body: (Span<UInt8>) -> (consumed: Int, isStepOver: Bool)
     ) -> Bool {
         if pace != nil, allowance == 0 { return pauseReading(connection) }
-        let most = pace == nil ? connection.inputCount : min(allowance, connection.inputCount)
-        let (taken, isOver) = connection.withInput { take($0.extracting(0..<most)) }
-        connection.consume(taken)
-        if pace != nil { allowance -= taken }
-        if isOver {
-            next()
+        let limit = pace == nil ? connection.inputCount : min(allowance, connection.inputCount)
+        let (consumed, isStepOver) = connection.withInput { body($0.extracting(0..<limit)) }
+        connection.consume(consumed)
+        if pace != nil { allowance -= consumed }
+        if isStepOver {
+            endStep()
             return true
         }
-        if taken == 0, connection.peerEnded, connection.inputCount == 0 { return end(connection) }
-        return taken > 0
+        if consumed == 0, connection.hasPeerEnded, connection.inputCount == 0 { return end(connection) }
+        return consumed > 0
     }
 
+    /// Begins a pause between slow reads.
     private func pauseReading(_ connection: ServerConnection) -> Bool {
         guard let pace else { return false }
         state = .readingPaused
@@ -187,42 +191,46 @@ final class ScriptConversation: Conversation {
         return true
     }
 
-    private func takeHead(_ bytes: Span<UInt8>) -> (taken: Int, isOver: Bool) {
+    private func consumeHead(_ bytes: Span<UInt8>) -> (consumed: Int, isStepOver: Bool) {
         for index in 0..<bytes.count {
             let octet = bytes[index]
-            progress = octet == Self.headEnd[progress] ? progress + 1 : octet == 13 ? 1 : 0
+            if octet == Self.headEnd[progress] {
+                progress += 1
+            } else {
+                progress = octet == 13 ? 1 : 0
+            }
             if progress == Self.headEnd.count { return (index + 1, true) }
         }
         return (bytes.count, false)
     }
 
-    private func take(_ bytes: Span<UInt8>, of count: Int) -> (taken: Int, isOver: Bool) {
-        let taken = min(bytes.count, count - progress)
-        progress += taken
-        return (taken, progress == count)
+    private func consume(_ bytes: Span<UInt8>, of count: Int) -> (consumed: Int, isStepOver: Bool) {
+        let consumed = min(bytes.count, count - progress)
+        progress += consumed
+        return (consumed, progress == count)
     }
 
-    private func take(
+    private func consume(
         _ bytes: Span<UInt8>, expecting all: [UInt8], isOther: inout Bool
-    ) -> (taken: Int, isOver: Bool) {
-        let (taken, isOver) = take(bytes, of: all.count)
-        let start = progress - taken
-        for index in 0..<taken where bytes[index] != all[start + index] { isOther = true }
-        return (taken, isOver)
+    ) -> (consumed: Int, isStepOver: Bool) {
+        let (consumed, isStepOver) = consume(bytes, of: all.count)
+        let start = progress - consumed
+        for index in 0..<consumed where bytes[index] != all[start + index] { isOther = true }
+        return (consumed, isStepOver)
     }
 
-    private func takeFrame(
+    private func consumeFrame(
         _ bytes: Span<UInt8>, _ type: UInt8, _ stream: UInt32
-    ) -> (taken: Int, isOver: Bool) {
-        for index in 0..<bytes.count where frames.take(bytes[index], awaiting: type, on: stream) {
+    ) -> (consumed: Int, isStepOver: Bool) {
+        for index in 0..<bytes.count where frames.consume(bytes[index], awaiting: type, on: stream) {
             return (index + 1, true)
         }
         return (bytes.count, false)
     }
 
     private func expectEnd(_ connection: ServerConnection) -> Bool {
-        if connection.peerEnded, connection.inputCount == 0 {
-            next()
+        if connection.hasPeerEnded, connection.inputCount == 0 {
+            endStep()
             return true
         }
         return expect(connection) { ($0.count, false) }

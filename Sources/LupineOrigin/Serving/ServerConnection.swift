@@ -15,27 +15,33 @@ final class ServerConnection: LoopChannel, TimerTarget {
         case open
         /// The conversation has ended: the remaining output is sent, then the connection ends.
         case finishing(Ending)
-        /// Our half is closed. Input is dropped, so that closing does not cause a reset that discards unread output.
-        case lingering(left: Int)
+        /// The origin's half is closed. At most `remaining` bytes of input are read and dropped, so that closing does not cause a
+        /// reset that discards unread output.
+        case lingering(remaining: Int)
         case closed
     }
 
-    /// How a connection ends once everything is sent.
+    /// The way in which a connection ends when all output has been sent.
     enum Ending {
-        /// With the protocol's end. `lingering`: the client may still be sending.
+        /// With the protocol's end (close_notify). `lingering`: the client may still be sending.
         case orderly(lingering: Bool)
-        /// With the end of the socket only.
+        /// By closing the socket only.
         case abandoned
     }
 
+    /// The way in which the channel is closed.
     private enum Closing { case orderly, abandoned, reset }
 
+    /// The number of bytes of pending output at which the conversation stops producing more.
     static let highWater = 64 << 10
     private static let inputSize = 16 << 10
+    /// The limits of lingering.
     private static let lingerBytes = 16 << 20
     private static let lingerTime = Duration.seconds(2)
+    /// The number of turns after which other connections of the loop get a turn.
     private static let turnsPerPump = 32
 
+    /// The tags of `timer`.
     private enum Tag {
         static let idle = 0
         static let linger = 1
@@ -53,10 +59,11 @@ final class ServerConnection: LoopChannel, TimerTarget {
     private let connections: LoopConnections
 
     private var input = InputBuffer()
+    /// Whether the channel may have input, as far as is known.
     private var isReadable = true
-    private var hangUpSeen = false
+    private var hasSeenHangUp = false
     /// Whether the client has closed its half.
-    private(set) var peerEnded = false
+    private(set) var hasPeerEnded = false
 
     /// The output that waits to be sent; conversations append to it.
     var output: [UInt8] = []
@@ -67,6 +74,7 @@ final class ServerConnection: LoopChannel, TimerTarget {
     private var isWritable = true
 
     private var isPumping = false
+    /// The number of waits that have begun: only the latest one resumes the conversation.
     private var waitNumber = 0
     private var waitTimer: EventLoop.TimerToken?
     private var timer: EventLoop.TimerToken?
@@ -126,8 +134,8 @@ final class ServerConnection: LoopChannel, TimerTarget {
         _ body: (Span<UInt8>) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         // A copy of the buffer, because `body` may consume bytes.
-        let lent = input
-        return try lent.withOctets(body)
+        let snapshot = input
+        return try snapshot.withOctets(body)
     }
 
     /// Removes bytes from the front of the input.
@@ -163,14 +171,14 @@ final class ServerConnection: LoopChannel, TimerTarget {
         }
     }
 
-    /// Runs `body` after `delay` and continues, if the connection is open then.
+    /// Runs `body` after `delay`, and then the conversation, if the connection is still open.
     func call(after delay: Duration, _ body: @escaping () -> Void) {
         _ = loop.schedule(after: delay) { [weak self] reason in
             if reason == .due { self?.runCallback(body) }
         }
     }
 
-    /// Runs `body` when the gate opens and continues, if the connection is open then.
+    /// Runs `body` when the gate opens, and then the conversation, if the connection is still open.
     func call(when gate: Gate, _ body: @escaping () -> Void) {
         let loop = loop
         let bound = LoopBound((connection: WeakConnection(self), body: body), on: loop)
@@ -200,10 +208,10 @@ final class ServerConnection: LoopChannel, TimerTarget {
     /// Replaces the conversation. Received bytes that have not been consumed are the new one's input.
     func replaceConversation(with other: any Conversation) { conversation = other }
 
-    /// Ends the connection once all output is sent. `lingering`: the client may still be sending.
+    /// Ends the connection when all output has been sent. `lingering`: the client may still be sending.
     func finish(lingering: Bool) { finish(.orderly(lingering: lingering)) }
 
-    /// Ends the connection once all output is sent.
+    /// Ends the connection when all output has been sent.
     func finish(_ ending: Ending) {
         guard case .open = phase else { return }
         phase = .finishing(ending)
@@ -228,14 +236,14 @@ final class ServerConnection: LoopChannel, TimerTarget {
     }
 
     /// Calls `body` with the TLS channel. Returns false without TLS, or if `body` throws.
-    func onTLS(_ body: (TLSChannel) throws(Errno) -> Void) -> Bool {
+    func performOnTLS(_ body: (TLSChannel) throws(Errno) -> Void) -> Bool {
         guard let channel = channel as? TLSChannel else { return false }
         do throws(Errno) { try body(channel) } catch { return false }
         return true
     }
 
-    /// Closes our half. Called once all output is sent.
-    func closeOurHalf() { try? channel.shutdownWrite() }
+    /// Closes the origin's half. Called when all output has been sent.
+    func closeOwnHalf() { try? channel.shutdownWrite() }
 
     /// Closes the connection at once with a reset.
     func reset() { close(.reset) }
@@ -246,7 +254,7 @@ final class ServerConnection: LoopChannel, TimerTarget {
         if !readiness.isDisjoint(with: [.failed, .hungUp]), !readiness.contains(.readable) {
             return close(.orderly)
         }
-        if !readiness.isDisjoint(with: .closed) { hangUpSeen = true }
+        if !readiness.isDisjoint(with: .closed) { hasSeenHangUp = true }
         if !readiness.isDisjoint(with: [.readable, .peerClosed]) { isReadable = true }
         if readiness.contains(.writable) { isWritable = true }
         pump()
@@ -267,19 +275,20 @@ final class ServerConnection: LoopChannel, TimerTarget {
     /// Closes the connection at the origin's shutdown, on the loop.
     func shutDown() { close(.orderly) }
 
+    /// Runs turns until there is nothing to do but wait.
     private func pump() {
         guard !isPumping else { return }
         isPumping = true
         defer { isPumping = false }
         for _ in 0..<Self.turnsPerPump {
-            guard turn() else { return }
+            guard runTurn() else { return }
         }
         // Gives other connections a turn; otherwise a client as fast as this loop would occupy it.
         loop.executeOnLoop { [weak self] in self?.pump() }
     }
 
-    /// Reads, advances the conversation and sends once. Returns false if there is nothing to do but wait.
-    private func turn() -> Bool {
+    /// Reads, advances the conversation, and sends, once each. Returns false if there is nothing to do but wait.
+    private func runTurn() -> Bool {
         switch phase {
         case .opening: return establish()
         case .open:
@@ -295,7 +304,7 @@ final class ServerConnection: LoopChannel, TimerTarget {
             switch ending {
             case .orderly(let lingering):
                 if channel.endContent() { return true }
-                if lingering, !peerEnded {
+                if lingering, !hasPeerEnded {
                     linger()
                     return true
                 }
@@ -306,14 +315,14 @@ final class ServerConnection: LoopChannel, TimerTarget {
                 close(.abandoned)
             }
             return false
-        case .lingering(let left):
+        case .lingering(let remaining):
             if channel.holdsOutput { _ = flush() }
             guard case .lingering = phase else { return false }
             consume(inputCount)
             let progress = receive()
             guard case .lingering = phase else { return false }
-            phase = .lingering(left: left - inputCount)
-            if peerEnded || left <= 0 {
+            phase = .lingering(remaining: remaining - inputCount)
+            if hasPeerEnded || remaining <= 0 {
                 close(.orderly)
                 return false
             }
@@ -338,10 +347,10 @@ final class ServerConnection: LoopChannel, TimerTarget {
         return true
     }
 
-    /// Closes our half and waits for the client to close its own.
+    /// Closes the origin's half and waits for the client to close its own.
     private func linger() {
         try? channel.shutdownWrite()
-        phase = .lingering(left: Self.lingerBytes)
+        phase = .lingering(remaining: Self.lingerBytes)
         if let timer { loop.cancel(timer) }
         timer = loop.schedule(after: Self.lingerTime, self, tag: Tag.linger)
     }
@@ -368,7 +377,7 @@ final class ServerConnection: LoopChannel, TimerTarget {
 
     /// Reads from the channel, if the buffer has space. Returns false if nothing was received.
     private func receive() -> Bool {
-        guard isReadable, !peerEnded, hasInputRoom else { return false }
+        guard isReadable, !hasPeerEnded, hasInputRoom else { return false }
         let room = input.makeRoom(upTo: Self.inputSize)
         var outcome = ReadOutcome.wouldBlock
         do throws(Errno) {
@@ -378,7 +387,7 @@ final class ServerConnection: LoopChannel, TimerTarget {
             switch outcome {
             case .bytes(let count):
                 // A short read has emptied the socket, unless the end of the stream is still to be read.
-                if channel.emptiesSocket, count < room, !hangUpSeen { isReadable = false }
+                if channel.emptiesSocket, count < room, !hasSeenHangUp { isReadable = false }
                 service.counts.add(received: count)
                 if service.record.isOn {
                     input.withOctets { service.record.add($0.extracting(last: count), of: number) }
@@ -389,7 +398,7 @@ final class ServerConnection: LoopChannel, TimerTarget {
                 isReadable = false
                 return false
             case .end:
-                peerEnded = true
+                hasPeerEnded = true
                 return true
             }
         } catch {
@@ -461,7 +470,7 @@ final class ServerConnection: LoopChannel, TimerTarget {
         if let waitTimer { loop.cancel(waitTimer) }
         timer = nil
         waitTimer = nil
-        service.counts.closed()
+        service.counts.countClosed()
         connections.remove(self)
     }
 }

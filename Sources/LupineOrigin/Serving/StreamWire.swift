@@ -4,7 +4,7 @@
 final class StreamWire: EchoWire {
     let echo: WebSocketEcho
     var output: [UInt8] = []
-    var peerEnded = false
+    var hasPeerEnded = false
     /// The number of octets that already wait on the stream, ahead of `output`.
     var backlog = 0
     /// The number of consumed octets that have not been returned to the windows.
@@ -33,8 +33,8 @@ final class StreamWire: EchoWire {
         _ body: (Span<UInt8>) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         // A copy, because `body` may consume octets.
-        let lent = input
-        return try lent.withOctets(body)
+        let snapshot = input
+        return try snapshot.withOctets(body)
     }
 
     func consume(_ count: Int) {

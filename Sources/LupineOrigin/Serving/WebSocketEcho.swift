@@ -5,7 +5,7 @@ internal import LupineHTTP
 
 /// Runs a web socket on one connection, or one stream of HTTP/2, according to a `WebSocketBehaviour`. Used on its loop only.
 ///
-/// It reads only while the output has room, so that a client that does not read costs the memory of one message.
+/// It reads only while there is space for output, so that a client that does not read costs the memory of one message.
 final class WebSocketEcho: Conversation {
     private let behaviour: WebSocketBehaviour
     private let agreement: WebSocketAgreement
@@ -14,7 +14,7 @@ final class WebSocketEcho: Conversation {
     private let inflater: MessageInflater?
     private var hasBegun = false
     private var isOver = false
-    private var taken = 0
+    private var messageCount = 0
 
     /// Creates the conversation that follows a handshake with the result `agreement`.
     init(_ behaviour: WebSocketBehaviour, _ agreement: WebSocketAgreement) {
@@ -42,15 +42,15 @@ final class WebSocketEcho: Conversation {
         guard !isOver else { return false }
         if !hasBegun {
             hasBegun = true
-            begin(&connection.output)
+            sendOpening(&connection.output)
             return true
         }
         var progress = false
         while connection.hasRoom, !isOver, connection.inputCount > 0 {
-            step(connection)
+            handleNextEvent(connection)
             progress = true
         }
-        if connection.peerEnded, connection.inputCount == 0, !isOver {
+        if connection.hasPeerEnded, connection.inputCount == 0, !isOver {
             isOver = true
             connection.finish(.orderly(lingering: false))
             return true
@@ -58,7 +58,8 @@ final class WebSocketEcho: Conversation {
         return progress
     }
 
-    private func begin(_ output: inout [UInt8]) {
+    /// Sends the frames that the behaviour demands after the handshake.
+    private func sendOpening(_ output: inout [UInt8]) {
         if let text = behaviour.ping { codec.sendPing(Array(text.utf8).span, mask: nil, into: &output) }
         if let text = behaviour.pong { codec.sendPong(Array(text.utf8).span, mask: nil, into: &output) }
         for number in 0..<behaviour.count { send(.text, Array(String(number).utf8), &output) }
@@ -67,7 +68,8 @@ final class WebSocketEcho: Conversation {
         if let closure = behaviour.closure { _ = codec.close(.close(closure), mask: nil, into: &output) }
     }
 
-    private func step(_ connection: some EchoWire) {
+    /// Handles one event of the input.
+    private func handleNextEvent(_ connection: some EchoWire) {
         do throws(WebSocketError) {
             let (event, consumed) = try connection.withInput { input throws(WebSocketError) in
                 try codec.next(input)
@@ -77,7 +79,7 @@ final class WebSocketEcho: Conversation {
             case .needMore, .pong: break
             case .ping(let payload): codec.sendPong(payload.span, mask: nil, into: &connection.output)
             case .message(let message): try echo(message, connection)
-            case .close(let closure): if !behaviour.ignoresCloseFrame { close(closure, connection) }
+            case .close(let closure): if !behaviour.ignoresCloseFrame { answerClose(closure, connection) }
             }
         } catch {
             // The input after an error cannot be parsed.
@@ -87,6 +89,7 @@ final class WebSocketEcho: Conversation {
         }
     }
 
+    /// Sends a message back, or closes the connection if the behaviour's `drop` is reached.
     private func echo(_ message: WebSocketMessage, _ connection: some EchoWire) throws(WebSocketError) {
         var octets = message.octets
         if message.isCompressed, let inflater {
@@ -94,13 +97,14 @@ final class WebSocketEcho: Conversation {
                 octets = try inflater.inflate(octets.span, limit: WebSocketBehaviour.messageLimit)
             } catch { throw .invalidCompression }
         }
-        taken += 1
+        messageCount += 1
         if codec.maySend { send(message.kind, octets, &connection.output) }
-        guard let drop = behaviour.drop, taken >= drop else { return }
+        guard let drop = behaviour.drop, messageCount >= drop else { return }
         isOver = true
         connection.finish(.abandoned)
     }
 
+    /// Sends a message, compressed and in fragments as the behaviour demands.
     private func send(_ kind: WebSocketMessage.Kind, _ octets: [UInt8], _ output: inout [UInt8]) {
         var payload = octets
         if let deflater {
@@ -118,7 +122,8 @@ final class WebSocketEcho: Conversation {
         } while start < payload.count
     }
 
-    private func close(_ closure: WebSocketClosure, _ connection: some EchoWire) {
+    /// Answers a close frame, and ends the transport if both close frames have been exchanged.
+    private func answerClose(_ closure: WebSocketClosure, _ connection: some EchoWire) {
         let actions = codec.close(.received(closure), mask: nil, into: &connection.output)
         switch actions.wire {
         case .keep: break

@@ -39,11 +39,11 @@ final class DemoContext: Sendable {
                 #"[{"name": "Texas bluebonnet", "petals": 5}, {"name": "Yellow bush lupine", "petals": 5}]"#
             return try OriginResponse(200, "application/json", Array(text.utf8))
         }
-        let tries = Lock(0)
+        let attempts = Lock(0)
         origin.route("GET", "/flaky") { _ throws(Refusal) in
-            let number = tries.withLock { tries in
-                tries += 1
-                return tries
+            let number = attempts.withLock { attempts in
+                attempts += 1
+                return attempts
             }
             return try OriginResponse(
                 number % 3 == 0 ? 200 : 503, "text/plain", Array("attempt \(number)".utf8))
@@ -66,36 +66,40 @@ final class DemoContext: Sendable {
     /// The number of requests that the second origin has received and parsed.
     var secureRequests: Int { secureOrigin.counts.requests }
 
-    func end() async {
+    /// Shuts the origins down.
+    func shutDown() async {
         await origin.shutdown()
         await secureOrigin.shutdown()
     }
 
     // MARK: output
 
-    func title(_ number: Int, _ text: String) {
-        say("\n\(paint("\(number). \(text)", "1"))\n\n")
+    /// Prints the heading of an act.
+    func printTitle(_ number: Int, _ text: String) {
+        say("\n\(styled("\(number). \(text)", "1"))\n\n")
     }
 
     /// Prints the code that is about to run.
-    func code(_ text: String) {
+    func printCode(_ text: String) {
         for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
-            say("    \(paint(String(line), "36"))\n")
+            say("    \(styled(String(line), "36"))\n")
         }
         say("\n")
     }
 
+    /// Prints lines of an act's result.
     func printResult(_ text: String) { say("  \(lines: text)\n") }
 
     func say(_ text: TerminalText) { context.output.say(text) }
 
-    private func paint(_ text: String, _ ink: String) -> TerminalText {
-        isColored && !text.isEmpty ? "\u{1B}[\(ink)m\(text)\u{1B}[0m" : "\(text)"
+    /// Returns the text with an SGR attribute of ECMA-48, if the output is coloured.
+    private func styled(_ text: String, _ attribute: String) -> TerminalText {
+        isColored && !text.isEmpty ? "\u{1B}[\(attribute)m\(text)\u{1B}[0m" : "\(text)"
     }
 
     /// Throws a `DemoFailure`, which ends the demo, if the condition is false.
-    func require(_ condition: Bool, _ what: String) throws {
-        if !condition { throw DemoFailure(description: what) }
+    func require(_ condition: Bool, _ expectation: String) throws {
+        if !condition { throw DemoFailure(description: expectation) }
     }
 }
 
@@ -104,9 +108,11 @@ struct DemoFailure: Error, CustomStringConvertible {
     let description: String
 }
 
-/// One feature that the demo shows. `code` is the source code to print, word for word as in `run`, which shows the result.
+/// One feature that the demo shows.
 protocol DemoAct: Sendable {
     static var title: String { get }
+    /// The source code to print. Each of its lines occurs unchanged in the source of the act.
     static var code: String { get }
+    /// Runs the code and prints its result.
     static func run(in demo: DemoContext) async throws
 }

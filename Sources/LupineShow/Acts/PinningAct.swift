@@ -14,14 +14,14 @@ enum PinningAct: DemoAct {
         """
 
     static func run(in demo: DemoContext) async throws {
-        let right = demo.certificate.publicKey?.pin.description ?? ""
-        let accepted = try await ask(demo, pin: right)
+        let pin = demo.certificate.publicKey?.pin.description ?? ""
+        let accepted = try await request(demo, pin: pin)
         let version = accepted.metrics?.transactionMetrics.last?.negotiatedTLSProtocolVersion
         demo.printResult(
             "pinned to its key: status \(accepted.response?.statusCode ?? 0), \(version.map { "\($0)" } ?? "no TLS")"
         )
         let requests = demo.secureRequests
-        let refused = try await ask(demo, pin: "sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=")
+        let refused = try await request(demo, pin: "sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=")
         demo.printResult("pinned to another: \(refused.error?.pinningReport.map { "\($0)" } ?? "no error")")
         try demo.require(
             accepted.response?.statusCode == 200 && refused.error?.pinningReport != nil
@@ -29,7 +29,8 @@ enum PinningAct: DemoAct {
             "the right key is trusted, the wrong one hears of no request")
     }
 
-    private static func ask(_ demo: DemoContext, pin: String) async throws -> AFDataResponse<String> {
+    /// Sends a request to the second origin, whose key must have this pin.
+    private static func request(_ demo: DemoContext, pin: String) async throws -> AFDataResponse<String> {
         let secureRoot = demo.secureRoot
         let configuration = URLSessionConfiguration.ephemeral
         configuration.lupine.tls.roots = .certificates([demo.certificate])

@@ -20,22 +20,22 @@ enum ResumeAct: DemoAct {
 
     static func run(in demo: DemoContext) async throws {
         let (session, root) = (demo.session, demo.root)
-        let place = FileManager.default.temporaryDirectory.appendingPathComponent(
+        let location = FileManager.default.temporaryDirectory.appendingPathComponent(
             "lupine-demo-\(UUID().uuidString)")
-        defer { try? FileManager.default.removeItem(at: place) }
-        let destination: DownloadRequest.Destination = { _, _ in (place, [.removePreviousFile]) }
+        defer { try? FileManager.default.removeItem(at: location) }
+        let destination: DownloadRequest.Destination = { _, _ in (location, [.removePreviousFile]) }
         let queue = DispatchQueue(label: "demo.progress")
         let begun = session.download("\(root)/range/4194304?duration=6&chunk_size=65536", to: destination)
         begun.downloadProgress(queue: queue) { progress in
             if progress.fractionCompleted > 0.1 { begun.cancel(producingResumeData: true) }
         }
         let cut = await begun.serializingDownloadedFileURL().response
-        let kept = begun.downloadProgress.completedUnitCount
+        let received = begun.downloadProgress.completedUnitCount
         let rest = session.download(resumingWith: cut.resumeData ?? Data(), to: destination)
         let file = try await rest.serializingDownloadedFileURL().value
         let size = try FileManager.default.attributesOfItem(atPath: file.path)[.size] as? NSNumber
         demo.printResult(
-            "cut behind \(kept) bytes; the rest came with status \(rest.response?.statusCode ?? 0)")
+            "cut behind \(received) bytes; the rest came with status \(rest.response?.statusCode ?? 0)")
         demo.printResult("\(size?.intValue ?? 0) bytes are in the file")
         try demo.require(
             size?.intValue == 4_194_304 && rest.response?.statusCode == 206, "the rest is added")

@@ -11,7 +11,7 @@ enum TimingAct: DemoAct {
 
     static func run(in demo: DemoContext) async throws {
         var context = demo.context
-        // Reports go to the standard error; here they are the output to be shown.
+        // The command writes reports to the standard error; the demo shows them on its output.
         context.errors = context.output
         let url = "\(demo.root)/redirect-to?url=/drip%3Fduration%3D0.3%26numbytes%3D10"
         let code = await Command(context).run([

@@ -16,7 +16,7 @@ enum UploadAct: DemoAct {
 
     struct Hash: Decodable, Sendable { let bytes: Int, sha256: String }
 
-    /// The quarters of the progress that have been passed.
+    /// Records the quarters that the progress has reached.
     final class Marks: Sendable {
         private let seen = Lock<Set<Int>>([])
         var quarters: [Int] { seen.withLock { $0.sorted() } }

@@ -19,7 +19,7 @@ public enum Demo {
             demo.say("`session` is a Session(configuration: .ephemeral), `root` the address of the first.\n")
             var failure: (any Error)?
             do { try await show(demo) } catch { failure = error }
-            await demo.end()
+            await demo.shutDown()
             if let failure { throw failure }
             return ExitCode.success.rawValue
         } catch {
@@ -33,8 +33,8 @@ public enum Demo {
         let start = clock.now
         for (index, act) in acts.enumerated() {
             if demo.context.interruption.hasCome { throw DemoFailure(description: "interrupted") }
-            demo.title(index + 1, act.title)
-            demo.code(act.code)
+            demo.printTitle(index + 1, act.title)
+            demo.printCode(act.code)
             try await act.run(in: demo)
         }
         let plain = demo.origin.counts
@@ -42,7 +42,7 @@ public enum Demo {
         let requests = plain.requests + secure.requests
         let connections = plain.connectionsAccepted + secure.connectionsAccepted
         let seconds = ((clock.now - start) / .seconds(1) * 10).rounded() / 10
-        demo.title(acts.count + 1, "Summary")
+        demo.printTitle(acts.count + 1, "Summary")
         demo.printResult("\(requests) requests over \(connections) connections in \(seconds) s")
         demo.printResult(
             "the first origin had \(plain.requests) requests on \(plain.connectionsAccepted) connections:")

@@ -17,19 +17,19 @@ public enum Serve {
         var configuration = OriginConfiguration()
         configuration.ownLoops = 2
         configuration.http2 = HTTP2Behaviour()
-        var authority: String?
+        var certificatePath: String?
         do {
             if options.usesTLS {
                 let identity = try EphemeralIdentity.make()
                 var tls = TLSServerConfiguration(identities: [TLSServerIdentity(identity)])
                 tls.applicationProtocols = ["h2", "http/1.1"]
                 configuration.tls = tls
-                authority = try write(identity.certificate)
+                certificatePath = try write(identity.certificate)
             }
             let origin = try Origin.start(
                 host: options.host, port: options.port, configuration: configuration)
-            await serve(origin, authority, context)
-            if let authority { try? FileManager.default.removeItem(atPath: authority) }
+            await serve(origin, certificatePath, context)
+            if let certificatePath { try? FileManager.default.removeItem(atPath: certificatePath) }
             return 0
         } catch {
             let reason = String(describing: error)
@@ -40,10 +40,11 @@ public enum Serve {
         }
     }
 
-    private static func serve(_ origin: Origin, _ authority: String?, _ context: ProcessContext) async {
+    /// Prints the addresses, waits for the interruption, shuts the origin down, and prints a summary.
+    private static func serve(_ origin: Origin, _ certificatePath: String?, _ context: ProcessContext) async {
         var text: TerminalText = "Serving at \(origin.url)\n"
-        if let authority {
-            text = "\(text)Its certificate is its own authority, for this run: --cacert \(authority)\n"
+        if let certificatePath {
+            text = "\(text)Its certificate is its own authority, for this run: --cacert \(certificatePath)\n"
         }
         context.output.say("\(text)\n\(lines: ServeOptions.endpoints)\nCtrl-C ends it.\n")
         await withCheckedContinuation { continuation in
@@ -56,7 +57,7 @@ public enum Serve {
         context.output.say(summary)
     }
 
-    /// Writes the certificate to a file that a client can read.
+    /// Writes the certificate to a temporary file, for clients. Returns its path.
     private static func write(_ certificate: Certificate) throws -> String {
         let lines = Data(certificate.der).base64EncodedString(options: [
             .lineLength64Characters, .endLineWithLineFeed,
@@ -78,29 +79,30 @@ struct ServeOptions: Hashable {
     var port: UInt16 = 8080
     var usesTLS = false
 
+    /// An error in the arguments, with a message for the user.
     struct Mistake: Error, Hashable, CustomStringConvertible {
         let description: String
     }
 
     init(_ arguments: [String]) throws(Mistake) {
-        var rest = arguments[...]
-        while let word = rest.popFirst() {
-            switch word {
+        var remaining = arguments[...]
+        while let argument = remaining.popFirst() {
+            switch argument {
             case "--tls": usesTLS = true
             case "--port", "-p":
-                guard let port = rest.popFirst().flatMap({ UInt16($0) }) else {
+                guard let port = remaining.popFirst().flatMap({ UInt16($0) }) else {
                     throw Mistake(description: "--port needs a number from 0 to 65535")
                 }
                 self.port = port
             case "--host":
-                guard let host = rest.popFirst() else {
+                guard let host = remaining.popFirst() else {
                     throw Mistake(description: "--host needs an address such as ::1")
                 }
                 self.host = host
             default:
                 throw Mistake(
                     description:
-                        "there is no option \(word): lupine serve [--port N] [--host ADDRESS] [--tls]")
+                        "there is no option \(argument): lupine serve [--port N] [--host ADDRESS] [--tls]")
             }
         }
     }

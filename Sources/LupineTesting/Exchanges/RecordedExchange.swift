@@ -88,17 +88,17 @@ package struct RecordedExchange: Sendable, Hashable {
 
     /// Returns the document, formatted for people.
     package func data() throws -> Data {
-        let sent = File.Message(request.body)
+        let requestBody = File.Message(request.body)
         var file = File(
             version: Self.version,
             request: File.Request(
-                method: request.method, url: request.url, headers: request.headers.lines, text: sent.text,
-                base64: sent.base64))
+                method: request.method, url: request.url, headers: request.headers.lines,
+                text: requestBody.text, base64: requestBody.base64))
         switch outcome {
         case .response(let status, let headers, let body):
-            let message = File.Message(body)
+            let responseBody = File.Message(body)
             file.response = File.Response(
-                status: status, headers: headers.lines, text: message.text, base64: message.base64)
+                status: status, headers: headers.lines, text: responseBody.text, base64: responseBody.base64)
         case .failure(let domain, let code, let text):
             file.error = File.Failure(domain: domain, code: code, text: text)
         }
@@ -107,7 +107,7 @@ package struct RecordedExchange: Sendable, Hashable {
         return try encoder.encode(file) + Data("\n".utf8)
     }
 
-    /// The response of a stub.
+    /// The response with which a stub replays the outcome.
     package var answer: TestResponse {
         switch outcome {
         case .response(let status, let headers, let body):
@@ -123,6 +123,7 @@ package struct RecordedExchange: Sendable, Hashable {
         }
     }
 
+    /// The reason why a document is malformed.
     private struct Flaw: Error {
         let reason: String
 
@@ -171,7 +172,7 @@ private struct File: Codable {
 
         init(_ body: Data) {
             if body.isEmpty { return }
-            // Text that does not survive decoding unchanged is stored as Base64.
+            // A body that decoding as text would change is stored as Base64.
             if let text = String(data: body, encoding: .utf8), Data(text.utf8) == body {
                 self.text = text
             } else {

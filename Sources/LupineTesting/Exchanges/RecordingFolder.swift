@@ -82,8 +82,8 @@ struct RecordingFolder: Sendable {
     private static func name(_ request: RecordedExchange.Request, number: Int) -> String {
         let digits = String(number)
         let padded = String(repeating: "0", count: max(0, 4 - digits.count)) + digits
-        let place = request.url.prefix { $0 != "?" && $0 != "#" }
-        let words = "\(request.method) \(place.split(separator: "://").last ?? "")"
+        let address = request.url.prefix { $0 != "?" && $0 != "#" }
+        let words = "\(request.method) \(address.split(separator: "://").last ?? "")"
             .split { !($0.isASCII && ($0.isLetter || $0.isNumber)) }
         return "\(padded)-\(words.joined(separator: "-").prefix(80)).json"
     }

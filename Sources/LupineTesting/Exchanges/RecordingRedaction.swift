@@ -20,16 +20,16 @@ public struct RecordingRedaction: Sendable, Hashable {
     /// The standard names: in bodies `password`, `client_secret`, `access_token`, `refresh_token`, `id_token`.
     public static let standard = RecordingRedaction()
 
-    private static let usualMembers: Set = [
+    private static let standardMembers: Set = [
         "password", "client_secret", "access_token", "refresh_token", "id_token",
     ]
 
     /// Whether a member of a body is a secret.
     private func isSecretMember(_ name: String) -> Bool {
-        // No secret's name is longer, and processing a long name of the peer would be expensive.
+        // Names of secrets are not longer, and lowercasing long names of the peer would be expensive.
         guard name.utf8.count <= 1_024 else { return false }
-        let small = name.lowercased()
-        return Self.usualMembers.contains(small) || names.contains(small)
+        let lowercasedName = name.lowercased()
+        return Self.standardMembers.contains(lowercasedName) || names.contains(lowercasedName)
     }
 
     /// Returns a URL without secrets.
@@ -54,29 +54,30 @@ public struct RecordingRedaction: Sendable, Hashable {
         guard type.contains("json"),
             let value = try? JSONSerialization.jsonObject(with: body, options: .fragmentsAllowed)
         else { return body }
-        var found = false
-        let clean = redacted(value, &found)
-        guard found,
+        var hasSecrets = false
+        let clean = redacted(value, &hasSecrets)
+        guard hasSecrets,
             let data = try? JSONSerialization.data(
                 withJSONObject: clean, options: [.fragmentsAllowed, .sortedKeys, .withoutEscapingSlashes])
         else { return body }
         return data
     }
 
-    private func redacted(_ value: Any, _ found: inout Bool) -> Any {
+    /// Returns a JSON value without secrets; sets `hasSecrets` if there was one.
+    private func redacted(_ value: Any, _ hasSecrets: inout Bool) -> Any {
         switch value {
         case let object as [String: Any]:
             var clean: [String: Any] = [:]
             for (name, member) in object {
                 if isSecretMember(name) {
-                    found = true
+                    hasSecrets = true
                     clean[name] = LogRedaction.mark
                 } else {
-                    clean[name] = redacted(member, &found)
+                    clean[name] = redacted(member, &hasSecrets)
                 }
             }
             return clean
-        case let array as [Any]: return array.map { redacted($0, &found) }
+        case let array as [Any]: return array.map { redacted($0, &hasSecrets) }
         default: return value
         }
     }
@@ -87,8 +88,8 @@ public struct RecordingRedaction: Sendable, Hashable {
             .split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false)
         let clean = items.map { item -> String in
             let name = Substring(item.prefix { $0 != UInt8(ascii: "=") })
-            let plain = name.removingPercentEncoding ?? String(name)
-            guard isSecretMember(plain), name.endIndex != item.endIndex else {
+            let decodedName = name.removingPercentEncoding ?? String(name)
+            guard isSecretMember(decodedName), name.endIndex != item.endIndex else {
                 return String(Substring(item))
             }
             return "\(name)=\(LogRedaction.mark)"

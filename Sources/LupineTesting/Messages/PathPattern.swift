@@ -3,14 +3,15 @@
 internal import Foundation
 internal import LupineHTTP
 
-/// A path with names in braces: `/users/{id}/posts`, or `/files/{*}`, which matches any rest.
+/// A pattern for paths, with names in braces: `/users/{id}/posts`.
 ///
-/// A segment in braces matches any nonempty segment.
+/// A segment in braces matches any segment that is not empty; `{*}` at the end, as in `/files/{*}`, matches all further segments.
 struct PathPattern: Sendable {
     private enum Segment {
         case literal(String)
         case named(String)
-        case rest
+        /// `{*}`: all segments that follow.
+        case remaining
     }
 
     let text: String
@@ -19,7 +20,7 @@ struct PathPattern: Sendable {
     init(_ text: String) {
         self.text = text
         segments = Self.split(text).map { part in
-            if part == "{*}" { return .rest }
+            if part == "{*}" { return .remaining }
             guard part.hasPrefix("{"), part.hasSuffix("}"), part.count > 2 else {
                 return .literal(Self.decoded(part))
             }
@@ -27,14 +28,14 @@ struct PathPattern: Sendable {
         }
     }
 
-    /// Returns the decoded values of the names in braces; nil when the percent-encoded path does not match. The rest is
-    /// named `*`.
+    /// Returns the decoded values of the names in braces; nil when the percent-encoded path does not match. The
+    /// segments that `{*}` matches are named `*`.
     func parameters(in path: String) -> [String: String]? {
         let parts = Self.split(path)
         var found: [String: String] = [:]
         for (index, segment) in segments.enumerated() {
             switch segment {
-            case .rest:
+            case .remaining:
                 found["*"] = parts.dropFirst(index).map(Self.decoded).joined(separator: "/")
                 return found
             case .literal(let text):

@@ -6,9 +6,11 @@ internal import LupineTransport
 final class RequestLog: Sendable {
     private struct State {
         var requests: [TestRequest] = []
+        /// The waiting tasks, with the index of the request that each waits for.
         var waiting: [(index: Int, waiter: Waiter<TestRequest>)] = []
         /// The number of requests that `next` has claimed.
-        var taken = 0
+        var claimedCount = 0
+        /// The error with which `close` has ended the log.
         var end: (any Error)?
     }
 
@@ -16,6 +18,7 @@ final class RequestLog: Sendable {
 
     var requests: [TestRequest] { state.withLock { $0.requests } }
 
+    /// Adds a request, and resumes the tasks that wait for it.
     func add(_ request: TestRequest) {
         let ready = state.withLock { state -> [Waiter<TestRequest>] in
             state.requests.append(request)
@@ -43,8 +46,8 @@ final class RequestLog: Sendable {
     /// Waits for the first request that this method has not returned yet.
     func next() async throws -> TestRequest {
         let index = state.withLock { state -> Int in
-            defer { state.taken += 1 }
-            return state.taken
+            defer { state.claimedCount += 1 }
+            return state.claimedCount
         }
         return try await request(at: index)
     }

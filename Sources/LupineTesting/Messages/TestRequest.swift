@@ -49,7 +49,7 @@ public struct TestRequest: Sendable, Hashable {
         self.body = body
     }
 
-    /// Creates the request received by an origin at `base`.
+    /// Creates the request that an origin with the URL `base` has received.
     init(_ request: OriginRequest, at base: URL) {
         let path = request.path == "*" ? "" : request.path
         let target = request.query.isEmpty ? path : path + "?" + request.query
@@ -63,7 +63,7 @@ public struct TestRequest: Sendable, Hashable {
             headers: headers, body: Data(request.body))
     }
 
-    /// Creates the request of a session, with its body already read.
+    /// Creates a request that a session has made; `body` is its whole body.
     init(_ request: URLRequest, at url: URL, body: Data) {
         self.init(
             method: request.httpMethod ?? "GET", url: url,

@@ -27,10 +27,10 @@ public struct TestResponse: Sendable {
         }
     }
 
-    /// How an interrupted connection ends.
+    /// The end of an interrupted connection.
     enum ConnectionEnd: Sendable { case closed, reset, stalled }
 
-    /// How the response is sent.
+    /// The way in which the response is sent.
     enum Delivery: Sendable {
         /// The response is sent completely.
         case whole
@@ -126,8 +126,8 @@ public struct TestResponse: Sendable {
         return response
     }
 
-    /// Returns a response that a stubbed session reports as the error of the load. An origin cannot do so, and resets the
-    /// connection.
+    /// Returns a response that makes a load of a stubbed session fail with this error. An origin cannot send an error: it resets
+    /// the connection.
     public static func failure(_ error: any Error) -> TestResponse {
         var response = status(200)
         response.delivery = .failed(error)
@@ -173,18 +173,18 @@ public struct TestResponse: Sendable {
 
     // MARK: reading
 
-    /// The pieces that are sent: truncated at the break, or all of them without one.
+    /// The pieces that are sent: all of them, or those before the octet at which the connection ends.
     var sentPieces: [Piece] {
-        guard case .broken(var left, _) = delivery else { return pieces }
+        guard case .broken(var remaining, _) = delivery else { return pieces }
         var sent: [Piece] = []
         for piece in pieces {
             guard let octets = piece.octets else {
-                if left > 0 { sent.append(piece) }
+                if remaining > 0 { sent.append(piece) }
                 continue
             }
-            if left == 0 { break }
-            sent.append(.data(octets.prefix(left)))
-            left -= min(left, octets.count)
+            if remaining == 0 { break }
+            sent.append(.data(octets.prefix(remaining)))
+            remaining -= min(remaining, octets.count)
         }
         return sent
     }

@@ -6,12 +6,13 @@ internal import LupineTransport
 /// thread.
 final class Waiter<Value: Sendable>: Sendable {
     private enum State {
-        case nobody
+        /// No task waits, and there is no outcome yet.
+        case idle
         case waiting(CheckedContinuation<Value, any Error>)
-        case over(Result<Value, any Error>)
+        case ended(Result<Value, any Error>)
     }
 
-    private let state = Lock(State.nobody)
+    private let state = Lock(State.idle)
 
     /// Waits for the outcome passed to `resume`. Called at most once. Throws `CancellationError` when the task is cancelled
     /// first.
@@ -19,7 +20,7 @@ final class Waiter<Value: Sendable>: Sendable {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 let outcome = state.withLock { state -> Result<Value, any Error>? in
-                    if case .over(let outcome) = state { return outcome }
+                    if case .ended(let outcome) = state { return outcome }
                     state = .waiting(continuation)
                     return nil
                 }
@@ -30,17 +31,17 @@ final class Waiter<Value: Sendable>: Sendable {
         }
     }
 
-    /// Ends the wait; further calls have no effect.
+    /// Sets the outcome, and resumes the waiting task. Further calls have no effect.
     func resume(_ outcome: Result<Value, any Error>) {
         let continuation = state.withLock { state -> CheckedContinuation<Value, any Error>? in
             switch state {
-            case .nobody:
-                state = .over(outcome)
+            case .idle:
+                state = .ended(outcome)
                 return nil
             case .waiting(let continuation):
-                state = .over(outcome)
+                state = .ended(outcome)
                 return continuation
-            case .over: return nil
+            case .ended: return nil
             }
         }
         continuation?.resume(with: outcome)

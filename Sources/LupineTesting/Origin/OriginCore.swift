@@ -9,14 +9,15 @@ internal import LupineTransport
 /// The state that the connections of a test origin share: the routes, the log, and the running handlers. Can be used on any
 /// thread.
 ///
-/// It has no reference to the origin, so that an unreferenced origin is deallocated although it has routes.
+/// It has no reference to the origin. So a test that drops its origin deallocates it, although the origin has routes.
 final class OriginCore: Sendable {
     private struct Handlers {
+        /// The number of handlers that have been started.
         var number = 0
-        /// The running handlers; the value is nil until the task has been created.
+        /// The running handlers by number; the value is nil until the task has been created.
         var running: [Int: Task<Void, Never>?] = [:]
         var isClosed = false
-        /// The callers of `drained()`.
+        /// The callers of `waitForHandlers()`.
         var waiting: [Waiter<Void>] = []
     }
 
@@ -25,7 +26,7 @@ final class OriginCore: Sendable {
     let clock: ManualClock?
     private let routes = Lock(RouteTable())
     private let handlers = Lock(Handlers())
-    /// The URL of the origin, once it is listening.
+    /// The URL of the origin; nil until it listens.
     private let base = Lock<URL?>(nil)
 
     init(clock: ManualClock?) { self.clock = clock }
@@ -35,12 +36,13 @@ final class OriginCore: Sendable {
     func endpoint() -> Endpoint { .collected { [self] request in answer(request) } }
 
     /// Sets the URL at which the origin listens.
-    func begin(at url: URL) { base.withLock { $0 = url } }
+    func setURL(_ url: URL) { base.withLock { $0 = url } }
 
     func add(_ method: String?, _ pattern: String, _ handler: @escaping RouteTable.Handler) {
         routes.withLock { $0.add(method, pattern, handler) }
     }
 
+    /// Starts the handler for a request, and returns a response that waits for it. Called on the origin's loop.
     private func answer(_ incoming: OriginRequest) -> OriginResponse {
         // No client knows the origin's address before it is set.
         guard let base = base.withLock({ $0 }) else { return OriginResponse(503) }
@@ -51,7 +53,7 @@ final class OriginCore: Sendable {
         return .later(answer.gate) { () throws(Refusal) in try answer.response.choice() }
     }
 
-    /// Returns the response with the date of the test's clock, if it has no `Date`: ages are computed from it.
+    /// Returns the response with a `Date` from the test's clock, unless it has one. Caches compute ages from this field.
     private func dated(_ response: TestResponse) -> TestResponse {
         guard let clock, response.headers["Date"] == nil, let date = HTTPDate.text(of: clock.date) else {
             return response
@@ -59,41 +61,41 @@ final class OriginCore: Sendable {
         return response.header("Date", date)
     }
 
-    /// Calls the program's handler, off the loop.
-    private func handle(_ request: TestRequest, _ answer: @escaping @Sendable (TestResponse) -> Void) {
+    /// Calls the program's handler in a new task, and `completion` with its response.
+    private func handle(_ request: TestRequest, _ completion: @escaping @Sendable (TestResponse) -> Void) {
         let table = routes.withLock { $0 }
         guard let (handler, parameters) = table.match(request) else {
-            return answer(table.refusal(of: request))
+            return completion(table.refusal(of: request))
         }
         let number = handlers.withLock { handlers -> Int? in
             if handlers.isClosed { return nil }
             handlers.number += 1
-            // The key exists from here on; the task is set once it has been created.
+            // Adds the key; its task is set when it has been created.
             handlers.running[handlers.number] = .some(nil)
             return handlers.number
         }
-        guard let number else { return answer(.closed) }
-        var found = request
-        found.parameters = parameters
-        let task = Task { [found] in
+        guard let number else { return completion(.closed) }
+        var matched = request
+        matched.parameters = parameters
+        let task = Task { [matched] in
             do {
-                answer(try await handler(found))
+                completion(try await handler(matched))
             } catch {
-                answer(.text("the route threw: \(error)\n", status: 500))
+                completion(.text("the route threw: \(error)\n", status: 500))
             }
-            ended(number)
+            handlerEnded(number)
         }
-        // True if the core was closed while the task was being created.
-        let isLate = handlers.withLock { handlers in
+        // `close` may have been called while the task was being created.
+        let wasClosed = handlers.withLock { handlers in
             // The key is absent if the handler has already finished.
             if handlers.running[number] != nil { handlers.running[number] = .some(task) }
             return handlers.isClosed
         }
-        if isLate { task.cancel() }
+        if wasClosed { task.cancel() }
     }
 
     /// Called when a handler has finished.
-    private func ended(_ number: Int) {
+    private func handlerEnded(_ number: Int) {
         let waiting = handlers.withLock { handlers -> [Waiter<Void>] in
             handlers.running[number] = nil
             guard handlers.running.isEmpty else { return [] }
@@ -111,18 +113,18 @@ final class OriginCore: Sendable {
             handlers.isClosed = true
             return handlers.running.values.compactMap { $0 }
         }
-        let gone = routes.withLock { routes -> RouteTable in
-            var gone = RouteTable()
-            swap(&routes, &gone)
-            return gone
+        let released = routes.withLock { routes -> RouteTable in
+            var released = RouteTable()
+            swap(&routes, &released)
+            return released
         }
         for task in running { task.cancel() }
         // The program's closures are released outside the lock.
-        withExtendedLifetime(gone) {}
+        withExtendedLifetime(released) {}
     }
 
     /// Returns when no handler is running.
-    func drained() async {
+    func waitForHandlers() async {
         let waiter = Waiter<Void>()
         let isEmpty = handlers.withLock { handlers -> Bool in
             if !handlers.running.isEmpty { handlers.waiting.append(waiter) }

@@ -2,7 +2,7 @@
 
 internal import Foundation
 
-/// The routes of an origin. The latest matching route answers a request.
+/// The routes of an origin. If several routes match a request, the latest one answers it.
 struct RouteTable: Sendable {
     /// A closure of the program that answers a request.
     typealias Handler = @Sendable (TestRequest) async throws -> TestResponse
@@ -13,6 +13,7 @@ struct RouteTable: Sendable {
         let pattern: PathPattern
         let handler: Handler
 
+        /// The route, as error messages show it.
         var text: String { "\(method ?? "any method") \(pattern.text)" }
     }
 
@@ -28,16 +29,16 @@ struct RouteTable: Sendable {
     func match(_ request: TestRequest) -> (handler: Handler, parameters: [String: String])? {
         let path = request.url.path(percentEncoded: true)
         for route in routes {
-            let isMethod =
+            let matchesMethod =
                 route.method == nil || route.method == request.method
                 || route.method == "GET" && request.method == "HEAD"
-            guard isMethod, let parameters = route.pattern.parameters(in: path) else { continue }
+            guard matchesMethod, let parameters = route.pattern.parameters(in: path) else { continue }
             return (route.handler, parameters)
         }
         return nil
     }
 
-    /// Returns the response for a request without a route.
+    /// Returns the response to a request that no route matches.
     func refusal(of request: TestRequest) -> TestResponse {
         let known = routes.isEmpty ? "none" : routes.reversed().map(\.text).joined(separator: ", ")
         return .text(

@@ -23,8 +23,10 @@ public final class TestOrigin: SessionSource {
     public struct TLS: Sendable {
         enum Kind: Sendable {
             case none
-            case own
-            case given(TestAuthority)
+            /// TLS, with a new certificate authority.
+            case newAuthority
+            /// TLS, with an existing certificate authority.
+            case existing(TestAuthority)
         }
 
         let kind: Kind
@@ -34,10 +36,10 @@ public final class TestOrigin: SessionSource {
         /// Plain HTTP.
         public static let none = TLS(kind: .none)
         /// TLS, with a certificate authority that is created for this origin: `TestOrigin.authority`.
-        public static let authority = TLS(kind: .own)
+        public static let authority = TLS(kind: .newAuthority)
 
         /// TLS, with a certificate authority that several origins may share.
-        public static func authority(_ authority: TestAuthority) -> TLS { TLS(kind: .given(authority)) }
+        public static func authority(_ authority: TestAuthority) -> TLS { TLS(kind: .existing(authority)) }
 
         /// Returns the setting with a certificate for these names instead of those of the loopback interface.
         public func certificate(for names: [String]) -> TLS {
@@ -56,7 +58,8 @@ public final class TestOrigin: SessionSource {
     private let origin: LupineOrigin.Origin
     /// Keeps the sessions that are created for this origin alive.
     public let shelf = SessionShelf()
-    private let ending = Lock<Task<Void, Never>?>(nil)
+    /// The task of `shutdown()`; nil before the first call.
+    private let shutdownTask = Lock<Task<Void, Never>?>(nil)
 
     private init(_ url: URL, _ authority: TestAuthority?, _ core: OriginCore, _ origin: LupineOrigin.Origin) {
         self.url = url
@@ -83,8 +86,8 @@ public final class TestOrigin: SessionSource {
             authority =
                 switch tls.kind {
                 case .none: nil
-                case .own: try TestAuthority()
-                case .given(let given): given
+                case .newAuthority: try TestAuthority()
+                case .existing(let existing): existing
                 }
             if let identity = try authority?.issue(for: tls.names) {
                 configuration.tls = TLSServerConfiguration(identities: [TLSServerIdentity(identity)])
@@ -97,13 +100,13 @@ public final class TestOrigin: SessionSource {
             await origin.shutdown()
             throw .cannotStart("\(origin.url) is no address")
         }
-        core.begin(at: url)
+        core.setURL(url)
         return TestOrigin(url, authority, core, origin)
     }
 
     /// Shuts the origin down asynchronously, unless `shutdown()` was called.
     deinit {
-        guard ending.withLock({ $0 == nil }) else { return }
+        guard shutdownTask.withLock({ $0 == nil }) else { return }
         core.close(TestOriginError.shutDown)
         let origin = origin
         Task.detached { await origin.shutdown() }
@@ -131,7 +134,7 @@ public final class TestOrigin: SessionSource {
     /// - Parameters:
     ///   - method: The method; `GET` also matches `HEAD`.
     ///   - pattern: A path, in which `{name}` matches one segment, available as `parameters["name"]`, and `{*}` at the end
-    ///     matches any rest.
+    ///     matches all further segments.
     ///   - handler: Returns the response; called in a new task for each request, off the origin's thread. A thrown error is
     ///     answered with status 500 and its text.
     public func route(
@@ -172,14 +175,14 @@ public final class TestOrigin: SessionSource {
     /// Further calls wait for the same shutdown. Must not be awaited in a handler.
     public func shutdown() async {
         let (core, origin) = (core, origin)
-        let task = ending.withLock { ending -> Task<Void, Never> in
-            if let ending { return ending }
+        let task = shutdownTask.withLock { shutdownTask -> Task<Void, Never> in
+            if let shutdownTask { return shutdownTask }
             let task = Task {
                 core.close(TestOriginError.shutDown)
                 await origin.shutdown()
-                await core.drained()
+                await core.waitForHandlers()
             }
-            ending = task
+            shutdownTask = task
             return task
         }
         await task.value

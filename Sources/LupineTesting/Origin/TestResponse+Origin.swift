@@ -6,7 +6,7 @@ internal import LupineOrigin
 
 /// Converts a response for an origin: to an HTTP response if it is complete, otherwise to a script of octets.
 extension TestResponse {
-    /// Returns what the connection does. Called on its loop.
+    /// Returns the origin's reaction to the request: a response, or a script. Called on the connection's loop.
     func choice() throws(Refusal) -> EndpointChoice {
         switch delivery {
         case .whole:
@@ -22,6 +22,7 @@ extension TestResponse {
         }
     }
 
+    /// Returns a script that waits for the signal, if there is one, and follows the steps.
     private func follow(_ steps: [Script.Step]) -> EndpointChoice {
         let wait = awaitedSignal.map { [Script.Step.waitForGate($0.gate)] } ?? []
         return .follow(Script(wait + steps))
@@ -32,11 +33,11 @@ extension TestResponse {
         return octets.isEmpty ? .none : .bytes(octets)
     }
 
-    /// Returns a body that sends one piece after the other, as fast as the client reads them.
+    /// Returns a body that sends the pieces one after another, as fast as the client reads them.
     private func streamedBody() -> OriginResponse.Body {
-        var rest = pieces[...]
+        var remaining = pieces[...]
         return .stream(length: nil) { output, _ in
-            while let piece = rest.popFirst() {
+            while let piece = remaining.popFirst() {
                 switch piece {
                 case .data(let data) where !data.isEmpty:
                     output += data
@@ -63,7 +64,8 @@ extension TestResponse {
         return lines.joined(separator: "\r\n") + "\r\n\r\n"
     }
 
-    /// Returns the content up to the break. The announced chunk sizes are those of the complete pieces.
+    /// Returns the steps that send the content up to the octet at which the connection ends. The announced chunk sizes are those
+    /// of the complete pieces.
     private func contentSteps() -> [Script.Step] {
         zip(sentPieces, pieces).flatMap { sent, whole -> [Script.Step] in
             if case .wait(let signal) = sent { return [.waitForGate(signal.gate)] }

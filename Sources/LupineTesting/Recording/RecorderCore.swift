@@ -17,6 +17,7 @@ final class RecorderCore: Sendable {
     private let folder: RecordingFolder
     private let redaction: RecordingRedaction
     private let upstream: Upstream
+    /// The configuration of the recorded sessions, without this object installed.
     private let template: URLSessionConfiguration
     private let state = Lock(State())
 
@@ -32,10 +33,10 @@ final class RecorderCore: Sendable {
         var headers = HTTPHeaders.default
         for header in configuration.headers { headers.update(header) }
         template.headers = headers
-        let behind = Self.copy(configuration)
-        behind.lupine.collectedBodyLimit = folder.limits.fileBytes
-        clock?.govern(behind)
-        upstream = Upstream(behind)
+        let upstreamConfiguration = Self.copy(configuration)
+        upstreamConfiguration.lupine.collectedBodyLimit = folder.limits.fileBytes
+        clock?.govern(upstreamConfiguration)
+        upstream = Upstream(upstreamConfiguration)
     }
 
     private static func copy(_ configuration: URLSessionConfiguration) -> URLSessionConfiguration {
@@ -54,6 +55,7 @@ final class RecorderCore: Sendable {
         return configuration
     }
 
+    /// Writes an exchange. Stores the first error, for `verify`.
     private func write(_ request: TestRequest, _ outcome: RecordedExchange.Outcome, number: Int) {
         let recorded = RecordedExchange.Request(request, redaction)
         do throws(RecordingError) {
@@ -83,9 +85,9 @@ extension RecorderCore: StubResponder {
             let (body, head) = try await upstream.load(outgoing, for: urlProtocol)
             guard let head = head as? HTTPURLResponse else { throw URLError(.badServerResponse) }
             // These fields do not apply to the decoded content.
-            let gone: Set = ["content-encoding", "content-length", "transfer-encoding", "connection"]
+            let dropped: Set = ["content-encoding", "content-length", "transfer-encoding", "connection"]
             let headers = TestHeaders(
-                head.lupine.fields.filter { !gone.contains($0.name.lowercased()) }
+                head.lupine.fields.filter { !dropped.contains($0.name.lowercased()) }
                     .map { TestHeaders.Field($0.name, $0.value) })
             write(
                 request,
@@ -99,11 +101,12 @@ extension RecorderCore: StubResponder {
             // A cancellation comes from the program and is not recorded.
             throw error
         } catch {
-            let seen = error as NSError
+            let nsError = error as NSError
             write(
                 request,
                 .failure(
-                    domain: seen.domain, code: seen.code, text: redaction.text(error.localizedDescription)),
+                    domain: nsError.domain, code: nsError.code,
+                    text: redaction.text(error.localizedDescription)),
                 number: number)
             throw error
         }

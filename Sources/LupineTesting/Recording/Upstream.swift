@@ -28,8 +28,8 @@ final class Upstream: Sendable {
 
     deinit { for session in [sameOrigin, otherOrigins] { session.finishTasksAndInvalidate() } }
 
-    /// Throws when the program's session has other TLS options: it would trust other authorities, or use another client
-    /// identity, than the connection made here.
+    /// Throws when the program's session has other TLS options than the recorder's: the session would trust other authorities,
+    /// or use another client identity, than the connection to the server.
     func requireEqualSecurity(_ request: URLRequest, of urlProtocol: StubURLProtocol) throws(URLError) {
         guard request.url?.scheme?.lowercased() == "https", let task = urlProtocol.task,
             !task.isSecured(as: sameOrigin)
@@ -42,7 +42,7 @@ final class Upstream: Sendable {
 
     /// Loads one request, without following redirects. The load is cancelled with the calling task.
     func load(_ request: URLRequest, for urlProtocol: StubURLProtocol) async throws -> (Data, URLResponse) {
-        let running = Lock<URLSessionTask?>(nil)
+        let current = Lock<URLSessionTask?>(nil)
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 let session = urlProtocol.task?.hasLeftOrigin ?? false ? otherOrigins : sameOrigin
@@ -55,12 +55,12 @@ final class Upstream: Sendable {
                 }
                 task.delegate = UpstreamDelegate(urlProtocol)
                 if let principal = urlProtocol.task { task.load(for: principal) }
-                running.withLock { $0 = task }
+                current.withLock { $0 = task }
                 if Task.isCancelled { task.cancel() }
                 task.resume()
             }
         } onCancel: {
-            running.withLock { $0 }?.cancel()
+            current.withLock { $0 }?.cancel()
         }
     }
 }
@@ -83,6 +83,6 @@ private final class UpstreamDelegate: NSObject, URLSessionTaskDelegate, Sendable
         _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
-        urlProtocol.ask(challenge, completionHandler)
+        urlProtocol.forward(challenge, completionHandler)
     }
 }

@@ -3,8 +3,8 @@
 internal import Lupine
 internal import LupineTransport
 
-/// Retains the sessions of a test. A request does not retain its session, so that a session created within an expression
-/// would be deallocated at once. Can be used on any thread.
+/// Retains the sessions of a test. A request does not retain its session: without the shelf, a session that is created within an
+/// expression would be deallocated at once. Can be used on any thread.
 public final class SessionShelf: Sendable {
     private let sessions = Lock<[Session]>([])
 

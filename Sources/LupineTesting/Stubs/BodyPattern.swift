@@ -9,7 +9,7 @@ enum BodyPattern: Sendable {
     /// A JSON document with this value, in any formatting.
     case json(Data)
 
-    private static let longestShown = 2_000
+    private static let maximumShownBytes = 2_000
 
     /// Returns how the body differs; nil when it matches.
     func difference(from body: Data) -> StubDifference? {
@@ -36,9 +36,10 @@ enum BodyPattern: Sendable {
             withJSONObject: value, options: [.fragmentsAllowed, .prettyPrinted, .sortedKeys])
     }
 
+    /// Returns a body as messages show it; nil if it is empty.
     private static func text(_ body: Data) -> String? {
         if body.isEmpty { return nil }
-        guard body.count <= longestShown, let text = String(data: body, encoding: .utf8) else {
+        guard body.count <= maximumShownBytes, let text = String(data: body, encoding: .utf8) else {
             return "\(body.count) bytes"
         }
         return text

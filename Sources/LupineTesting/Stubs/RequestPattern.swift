@@ -6,8 +6,8 @@ internal import LupineLoading
 /// The requests that a stub answers: `.post("/users").json(["name": "lupin"])`.
 ///
 /// An address is absolute (`https://api.example.com/users`), or a path, which matches any server. `{name}` matches one
-/// segment of the path, available as `TestRequest.parameters["name"]`; `{*}` at the end matches any rest. Without `?` any
-/// query matches; with it, the query must have exactly these items, in any order.
+/// segment of the path, available as `TestRequest.parameters["name"]`; `{*}` at the end matches all further segments. Without
+/// `?` any query matches; with it, the query must have exactly these items, in any order.
 public struct RequestPattern: Sendable, CustomStringConvertible {
     private struct Condition: Sendable {
         let text: String
@@ -143,22 +143,23 @@ public struct RequestPattern: Sendable, CustomStringConvertible {
     }
 
     private func addressDifference(from request: TestRequest) -> StubDifference? {
-        let whole = request.url.absoluteString
+        let url = request.url.absoluteString
         switch address {
         case .exact(let text):
-            let actual = redaction?.url(request.url) ?? whole
+            let actual = redaction?.url(request.url) ?? url
             if actual == text { return nil }
-            let isNear = AddressParts(actual).path == AddressParts(text).path
-            return StubDifference(label: "url", expected: text, actual: actual, weight: isNear ? 1 : 4)
+            let hasSamePath = AddressParts(actual).path == AddressParts(text).path
+            return StubDifference(label: "url", expected: text, actual: actual, weight: hasSamePath ? 1 : 4)
         case .template(let text):
-            let (wanted, given) = (AddressParts(text), AddressParts(whole))
-            let isServer = wanted.server == nil || wanted.server?.lowercased() == given.server?.lowercased()
-            let isPath = PathPattern(wanted.path).parameters(in: given.path) != nil
-            let isQuery = wanted.query == nil || wanted.items == given.items
-            if isServer, isPath, isQuery { return nil }
-            let shown = wanted.server == nil ? given.target : whole
+            let (expected, actual) = (AddressParts(text), AddressParts(url))
+            let matchesServer =
+                expected.server == nil || expected.server?.lowercased() == actual.server?.lowercased()
+            let matchesPath = PathPattern(expected.path).parameters(in: actual.path) != nil
+            let matchesQuery = expected.query == nil || expected.items == actual.items
+            if matchesServer, matchesPath, matchesQuery { return nil }
+            let shown = expected.server == nil ? actual.target : url
             return StubDifference(
-                label: "url", expected: text, actual: shown, weight: isServer && isPath ? 1 : 4)
+                label: "url", expected: text, actual: shown, weight: matchesServer && matchesPath ? 1 : 4)
         }
     }
 }
@@ -172,18 +173,20 @@ private struct AddressParts {
     let query: String?
 
     init(_ text: String) {
-        var rest = Substring(text.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)[0])
-        if let scheme = rest.firstRange(of: "://") {
-            let end = rest[scheme.upperBound...].firstIndex { $0 == "/" || $0 == "?" } ?? rest.endIndex
-            server = String(rest[..<end])
-            rest = rest[end...]
+        let parts = text.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
+        var remaining = Substring(parts[0])
+        if let scheme = remaining.firstRange(of: "://") {
+            let afterScheme = remaining[scheme.upperBound...]
+            let end = afterScheme.firstIndex { $0 == "/" || $0 == "?" } ?? remaining.endIndex
+            server = String(remaining[..<end])
+            remaining = remaining[end...]
         } else {
             server = nil
         }
-        let mark = rest.firstIndex(of: "?")
-        let path = rest[..<(mark ?? rest.endIndex)]
+        let questionMark = remaining.firstIndex(of: "?")
+        let path = remaining[..<(questionMark ?? remaining.endIndex)]
         self.path = path.isEmpty ? "/" : String(path)
-        query = mark.map { String(rest[rest.index(after: $0)...]) }
+        query = questionMark.map { String(remaining[remaining.index(after: $0)...]) }
     }
 
     /// The path and the query.

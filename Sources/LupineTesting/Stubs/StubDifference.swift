@@ -10,7 +10,7 @@ struct StubDifference: Sendable {
     let expected: String?
     /// The value of the request; nil for none.
     let actual: String?
-    /// The weight of the difference when the nearest stub is chosen.
+    /// The weight of the difference. The nearest stub is the one with the smallest sum of weights.
     var weight = 1
 
     /// The difference as lines: `-` for expected values and `+` for actual ones.
@@ -25,27 +25,27 @@ struct StubDifference: Sendable {
 
     private static func lines(_ text: String) -> [String] { text.components(separatedBy: "\n") }
 
-    /// Merges both texts line by line; common lines occur once.
+    /// Merges the texts line by line, marked with `-`, `+` or a blank; lines that both have occur once.
     private static func merged(_ old: [String], _ new: [String]) -> [String] {
-        var (gone, come) = (Set<Int>(), Set<Int>())
+        var (removed, inserted) = (Set<Int>(), Set<Int>())
         for change in new.difference(from: old) {
             switch change {
-            case .remove(let offset, _, _): gone.insert(offset)
-            case .insert(let offset, _, _): come.insert(offset)
+            case .remove(let offset, _, _): removed.insert(offset)
+            case .insert(let offset, _, _): inserted.insert(offset)
             }
         }
-        var (merged, left, right) = ([String](), 0, 0)
-        while left < old.count || right < new.count {
-            if gone.contains(left) {
-                merged.append("-   \(old[left])")
-                left += 1
-            } else if come.contains(right) {
-                merged.append("+   \(new[right])")
-                right += 1
+        var (merged, oldIndex, newIndex) = ([String](), 0, 0)
+        while oldIndex < old.count || newIndex < new.count {
+            if removed.contains(oldIndex) {
+                merged.append("-   \(old[oldIndex])")
+                oldIndex += 1
+            } else if inserted.contains(newIndex) {
+                merged.append("+   \(new[newIndex])")
+                newIndex += 1
             } else {
-                merged.append("    \(old[left])")
-                left += 1
-                right += 1
+                merged.append("    \(old[oldIndex])")
+                oldIndex += 1
+                newIndex += 1
             }
         }
         return merged

@@ -14,6 +14,7 @@ final class StubStore: Sendable {
         let pattern: RequestPattern
         let times: StubTimes
         let handler: Handler
+        /// The number of requests that it has answered.
         var count = 0
 
         var isUsedUp: Bool { times.most.map { count >= $0 } ?? false }
@@ -34,7 +35,7 @@ final class StubStore: Sendable {
     private let isInOrder: Bool
     private let state = Lock(State())
     /// The cookie storage of its sessions, unless the program sets another one.
-    private let storage = URLSessionConfiguration.ephemeral.httpCookieStorage
+    private let cookieStorage = URLSessionConfiguration.ephemeral.httpCookieStorage
 
     init(inOrder: Bool, clock: ManualClock?) {
         isInOrder = inOrder
@@ -49,7 +50,7 @@ final class StubStore: Sendable {
     func configuration() -> URLSessionConfiguration {
         let configuration = URLSessionConfiguration.af.ephemeral
         configuration.urlCache = nil
-        configuration.httpCookieStorage = storage
+        configuration.httpCookieStorage = cookieStorage
         install(in: configuration)
         clock?.govern(configuration)
         return configuration
@@ -68,6 +69,7 @@ final class StubStore: Sendable {
 
     // MARK: choosing
 
+    /// Chooses the stub for a request. Returns its handler, and the request with the values of the names in braces.
     private func handler(
         for request: TestRequest
     ) throws(StubError) -> (handler: Handler, TestRequest) {
@@ -95,9 +97,9 @@ final class StubStore: Sendable {
             return .success(state.stubs[index])
         }
         let stub = try outcome.get()
-        var found = request
-        found.parameters = stub.pattern.parameters(of: request)
-        return (stub.handler, found)
+        var matched = request
+        matched.parameters = stub.pattern.parameters(of: request)
+        return (stub.handler, matched)
     }
 
     private static func text(of request: TestRequest) -> String {
@@ -130,7 +132,7 @@ extension StubStore: StubResponder {
         -> TestResponse
     {
         log.add(request)
-        let (handler, found) = try handler(for: request)
-        return try await handler(found)
+        let (handler, matched) = try handler(for: request)
+        return try await handler(matched)
     }
 }

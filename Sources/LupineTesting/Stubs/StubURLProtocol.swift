@@ -5,15 +5,17 @@ internal import LupineHTTP
 internal import LupineLoading
 internal import LupineTransport
 
-/// Answers the requests of a session without sockets. It is stored in the configuration's `lupine.protocolValue`, which the
-/// protocol reads as its `sessionValue`.
+/// Answers the requests of a session without sockets. A configuration stores it as `lupine.protocolValue`, and
+/// `StubURLProtocol` reads it as its `sessionValue`.
 protocol StubResponder: Sendable {
     /// Whether the cookies of its responses have already been stored.
     var hasStoredCookies: Bool { get }
     /// Returns the response; a thrown error fails the load. Called in a task that is cancelled when the load ends.
     ///
-    /// `original` is the same request as the session made it. `urlProtocol` is the load to be answered; with it, challenges of a
-    /// simulated server are passed to the session.
+    /// - Parameters:
+    ///   - request: The request with its whole body.
+    ///   - original: The same request, as the session has made it.
+    ///   - urlProtocol: The load to answer; it can forward challenges to the session.
     func answer(_ request: TestRequest, _ original: URLRequest, for urlProtocol: StubURLProtocol) async throws
         -> TestResponse
 }
@@ -28,8 +30,9 @@ extension StubResponder {
 
 /// Delivers responses to a session, including redirects and cookies.
 ///
-/// The loading system starts and stops it on a serial queue; it calls its client from a task. `@unchecked Sendable` because
-/// the base class cannot be checked: it stores only a lock, and its client may be called on any thread.
+/// The loading system starts and stops the protocol on a serial queue; the protocol calls its client from a task. It is
+/// `@unchecked Sendable` because the base class cannot be checked: it stores only a lock, and its client may be called on any
+/// thread.
 final class StubURLProtocol: URLProtocol, @unchecked Sendable {
     /// The task that obtains and delivers the response; nil before the start and after the stop.
     private let deliveryTask = Lock<Task<Void, Never>?>(nil)
@@ -58,9 +61,9 @@ final class StubURLProtocol: URLProtocol, @unchecked Sendable {
 
     override func stopLoading() { deliveryTask.withLock { $0.take() }?.cancel() }
 
-    /// Passes a server's challenge to the session, whose rules and delegate answer it. `reply` is not called after the load
-    /// has ended.
-    func ask(
+    /// Passes a server's challenge to the session, whose rules and delegate decide about it. `reply` gets the decision; it is
+    /// not called after the load has ended.
+    func forward(
         _ challenge: URLAuthenticationChallenge,
         _ reply: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
@@ -79,8 +82,8 @@ final class StubURLProtocol: URLProtocol, @unchecked Sendable {
         var end: TestResponse.ConnectionEnd?
         switch response.delivery {
         case .whole: break
-        case .broken(_, let how): end = how
-        case .unanswered(let how): return try finish(how)
+        case .broken(_, let connectionEnd): end = connectionEnd
+        case .unanswered(let connectionEnd): return try finish(connectionEnd)
         case .garbage:
             throw URLError(.cannotParseResponse, stubbed: "the stub answers with garbage", received.url)
         case .failed(let error): throw error
@@ -105,6 +108,7 @@ final class StubURLProtocol: URLProtocol, @unchecked Sendable {
         try finish(end)
     }
 
+    /// Ends the load: successfully, with an error, or not at all for a stalled connection.
     private func finish(_ end: TestResponse.ConnectionEnd?) throws {
         switch end {
         case nil: client?.urlProtocolDidFinishLoading(self)

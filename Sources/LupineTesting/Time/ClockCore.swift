@@ -8,10 +8,10 @@ internal import LupineTransport
 final class ClockCore: Sendable {
     /// The purpose of an alarm.
     enum Purpose {
-        /// A time-out of an operation in progress.
-        case limit
-        /// A delay: nothing but the time is waited for.
-        case wait
+        /// The time-out of an operation that waits for something else.
+        case timeout
+        /// A delay, which waits for the time only.
+        case delay
     }
 
     private struct Alarm {
@@ -28,35 +28,36 @@ final class ClockCore: Sendable {
 
     private struct State {
         var now = Instant.zero
-        /// The target time of all moves that have begun.
-        var goal = Instant.zero
+        /// The latest time to which a caller moves the clock.
+        var target = Instant.zero
         /// Sorted by time; alarms of the same time in the order in which they were set.
         var alarms: [Alarm] = []
+        /// The number of the latest alarm.
         var number = 0
         /// The tasks that wait until `count` delays are pending.
         var watchers: [(count: Int, waiter: Waiter<Void>)] = []
         var groups: [Group] = []
 
-        var waits: Int { alarms.count { $0.purpose == .wait } }
+        var pendingDelays: Int { alarms.count { $0.purpose == .delay } }
 
         mutating func add(_ purpose: Purpose, at moment: Instant, _ ring: @escaping SessionClock.Ring) {
             number += 1
             let alarm = Alarm(number: number, moment: moment, purpose: purpose, ring: ring)
-            let place = alarms.firstIndex { $0.moment > moment } ?? alarms.endIndex
-            alarms.insert(alarm, at: place)
+            let index = alarms.firstIndex { $0.moment > moment } ?? alarms.endIndex
+            alarms.insert(alarm, at: index)
         }
 
         /// Removes and returns the watchers whose count is reached.
-        mutating func takeWatchers() -> [Waiter<Void>] {
-            let count = waits
+        mutating func removeReadyWatchers() -> [Waiter<Void>] {
+            let count = pendingDelays
             defer { watchers.removeAll { $0.count <= count } }
             return watchers.filter { $0.count <= count }.map(\.waiter)
         }
 
-        /// Moves to the next alarm up to `goal`, removes and returns it; without one, moves to `goal`.
-        mutating func step(to goal: Instant) -> Alarm? {
-            guard let first = alarms.first, first.moment <= goal else {
-                now = max(now, goal)
+        /// Moves to the next alarm up to `target`, removes and returns it. Moves to `target` and returns nil if there is none.
+        mutating func removeNextAlarm(upTo target: Instant) -> Alarm? {
+            guard let first = alarms.first, first.moment <= target else {
+                now = max(now, target)
                 return nil
             }
             now = max(now, first.moment)
@@ -70,7 +71,7 @@ final class ClockCore: Sendable {
     var now: Instant { state.withLock { $0.now } }
 
     /// The number of pending delays.
-    var waits: Int { state.withLock { $0.waits } }
+    var pendingDelays: Int { state.withLock { $0.pendingDelays } }
 
     // MARK: alarms
 
@@ -83,7 +84,7 @@ final class ClockCore: Sendable {
             let moment = moment(state.now)
             guard moment > state.now else { return (nil, []) }
             state.add(purpose, at: moment, ring)
-            return (state.number, state.takeWatchers())
+            return (state.number, state.removeReadyWatchers())
         }
         for watcher in watchers { watcher.resume(.success(())) }
         guard let number else {
@@ -99,31 +100,31 @@ final class ClockCore: Sendable {
     }
 
     /// Returns once that number of delays are pending.
-    func whenWaiting(_ count: Int) async throws {
+    func waitForDelays(_ count: Int) async throws {
         let waiter = Waiter<Void>()
-        let isOver = state.withLock { state in
-            if state.waits < count { state.watchers.append((count, waiter)) }
-            return state.waits >= count
+        let isReached = state.withLock { state in
+            if state.pendingDelays < count { state.watchers.append((count, waiter)) }
+            return state.pendingDelays >= count
         }
-        if isOver { return try Task.checkCancellation() }
+        if isReached { return try Task.checkCancellation() }
         try await waiter.value()
     }
 
     // MARK: moves
 
     func advance(by interval: Interval) {
-        let goal = state.withLock { state in
-            state.goal = state.goal + max(interval, .zero)
-            return state.goal
+        let target = state.withLock { state in
+            state.target = state.target + max(interval, .zero)
+            return state.target
         }
-        move(to: goal)
+        move(to: target)
     }
 
-    /// Moves to the time of the first delay and returns the distance; nil when no delay is pending.
-    func advanceToNextWait() -> Duration? {
+    /// Moves the clock to the end of the first delay, and returns the distance; nil when no delay is pending.
+    func advanceToNextDelay() -> Duration? {
         let move = state.withLock { state -> (from: Instant, to: Instant)? in
-            guard let next = state.alarms.first(where: { $0.purpose == .wait }) else { return nil }
-            state.goal = max(state.goal, next.moment)
+            guard let next = state.alarms.first(where: { $0.purpose == .delay }) else { return nil }
+            state.target = max(state.target, next.moment)
             return (state.now, next.moment)
         }
         guard let move else { return nil }
@@ -131,9 +132,9 @@ final class ClockCore: Sendable {
         return move.from.duration(to: move.to)
     }
 
-    /// Fires the alarms up to `goal` in order, each at its own time.
-    private func move(to goal: Instant) {
-        while let alarm = state.withLock({ $0.step(to: goal) }) { alarm.ring() }
+    /// Fires the alarms up to `target` in order, each at its own time.
+    private func move(to target: Instant) {
+        while let alarm = state.withLock({ $0.removeNextAlarm(upTo: target) }) { alarm.ring() }
         let groups = state.withLock { state in
             state.groups.removeAll { $0.loops == nil }
             return state.groups.compactMap(\.loops)

@@ -57,8 +57,8 @@ public final class ManualClock: Clock, Sendable {
         self.start = start
         sessionClock = SessionClock(
             now: { [core] in core.now }, date: { [core] in Self.date(core, since: start) },
-            alarm: { [core] moment, ring in core.set(.limit, at: { _ in moment }, ring) },
-            delay: { [core] delay, ring in core.set(.wait, at: { $0 + Interval(delay) }, ring) },
+            alarm: { [core] moment, ring in core.set(.timeout, at: { _ in moment }, ring) },
+            delay: { [core] delay, ring in core.set(.delay, at: { $0 + Interval(delay) }, ring) },
             transport: ClockCore.LoopTime(core: core),
             loops: { [core] count throws(Errno) in try core.loops(count) })
     }
@@ -94,9 +94,9 @@ public final class ManualClock: Clock, Sendable {
     @discardableResult
     public func advanceToNext() async throws -> Duration {
         while true {
-            try await core.whenWaiting(1)
+            try await core.waitForDelays(1)
             // The delay may have been cancelled meanwhile.
-            if let distance = core.advanceToNextWait() { return distance }
+            if let distance = core.advanceToNextDelay() { return distance }
         }
     }
 
@@ -106,10 +106,10 @@ public final class ManualClock: Clock, Sendable {
     /// A delayed retry remains pending, and counts, even if its request is cancelled meanwhile.
     ///
     /// - Throws: `CancellationError` when the task is cancelled.
-    public func untilWaiting(_ count: Int = 1) async throws { try await core.whenWaiting(count) }
+    public func untilWaiting(_ count: Int = 1) async throws { try await core.waitForDelays(count) }
 
     /// The number of pending delays, as counted by `untilWaiting(_:)`.
-    public var waitingCount: Int { core.waits }
+    public var waitingCount: Int { core.pendingDelays }
 
     // MARK: sleeping
 
@@ -123,7 +123,7 @@ public final class ManualClock: Clock, Sendable {
         try Task.checkCancellation()
         let waiter = Waiter<Void>()
         let moment = LupineTransport.Instant.zero.advanced(by: deadline.elapsed)
-        let cancel = core.set(.wait, at: { _ in moment }, { waiter.resume(.success(())) })
+        let cancel = core.set(.delay, at: { _ in moment }, { waiter.resume(.success(())) })
         defer { cancel() }
         try await waiter.value()
     }

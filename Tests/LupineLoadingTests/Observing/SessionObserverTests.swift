@@ -24,7 +24,7 @@ import Testing
         try await withStage(plan, configuration: configuration, delegate: delegate, over: spoken) { stage in
             try await body(stage, observer)
         }
-        await observer.ends(observer.starts.count)
+        await observer.waitForEnds(observer.starts.count)
         #expect(observer.violations.isEmpty)
     }
 
@@ -42,11 +42,11 @@ import Testing
                 end.yield((response as? HTTPURLResponse)?.statusCode ?? 0)
             }
             first.resume()
-            await observer.ends(1)
+            await observer.waitForEnds(1)
             second.resume()
             var iterator = ends.makeAsyncIterator()
             #expect(await iterator.next() == 500)
-            await observer.ends(2)
+            await observer.waitForEnds(2)
             #expect(
                 observer.names == [
                     ["start", "dial", "lease", "head", "end"], ["start", "lease", "head", "end"],
@@ -65,7 +65,7 @@ import Testing
     func redirects(over spoken: Spoken) async throws {
         try await observing(over: spoken) { stage, observer in
             try await expectAnswer(of: stage, "/redirect/2")
-            await observer.ends(3)
+            await observer.waitForEnds(3)
             let ids = observer.starts.map(\.id)
             #expect(
                 observer.starts.map(\.start.cause) == [
@@ -93,7 +93,7 @@ import Testing
     func challenges(over spoken: Spoken) async throws {
         try await observing(delegate: Answerer(), over: spoken) { stage, observer in
             try await expectAnswer(of: stage, "/basic-auth/u/p")
-            await observer.ends(2)
+            await observer.waitForEnds(2)
             #expect(
                 observer.starts.map(\.start.cause) == [.request, .repetition(after: observer.starts[0].id)])
             #expect(observer.ends.map(\.status?.code) == [401, 200])
@@ -115,7 +115,7 @@ import Testing
             let code = await stage.load(URLRequest(url: unknown)).code
             #expect(code == .unsupportedURL)
             try await expectAnswer(of: stage, "/get")
-            await observer.ends(2)
+            await observer.waitForEnds(2)
             #expect(observer.starts.map(\.start.target) == ["/cache/3600", "/get"])
         }
     }
@@ -129,10 +129,10 @@ import Testing
         }
         try await observing(stall, configure: configure, over: spoken) { stage, observer in
             for _ in 0..<6 { stage.session.dataTask(with: try stage.url()).resume() }
-            await observer.events("start", 6)
-            await observer.events("lease", 2)
+            await observer.waitForEvents("start", 6)
+            await observer.waitForEvents("lease", 2)
             stage.session.invalidateAndCancel()
-            await observer.ends(6)
+            await observer.waitForEnds(6)
             #expect(observer.ends.allSatisfy { $0.outcome == .cancelled })
         }
     }
@@ -146,7 +146,7 @@ import Testing
             guard case .string("lupin") = try await socket.receive() else {
                 throw URLError(.badServerResponse)
             }
-            await observer.ends(1)
+            await observer.waitForEnds(1)
             #expect(observer.ends.first?.status?.code == 101 && observer.ends.first?.outcome == .completed)
             // An upgraded connection remains leased until it ends.
             #expect(stage.session.poolCounts().map(\.leased) == [1])
@@ -187,7 +187,7 @@ import Testing
                 let head = try stage.session.requestHead(for: request)
                 #expect(Array(head) == came.value.last, "\(String(decoding: head, as: UTF8.self))")
             }
-            await observer.ends(2)
+            await observer.waitForEnds(2)
             #expect(observer.leases.map(\.requestHead) == came.value)
             #expect(observer.heads.map(\.reason) == ["OK", "OK"])
         }
@@ -235,7 +235,7 @@ import Testing
         try await observing(over: spoken) { stage, observer in
             #expect(stage.session.poolCounts().isEmpty)
             try await expectAnswer(of: stage)
-            await observer.ends(1)
+            await observer.waitForEnds(1)
             let count = try #require(stage.session.poolCounts().first)
             #expect(count.host == "origin.test" && count.port == stage.origin.port && count.scheme == "http")
             #expect((count.idle, count.leased, count.dialing, count.waiting) == (1, 0, 0, 0))
@@ -259,7 +259,7 @@ import Testing
             session.set(stage.session)
             let code = try await stage.get().code
             #expect(code == .cancelled)
-            await observer.ends(1)
+            await observer.waitForEnds(1)
             #expect(observer.violations.isEmpty)
             session.set(nil)
         }

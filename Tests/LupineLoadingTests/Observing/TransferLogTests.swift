@@ -33,7 +33,7 @@ import Testing
                 var request = URLRequest(url: try stage.url(path))
                 for (name, value) in fields { request.setValue(value, forHTTPHeaderField: name) }
                 _ = await stage.load(request)
-                await observer.ends(number + 1)
+                await observer.waitForEnds(number + 1)
             }
         }
         return written.value

@@ -26,7 +26,7 @@ import Testing
                 _ = await request.serializingData().response
                 check(request)
             }
-            await observer.ends(count)
+            await observer.waitForEnds(count)
         }
         #expect(observer.starts.count == count && observer.violations.isEmpty)
         let name = try FieldName("traceparent")

@@ -31,7 +31,7 @@ import Testing
         var request = try HTTPRequest(method: .post, url: origin.url + "/")
         request.body = .text("twelve bytes")
         await #expect(throws: TransportError.self) { _ = try await client.send(request) }
-        await observer.ends(2)
+        await observer.waitForEnds(2)
         await client.shutdown()
         await origin.shutdown()
         let set = HTTP2Notice.settings([
@@ -57,7 +57,7 @@ import Testing
         let observer = RecordingObserver()
         try await withStack(settings: .with { $0.transferObservers = [observer] }) { client, origin in
             _ = try await client.get(origin.url + "/get").body.collect()
-            await observer.ends(1)
+            await observer.waitForEnds(1)
         }
         #expect(observer.notices.isEmpty && observer.names == [["start", "dial", "lease", "head", "end"]])
     }

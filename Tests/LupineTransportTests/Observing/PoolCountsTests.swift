@@ -32,8 +32,8 @@ private struct NoFetcher: RevocationFetcher {
             let tasks = (0..<3).map { _ in
                 Task { try await client.get(origin.url + "/").body.text() }
             }
-            await observer.events("start", 3)
-            await observer.events("lease", 2)
+            await observer.waitForEvents("start", 3)
+            await observer.waitForEvents("lease", 2)
             // The start is reported before the pool has the request.
             while client.poolCounts().first?.waiting != 1 { await Task.yield() }
             let busy = try #require(client.poolCounts().first)
@@ -46,7 +46,7 @@ private struct NoFetcher: RevocationFetcher {
                 let text = try await task.value
                 #expect(text == "ok")
             }
-            await observer.ends(3)
+            await observer.waitForEnds(3)
             let idle = try #require(client.poolCounts().first)
             #expect((idle.idle, idle.leased, idle.dialing, idle.waiting) == (2, 0, 0, 0))
             await client.shutdown()

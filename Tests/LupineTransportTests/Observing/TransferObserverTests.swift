@@ -32,9 +32,9 @@ import Testing
             var request = try HTTPRequest(method: .post, url: origin.url + "/post?a=1")
             request.body = .text("lupin")
             _ = try await client.send(request).body.collect()
-            await observer.ends(1)
+            await observer.waitForEnds(1)
             _ = try await client.get(origin.url + "/status/404").body.collect()
-            await observer.ends(2)
+            await observer.waitForEnds(2)
             #expect(
                 observer.names == [
                     ["start", "dial", "lease", "head", "end"], ["start", "lease", "head", "end"],
@@ -72,7 +72,7 @@ import Testing
         let observer = RecordingObserver()
         try await withSecureStack(settings: .with { $0.transferObservers = [observer] }) { client, origin in
             _ = try await client.get(SecureStage.url(origin, "/get")).body.collect()
-            await observer.ends(1)
+            await observer.waitForEnds(1)
             let dial = try #require(observer.dials.first)
             #expect(dial.tlsVersion == .v1_3 && dial.tlsCipherSuite != nil && !dial.isTLSResumed)
             #expect((dial.handshake ?? .zero) > .zero && dial.duration >= dial.handshake ?? .zero)
@@ -87,7 +87,7 @@ import Testing
         try await withStack(over: spoken, settings: Self.settings([observer]) { $0.redirectLimit = 5 }) {
             client, origin in
             _ = try await client.get(origin.url + "/redirect/2").body.collect()
-            await observer.ends(3)
+            await observer.waitForEnds(3)
             let ids = observer.starts.map(\.id)
             #expect(Set(ids).count == 3)
             #expect(
@@ -116,7 +116,7 @@ import Testing
                 try await client.get(origin.url + "/").body.text(),
             ]
             #expect(texts == ["one", "two"])
-            await observer.ends(2)
+            await observer.waitForEnds(2)
             #expect(observer.names[1] == ["start", "lease", "dial", "lease", "head", "end"])
             #expect(observer.leases.map(\.isReplay) == [false, false, true])
             #expect(observer.leases.map(\.isReused) == [false, true, false])
@@ -179,7 +179,7 @@ import Testing
                 task.cancel()
             }
             _ = await task.result
-            await observer.ends(1)
+            await observer.waitForEnds(1)
             await client.shutdown()
             #expect(observer.names == [row.names])
             let end = try #require(observer.ends.first)
@@ -219,15 +219,15 @@ import Testing
             let tasks = (0..<count).map { _ in
                 Task { try await client.get(origin.url + "/").body.collect() }
             }
-            await observer.events("start", count)
-            await observer.events("lease", 3)
+            await observer.waitForEvents("start", count)
+            await observer.waitForEvents("lease", 3)
             await client.shutdown()
             #expect(observer.ends.count == count && observer.ends.allSatisfy { $0.outcome == .cancelled })
             #expect(observer.violations.isEmpty)
             for task in tasks { _ = await task.result }
             // After the shutdown, a transfer that starts also ends.
             _ = await failure { () async throws(TransportError) in try await client.get(origin.url + "/") }
-            await observer.ends(count + 1)
+            await observer.waitForEnds(count + 1)
             #expect(observer.violations.isEmpty)
         }
     }
@@ -274,7 +274,7 @@ import Testing
             }
             #expect(observer.events.isEmpty)
             for _ in 0..<3 { release.signal() }
-            await observer.ends(3)
+            await observer.waitForEnds(3)
             #expect(observer.violations.isEmpty)
         }
     }

@@ -2,7 +2,7 @@
 
 package import LupineHTTP
 
-extension Reading {
+extension ParsedHead {
     /// Converts a head that the codec has read.
     package init(_ head: ResponseHead, length: Int, framing: BodyFraming?, keepAlive: Bool?) {
         let names = (0..<head.fields.count).map { Array(head.fields.name(at: $0).utf8) }
