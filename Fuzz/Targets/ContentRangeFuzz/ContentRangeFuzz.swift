@@ -33,7 +33,8 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
             require(status == 206 && addition.offset == received, "put elsewhere: \(addition)")
             require(addition.completeSizes.lowerBound >= received, "shorter than before: \(addition)")
             require(
-                addition.total == -1 || addition.completeSizes == addition.total...addition.total,
+                addition.total == -1
+                    || addition.completeSizes == addition.total...addition.total,
                 "another total: \(addition)")
             require(
                 part.version.total.map { addition.completeSizes == $0...$0 } ?? true, "another length: \(addition)")

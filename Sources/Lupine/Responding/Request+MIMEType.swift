@@ -25,7 +25,9 @@ extension Request {
         }
 
         /// Whether the octet is a visible ASCII character; true for nil.
-        private static func isVisible(_ octet: UInt8?) -> Bool { octet.map { (0x21...0x7E).contains($0) } ?? true }
+        private static func isVisible(_ octet: UInt8?) -> Bool {
+            octet.map { (0x21...0x7E).contains($0) } ?? true
+        }
 
         /// Whether `other`, the type of a response, matches this type. Only this type may contain wildcards.
         func matches(_ other: MIMEType) -> Bool {
