@@ -37,7 +37,8 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
                     || addition.completeSizes == addition.total...addition.total,
                 "another total: \(addition)")
             require(
-                part.version.total.map { addition.completeSizes == $0...$0 } ?? true, "another length: \(addition)")
+                part.version.total.map { addition.completeSizes == $0...$0 } ?? true,
+                "another length: \(addition)")
         case .complete:
             require(status == 416 && part.version.total ?? received == received, "not complete")
         case .store, .startOver: break
