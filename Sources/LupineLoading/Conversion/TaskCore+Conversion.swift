@@ -70,9 +70,9 @@ private final class ConvertedSink: TaskSink {
 
     init(_ sink: any TaskSink) { self.sink = sink }
 
-    func responded(_ task: TaskCore, _ response: URLResponse) -> HopPlan { .deliver }
-    func received(_ task: TaskCore, _ data: Data) -> Demand { task.queue(data) }
-    func delivers(_ data: Data, _ context: CallbackContext) { _ = sink.received(context.task.core, data) }
+    func receivedResponse(_ task: TaskCore, _ response: URLResponse) -> HopPlan { .deliver }
+    func receivedContent(_ task: TaskCore, _ data: Data) -> Demand { task.queue(data) }
+    func deliver(_ data: Data, _ context: CallbackContext) { _ = sink.receivedContent(context.task.core, data) }
     func ended(_ task: TaskCore, _ error: (any Error)?) -> (any Error)? { sink.ended(task, error) }
     func errorOfCancelled(_ error: (any Error)?, _ cancellation: URLError) -> (any Error)? {
         sink.errorOfCancelled(error, cancellation)

@@ -12,7 +12,7 @@ extension TaskDriver {
         let (response, voided) = state.withLock { ($0.response, $0.isTransaction ? $0.cache.voided : nil) }
         guard let response else { return .skip }
         if let voided { context.settings.cache?.invalidate(voided) }
-        let plan = client.driverResponse(response)
+        let plan = client.driverReceivedResponse(response)
         switch plan {
         case .deliver, .pause: break
         case .skip, .splice: state.withLock { $0.cache.giveUp() }
@@ -31,11 +31,11 @@ extension TaskDriver {
         setAlarm()
         switch question {
         case .redirect(let response, let proposal)?:
-            client.driverRedirects(response, to: proposal.request) { [self] request in
+            client.driverWillRedirect(response, to: proposal.request) { [self] request in
                 redirected(number, to: request)
             }
         case .protocolRedirect(let response as HTTPURLResponse, let request)?:
-            client.driverRedirects(response, to: request) { [self] request in
+            client.driverWillRedirect(response, to: request) { [self] request in
                 redirected(number, to: request)
             }
         case .protocolRedirect(_, let request)?: redirected(number, to: request)
@@ -91,7 +91,7 @@ extension TaskDriver {
         if let refusal = RedirectRule.refusal(of: request.url, from: last, context.settings.lupine) {
             return handle(.decided(.fail(refusal)))
         }
-        client.driverFollows(request)
+        client.driverFollowsRedirect(request)
         let move = RedirectMove(from: WebOrigin(last), to: target)
         // The previous transaction's values are released outside of the lock: bodies and attached properties are the program's.
         var spent: (URLRequest, TaskOrder.Body, URLResponse?)?
@@ -147,8 +147,8 @@ extension TaskDriver {
             return (state.response, state.announced, state.authorization, before)
         }
         guard let response else { return handle(.answered) }
-        client.driverSends(request, authorization: authorization)
-        switch client.driverResponse(response) {
+        client.driverWillSend(request, authorization: authorization)
+        switch client.driverReceivedResponse(response) {
         case .deliver, .splice: state.withLock { $0.isPaused = false }
         case .pause: break
         case .skip: return handle(.answered)
@@ -170,7 +170,7 @@ extension TaskDriver {
             case .end: return handle(.answered)
             case .wait: return setAlarm()
             case .data(let data):
-                switch client.driverReceived(data) {
+                switch client.driverReceivedContent(data) {
                 case .more: state.withLock { $0.isPaused = false }
                 case .pause: break
                 case .enough: return handle(.answered)
@@ -201,7 +201,7 @@ extension TaskDriver {
         }
         guard let proposal = use.proposal, let request = use.storesFor, let cache = context.settings.cache
         else { return handle(.stored) }
-        client.driverCaches(proposal.response) { [self] response in
+        client.driverWillCache(proposal.response) { [self] response in
             let isFirst = state.withLock { state in
                 defer { state.questions += 1 }
                 return state.questions == number && !state.machine.isOver

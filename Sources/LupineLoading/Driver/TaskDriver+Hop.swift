@@ -23,8 +23,8 @@ extension TaskDriver: HopLoadClient {
         if isHeard(hop) { client.driverSent(total: total, expected: expected) }
     }
 
-    func hopInterim(_ hop: any HopLoad, _ response: HTTPURLResponse) {
-        if isHeard(hop) { client.driverInterim(response) }
+    func hopReceivedInterimResponse(_ hop: any HopLoad, _ response: HTTPURLResponse) {
+        if isHeard(hop) { client.driverReceivedInterimResponse(response) }
     }
 
     func hopChallenged(
@@ -77,7 +77,7 @@ extension TaskDriver: HopLoadClient {
         var startsOver = false
     }
 
-    func hopResponse(_ hop: any HopLoad, _ response: URLResponse, storagePolicy: URLCache.StoragePolicy)
+    func hopReceivedResponse(_ hop: any HopLoad, _ response: URLResponse, storagePolicy: URLCache.StoragePolicy)
         -> HopPlan
     {
         let status = (response as? HTTPURLResponse)?.statusCode
@@ -268,16 +268,16 @@ extension TaskDriver: HopLoadClient {
 
     // MARK: the content
 
-    func hopKeepsChunks(_ hop: any HopLoad) -> Bool { client.driverKeepsChunks }
+    func hopWantsSeparateChunks(_ hop: any HopLoad) -> Bool { client.driverWantsSeparateChunks }
 
-    func hopReceived(_ hop: any HopLoad, _ data: Data) -> Demand {
+    func hopReceivedContent(_ hop: any HopLoad, _ data: Data) -> Demand {
         let (isWanted, voided) = state.withLock { state -> (Bool, URL?) in
             guard state.hop === hop, state.machine.isRunning else { return (false, nil) }
             return (true, state.cache.take(data) ? nil : state.cache.voided)
         }
         guard isWanted else { return .enough }
         if let voided { context.settings.cache?.invalidate(voided) }
-        return answered(client.driverReceived(data))
+        return answered(client.driverReceivedContent(data))
     }
 
     func hopSpliced(_ hop: any HopLoad, _ count: Int) -> Demand {

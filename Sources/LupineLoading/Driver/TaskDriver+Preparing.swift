@@ -260,7 +260,7 @@ extension TaskDriver {
             // length), and not on a loop, which has other connections.
             let isHere =
                 isInMemory && EventLoop.current == nil && entry.response.response.isOfTheLibrary
-                && client.driverOnlyQueues
+                && client.driverDefersCallbacks
             handle(.prepared(.answer), elsewhere: !isHere) { state in
                 guard state.machine.isPreparing else { return }
                 swap(&state.sent, &sent)
@@ -409,7 +409,7 @@ extension TaskDriver {
     /// Makes the request that is sent the task's current one.
     func announce() {
         let (request, authorization) = state.withLock { ($0.announced, $0.authorization) }
-        client.driverSends(request, authorization: authorization)
+        client.driverWillSend(request, authorization: authorization)
     }
 
     // MARK: the network

@@ -324,7 +324,7 @@ final class TaskDriver: Sendable {
     }
 
     /// The resource time-out runs on after the end, while the task still waits for an answer of the program's (U-5.10).
-    func whenTimeIsUp(_ ring: @escaping @Sendable (URLError) -> Void) -> SessionClock.Cancel {
+    func atResourceTimeout(_ ring: @escaping @Sendable (URLError) -> Void) -> SessionClock.Cancel {
         let (deadline, url) = state.withLock { ($0.deadline, $0.request.url) }
         guard let deadline else { return {} }
         let time = context.settings.resourceTimeout

@@ -45,7 +45,7 @@ extension NetworkLoad: ExchangeSink {
 
     func receivedInterim(_ head: ResponseHead) {
         guard let url = hop.request.url, !isCancelled else { return }
-        client.hopInterim(self, HTTPURLResponse(url: url, head: head, isDecoded: false))
+        client.hopReceivedInterimResponse(self, HTTPURLResponse(url: url, head: head, isDecoded: false))
     }
 
     func receivedHead(_ head: ResponseHead, framing: BodyFraming) -> ContentPlan {
@@ -71,7 +71,7 @@ extension NetworkLoad: ExchangeSink {
 
     /// Asks the client how to consume the content.
     private func contentPlan(for response: HTTPURLResponse, _ framing: BodyFraming) -> ContentPlan {
-        let plan = client.hopResponse(self, response, storagePolicy: .allowed)
+        let plan = client.hopReceivedResponse(self, response, storagePolicy: .allowed)
         if response.statusCode == 205, framing != .none { return skipped() }
         switch plan {
         case .deliver: return .deliver
@@ -149,7 +149,7 @@ extension NetworkLoad: ExchangeSink {
         case .piece(let piece): return deliver(piece)
         case .coded: return decode(bytes)
         case .undecided:
-            let isKept = client.hopKeepsChunks(self)
+            let isKept = client.hopWantsSeparateChunks(self)
             flow.withLock { $0.chunks = isKept ? .kept : .none }
             return receivedContent(bytes)
         }
@@ -173,7 +173,7 @@ extension NetworkLoad: ExchangeSink {
             flow.delivered += Int64(piece.count)
             return flow.file
         }
-        guard let file else { return heard(client.hopReceived(self, piece)) }
+        guard let file else { return heard(client.hopReceivedContent(self, piece)) }
         do throws(TransportError) { try file.write(piece.span) } catch {
             let failure = URLError.loading(.cannotWriteToFile, url: hop.request.url, underlying: error)
             flow.withLock { $0.failure = failure }

@@ -42,7 +42,7 @@ enum ProtocolSelection {
         assertNoLockIsHeld()
         assertNotOnLoop()
         // The classes may read the task's current request.
-        task.driverSends(hop.request)
+        task.driverWillSend(hop.request)
         let publicTask = task.driverTask
         for case let candidate as URLProtocol.Type in classes where candidate.canInit(with: publicTask) {
             return ProtocolLoad(

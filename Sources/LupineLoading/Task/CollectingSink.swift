@@ -21,12 +21,12 @@ final class CollectingSink: TaskSink {
         state = Lock(State(handler: handler))
     }
 
-    func responded(_ task: TaskCore, _ response: URLResponse) -> HopPlan {
+    func receivedResponse(_ task: TaskCore, _ response: URLResponse) -> HopPlan {
         content.expect(response, task)
         return .deliver
     }
 
-    func received(_ task: TaskCore, _ data: Data) -> Demand { content.add(data, task) }
+    func receivedContent(_ task: TaskCore, _ data: Data) -> Demand { content.add(data, task) }
 
     func completed(_ context: CallbackContext, _ error: (any Error)?) {
         let data = content.take()

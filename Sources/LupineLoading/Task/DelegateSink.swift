@@ -45,8 +45,8 @@ final class DelegateSink: TaskSink {
         isForDelegate = Atomic(false)
     }
 
-    var keepsChunks: Bool { true }
-    var onlyQueues: Bool { true }
+    var wantsSeparateChunks: Bool { true }
+    var defersCallbacks: Bool { true }
 
     /// The consumer, if nobody else has to be told of what happens to the task now.
     var onlyListener: (any TaskConsumer)? {
@@ -56,7 +56,7 @@ final class DelegateSink: TaskSink {
         return nil
     }
 
-    func responded(_ task: TaskCore, _ response: URLResponse) -> HopPlan {
+    func receivedResponse(_ task: TaskCore, _ response: URLResponse) -> HopPlan {
         // A delegate of the task's own, which is set before it is resumed, is told of everything.
         if task.ownDelegates != nil { isForDelegate.store(true, ordering: .relaxed) }
         // So is content that is announced as too long.
@@ -67,7 +67,7 @@ final class DelegateSink: TaskSink {
         return .deliver
     }
 
-    func received(_ task: TaskCore, _ data: Data) -> Demand {
+    func receivedContent(_ task: TaskCore, _ data: Data) -> Demand {
         if let consumer = onlyListener {
             if consumer.receive(data, of: task.counts.expectedToReceive, upTo: limit) { return .more }
             task.fail(limit.error(of: task.currentRequest?.url))
@@ -76,12 +76,12 @@ final class DelegateSink: TaskSink {
         return task.hasDelegate ? task.queue(data) : .more
     }
 
-    func delivers(_ data: Data, _ context: CallbackContext) {
+    func deliver(_ data: Data, _ context: CallbackContext) {
         guard let dataTask = context.task as? URLSessionDataTask else { return }
         context.delegates.data?.urlSession(context.session, dataTask: dataTask, didReceive: data)
     }
 
-    func caches(
+    func willCache(
         _ task: TaskCore, _ proposal: CachedURLResponse,
         reply: @escaping @Sendable (CachedURLResponse?) -> Void
     ) {

@@ -16,7 +16,7 @@ protocol HopLoad: AnyObject, Sendable {
     /// Resumes after the client has returned `.pause`. No effect at any other time.
     func resumeReading()
     /// Lets the content after the next `resumeReading()` go into the file, as with `.splice`. If the load cannot do that, the
-    /// content goes to `hopReceived` as before.
+    /// content goes to `hopReceivedContent` as before.
     func save(into target: FileTarget)
     /// Discards the rest of the content: the transaction ends successfully.
     func skip()
@@ -36,7 +36,7 @@ extension HopLoad {
 
 /// How a response's content is consumed.
 enum HopPlan: Sendable {
-    /// The content goes to `hopReceived`.
+    /// The content goes to `hopReceivedContent`.
     case deliver
     /// As `deliver`, but only after `resumeReading()`.
     case pause
@@ -53,17 +53,17 @@ protocol HopLoadClient: AnyObject, Sendable {
     /// Reports how many bytes of the body have been handed to the socket in all. `expected` is -1 if the length is unknown.
     func hopSent(_ hop: any HopLoad, total: Int64, expected: Int64)
     /// An informational response (1xx).
-    func hopInterim(_ hop: any HopLoad, _ response: HTTPURLResponse)
+    func hopReceivedInterimResponse(_ hop: any HopLoad, _ response: HTTPURLResponse)
     /// The final response.
     ///
     /// - Parameter storagePolicy: Where the source allows the response to be cached.
-    func hopResponse(_ hop: any HopLoad, _ response: URLResponse, storagePolicy: URLCache.StoragePolicy)
+    func hopReceivedResponse(_ hop: any HopLoad, _ response: URLResponse, storagePolicy: URLCache.StoragePolicy)
         -> HopPlan
     /// Whether the chunks of the transfer coding are delivered as pieces of their own (T-7). Called when the first one has
     /// arrived.
-    func hopKeepsChunks(_ hop: any HopLoad) -> Bool
+    func hopWantsSeparateChunks(_ hop: any HopLoad) -> Bool
     /// A piece of the content, decoded; never empty, at most 64 KiB.
-    func hopReceived(_ hop: any HopLoad, _ data: Data) -> Demand
+    func hopReceivedContent(_ hop: any HopLoad, _ data: Data) -> Demand
     /// Reports that `count` bytes went directly into the file of the plan.
     func hopSpliced(_ hop: any HopLoad, _ count: Int) -> Demand
     /// A program's `URLProtocol` reports a redirect (U-17.6). The transaction ends when the client skips it.
@@ -81,7 +81,7 @@ protocol HopLoadClient: AnyObject, Sendable {
 }
 
 extension HopLoadClient {
-    func hopKeepsChunks(_ hop: any HopLoad) -> Bool { false }
+    func hopWantsSeparateChunks(_ hop: any HopLoad) -> Bool { false }
 }
 
 /// A body stream that is passed between threads; only its last owner reads it.

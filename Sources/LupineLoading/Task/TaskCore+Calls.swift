@@ -55,7 +55,7 @@ extension TaskCore {
         if needsTurn { askForTurn() }
     }
 
-    /// Queues a piece of content, which the sink delivers in its turn (`TaskSink.delivers`). Returns whether the load has to
+    /// Queues a piece of content, which the sink delivers in its turn (`TaskSink.deliver`). Returns whether the load has to
     /// pause.
     func queue(_ data: Data) -> Demand {
         let (needsTurn, pauses) = state.withLock { $0.delivery.add(data) }
@@ -131,7 +131,7 @@ extension TaskCore {
             guard state.outcome == nil else { return (false, false, false) }
             state.outcome = Outcome(cause: error, metrics: metrics)
             let isAsking = state.delivery.isAsking
-            return (state.delivery.end(), !needsQueue && state.sink.completesAnywhere, isAsking)
+            return (state.delivery.end(), !needsQueue && state.sink.completesOnAnyThread, isAsking)
         }
         if isAsking { watchTime() }
         if !needsTurn { return }
@@ -167,7 +167,7 @@ extension TaskCore {
     /// Limits the wait for the delegate's answer when the load has ended: only the resource time-out ends it (U-5.10).
     private func watchTime() {
         guard let load = state.withLock({ $0.load }) else { return }
-        let cancel = load.whenTimeIsUp { [weak self] error in self?.timeIsUp(error) }
+        let cancel = load.atResourceTimeout { [weak self] error in self?.timeIsUp(error) }
         let isLate = state.withLock { state in
             if state.load == nil || state.alarm != nil { return true }
             state.alarm = cancel
@@ -209,7 +209,7 @@ extension TaskCore {
             case .question(let question): if let context { ask(question, context) }
             case .data(let data, let resumes):
                 if resumes { resumeReading() }
-                if let context { context.sink.delivers(data, context) }
+                if let context { context.sink.deliver(data, context) }
             case .end:
                 let (cause, sink) = state.withLock { ($0.outcome?.cause, $0.sink) }
                 if let error = sink.ended(self, cause) { state.withLock { $0.outcome?.error = error } }

@@ -23,15 +23,15 @@ extension TaskCore: TaskDriverClient {
     var driverCredential: URLCredential? { credential }
 
     /// False also if there is a progress object, which the program may observe.
-    var driverOnlyQueues: Bool {
+    var driverDefersCallbacks: Bool {
         state.withLock {
-            $0.sink.onlyQueues && $0.progress == nil && ($0.own != nil || $0.sessionHasDelegate)
+            $0.sink.defersCallbacks && $0.progress == nil && ($0.own != nil || $0.sessionHasDelegate)
         }
     }
 
     /// The previous request is released outside of the lock, as responses are below: its body, and what was attached to it, are
     /// the program's.
-    func driverSends(_ request: URLRequest, authorization: String?) {
+    func driverWillSend(_ request: URLRequest, authorization: String?) {
         var request: URLRequest? = request
         state.withLock { state in
             swap(&state.currentRequest, &request)
@@ -52,7 +52,7 @@ extension TaskCore: TaskDriverClient {
         call { $0.delegates.task?.urlSession($0.session, taskIsWaitingForConnectivity: $0.task) }
     }
 
-    func driverRedirects(
+    func driverWillRedirect(
         _ response: HTTPURLResponse, to request: URLRequest, reply: @escaping @Sendable (URLRequest?) -> Void
     ) {
         guard hasDelegate else { return reply(request) }
@@ -68,7 +68,7 @@ extension TaskCore: TaskDriverClient {
     }
 
     /// Records whether a redirect leads away from the origin of the original request.
-    func driverFollows(_ next: URLRequest) {
+    func driverFollowsRedirect(_ next: URLRequest) {
         if WebOrigin(next.url) != WebOrigin(originalRequest?.url) { hasLeftOrigin = true }
     }
 
@@ -134,7 +134,7 @@ extension TaskCore: TaskDriverClient {
             totalBytesExpectedToSend: report.expected)
     }
 
-    func driverInterim(_ response: HTTPURLResponse) {
+    func driverReceivedInterimResponse(_ response: HTTPURLResponse) {
         guard hasDelegate else { return }
         call {
             $0.delegates.task?.urlSession(
@@ -142,7 +142,7 @@ extension TaskCore: TaskDriverClient {
         }
     }
 
-    func driverResponse(_ response: URLResponse) -> HopPlan {
+    func driverReceivedResponse(_ response: URLResponse) -> HopPlan {
         // The response may be of a class of the program's, which must not be called under the lock.
         let length = response.expectedContentLength
         var shown: URLResponse? = response
@@ -152,16 +152,16 @@ extension TaskCore: TaskDriverClient {
             return (state.sink, Self.shown(state.progress, state.counts))
         }
         progress?.show()
-        return sink.responded(self, response)
+        return sink.receivedResponse(self, response)
     }
 
-    var driverKeepsChunks: Bool {
+    var driverWantsSeparateChunks: Bool {
         let (sink, isCollected) = state.withLock { ($0.sink, $0.isCollected) }
-        return sink.keepsChunks && !isCollected
+        return sink.wantsSeparateChunks && !isCollected
     }
 
-    func driverReceived(_ data: Data) -> Demand {
-        count(data.count).received(self, data)
+    func driverReceivedContent(_ data: Data) -> Demand {
+        count(data.count).receivedContent(self, data)
     }
 
     func driverSpliced(_ count: Int) -> Demand {
@@ -177,10 +177,10 @@ extension TaskCore: TaskDriverClient {
         return sink
     }
 
-    func driverCaches(
+    func driverWillCache(
         _ proposal: CachedURLResponse, reply: @escaping @Sendable (CachedURLResponse?) -> Void
     ) {
-        state.withLock { $0.sink }.caches(self, proposal, reply: reply)
+        state.withLock { $0.sink }.willCache(self, proposal, reply: reply)
     }
 
     /// Whether a delegate decides what is stored of the response.

@@ -19,19 +19,19 @@ protocol TaskDriverClient: AnyObject, Sendable {
     var driverCredential: URLCredential? { get }
     /// Whether the client only queues what it is told of a response: a response in memory may then be delivered in the stack of
     /// the thread that started the load.
-    var driverOnlyQueues: Bool { get }
+    var driverDefersCallbacks: Bool { get }
     /// A transaction begins: its request is the task's current one from here on.
     ///
     /// - Parameter authorization: The value of `Authorization` that is sent as the answer to a challenge, which the request
     ///   does not show.
-    func driverSends(_ request: URLRequest, authorization: String?)
+    func driverWillSend(_ request: URLRequest, authorization: String?)
     /// There is no connectivity yet; called once.
     func driverWaitsForConnectivity()
     /// A redirect. `reply` takes the proposed request, or the program's replacement for it; nil delivers the redirect itself.
-    func driverRedirects(
+    func driverWillRedirect(
         _ response: HTTPURLResponse, to request: URLRequest, reply: @escaping @Sendable (URLRequest?) -> Void)
     /// The redirect to this request is followed.
-    func driverFollows(_ request: URLRequest)
+    func driverFollowsRedirect(_ request: URLRequest)
     /// A challenge of any kind.
     func driverChallenged(
         _ challenge: URLAuthenticationChallenge,
@@ -41,18 +41,18 @@ protocol TaskDriverClient: AnyObject, Sendable {
     /// Reports the body bytes handed to the socket in this transmission: all so far, and the expected total or -1.
     func driverSent(total: Int64, expected: Int64)
     /// An informational response.
-    func driverInterim(_ response: HTTPURLResponse)
+    func driverReceivedInterimResponse(_ response: HTTPURLResponse)
     /// The final response. The returned plan says how its content is consumed.
-    func driverResponse(_ response: URLResponse) -> HopPlan
+    func driverReceivedResponse(_ response: URLResponse) -> HopPlan
     /// Whether the chunks of the transfer coding are delivered as pieces of their own.
-    var driverKeepsChunks: Bool { get }
+    var driverWantsSeparateChunks: Bool { get }
     /// A piece of the content, never empty.
-    func driverReceived(_ data: Data) -> Demand
+    func driverReceivedContent(_ data: Data) -> Demand
     /// `count` bytes went directly into the file.
     func driverSpliced(_ count: Int) -> Demand
     /// A response that may be cached. `reply` takes what is to be stored, or nil for nothing. Called only for tasks whose
     /// responses are stored.
-    func driverCaches(_ proposal: CachedURLResponse, reply: @escaping @Sendable (CachedURLResponse?) -> Void)
+    func driverWillCache(_ proposal: CachedURLResponse, reply: @escaping @Sendable (CachedURLResponse?) -> Void)
     /// The connection has switched from HTTP (web sockets only).
     func driverUpgraded(_ connection: UpgradedConnection, _ response: HTTPURLResponse) -> any UpgradeHandler
     /// The load has ended; always called, once. The metrics are complete.
@@ -61,12 +61,12 @@ protocol TaskDriverClient: AnyObject, Sendable {
 
 extension TaskDriverClient {
     /// A transaction begins that answers no challenge.
-    func driverSends(_ request: URLRequest) { driverSends(request, authorization: nil) }
+    func driverWillSend(_ request: URLRequest) { driverWillSend(request, authorization: nil) }
 
     /// Nil: only a task is given a credential.
     var driverCredential: URLCredential? { nil }
 
-    var driverOnlyQueues: Bool { false }
+    var driverDefersCallbacks: Bool { false }
 
-    var driverKeepsChunks: Bool { false }
+    var driverWantsSeparateChunks: Bool { false }
 }

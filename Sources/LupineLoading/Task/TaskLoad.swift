@@ -12,7 +12,7 @@ protocol TaskLoad: AnyObject, Sendable {
     func cancel(_ error: URLError)
     /// Resumes after a `.pause`.
     func resumeReading()
-    /// Lets the content after the next `resumeReading()` go into the file; content that cannot still goes to `driverReceived`.
+    /// Lets the content after the next `resumeReading()` go into the file; content that cannot still goes to `driverReceivedContent`.
     func save(into target: FileTarget)
     /// Suspends the transfer, or resumes it.
     func setSuspended(_ isSuspended: Bool)
@@ -22,13 +22,13 @@ protocol TaskLoad: AnyObject, Sendable {
     func prefer(_ loop: EventLoop)
     /// For a load that has ended while its task has not: calls back once, with the error, when the resource time-out expires,
     /// unless cancelled before.
-    func whenTimeIsUp(_ ring: @escaping @Sendable (URLError) -> Void) -> SessionClock.Cancel
+    func atResourceTimeout(_ ring: @escaping @Sendable (URLError) -> Void) -> SessionClock.Cancel
 }
 
 extension TaskLoad {
     func prefer(_ loop: EventLoop) {}
     func save(into target: FileTarget) {}
-    func whenTimeIsUp(_ ring: @escaping @Sendable (URLError) -> Void) -> SessionClock.Cancel { {} }
+    func atResourceTimeout(_ ring: @escaping @Sendable (URLError) -> Void) -> SessionClock.Cancel { {} }
 }
 
 /// Makes the load of a task.

@@ -9,20 +9,20 @@ import LupineTransport
 /// through the core (`call`, `queue`, `ask`), which makes them on the delegate queue.
 protocol TaskSink: AnyObject, Sendable {
     /// The final response, which the core holds already. The returned plan says how its content is consumed.
-    func responded(_ task: TaskCore, _ response: URLResponse) -> HopPlan
+    func receivedResponse(_ task: TaskCore, _ response: URLResponse) -> HopPlan
     /// Whether the chunks of the transfer coding are delivered as pieces of their own (T-7), if content is not decoded.
-    var keepsChunks: Bool { get }
+    var wantsSeparateChunks: Bool { get }
     /// A piece of the content, never empty. The core has counted it.
-    func received(_ task: TaskCore, _ data: Data) -> Demand
+    func receivedContent(_ task: TaskCore, _ data: Data) -> Demand
     /// `count` bytes went directly into the file that `responded` named. The core has counted them.
     func spliced(_ task: TaskCore, _ count: Int) -> Demand
     /// The connection has switched from HTTP.
     func upgraded(_ task: TaskCore, _ connection: UpgradedConnection, _ response: HTTPURLResponse)
         -> any UpgradeHandler
     /// Delivers a piece of content that the sink has queued (`TaskCore.queue`), in its turn on the delegate queue.
-    func delivers(_ data: Data, _ context: CallbackContext)
+    func deliver(_ data: Data, _ context: CallbackContext)
     /// A response that may be cached; `reply` takes what is to be stored.
-    func caches(
+    func willCache(
         _ task: TaskCore, _ proposal: CachedURLResponse,
         reply: @escaping @Sendable (CachedURLResponse?) -> Void)
     /// The load has ended, and everything that was queued has been delivered. Always called, once, on the delegate queue. Calls
@@ -35,17 +35,17 @@ protocol TaskSink: AnyObject, Sendable {
     /// Ends the task for a caller that wants to resume it later; `handler` is called once, on the delegate queue, before the task
     /// completes.
     func askForResumeData(_ task: TaskCore, _ handler: @escaping @Sendable (Data?) -> Void)
-    /// Whether the driver's calls, except `caches`, call nothing of the program's as long as the task has a delegate: they queue work
+    /// Whether the driver's calls, except `willCache`, call nothing of the program's as long as the task has a delegate: they queue work
     /// for the delegate queue, or do some of the library's.
-    var onlyQueues: Bool { get }
+    var defersCallbacks: Bool { get }
     /// Whether `ended` and `completed` may come on any thread if the task has no delegate: they call no code of the program's.
-    var completesAnywhere: Bool { get }
+    var completesOnAnyThread: Bool { get }
     /// The last call, on the delegate queue, after the metrics.
     func completed(_ context: CallbackContext, _ error: (any Error)?)
 }
 
 extension TaskSink {
-    var keepsChunks: Bool { false }
+    var wantsSeparateChunks: Bool { false }
     func spliced(_ task: TaskCore, _ count: Int) -> Demand { .more }
     func upgraded(_ task: TaskCore, _ connection: UpgradedConnection, _ response: HTTPURLResponse)
         -> any UpgradeHandler
@@ -53,8 +53,8 @@ extension TaskSink {
         connection.close()
         return ClosedUpgrade()
     }
-    func delivers(_ data: Data, _ context: CallbackContext) {}
-    func caches(
+    func deliver(_ data: Data, _ context: CallbackContext) {}
+    func willCache(
         _ task: TaskCore, _ proposal: CachedURLResponse,
         reply: @escaping @Sendable (CachedURLResponse?) -> Void
     ) { reply(proposal) }
@@ -65,8 +65,8 @@ extension TaskSink {
     func askForResumeData(_ task: TaskCore, _ handler: @escaping @Sendable (Data?) -> Void) {
         task.cancel(first: { handler(nil) })
     }
-    var onlyQueues: Bool { false }
-    var completesAnywhere: Bool { false }
+    var defersCallbacks: Bool { false }
+    var completesOnAnyThread: Bool { false }
     func completed(_ context: CallbackContext, _ error: (any Error)?) {
         context.delegates.task?.urlSession(context.session, task: context.task, didCompleteWithError: error)
     }

@@ -143,7 +143,7 @@ final class ScriptedHop: HopLoad {
         }
         let head = ResponseHead(status: Status(status), fields: fields)
         let response = HTTPURLResponse(url: url, head: head, isDecoded: false)
-        switch client.hopResponse(self, response, storagePolicy: answer.policy) {
+        switch client.hopReceivedResponse(self, response, storagePolicy: answer.policy) {
         case .deliver:
             state.withLock { $0.mayRead = true }
             read()
@@ -166,7 +166,7 @@ final class ScriptedHop: HopLoad {
                 return answer.body[state.next - 1]
             }
             guard let piece else { break }
-            switch client.hopReceived(self, piece) {
+            switch client.hopReceivedContent(self, piece) {
             case .more: state.withLock { $0.mayRead = true }
             case .pause: break
             case .enough: return end(nil)

@@ -53,7 +53,7 @@ final class ScriptedLoad: TaskLoad {
     func setSuspended(_ isSuspended: Bool) { note("suspended \(isSuspended)") }
     func setPriority(_ priority: Float) { note("priority \(priority)") }
 
-    func whenTimeIsUp(_ ring: @escaping @Sendable (URLError) -> Void) -> SessionClock.Cancel {
+    func atResourceTimeout(_ ring: @escaping @Sendable (URLError) -> Void) -> SessionClock.Cancel {
         timer.withLock { $0 = ring }
         return {}
     }
@@ -74,11 +74,11 @@ final class ScriptedLoad: TaskLoad {
             let response = HTTPURLResponse(
                 url: url, statusCode: status, httpVersion: nil, headerFields: fields)
         else { return .skip }
-        return client.driverResponse(response)
+        return client.driverReceivedResponse(response)
     }
 
     @discardableResult
-    func send(_ text: String) -> Demand { client.driverReceived(Data(text.utf8)) }
+    func send(_ text: String) -> Demand { client.driverReceivedContent(Data(text.utf8)) }
 
     func end(_ error: URLError? = nil) {
         let isFirst = state.withLock { state in
