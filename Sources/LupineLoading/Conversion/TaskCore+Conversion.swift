@@ -34,7 +34,7 @@ extension TaskCore {
     func becomeStream(_ response: URLResponse) {
         guard let loop = state.withLock({ $0.session })?.core.context.engine.anyLoop else { return cancel() }
         let stream = StreamCore()
-        stream.attach { [weak self] job in self?.certainly(job) }
+        stream.attach { [weak self] job in self?.callUnconditionally(job) }
         let sink = ContentStreamSink(self, stream)
         let isConverted = convert(to: sink, as: URLSessionStreamTask(self, stream)) {
             context, dataTask, streamTask in

@@ -126,7 +126,7 @@ final class DownloadSink: TaskSink {
             if !state.hasEnded { state.resumeDataHandlers.append(handler) }
             return state.hasEnded
         }
-        if hasEnded { return task.certainly { handler(nil) } }
+        if hasEnded { return task.callUnconditionally { handler(nil) } }
         task.cancel()
     }
 

@@ -33,7 +33,7 @@ final class SavingSink: TaskSink {
             delegate.urlSession(context.session, dataTask: dataTask, didReceive: response) { disposition in
                 self.openFile(disposition, task, response, answer)
             }
-        } taken: { disposition in
+        } completion: { disposition in
             task.carryOut(disposition, on: response)
             task.resumeReading()
         }

@@ -18,7 +18,7 @@ extension URLSession {
                 return core.load(order, for: client)
             }
         }
-        socket.attach { [weak task] job in task?.certainly(job) }
+        socket.attach { [weak task] job in task?.callUnconditionally(job) }
         return task.begin(as: URLSessionWebSocketTask(task, socket), in: self)
     }
 }

@@ -11,7 +11,7 @@ struct ContentCollector {
     static let pieceLimit = 64 * 1024
 
     /// The number of chunks that are kept apart in one turn; later ones are joined, however small a peer makes them.
-    static let mostChunks = 64
+    static let maxChunks = 64
 
     private var piece = Data()
     /// The number of chunks kept apart in this turn.
@@ -42,7 +42,7 @@ struct ContentCollector {
     /// Adds a chunk and returns the piece to deliver now: the chunk itself while chunks are kept apart, or the bytes buffered
     /// before if the chunk did not fit behind them.
     mutating func add(chunk bytes: Span<UInt8>) -> Data? {
-        if chunks < Self.mostChunks, isEmpty {
+        if chunks < Self.maxChunks, isEmpty {
             chunks += 1
             add(bytes)
             return take()

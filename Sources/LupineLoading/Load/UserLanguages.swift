@@ -19,7 +19,7 @@ package enum UserLanguages {
         let variables = ["LC_ALL", "LC_MESSAGES", "LANG"]
         let locale = variables.lazy.compactMap { environment[$0] }.first { !$0.isEmpty }
         guard let locale, let own = tag(locale) else { return [] }
-        let listed = (environment["LANGUAGE"] ?? "").prefix(mostCharacters).split(separator: ":").compactMap {
+        let listed = (environment["LANGUAGE"] ?? "").prefix(maxCharacters).split(separator: ":").compactMap {
             tag($0)
         }
         var tags: [String] = []
@@ -36,7 +36,7 @@ package enum UserLanguages {
     }
 
     /// The number of characters of `LANGUAGE` that are read.
-    private static let mostCharacters = 1_000
+    private static let maxCharacters = 1_000
 
     /// The tag for a locale's name, `language[_territory][.codeset][@modifier]`, or nil when it names no language.
     private static func tag(_ locale: some StringProtocol) -> String? {

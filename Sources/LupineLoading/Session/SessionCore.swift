@@ -96,11 +96,11 @@ final class SessionCore: Sendable {
 
     private func makeTask(
         _ originalRequest: URLRequest?, _ sink: any TaskSink, bodyLength: Int64, created: Date,
-        _ making: TaskCore.Making
+        _ loadFactory: TaskCore.LoadFactory
     ) -> TaskCore {
         TaskCore(
             lastIdentifier.add(1, ordering: .relaxed).newValue, originalRequest: originalRequest,
-            queue: queue, sink: sink, bodyLength: bodyLength, created: created, making: making)
+            queue: queue, sink: sink, bodyLength: bodyLength, created: created, loadFactory: loadFactory)
     }
 
     /// Adds a task.

@@ -41,7 +41,7 @@ open class URLSessionTask: NSObject, NSCopying, @unchecked Sendable {
     }
 
     /// Whether the task was made in a session that was invalid already: then it completes silently (U-4.4).
-    package var isOrphan: Bool { core.isOrphan }
+    package var isUnadmitted: Bool { core.isUnadmitted }
 
     /// The task itself (U-6.9).
     open override func copy() -> Any { self }
@@ -82,9 +82,9 @@ open class URLSessionTask: NSObject, NSCopying, @unchecked Sendable {
 
     /// Whether the response is cached as it came, without asking the session's delegate (U-12.6). Read when the response is
     /// complete.
-    package final var storesUnasked: Bool {
-        get { core.storesUnasked }
-        set { core.storesUnasked = newValue }
+    package final var storesWithoutAsking: Bool {
+        get { core.storesWithoutAsking }
+        set { core.storesWithoutAsking = newValue }
     }
 
     /// The credential with which the task answers challenges, instead of those that the session knows (U-11.4). Set before the

@@ -45,7 +45,7 @@ final class CollectedContent: Sendable {
     private let state = Lock(State())
 
     /// The maximum capacity that is reserved before the content arrives; a longer body grows as it arrives.
-    private static let mostReserved = 16 << 20
+    private static let maxReserved = 16 << 20
 
     init(limit: CollectedBodyLimit) { self.limit = limit }
 
@@ -67,7 +67,7 @@ final class CollectedContent: Sendable {
                 return true
             }
             if state.expected > state.data.count {
-                state.data.reserveCapacity(min(state.expected, Self.mostReserved))
+                state.data.reserveCapacity(min(state.expected, Self.maxReserved))
                 state.expected = 0
             }
             state.data.append(data)

@@ -93,7 +93,7 @@ final class DelegateSink: TaskSink {
             }
             delegate.urlSession(
                 context.session, dataTask: dataTask, willCacheResponse: proposal, completionHandler: answer)
-        } taken: {
+        } completion: {
             reply($0)
         }
     }

@@ -7,12 +7,12 @@ import LupineTransport
 extension TaskCore {
     /// Queues a call of the delegate. It is dropped if the task is cancelled before.
     func call(_ call: @escaping @Sendable (CallbackContext) -> Void) {
-        if state.withLock({ $0.delivery.add(.call(call)) }) { askForTurn() }
+        if state.withLock({ $0.delivery.add(.call(call)) }) { requestTurn() }
     }
 
     /// Queues a call that is made on the delegate queue whatever becomes of the task.
-    func certainly(_ call: @escaping @Sendable () -> Void) {
-        if state.withLock({ $0.delivery.add(.certain(call)) }) { askForTurn() }
+    func callUnconditionally(_ call: @escaping @Sendable () -> Void) {
+        if state.withLock({ $0.delivery.add(.unconditional(call)) }) { requestTurn() }
     }
 
     /// Queues a question for the delegate. Later steps wait for the answer.
@@ -20,13 +20,13 @@ extension TaskCore {
     /// - Parameters:
     ///   - fallback: The answer if the task is cancelled before there is one.
     ///   - question: Calls the delegate with a completion handler.
-    ///   - taken: Receives the answer: once, on any thread, and before any step behind the question is run.
+    ///   - completion: Receives the answer: once, on any thread, and before any step behind the question is run.
     func ask<Answer: Sendable>(
         fallback: Answer,
         _ question: @escaping @Sendable (CallbackContext, @escaping @Sendable (Answer) -> Void) -> Void,
-        taken: @escaping @Sendable (Answer) -> Void
+        completion: @escaping @Sendable (Answer) -> Void
     ) {
-        let answer = OneAnswer(taken)
+        let answer = OneAnswer(completion)
         ask(
             ClosureQuestion(
                 ask: { context, open in
@@ -40,48 +40,48 @@ extension TaskCore {
 
     /// Queues a question for the delegate. Later steps wait until `answered` is called.
     func ask(_ question: some TaskQuestion) {
-        let (isIn, needsTurn) = state.withLock { $0.delivery.ask(question) }
-        if !isIn { question.abandon() }
-        if needsTurn { askForTurn() }
+        let (isQueued, needsTurn) = state.withLock { $0.delivery.ask(question) }
+        if !isQueued { question.abandon() }
+        if needsTurn { requestTurn() }
     }
 
     /// Marks a question as answered, so that the steps behind it are run.
     func answered(_ question: some TaskQuestion) {
         let needsTurn = state.withLock { state in
             let needsTurn = state.delivery.answered(question)
-            if !state.forms.isEmpty, !state.delivery.isAsking { state.forms = [] }
+            if !state.asyncAnswers.isEmpty, !state.delivery.isAsking { state.asyncAnswers = [] }
             return needsTurn
         }
-        if needsTurn { askForTurn() }
+        if needsTurn { requestTurn() }
     }
 
     /// Queues a piece of content, which the sink delivers in its turn (`TaskSink.deliver`). Returns whether the load has to
     /// pause.
     func queue(_ data: Data) -> Demand {
         let (needsTurn, pauses) = state.withLock { $0.delivery.add(data) }
-        if needsTurn { askForTurn() }
+        if needsTurn { requestTurn() }
         return pauses ? .pause : .more
     }
 
     /// Holds content back, in which case the load stops reading when much of it waits, or lets it go on.
     func holdContent(_ isHeld: Bool) {
-        if state.withLock({ $0.delivery.holdContent(isHeld) }) { askForTurn() }
+        if state.withLock({ $0.delivery.holdContent(isHeld) }) { requestTurn() }
     }
 
     /// Declares that the delegate does not look at single pieces. A consumer gets the content in place of the delegate.
     func collectContent(for consumer: (any TaskConsumer)?, upTo limit: CollectedBodyLimit) {
         let sink = consumer.map { DelegateSink($0, upTo: limit) }
         state.withLock { state in
-            state.isCollected = true
+            state.delegateOnlyCollects = true
             if let sink { state.sink = sink }
         }
     }
 
     /// Abandons the open question, because the load has timed out or was cancelled.
-    func breakQuestion() {
-        let (dropped, needsTurn) = drop { $0.delivery.breakQuestion() }
-        giveUp(dropped)
-        if needsTurn { askForTurn() }
+    func abandonOpenQuestion() {
+        let (dropped, needsTurn) = drop { $0.delivery.abandonOpenQuestion() }
+        release(dropped)
+        if needsTurn { requestTurn() }
     }
 
     /// Changes the delivery, and returns what was dropped. That may hold objects of the program's, which must not be
@@ -97,10 +97,10 @@ extension TaskCore {
     }
 
     /// Abandons the dropped questions, and releases what was dropped on the delegate queue.
-    private func giveUp(_ dropped: DroppedCalls) {
+    private func release(_ dropped: DroppedCalls) {
         if dropped.isEmpty { return }
-        giveUp(dropped.abandoned)
-        queue?.add { dropped.letGo() }
+        abandon(dropped.abandoned)
+        queue?.add { dropped.releaseContents() }
     }
 
     /// After a cancellation only the end is reported (U-5.3). Dropped steps hold objects of the program's, so they are released
@@ -110,11 +110,11 @@ extension TaskCore {
             let before = state.delivery
             return (state.delivery.cancel(), before)
         }
-        giveUp(abandoned)
-        if needsTurn { askForTurn() }
+        abandon(abandoned)
+        if needsTurn { requestTurn() }
     }
 
-    private func askForTurn() { queue?.add { self.runTurn() } }
+    private func requestTurn() { queue?.add { self.runTurn() } }
 
     /// Whether the task has a delegate.
     var hasDelegate: Bool { state.withLock { $0.own != nil || $0.sessionHasDelegate } }
@@ -133,9 +133,9 @@ extension TaskCore {
             let isAsking = state.delivery.isAsking
             return (state.delivery.end(), !needsQueue && state.sink.completesOnAnyThread, isAsking)
         }
-        if isAsking { watchTime() }
+        if isAsking { limitWaitForAnswer() }
         if !needsTurn { return }
-        guard isDirect else { return askForTurn() }
+        guard isDirect else { return requestTurn() }
         // The resumed caller may release everything at once. What the program attached to session and request is then
         // deallocated on the queue, not here.
         let session = state.withLock { $0.session }
@@ -165,9 +165,9 @@ extension TaskCore {
     }
 
     /// Limits the wait for the delegate's answer when the load has ended: only the resource time-out ends it (U-5.10).
-    private func watchTime() {
+    private func limitWaitForAnswer() {
         guard let load = state.withLock({ $0.load }) else { return }
-        let cancel = load.atResourceTimeout { [weak self] error in self?.timeIsUp(error) }
+        let cancel = load.atResourceTimeout { [weak self] error in self?.answerTimedOut(error) }
         let isLate = state.withLock { state in
             if state.load == nil || state.alarm != nil { return true }
             state.alarm = cancel
@@ -176,13 +176,13 @@ extension TaskCore {
         if isLate { cancel() }
     }
 
-    private func timeIsUp(_ error: URLError) {
+    private func answerTimedOut(_ error: URLError) {
         let (dropped, needsTurn) = drop { state in
-            if state.delivery.asks { state.outcome?.cause = error }
+            if state.delivery.hasQuestion { state.outcome?.cause = error }
             return state.delivery.expire()
         }
-        giveUp(dropped)
-        if needsTurn { askForTurn() }
+        release(dropped)
+        if needsTurn { requestTurn() }
     }
 
     /// Runs everything that is ready, on the delegate queue.
@@ -193,17 +193,17 @@ extension TaskCore {
         while true {
             // The participants: looked up once, and again when the task has been converted.
             let (turn, participants) = state.withLock { state in
-                if isAnywhere, state.own != nil || state.delivery.isCertainNext {
-                    return (TaskDelivery.Turn?.none, CallbackContext.Participants?.none)
+                if isAnywhere, state.own != nil || state.delivery.isNextUnconditional {
+                    return (TaskDelivery.Action?.none, CallbackContext.Participants?.none)
                 }
-                let turn = state.delivery.take()
+                let turn = state.delivery.takeNext()
                 return (turn, state.participants(besides: context))
             }
-            guard let turn else { return askForTurn() }
+            guard let turn else { return requestTurn() }
             if let participants { context = CallbackContext(participants) }
             assertNoLockIsHeld()
             switch turn {
-            case .certain(let call): call()
+            case .unconditional(let call): call()
             case .stop: return
             case .call(let call): if let context { call(context) }
             case .question(let question): if let context { ask(question, context) }
@@ -224,7 +224,7 @@ extension TaskCore {
         let waits = state.withLock { state in
             state.outcome != nil && state.alarm == nil && state.delivery.isAsking
         }
-        if waits { watchTime() }
+        if waits { limitWaitForAnswer() }
     }
 
     /// Makes the last two calls (U-5.1), and ends the task for the session.
@@ -254,7 +254,7 @@ extension TaskCore.State {
         let error: (any Error)?
         let sink: any TaskSink
         let alarm: SessionClock.Cancel?
-        let making: TaskCore.Making?
+        let loadFactory: TaskCore.LoadFactory?
         let load: (any TaskLoad)?
     }
 
@@ -265,7 +265,7 @@ extension TaskCore.State {
             error = sink.errorOfCancelled(error, URLError.cancelled(url: currentRequest?.url))
         }
         return Completion(
-            error: error, sink: sink, alarm: alarm.take(), making: making.take(), load: load.take())
+            error: error, sink: sink, alarm: alarm.take(), loadFactory: loadFactory.take(), load: load.take())
     }
 
     /// Lets go of the session and the delegate of a completed task, and of its sink, which may hold an object that holds the
@@ -296,5 +296,5 @@ private final class DroppedCalls: Sendable {
 
     var abandoned: [any TaskQuestion] { contents.withLock { $0?.abandoned ?? [] } }
 
-    func letGo() { _ = contents.withLock { $0.take() } }
+    func releaseContents() { _ = contents.withLock { $0.take() } }
 }

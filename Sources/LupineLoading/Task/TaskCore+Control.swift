@@ -7,11 +7,11 @@ import LupineTransport
 extension TaskCore {
     /// Starts the task, or continues it.
     func resume() {
-        let (action, isOrphan) = state.withLock { state in (state.machine.handle(.resume), state.isOrphan) }
+        let (action, isUnadmitted) = state.withLock { state in (state.machine.handle(.resume), state.isUnadmitted) }
         switch action {
         case .start:
-            if isOrphan { endOrphan() } else { startLoad() }
-        case .hold: passSuspension()
+            if isUnadmitted { endUnadmitted() } else { startLoad() }
+        case .setSuspended: passSuspension()
         case .none, .stop, .endUnstarted, .complete, .completeCancelled: break
         }
     }
@@ -19,7 +19,7 @@ extension TaskCore {
     /// Suspends the task.
     func suspend() {
         let action = state.withLock { $0.machine.handle(.suspend) }
-        if case .hold = action { passSuspension() }
+        if case .setSuspended = action { passSuspension() }
     }
 
     /// Cancels the task.
@@ -27,9 +27,9 @@ extension TaskCore {
     /// - Parameter first: Called on the delegate queue before the task completes; called also if the task has completed
     ///   already.
     func cancel(first: (@Sendable () -> Void)? = nil) {
-        if let first { certainly(first) }
-        let (action, load, isOrphan) = state.withLock { state in
-            (state.machine.handle(.cancel), state.load, state.isOrphan)
+        if let first { callUnconditionally(first) }
+        let (action, load, isUnadmitted) = state.withLock { state in
+            (state.machine.handle(.cancel), state.load, state.isUnadmitted)
         }
         switch action {
         case .stop:
@@ -37,8 +37,8 @@ extension TaskCore {
             load?.cancel(cancellation)
         case .endUnstarted:
             dropCalls()
-            if isOrphan { endOrphan() } else { endUnstarted() }
-        case .none, .start, .hold, .complete, .completeCancelled: break
+            if isUnadmitted { endUnadmitted() } else { endUnstarted() }
+        case .none, .start, .setSuspended, .complete, .completeCancelled: break
         }
     }
 
@@ -79,8 +79,8 @@ extension TaskCore {
     // MARK: the load
 
     private func startLoad() {
-        guard let making = state.withLock({ $0.making.take() }) else { return }
-        let load = making.load(for: self)
+        guard let loadFactory = state.withLock({ $0.loadFactory.take() }) else { return }
+        let load = loadFactory.load(for: self)
         let (priority, isCancelled, preference) = state.withLock { state in
             state.load = load
             return (state.priority, state.machine.state == .cancelling, state.preference)
@@ -97,7 +97,7 @@ extension TaskCore {
     private func passSuspension(hasPassed: Bool? = nil) {
         var passed = hasPassed
         while true {
-            let (load, isHeld) = state.withLock { state in (state.load, state.machine.state == .held) }
+            let (load, isHeld) = state.withLock { state in (state.load, state.machine.state == .suspended) }
             guard let load, isHeld != passed else { return }
             load.setSuspended(isHeld)
             passed = isHeld
@@ -112,17 +112,17 @@ extension TaskCore {
     }
 
     /// Ends a task of an invalid session: only the caller that waits for this task is told (U-4.4).
-    private func endOrphan() {
+    private func endUnadmitted() {
         let error = cancellation
         let (sink, publicTask, session) = state.withLock { state in
             _ = state.machine.handle(.finish)
             state.error = error
-            defer { (state.orphan, state.session) = (nil, nil) }
-            return (state.sink, state.orphan, state.session)
+            defer { (state.unadmittedTask, state.session) = (nil, nil) }
+            return (state.sink, state.unadmittedTask, state.session)
         }
         guard let publicTask, let session else { return }
         let participants = CallbackContext.Participants(
             session: session, task: publicTask, sink: sink, own: nil)
-        certainly { sink.completed(CallbackContext(participants, isHeard: false), error) }
+        callUnconditionally { sink.completed(CallbackContext(participants, callsDelegates: false), error) }
     }
 }

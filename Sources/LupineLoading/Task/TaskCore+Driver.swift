@@ -62,7 +62,7 @@ extension TaskCore: TaskDriverClient {
                 context.session, task: context.task, willPerformHTTPRedirection: response,
                 newRequest: request,
                 completionHandler: answer)
-        } taken: { (next: URLRequest?) in
+        } completion: { (next: URLRequest?) in
             reply(next)
         }
     }
@@ -81,16 +81,16 @@ extension TaskCore: TaskDriverClient {
 
     /// Passes a challenge to the delegates.
     private func ask(
-        about challenge: URLAuthenticationChallenge, taken: @escaping @Sendable (ChallengeAnswer) -> Void
+        about challenge: URLAuthenticationChallenge, completion: @escaping @Sendable (ChallengeAnswer) -> Void
     ) {
         guard hasDelegate, let queue else {
-            return taken(ChallengeAnswer(disposition: .performDefaultHandling, responder: .session))
+            return completion(ChallengeAnswer(disposition: .performDefaultHandling, responder: .session))
         }
         ask(
             fallback: ChallengeAnswer(disposition: .cancelAuthenticationChallenge),
             { context, answer in
                 ChallengeRoute(challenge, context: context, queue: queue, answer: answer).ask()
-            }, taken: taken)
+            }, completion: completion)
     }
 
     func driverNeedsBodyStream(reply: @escaping @Sendable (BodyStream?) -> Void) {
@@ -98,7 +98,7 @@ extension TaskCore: TaskDriverClient {
         ask(fallback: nil) { context, answer in
             guard let delegate = context.delegates.task else { return answer(nil) }
             delegate.urlSession(context.session, task: context.task) { answer($0.map { BodyStream($0) }) }
-        } taken: {
+        } completion: {
             reply($0)
         }
     }
@@ -108,23 +108,23 @@ extension TaskCore: TaskDriverClient {
         let (isFirst, progress) = state.withLock { state in
             state.counts.sent = total
             state.counts.expectedToSend = expected
-            let isFirst = state.untoldSent == nil
-            state.untoldSent = SentReport(total: total, expected: expected)
-            return (isFirst, Self.shown(state.progress, state.counts))
+            let isFirst = state.unreportedSent == nil
+            state.unreportedSent = SentReport(total: total, expected: expected)
+            return (isFirst, Self.progressUpdate(state.progress, state.counts))
         }
         progress?.show()
         guard isFirst, hasDelegate else { return }
-        call { $0.task.core.tellSent($0) }
+        call { $0.task.core.reportSent($0) }
     }
 
     /// One call reports everything that was sent since the last one (U-7.7).
-    private func tellSent(_ context: CallbackContext) {
+    private func reportSent(_ context: CallbackContext) {
         let (report, told) = state.withLock { state in
             defer {
-                state.toldSent = state.untoldSent?.total ?? state.toldSent
-                state.untoldSent = nil
+                state.reportedSent = state.unreportedSent?.total ?? state.reportedSent
+                state.unreportedSent = nil
             }
-            return (state.untoldSent, state.toldSent)
+            return (state.unreportedSent, state.reportedSent)
         }
         guard let report else { return }
         // A smaller total than before: the body is being sent again, from its beginning.
@@ -149,15 +149,15 @@ extension TaskCore: TaskDriverClient {
         let (sink, progress) = state.withLock { state in
             swap(&state.response, &shown)
             state.counts.expectedToReceive = state.currentRequest?.httpMethod == "HEAD" ? 0 : length
-            return (state.sink, Self.shown(state.progress, state.counts))
+            return (state.sink, Self.progressUpdate(state.progress, state.counts))
         }
         progress?.show()
         return sink.receivedResponse(self, response)
     }
 
     var driverWantsSeparateChunks: Bool {
-        let (sink, isCollected) = state.withLock { ($0.sink, $0.isCollected) }
-        return sink.wantsSeparateChunks && !isCollected
+        let (sink, delegateOnlyCollects) = state.withLock { ($0.sink, $0.delegateOnlyCollects) }
+        return sink.wantsSeparateChunks && !delegateOnlyCollects
     }
 
     func driverReceivedContent(_ data: Data) -> Demand {
@@ -171,7 +171,7 @@ extension TaskCore: TaskDriverClient {
     private func count(_ bytes: Int) -> any TaskSink {
         let (sink, progress) = state.withLock { state in
             state.counts.received += Int64(bytes)
-            return (state.sink, Self.shown(state.progress, state.counts))
+            return (state.sink, Self.progressUpdate(state.progress, state.counts))
         }
         progress?.show()
         return sink
@@ -185,7 +185,7 @@ extension TaskCore: TaskDriverClient {
 
     /// Whether a delegate decides what is stored of the response.
     var asksWhatIsStored: Bool {
-        state.withLock { $0.own != nil || $0.sessionHasDelegate && !$0.storesUnasked }
+        state.withLock { $0.own != nil || $0.sessionHasDelegate && !$0.storesWithoutAsking }
     }
 
     func driverUpgraded(_ connection: UpgradedConnection, _ response: HTTPURLResponse) -> any UpgradeHandler {
@@ -200,7 +200,7 @@ extension TaskCore: TaskDriverClient {
     func driverEnded(_ error: (any Error)?, _ metrics: URLSessionTaskMetrics) {
         // Only these two occur while the delegate is being asked, and its answer is not awaited any more (U-5.10).
         if let error = error as? URLError, error.code == .timedOut || error.code == .cancelled {
-            breakQuestion()
+            abandonOpenQuestion()
         }
         end(error, metrics)
     }
@@ -225,5 +225,5 @@ extension TaskCore: ServerTrustChallenger {
 
     func evaluate(
         _ challenge: URLAuthenticationChallenge, reply: @escaping @Sendable (ChallengeAnswer) -> Void
-    ) { ask(about: challenge, taken: reply) }
+    ) { ask(about: challenge, completion: reply) }
 }

@@ -31,14 +31,14 @@ final class TaskCore: Sendable {
         var delivery = TaskDelivery()
         var publicTask: URLSessionTask?
         /// The task object, if its session has not admitted the task.
-        weak var orphan: URLSessionTask?
+        weak var unadmittedTask: URLSessionTask?
         var session: URLSession?
         /// Whether the task was created in a session that was invalid already (U-4.4).
-        var isOrphan = false
+        var isUnadmitted = false
         var sink: any TaskSink
         /// Makes the load; nil once it is made or the task has finished. It holds the session's context, which must not live as
         /// long as the program keeps the task.
-        var making: Making?
+        var loadFactory: LoadFactory?
         var load: (any TaskLoad)?
         var currentRequest: URLRequest?
         /// The value of `Authorization` that was sent with it as the answer to a challenge.
@@ -47,19 +47,19 @@ final class TaskCore: Sendable {
         var error: (any Error)?
         var own: DelegateSet?
         /// Whether the delegate only collects the content.
-        var isCollected = false
+        var delegateOnlyCollects = false
         /// The credential that the task was given to answer challenges with.
         var credential: URLCredential?
         /// The objects that decide about servers if the task loads on behalf of another one.
         var deputisedJudges: [ObjectToken]?
         /// The Swift tasks in which a delegate answers the open question.
-        var forms: [Task<Void, Never>] = []
+        var asyncAnswers: [Task<Void, Never>] = []
         /// Whether a redirect has led to another origin than that of the original request.
         var hasLeftOrigin = false
         /// Whether the session was made with a delegate, which it keeps as long as it has tasks.
         var sessionHasDelegate = false
         /// Whether the response is stored as it came, without asking the session's delegate.
-        var storesUnasked = false
+        var storesWithoutAsking = false
         var priority = URLSessionTask.defaultPriority
         /// The loop whose connections are preferred, if it is not the loop whose job first resumes the task.
         var preference: LoopPreference?
@@ -71,9 +71,9 @@ final class TaskCore: Sendable {
         /// The time limit for the delegate's answer after the load has ended, when nothing else enforces it.
         var alarm: SessionClock.Cancel?
         /// The progress of sending that the delegate has not been told of.
-        var untoldSent: SentReport?
+        var unreportedSent: SentReport?
         /// How many bytes of this transmission the delegate has been told of.
-        var toldSent: Int64 = 0
+        var reportedSent: Int64 = 0
         /// Created when a program's `URLProtocol` is called for the task.
         var protocols: ProtocolContext?
 
@@ -86,7 +86,7 @@ final class TaskCore: Sendable {
     }
 
     /// How the load is made.
-    enum Making: Sendable {
+    enum LoadFactory: Sendable {
         /// By the session's own load maker.
         case order(TaskOrder, SessionContext, maker: LoadMaker)
         case other(@Sendable (TaskCore) -> any TaskLoad)
@@ -121,7 +121,7 @@ final class TaskCore: Sendable {
     init(
         _ identifier: Int, originalRequest: URLRequest?, queue: DelegateQueue?, sink: any TaskSink,
         bodyLength: Int64 = 0, created: Date = Date(),
-        making: Making
+        loadFactory: LoadFactory
     ) {
         self.identifier = identifier
         self.originalRequest = originalRequest
@@ -129,7 +129,7 @@ final class TaskCore: Sendable {
         self.created = created
         state = Lock(
             State(
-                sink: sink, making: making, currentRequest: originalRequest,
+                sink: sink, loadFactory: loadFactory, currentRequest: originalRequest,
                 counts: Counts(expectedToSend: bodyLength)))
     }
 
@@ -137,7 +137,7 @@ final class TaskCore: Sendable {
     static func ofNoSession() -> TaskCore {
         TaskCore(
             0, originalRequest: nil, queue: nil, sink: DelegateSink.shared,
-            making: .other { task in
+            loadFactory: .other { task in
                 FailedLoad(URLError(.unsupportedURL), created: task.created, client: task)
             })
     }
@@ -161,8 +161,8 @@ final class TaskCore: Sendable {
         } else {
             // The session does not retain the task, and it may never be resumed: only its creator retains it.
             state.withLock { state in
-                state.isOrphan = true
-                state.orphan = publicTask
+                state.isUnadmitted = true
+                state.unadmittedTask = publicTask
                 state.publicTask = nil
             }
         }
@@ -181,10 +181,10 @@ final class TaskCore: Sendable {
 
     // MARK: what the program asks
 
-    var isOrphan: Bool { state.withLock { $0.isOrphan } }
+    var isUnadmitted: Bool { state.withLock { $0.isUnadmitted } }
     var publicTask: URLSessionTask? { state.withLock { $0.publicTask } }
     var session: URLSession? { state.withLock { $0.session } }
-    var taskState: URLSessionTask.State { state.withLock { $0.machine.shown } }
+    var taskState: URLSessionTask.State { state.withLock { $0.machine.publicState } }
     var currentRequest: URLRequest? { state.withLock { $0.currentRequest } }
     var response: URLResponse? { state.withLock { $0.response } }
     var error: (any Error)? { state.withLock { $0.error } }
@@ -207,9 +207,9 @@ final class TaskCore: Sendable {
         set { state.withLock { $0.hasLeftOrigin = newValue } }
     }
 
-    var storesUnasked: Bool {
-        get { state.withLock { $0.storesUnasked } }
-        set { state.withLock { $0.storesUnasked = newValue } }
+    var storesWithoutAsking: Bool {
+        get { state.withLock { $0.storesWithoutAsking } }
+        set { state.withLock { $0.storesWithoutAsking = newValue } }
     }
 
     var taskDescription: String? {
@@ -222,7 +222,7 @@ final class TaskCore: Sendable {
         set {
             let new = newValue.map { DelegateSet($0) }
             let old = state.withLock { state -> DelegateSet? in
-                guard state.machine.state == .fresh else { return new }
+                guard state.machine.state == .notStarted else { return new }
                 defer { state.own = new }
                 return state.own
             }

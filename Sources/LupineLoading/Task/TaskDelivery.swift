@@ -10,14 +10,14 @@ import Foundation
 /// other call that has not been taken out to be run is dropped.
 struct TaskDelivery: Sendable {
     /// The progress of the end: the load has ended, the sink has been told, the delegate has been told.
-    private enum Ending { case no, over, told, finished }
+    private enum Ending { case notEnded, loadEnded, sinkNotified, finished }
 
     /// One thing to run.
     enum Step: Sendable {
         /// A call of the delegate. Not run once the task is cancelled.
         case call(@Sendable (CallbackContext) -> Void)
         /// A call that is run in any case, even after the last call of the task.
-        case certain(@Sendable () -> Void)
+        case unconditional(@Sendable () -> Void)
         /// A call whose completion handler has to be called before the next step.
         case question(any TaskQuestion)
         /// A piece of content.
@@ -27,9 +27,9 @@ struct TaskDelivery: Sendable {
     }
 
     /// What the core has to do next in its turn.
-    enum Turn: Sendable {
+    enum Action: Sendable {
         case call(@Sendable (CallbackContext) -> Void)
-        case certain(@Sendable () -> Void)
+        case unconditional(@Sendable () -> Void)
         /// To be followed by `answered`.
         case question(any TaskQuestion)
         /// The piece, and whether the load may resume reading.
@@ -43,7 +43,7 @@ struct TaskDelivery: Sendable {
     }
 
     /// The maximum number of waiting pieces of content. Further content is joined to the last piece, up to `joinedLimit`.
-    static let mostPieces = 64
+    static let maxPieces = 64
     /// The maximum size of a piece that others are joined to.
     static let joinedLimit = 64 * 1024
     /// The number of waiting bytes above which the load stops reading...
@@ -52,10 +52,10 @@ struct TaskDelivery: Sendable {
     static let lowWater = 64 * 1024
 
     /// The number of emptied slots that are kept before the remaining steps move to the front.
-    private static let mostSpent = 64
+    private static let maxSpent = 64
 
     private var steps: [Step] = []
-    private var next = 0
+    private var nextIndex = 0
     private var waitingBytes = 0
     private var waitingPieces = 0
     private var isPaused = false
@@ -64,14 +64,14 @@ struct TaskDelivery: Sendable {
     private var isCancelled = false
     /// Whether the consumer of the content holds it back for now.
     private var holdsContent = false
-    private var ending = Ending.no
+    private var ending = Ending.notEnded
 
     // MARK: what comes in
 
-    /// Adds a step; once the task is cancelled or finished, it is dropped unless it is `.certain`. Returns whether a turn has
+    /// Adds a step; once the task is cancelled or finished, it is dropped unless it is `.unconditional`. Returns whether a turn has
     /// to be requested.
     mutating func add(_ step: Step) -> Bool {
-        if case .certain = step {} else if isCancelled || ending == .finished { return false }
+        if case .unconditional = step {} else if isCancelled || ending == .finished { return false }
         append(step)
         return schedule()
     }
@@ -86,7 +86,7 @@ struct TaskDelivery: Sendable {
     mutating func add(_ data: Data) -> (needsTurn: Bool, pauses: Bool) {
         if isCancelled || ending == .finished { return (false, false) }
         waitingBytes += data.count
-        if waitingPieces < Self.mostPieces || !joinToLast(data) {
+        if waitingPieces < Self.maxPieces || !joinToLast(data) {
             append(.data(data))
             waitingPieces += 1
         }
@@ -96,7 +96,7 @@ struct TaskDelivery: Sendable {
 
     /// Joins the data to the last step, if that is a piece with enough room. Returns whether it was joined.
     private mutating func joinToLast(_ data: Data) -> Bool {
-        guard steps.count > next, let last = steps.indices.last, case .data(var piece) = steps[last],
+        guard steps.count > nextIndex, let last = steps.indices.last, case .data(var piece) = steps[last],
             piece.count + data.count <= Self.joinedLimit
         else { return false }
         // Taken out of the array while it grows, so that it is not copied.
@@ -108,19 +108,19 @@ struct TaskDelivery: Sendable {
 
     /// Marks the load as ended: when no steps are left, the task finishes. Returns whether a turn has to be requested.
     mutating func end() -> Bool {
-        if ending == .no { ending = .over }
+        if ending == .notEnded { ending = .loadEnded }
         return schedule()
     }
 
     /// Marks the task as finished if nothing waits and no turn has been requested. Returns whether that was so.
     mutating func endDirectly() -> Bool {
-        guard ending == .no, !isScheduled, openQuestion == nil, next >= steps.count else { return false }
+        guard ending == .notEnded, !isScheduled, openQuestion == nil, nextIndex >= steps.count else { return false }
         ending = .finished
         return true
     }
 
     /// Adds a question. Returns whether it was added, and whether a turn has to be requested.
-    mutating func ask(_ question: any TaskQuestion) -> (isIn: Bool, needsTurn: Bool) {
+    mutating func ask(_ question: any TaskQuestion) -> (isQueued: Bool, needsTurn: Bool) {
         if isCancelled || ending == .finished { return (false, false) }
         append(.question(question))
         return (true, schedule())
@@ -128,22 +128,22 @@ struct TaskDelivery: Sendable {
 
     /// Adds a step before all others.
     mutating func insert(_ step: Step) {
-        steps.removeFirst(next)
-        next = 0
+        steps.removeFirst(nextIndex)
+        nextIndex = 0
         steps.insert(step, at: 0)
     }
 
     /// Whether the next step is run in any case.
-    var isCertainNext: Bool {
-        guard next < steps.count, case .certain = steps[next] else { return false }
+    var isNextUnconditional: Bool {
+        guard nextIndex < steps.count, case .unconditional = steps[nextIndex] else { return false }
         return true
     }
 
     /// Whether the sink can still be replaced: the new one will be told of the end.
     var mayChangeSink: Bool {
         switch ending {
-        case .no, .over: !isCancelled
-        case .told, .finished: false
+        case .notEnded, .loadEnded: !isCancelled
+        case .sinkNotified, .finished: false
         }
     }
 
@@ -162,7 +162,7 @@ struct TaskDelivery: Sendable {
 
     /// Drops the open question and the steps behind it, because the load has timed out or was cancelled. Drops nothing if no
     /// question is open.
-    mutating func breakQuestion() -> (abandoned: [any TaskQuestion], needsTurn: Bool) {
+    mutating func abandonOpenQuestion() -> (abandoned: [any TaskQuestion], needsTurn: Bool) {
         openQuestion == nil ? ([], false) : drop()
     }
 
@@ -170,14 +170,14 @@ struct TaskDelivery: Sendable {
     var isAsking: Bool { openQuestion != nil }
 
     /// Whether a question is open, or waits to be asked.
-    var asks: Bool {
+    var hasQuestion: Bool {
         if openQuestion != nil { return true }
-        return steps[next...].contains { if case .question = $0 { true } else { false } }
+        return steps[nextIndex...].contains { if case .question = $0 { true } else { false } }
     }
 
-    /// The resource time-out has expired: as `breakQuestion`, also if the question has not been asked yet.
+    /// The resource time-out has expired: as `abandonOpenQuestion`, also if the question has not been asked yet.
     mutating func expire() -> (abandoned: [any TaskQuestion], needsTurn: Bool) {
-        asks ? drop() : ([], false)
+        hasQuestion ? drop() : ([], false)
     }
 
     /// Holds content back, or lets it go on; steps before the next piece are still run. Returns whether a turn has to be
@@ -190,7 +190,7 @@ struct TaskDelivery: Sendable {
     /// Whether the next step has to wait.
     private var isBlocked: Bool {
         if openQuestion != nil { return true }
-        guard holdsContent, next < steps.count, case .data = steps[next] else { return false }
+        guard holdsContent, nextIndex < steps.count, case .data = steps[nextIndex] else { return false }
         return true
     }
 
@@ -199,19 +199,19 @@ struct TaskDelivery: Sendable {
         if let openQuestion { abandoned.append(openQuestion) }
         openQuestion = nil
         var kept: [Step] = []
-        for step in steps[next...] {
+        for step in steps[nextIndex...] {
             switch step {
-            case .certain: kept.append(step)
+            case .unconditional: kept.append(step)
             case .question(let question): abandoned.append(question)
             case .call, .data, .spent: break
             }
         }
-        (steps, next, waitingBytes, waitingPieces) = (kept, 0, 0, 0)
+        (steps, nextIndex, waitingBytes, waitingPieces) = (kept, 0, 0, 0)
         return (abandoned, schedule())
     }
 
     private mutating func schedule() -> Bool {
-        guard !isScheduled, !isBlocked, next < steps.count || ending == .over || ending == .told else {
+        guard !isScheduled, !isBlocked, nextIndex < steps.count || ending == .loadEnded || ending == .sinkNotified else {
             return false
         }
         isScheduled = true
@@ -221,41 +221,41 @@ struct TaskDelivery: Sendable {
     // MARK: what goes out
 
     /// Takes out what is to be run next, on the delegate queue. `.stop` ends the turn.
-    mutating func take() -> Turn {
+    mutating func takeNext() -> Action {
         guard !isBlocked else {
             isScheduled = false
             return .stop
         }
-        guard next < steps.count else {
-            if next > 0 { steps.removeAll(keepingCapacity: true) }
-            next = 0
+        guard nextIndex < steps.count else {
+            if nextIndex > 0 { steps.removeAll(keepingCapacity: true) }
+            nextIndex = 0
             switch ending {
-            case .over:
-                ending = .told
+            case .loadEnded:
+                ending = .sinkNotified
                 return .end
-            case .told:
+            case .sinkNotified:
                 ending = .finished
                 return .finish
-            case .no, .finished:
+            case .notEnded, .finished:
                 isScheduled = false
                 return .stop
             }
         }
         var step = Step.spent
-        swap(&step, &steps[next])
-        next += 1
+        swap(&step, &steps[nextIndex])
+        nextIndex += 1
         // A consumer that is always a little behind never empties the array.
-        if next >= Self.mostSpent, next * 2 >= steps.count {
-            steps.removeFirst(next)
-            next = 0
+        if nextIndex >= Self.maxSpent, nextIndex * 2 >= steps.count {
+            steps.removeFirst(nextIndex)
+            nextIndex = 0
         }
         switch step {
         case .call(let call): return .call(call)
-        case .certain(let call): return .certain(call)
+        case .unconditional(let call): return .unconditional(call)
         case .question(let question):
             openQuestion = question
             return .question(question)
-        case .spent: return take()
+        case .spent: return takeNext()
         case .data(let data):
             waitingBytes -= data.count
             waitingPieces -= 1

@@ -26,7 +26,7 @@ extension TaskCore {
         }
     }
 
-    static func shown(_ progress: Progress?, _ counts: Counts) -> TaskProgress? {
+    static func progressUpdate(_ progress: Progress?, _ counts: Counts) -> TaskProgress? {
         guard let progress else { return nil }
         return TaskProgress(progress: progress, counts: counts)
     }

@@ -63,19 +63,19 @@ final class ResponseQuestion: TaskQuestion {
 /// Passes on the first answer, and then releases the closure that receives it.
 final class OneAnswer<Answer: Sendable>: Sendable {
     /// The receiver of the answer.
-    private final class Taker: Sendable {
-        let take: @Sendable (Answer) -> Void
+    private final class Receiver: Sendable {
+        let receive: @Sendable (Answer) -> Void
 
-        init(_ take: @escaping @Sendable (Answer) -> Void) { self.take = take }
+        init(_ receive: @escaping @Sendable (Answer) -> Void) { self.receive = receive }
     }
 
-    /// A `Taker`. A lock of that generic type would ask the runtime for its metadata each time it is deallocated.
-    private let taker: Lock<(any AnyObject & Sendable)?>
+    /// A `Receiver`. A lock of that generic type would ask the runtime for its metadata each time it is deallocated.
+    private let receiver: Lock<(any AnyObject & Sendable)?>
 
-    init(_ take: @escaping @Sendable (Answer) -> Void) { taker = Lock(Taker(take)) }
+    init(_ take: @escaping @Sendable (Answer) -> Void) { receiver = Lock(Receiver(take)) }
 
     func give(_ answer: Answer) {
-        let taker = taker.withLock { $0.take() }
-        (taker as? Taker)?.take(answer)
+        let receiver = receiver.withLock { $0.take() }
+        (receiver as? Receiver)?.take(answer)
     }
 }

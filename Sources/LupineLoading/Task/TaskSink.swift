@@ -94,13 +94,13 @@ final class CallbackContext: Sendable {
     let sink: any TaskSink
     let delegates: DelegateChain
 
-    /// - Parameter isHeard: Whether the delegates are called.
-    init(_ participants: consuming Participants, isHeard: Bool = true) {
+    /// - Parameter callsDelegates: Whether the delegates are called.
+    init(_ participants: consuming Participants, callsDelegates: Bool = true) {
         session = participants.session
         task = participants.task
         sink = participants.sink
         delegates =
-            isHeard
+            callsDelegates
             ? DelegateChain(own: participants.own, session: participants.session.core.delegates)
             : DelegateChain(own: nil, session: nil)
     }
