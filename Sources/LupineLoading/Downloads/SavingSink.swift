@@ -102,8 +102,8 @@ extension URLSession {
         with request: URLRequest, sending file: URL? = nil,
         savingInto open: @escaping @Sendable (URLResponse) -> FileHandle? = { _ in nil }
     ) -> URLSessionDataTask {
-        let body = file.map { TaskOrder.Body.file($0) } ?? .request
+        let body = file.map { TaskDefinition.Body.file($0) } ?? .request
         return makeDataTask(
-            TaskOrder(kind: file == nil ? .data : .upload, request: request, body: body), SavingSink(open))
+            TaskDefinition(kind: file == nil ? .data : .upload, request: request, body: body), SavingSink(open))
     }
 }

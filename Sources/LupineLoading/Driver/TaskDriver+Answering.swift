@@ -94,7 +94,7 @@ extension TaskDriver {
         client.driverFollowsRedirect(request)
         let move = RedirectMove(from: WebOrigin(last), to: target)
         // The previous transaction's values are released outside of the lock: bodies and attached properties are the program's.
-        var spent: (URLRequest, TaskOrder.Body, URLResponse?)?
+        var spent: (URLRequest, TaskDefinition.Body, URLResponse?)?
         handle(.decided(.again)) { state in
             spent = (state.request, state.body, state.response)
             state.move = max(state.move, move)

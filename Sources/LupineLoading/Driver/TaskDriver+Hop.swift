@@ -159,7 +159,7 @@ extension TaskDriver: HopLoadClient {
             judgeChallenge(response, situation, &verdict)
             if case .deliver = verdict.judgement { judgeRedirect(response, situation, &verdict) }
         }
-        if case .deliver = verdict.judgement, order.mustStartOver?(response) ?? false {
+        if case .deliver = verdict.judgement, definition.mustStartOver?(response) ?? false {
             verdict.judgement = .again
             verdict.startsOver = true
         }
@@ -193,7 +193,7 @@ extension TaskDriver: HopLoadClient {
     {
         switch RedirectRule.verdict(
             on: response, to: situation.request, context.settings.lupine,
-            followed: situation.redirectCount, isWebSocket: order.kind == .webSocket)
+            followed: situation.redirectCount, isWebSocket: definition.kind == .webSocket)
         {
         case .none: break
         case .proposal(let proposal):

@@ -9,7 +9,7 @@ extension TaskDriver {
     /// The inputs of the next transaction.
     private struct Plan: Sendable {
         var request: URLRequest
-        var body: TaskOrder.Body
+        var body: TaskDefinition.Body
         var move: RedirectMove
         var credential: URLCredential?
         var streams: Set<ObjectIdentifier>
@@ -57,7 +57,7 @@ extension TaskDriver {
         // another judge.
         if mayBeJudged(plan.request) { plan.judge = judge }
         let assembly = HopAssembly(
-            request: plan.request, kind: order.kind, body: plan.body, move: plan.move,
+            request: plan.request, kind: definition.kind, body: plan.body, move: plan.move,
             settings: context.settings, judge: plan.judge)
         do throws(URLError) {
             authorize(try assembly.assembled(), plan)
@@ -100,7 +100,7 @@ extension TaskDriver {
         guard let url = Self.url(of: request, with: plan.credential) else {
             return fail(.loading(.unsupportedURL, url: nil, reason: "the request has no URL"))
         }
-        let proxy = context.engine.authenticationProxy(for: url, isWebSocket: order.kind == .webSocket)
+        let proxy = context.engine.authenticationProxy(for: url, isWebSocket: definition.kind == .webSocket)
         if plan.authenticator == nil, proxy == nil, context.authentication.isEmpty {
             return lookUp(request, [:], plan)
         }
@@ -116,7 +116,7 @@ extension TaskDriver {
     private var newAuthenticator: Authenticator {
         Authenticator(
             memory: context.authentication, storage: context.settings.credentialStorage,
-            request: order.request,
+            request: definition.request,
             identifiesUser: context.settings.additionalHeaders["Authorization"] != nil)
     }
 
@@ -155,7 +155,7 @@ extension TaskDriver {
 
     private func lookUp(_ hop: Prepared, _ plan: Plan) {
         let sent = hop.sent
-        switch (order.kind, sent.contents.value.scheme) {
+        switch (definition.kind, sent.contents.value.scheme) {
         case (.webSocket, _), (_, .file), (_, .data): return load(hop, plan, CacheUse())
         case (.data, _), (.upload, _), (.download, _): break
         }
@@ -293,14 +293,14 @@ extension TaskDriver {
 
     /// Whether responses of this task are stored (U-12.4).
     private var mayStore: Bool {
-        context.settings.cache != nil && (order.kind == .data || order.kind == .upload)
+        context.settings.cache != nil && (definition.kind == .data || definition.kind == .upload)
     }
 
     // MARK: the hop
 
     private func load(_ hop: Prepared, _ plan: Plan, _ cache: CacheUse) {
         var sent = hop.sent
-        order.addHandshakeFields?(&sent)
+        definition.addHandshakeFields?(&sent)
         let transfer = context.engine.reporter == nil ? nil : newTransfer
         let authorization = hop.fields.authorization
         let request = hopRequest(sent, hop.fields, plan, transfer)
@@ -354,8 +354,8 @@ extension TaskDriver {
         _ sent: URLRequest, _ fields: AuthenticationFields, _ plan: Plan, _ transfer: TransferIdentity?
     ) -> HopRequest {
         HopRequest(
-            request: sent, body: plan.body, isUpgrade: order.kind == .webSocket,
-            mayDecode: context.settings.lupine.decodesContent && order.mayDecode,
+            request: sent, body: plan.body, isUpgrade: definition.kind == .webSocket,
+            mayDecode: context.settings.lupine.decodesContent && definition.mayDecode,
             wholeTimeout: plan.deadline.map { $0 - context.clock.now() }, priority: plan.priority,
             loop: plan.loop, usesClientIdentity: context.settings.mayIdentify(to: sent.url, after: plan.move),
             proxyAuthorization: fields.proxyAuthorization, tunnelAuthorizer: fields.tunnelAuthorizer,

@@ -27,7 +27,7 @@ final class TaskDriver: Sendable {
 
         /// The transaction's request as the program wants it: no fields are added yet.
         var request: URLRequest
-        var body: TaskOrder.Body
+        var body: TaskDefinition.Body
         /// The request as it was sent.
         var sent: URLRequest
         /// The sent request as the program sees it: without answers to challenges and conditional fields of the cache.
@@ -127,7 +127,7 @@ final class TaskDriver: Sendable {
         }
     }
 
-    let order: TaskOrder
+    let definition: TaskDefinition
     let context: SessionContext
     let client: any TaskDriverClient
     let state: Lock<State>
@@ -135,15 +135,15 @@ final class TaskDriver: Sendable {
     static let queue = DispatchQueue(label: "lupine.loads", qos: .userInitiated, attributes: .concurrent)
 
     /// Creates a driver that has not started. It retains its client, which releases it after the end.
-    init(_ order: TaskOrder, context: SessionContext, client: any TaskDriverClient) {
-        self.order = order
+    init(_ definition: TaskDefinition, context: SessionContext, client: any TaskDriverClient) {
+        self.definition = definition
         self.context = context
         self.client = client
-        let service = order.request.networkServiceType
+        let service = definition.request.networkServiceType
         state = Lock(
             State(
-                request: order.request, body: order.body, sent: order.request,
-                announced: order.request,
+                request: definition.request, body: definition.body, sent: definition.request,
+                announced: definition.request,
                 priority: (service == .default ? context.settings.networkServiceType : service).priority))
     }
 
@@ -359,7 +359,7 @@ final class TaskDriver: Sendable {
         client.driverEnded(
             error,
             URLSessionTaskMetrics(
-                hops: hops, redirectCount: count, created: order.created, completed: now,
+                hops: hops, redirectCount: count, created: definition.created, completed: now,
                 clock: WallClockMapping(context.clock.transport.now(), at: now)))
     }
 }

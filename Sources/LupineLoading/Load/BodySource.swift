@@ -17,7 +17,7 @@ enum BodySource: Sendable {
     case asked
 
     /// Determines the source of a transaction's body; an empty body is `.none`.
-    init(_ body: TaskOrder.Body, of request: URLRequest) throws(URLError) {
+    init(_ body: TaskDefinition.Body, of request: URLRequest) throws(URLError) {
         switch body {
         case .request:
             if let data = request.httpBody {

@@ -59,7 +59,7 @@ enum ProtocolSelection {
 extension URLRequest {
     /// Returns the request with the body of an upload task, for the program's `URLProtocol`. A body stream that the delegate
     /// provides is not added.
-    fileprivate func carrying(_ body: TaskOrder.Body) -> URLRequest {
+    fileprivate func carrying(_ body: TaskDefinition.Body) -> URLRequest {
         var request = self
         switch body {
         case .request, .streamed: break

@@ -9,7 +9,7 @@ final class HopRequest: Sendable {
     /// The complete request, including additional header fields, cookies, `Authorization` and a cache's validators.
     let request: URLRequest
     /// The source of the body.
-    let body: TaskOrder.Body
+    let body: TaskDefinition.Body
     /// Whether the connection is to switch from HTTP: 101 is then a final response, and the scheme may be a web socket's.
     let isUpgrade: Bool
     /// Whether content codings may be decoded; false when a part of a coded body is continued.
@@ -33,7 +33,7 @@ final class HopRequest: Sendable {
 
     /// A request and its body, with defaults for the rest.
     init(
-        request: URLRequest, body: TaskOrder.Body = .request, isUpgrade: Bool = false, mayDecode: Bool = true,
+        request: URLRequest, body: TaskDefinition.Body = .request, isUpgrade: Bool = false, mayDecode: Bool = true,
         wholeTimeout: Interval? = nil, priority: Float = 0.5, loop: EventLoop? = nil,
         usesClientIdentity: Bool = true, proxyAuthorization: String? = nil,
         tunnelAuthorizer: TunnelAuthorizer? = nil, taskTrust: TaskTrust? = nil,

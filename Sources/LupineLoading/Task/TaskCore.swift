@@ -88,12 +88,12 @@ final class TaskCore: Sendable {
     /// How the load is made.
     enum LoadFactory: Sendable {
         /// By the session's own load maker.
-        case order(TaskOrder, SessionContext, maker: LoadMaker)
+        case definition(TaskDefinition, SessionContext, maker: LoadMaker)
         case other(@Sendable (TaskCore) -> any TaskLoad)
 
         func load(for task: TaskCore) -> any TaskLoad {
             switch self {
-            case .order(let order, let context, let maker): maker(order, context, task)
+            case .definition(let definition, let context, let maker): maker(definition, context, task)
             case .other(let make): make(task)
             }
         }

@@ -32,7 +32,7 @@ extension TaskLoad {
 }
 
 /// Makes the load of a task.
-typealias LoadMaker = @Sendable (TaskOrder, SessionContext, any TaskDriverClient) -> any TaskLoad
+typealias LoadMaker = @Sendable (TaskDefinition, SessionContext, any TaskDriverClient) -> any TaskLoad
 
 /// A load that fails as soon as it is started.
 final class FailedLoad: TaskLoad {

@@ -72,10 +72,10 @@ final class OneAnswer<Answer: Sendable>: Sendable {
     /// A `Receiver`. A lock of that generic type would ask the runtime for its metadata each time it is deallocated.
     private let receiver: Lock<(any AnyObject & Sendable)?>
 
-    init(_ take: @escaping @Sendable (Answer) -> Void) { receiver = Lock(Receiver(take)) }
+    init(_ receive: @escaping @Sendable (Answer) -> Void) { receiver = Lock(Receiver(receive)) }
 
     func give(_ answer: Answer) {
         let receiver = receiver.withLock { $0.take() }
-        (receiver as? Receiver)?.take(answer)
+        (receiver as? Receiver)?.receive(answer)
     }
 }

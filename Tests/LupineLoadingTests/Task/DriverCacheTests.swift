@@ -278,7 +278,7 @@ struct DriverCacheTests {
         #expect(cache.cachedResponse(for: try DriverLoad.request())?.data == Data("stored".utf8))
     }
 
-    static var unstored: [(what: String, kind: TaskOrder.Kind, method: String, answer: ScriptedAnswer)] {
+    static var unstored: [(what: String, kind: TaskDefinition.Kind, method: String, answer: ScriptedAnswer)] {
         [
             ("[U-12.7] a download", .download, "GET", .status(200, fresh, "x")),
             ("[U-12.7] POST", .data, "POST", .status(200, fresh, "x")),
@@ -307,7 +307,7 @@ struct DriverCacheTests {
     }
 
     @Test(arguments: unstored)
-    func whatIsNotStored(what: String, kind: TaskOrder.Kind, method: String, answer: ScriptedAnswer)
+    func whatIsNotStored(what: String, kind: TaskDefinition.Kind, method: String, answer: ScriptedAnswer)
         async throws
     {
         let cache = Self.cache()

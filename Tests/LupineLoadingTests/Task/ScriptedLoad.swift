@@ -12,7 +12,7 @@ final class ScriptedLoad: TaskLoad {
         var asked: [String] = []
     }
 
-    let order: TaskOrder
+    let order: TaskDefinition
     let client: any TaskDriverClient
     private let state = Lock(State())
     private let started = Moment()
@@ -22,7 +22,7 @@ final class ScriptedLoad: TaskLoad {
 
     /// - Parameter script: Runs when the load is started.
     init(
-        _ order: TaskOrder, _ client: any TaskDriverClient,
+        _ order: TaskDefinition, _ client: any TaskDriverClient,
         _ script: @escaping @Sendable (ScriptedLoad) -> Void = { _ in }
     ) {
         self.order = order
