@@ -72,7 +72,9 @@ private final class ConvertedSink: TaskSink {
 
     func receivedResponse(_ task: TaskCore, _ response: URLResponse) -> HopPlan { .deliver }
     func receivedContent(_ task: TaskCore, _ data: Data) -> Demand { task.queue(data) }
-    func deliver(_ data: Data, _ context: CallbackContext) { _ = sink.receivedContent(context.task.core, data) }
+    func deliver(_ data: Data, _ context: CallbackContext) {
+        _ = sink.receivedContent(context.task.core, data)
+    }
     func ended(_ task: TaskCore, _ error: (any Error)?) -> (any Error)? { sink.ended(task, error) }
     func errorOfCancelled(_ error: (any Error)?, _ cancellation: URLError) -> (any Error)? {
         sink.errorOfCancelled(error, cancellation)

@@ -104,6 +104,7 @@ extension URLSession {
     ) -> URLSessionDataTask {
         let body = file.map { TaskDefinition.Body.file($0) } ?? .request
         return makeDataTask(
-            TaskDefinition(kind: file == nil ? .data : .upload, request: request, body: body), SavingSink(open))
+            TaskDefinition(kind: file == nil ? .data : .upload, request: request, body: body),
+            SavingSink(open))
     }
 }

@@ -18,8 +18,8 @@ struct HopMachine: Sendable {
         case offline  // → preparing, over
         /// A hop is running; its response has not arrived.
         case running  // → asking, discarding, delivering, offline, preparing, stopping, over
-        /// The hop's response is held until the client answers a question about it. The payload is nil while the hop runs, and its
-        /// end afterwards.
+        /// The hop's response is held until the client answers a question about it. The payload is nil while the hop runs, and
+        /// its end afterwards.
         case asking(HopEnd?)  // → preparing, discarding, delivering, deliveringCached, stopping, over
         /// The rest of the hop is being discarded; when the hop has ended, `Next` follows.
         case discarding(Next)  // → preparing, deliveringCached, over, stopping
@@ -90,8 +90,8 @@ struct HopMachine: Sendable {
         case start
         case cancel(URLError)
         case prepared(Preparation)
-        /// The digest of a body or the cache entry, for which the preparation waited, is available; or another thread takes over the
-        /// preparation.
+        /// The digest of a body or the cache entry, for which the preparation waited, is available; or another thread takes over
+        /// the preparation.
         case canContinuePreparing
         /// The hop's final response has arrived; the payload is the driver's decision about it.
         case responded(ResponseDecision)
@@ -167,7 +167,8 @@ struct HopMachine: Sendable {
     var isRunning: Bool {
         switch state {
         case .running, .delivering: true
-        case .new, .preparing, .offline, .asking, .discarding, .deliveringCached, .storing, .stopping, .over: false
+        case .new, .preparing, .offline, .asking, .discarding, .deliveringCached, .storing, .stopping, .over:
+            false
         }
     }
 
@@ -376,7 +377,8 @@ struct HopMachine: Sendable {
     private mutating func online() -> Actions {
         switch state {
         case .offline: prepare()
-        case .new, .preparing, .running, .asking, .discarding, .delivering, .deliveringCached, .storing, .stopping,
+        case .new, .preparing, .running, .asking, .discarding, .delivering, .deliveringCached, .storing,
+            .stopping,
             .over:
             Actions()
         }

@@ -101,7 +101,9 @@ final class WebSocketLoad: TaskLoad, TaskDriverClient {
     ) { client.driverChallenged(challenge, reply: reply) }
     func driverNeedsBodyStream(reply: @escaping @Sendable (BodyStream?) -> Void) { reply(nil) }
     func driverSent(total: Int64, expected: Int64) {}
-    func driverReceivedInterimResponse(_ response: HTTPURLResponse) { client.driverReceivedInterimResponse(response) }
+    func driverReceivedInterimResponse(_ response: HTTPURLResponse) {
+        client.driverReceivedInterimResponse(response)
+    }
     func driverReceivedContent(_ data: Data) -> Demand { .enough }
     func driverSpliced(_ count: Int) -> Demand { .enough }
     func driverWillCache(

@@ -16,7 +16,7 @@ enum BodySource: Sendable {
     /// A stream that the client supplies each time the body is sent.
     case asked
 
-    /// Determines the source of a transaction's body; an empty body is `.none`.
+    /// Determines the source of a hop's body; an empty body is `.none`.
     init(_ body: TaskDefinition.Body, of request: URLRequest) throws(URLError) {
         switch body {
         case .request:

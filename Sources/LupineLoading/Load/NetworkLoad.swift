@@ -4,7 +4,7 @@ import Foundation
 import LupineHTTP
 import LupineTransport
 
-/// One transaction over the network, carried by an exchange of the transport.
+/// One hop over the network, carried by an exchange of the transport.
 ///
 /// It is the exchange's sink, and calls its client directly in the turn of the connection's loop. Redirects, challenges and
 /// caching are left to the driver. `NetworkLoad+Receiving` is the receiving half.

@@ -5,7 +5,7 @@ import LupineCoding
 import LupineTLS
 import LupineTransport
 
-/// The state of one transaction's response between the connection and the client.
+/// The state of one hop's response between the connection and the client.
 ///
 /// Bookkeeping only: `NetworkLoad` updates it on the loop and calls the client outside of its lock.
 struct ResponseFlow {

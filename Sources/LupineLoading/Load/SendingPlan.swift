@@ -4,7 +4,7 @@ import Foundation
 import LupineHTTP
 import LupineTransport
 
-/// What a transaction sends, checked and completed before a connection is opened. Its header fields are made by `SentFields`.
+/// What a hop sends, checked and completed before a connection is opened. Its header fields are made by `SentFields`.
 struct SendingPlan: Sendable {
     let head: RequestHead
     let origin: Origin

@@ -3,7 +3,7 @@
 import LupineHTTP
 import LupineTransport
 
-/// The header fields that a transaction sends: `Host`, the caller's fields in their order except those reserved for the loader
+/// The header fields that a hop sends: `Host`, the caller's fields in their order except those reserved for the loader
 /// (U-1.7), and then the default fields that are missing (U-9.1).
 struct SentFields {
     /// The fields that the caller or the session has set.
@@ -15,7 +15,7 @@ struct SentFields {
     /// The value of `Proxy-Authorization`, for a proxy that reads the request.
     let proxyAuthorization: String?
 
-    /// The fields of a transaction.
+    /// The fields of a hop.
     init(_ hop: HopRequest, hasBody: Bool, isPost: Bool) {
         given = hop.request.headerList
         isUpgrade = hop.isUpgrade

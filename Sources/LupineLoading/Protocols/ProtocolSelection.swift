@@ -20,16 +20,16 @@ enum ProtocolSelection {
         if !hop.isUpgrade, !classes.isEmpty,
             let load = custom(hop, classes: classes, context: context, task: task, client: client)
         {
-            return HopSource.Hop(load: load, isTransaction: false)
+            return HopSource.Hop(load: load, usesNetwork: false)
         }
         switch (hop.request.contents.value.scheme, hop.isUpgrade) {
         case (.http, false), (.https, false), (.ws, true), (.wss, true):
             return HopSource.Hop(
-                load: NetworkLoad(hop, context: context, client: client), isTransaction: true)
+                load: NetworkLoad(hop, context: context, client: client), usesNetwork: true)
         case (.file, false) where !(task.driverTask is URLSessionUploadTask):
-            return HopSource.Hop(load: FileLoad(hop.request, client: client), isTransaction: false)
+            return HopSource.Hop(load: FileLoad(hop.request, client: client), usesNetwork: false)
         case (.data, false) where !(task.driverTask is URLSessionUploadTask):
-            return HopSource.Hop(load: DataURLLoad(hop.request, client: client), isTransaction: false)
+            return HopSource.Hop(load: DataURLLoad(hop.request, client: client), usesNetwork: false)
         case (_, _): return nil
         }
     }

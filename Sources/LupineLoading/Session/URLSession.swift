@@ -168,7 +168,8 @@ open class URLSession: NSObject, @unchecked Sendable {
         with request: URLRequest,
         completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
     ) -> URLSessionDataTask {
-        makeDataTask(TaskDefinition(kind: .data, request: request, body: .request), collecting(completionHandler))
+        makeDataTask(
+            TaskDefinition(kind: .data, request: request, body: .request), collecting(completionHandler))
     }
 
     /// A data task that calls the handler on the delegate queue when it ends.
@@ -180,12 +181,14 @@ open class URLSession: NSObject, @unchecked Sendable {
 
     /// An upload task for data.
     open func uploadTask(with request: URLRequest, from bodyData: Data) -> URLSessionUploadTask {
-        makeUploadTask(TaskDefinition(kind: .upload, request: request, body: .data(bodyData)), DelegateSink.shared)
+        makeUploadTask(
+            TaskDefinition(kind: .upload, request: request, body: .data(bodyData)), DelegateSink.shared)
     }
 
     /// An upload task for a file.
     open func uploadTask(with request: URLRequest, fromFile fileURL: URL) -> URLSessionUploadTask {
-        makeUploadTask(TaskDefinition(kind: .upload, request: request, body: .file(fileURL)), DelegateSink.shared)
+        makeUploadTask(
+            TaskDefinition(kind: .upload, request: request, body: .file(fileURL)), DelegateSink.shared)
     }
 
     /// An upload task for a body stream that the delegate supplies.
@@ -209,7 +212,8 @@ open class URLSession: NSObject, @unchecked Sendable {
         completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
     ) -> URLSessionUploadTask {
         makeUploadTask(
-            TaskDefinition(kind: .upload, request: request, body: .file(fileURL)), collecting(completionHandler))
+            TaskDefinition(kind: .upload, request: request, body: .file(fileURL)),
+            collecting(completionHandler))
     }
 
     /// An upload task that is to resume a cancelled one. Uploads leave no resume data

@@ -4,9 +4,9 @@ package import Foundation
 import LupineTransport
 import Synchronization
 
-/// Takes the content and the end of a data task in place of the session's delegate, as long as the delegate would only pass them on
-/// to it. There is then no turn of the delegate queue between the connection and the consumer. The delegate hears of the end all the
-/// same if a call of it is being made, or waits to be made, at that time.
+/// Takes the content and the end of a data task in place of the session's delegate, as long as the delegate would only pass them
+/// on to it. There is then no turn of the delegate queue between the connection and the consumer. The delegate hears of the end
+/// all the same if a call of it is being made, or waits to be made, at that time.
 package protocol TaskConsumer: AnyObject, Sendable {
     /// Whether the delegate's calls about the task would have no effect but on the consumer. Any thread; must not block.
     var isOnlyListener: Bool { get }

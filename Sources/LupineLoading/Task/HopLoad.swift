@@ -4,25 +4,25 @@ package import Foundation
 import LupineTLS
 import LupineTransport
 
-/// One transaction of a task: a request and its response. Redirects, challenges and caching are left to the driver.
+/// One hop of a task: a request and its response. Redirects, challenges and caching are left to the driver.
 ///
 /// There is one implementation for each kind of source: the network, a program's `URLProtocol`, `data:` and `file:`. Any thread
 /// may call; no method blocks.
 protocol HopLoad: AnyObject, Sendable {
-    /// Starts the transaction. Called once; may be called after `cancel`.
+    /// Starts the hop. Called once; may be called after `cancel`.
     func start()
-    /// Ends the transaction with `error` as soon as possible. The client still gets `hopEnded`, once. No effect after the end.
+    /// Ends the hop with `error` as soon as possible. The client still gets `hopEnded`, once. No effect after the end.
     func cancel(_ error: URLError)
     /// Resumes after the client has returned `.pause`. No effect at any other time.
     func resumeReading()
     /// Lets the content after the next `resumeReading()` go into the file, as with `.splice`. If the load cannot do that, the
     /// content goes to `hopReceivedContent` as before.
     func save(into target: FileTarget)
-    /// Discards the rest of the content: the transaction ends successfully.
+    /// Discards the rest of the content: the hop ends successfully.
     func skip()
-    /// Suspends or resumes the transaction. While it is suspended, no bytes move and only the resource time-out runs (U-6.4).
+    /// Suspends or resumes the hop. While it is suspended, no bytes move and only the resource time-out runs (U-6.4).
     func setSuspended(_ isSuspended: Bool)
-    /// Sets the priority, 0...1, among the transactions that wait for a connection (U-9.14).
+    /// Sets the priority, 0...1, among the hops that wait for a connection (U-9.14).
     func setPriority(_ priority: Float)
     /// What the TLS handshake has established about both ends of the connection, available from the response on; nil without
     /// TLS.
@@ -40,13 +40,13 @@ enum HopPlan: Sendable {
     case deliver
     /// As `deliver`, but only after `resumeReading()`.
     case pause
-    /// The content is discarded; the transaction ends successfully.
+    /// The content is discarded; the hop ends successfully.
     case skip
     /// The content goes into the file, by the kernel alone if nothing has to be decoded; `hopSpliced` reports the byte counts.
     case splice(into: FileTarget)
 }
 
-/// Drives a transaction. The calls of one transaction never overlap; they are made on any thread and must not block.
+/// Drives a hop. The calls of one hop never overlap; they are made on any thread and must not block.
 protocol HopLoadClient: AnyObject, Sendable {
     /// Asks for a stream of the request's body, for the first time or again; only the client can supply it.
     func hopNeedsBodyStream(_ hop: any HopLoad, reply: @escaping @Sendable (BodyStream?) -> Void)
@@ -57,7 +57,9 @@ protocol HopLoadClient: AnyObject, Sendable {
     /// The final response.
     ///
     /// - Parameter storagePolicy: Where the source allows the response to be cached.
-    func hopReceivedResponse(_ hop: any HopLoad, _ response: URLResponse, storagePolicy: URLCache.StoragePolicy)
+    func hopReceivedResponse(
+        _ hop: any HopLoad, _ response: URLResponse, storagePolicy: URLCache.StoragePolicy
+    )
         -> HopPlan
     /// Whether the chunks of the transfer coding are delivered as pieces of their own (T-7). Called when the first one has
     /// arrived.
@@ -66,7 +68,7 @@ protocol HopLoadClient: AnyObject, Sendable {
     func hopReceivedContent(_ hop: any HopLoad, _ data: Data) -> Demand
     /// Reports that `count` bytes went directly into the file of the plan.
     func hopSpliced(_ hop: any HopLoad, _ count: Int) -> Demand
-    /// A program's `URLProtocol` reports a redirect (U-17.6). The transaction ends when the client skips it.
+    /// A program's `URLProtocol` reports a redirect (U-17.6). The hop ends when the client skips it.
     func hopRedirected(_ hop: any HopLoad, to request: URLRequest, response: URLResponse)
     /// A challenge from the source itself, a program's `URLProtocol`.
     func hopChallenged(
@@ -75,7 +77,7 @@ protocol HopLoadClient: AnyObject, Sendable {
     /// The connection has switched from HTTP to another protocol, as by a web socket's 101.
     func hopUpgraded(_ hop: any HopLoad, _ connection: UpgradedConnection, _ response: HTTPURLResponse)
         -> any UpgradeHandler
-    /// The transaction has ended. Called once for every one that was started or cancelled. If code of the program's has failed,
+    /// The hop has ended. Called once for every one that was started or cancelled. If code of the program's has failed,
     /// the error is that code's, unchanged; otherwise it is a `URLError` (U-16.4).
     func hopEnded(_ hop: any HopLoad, _ error: (any Error)?, _ metrics: HopMetrics)
 }

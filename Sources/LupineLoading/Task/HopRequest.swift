@@ -3,7 +3,7 @@
 import Foundation
 import LupineTransport
 
-/// The request and options of one transaction over the network; fixed when the transaction is created. A class, because it is
+/// The request and options of one hop over the network; fixed when the hop is created. A class, because it is
 /// passed through several hands unchanged.
 final class HopRequest: Sendable {
     /// The complete request, including additional header fields, cookies, `Authorization` and a cache's validators.
@@ -16,7 +16,7 @@ final class HopRequest: Sendable {
     let mayDecode: Bool
     /// The time left for the whole resource; nil for no limit.
     let wholeTimeout: Interval?
-    /// The priority, 0...1, among transactions that wait for a connection.
+    /// The priority, 0...1, among hops that wait for a connection.
     let priority: Float
     /// The event loop whose connections are preferred.
     let loop: EventLoop?
@@ -26,14 +26,15 @@ final class HopRequest: Sendable {
     let proxyAuthorization: String?
     /// Answers the challenges of a proxy that is asked for a tunnel.
     let tunnelAuthorizer: TunnelAuthorizer?
-    /// Answers for the task when a connection is opened for the transaction; nil if the task's delegate takes no challenges.
+    /// Answers for the task when a connection is opened for the hop; nil if the task's delegate takes no challenges.
     let taskTrust: TaskTrust?
-    /// What transfer observers are told about the transaction when it uses the network; nil without observers.
+    /// What transfer observers are told about the hop when it uses the network; nil without observers.
     let transfer: TransferIdentity?
 
     /// A request and its body, with defaults for the rest.
     init(
-        request: URLRequest, body: TaskDefinition.Body = .request, isUpgrade: Bool = false, mayDecode: Bool = true,
+        request: URLRequest, body: TaskDefinition.Body = .request, isUpgrade: Bool = false,
+        mayDecode: Bool = true,
         wholeTimeout: Interval? = nil, priority: Float = 0.5, loop: EventLoop? = nil,
         usesClientIdentity: Bool = true, proxyAuthorization: String? = nil,
         tunnelAuthorizer: TunnelAuthorizer? = nil, taskTrust: TaskTrust? = nil,

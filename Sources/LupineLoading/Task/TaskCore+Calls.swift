@@ -168,12 +168,12 @@ extension TaskCore {
     private func limitWaitForAnswer() {
         guard let load = state.withLock({ $0.load }) else { return }
         let cancel = load.atResourceTimeout { [weak self] error in self?.answerTimedOut(error) }
-        let isLate = state.withLock { state in
+        let isUnneeded = state.withLock { state in
             if state.load == nil || state.alarm != nil { return true }
             state.alarm = cancel
             return false
         }
-        if isLate { cancel() }
+        if isUnneeded { cancel() }
     }
 
     private func answerTimedOut(_ error: URLError) {

@@ -7,7 +7,9 @@ import LupineTransport
 extension TaskCore {
     /// Starts the task, or continues it.
     func resume() {
-        let (action, isUnadmitted) = state.withLock { state in (state.machine.handle(.resume), state.isUnadmitted) }
+        let (action, isUnadmitted) = state.withLock { state in
+            (state.machine.handle(.resume), state.isUnadmitted)
+        }
         switch action {
         case .start:
             if isUnadmitted { endUnadmitted() } else { startLoad() }

@@ -20,7 +20,9 @@ extension TaskCore {
         let context = session?.core.context(for: others, withCredentials: !bringsOther)
         let credential = principal.hasLeftOrigin ? nil : principal.credential
         state.withLock { state in
-            guard let context, case .definition(let definition, _, let maker) = state.loadFactory else { return }
+            guard let context, case .definition(let definition, _, let maker) = state.loadFactory else {
+                return
+            }
             state.loadFactory = .definition(definition, context, maker: maker)
             state.deputisedJudges = judges
             state.credential = credential

@@ -68,8 +68,8 @@ struct TaskDelivery: Sendable {
 
     // MARK: what comes in
 
-    /// Adds a step; once the task is cancelled or finished, it is dropped unless it is `.unconditional`. Returns whether a turn has
-    /// to be requested.
+    /// Adds a step; once the task is cancelled or finished, it is dropped unless it is `.unconditional`. Returns whether a turn
+    /// has to be requested.
     mutating func add(_ step: Step) -> Bool {
         if case .unconditional = step {} else if isCancelled || ending == .finished { return false }
         append(step)
@@ -114,7 +114,9 @@ struct TaskDelivery: Sendable {
 
     /// Marks the task as finished if nothing waits and no turn has been requested. Returns whether that was so.
     mutating func endDirectly() -> Bool {
-        guard ending == .notEnded, !isScheduled, openQuestion == nil, nextIndex >= steps.count else { return false }
+        guard ending == .notEnded, !isScheduled, openQuestion == nil, nextIndex >= steps.count else {
+            return false
+        }
         ending = .finished
         return true
     }
@@ -211,7 +213,9 @@ struct TaskDelivery: Sendable {
     }
 
     private mutating func schedule() -> Bool {
-        guard !isScheduled, !isBlocked, nextIndex < steps.count || ending == .loadEnded || ending == .sinkNotified else {
+        guard !isScheduled, !isBlocked,
+            nextIndex < steps.count || ending == .loadEnded || ending == .sinkNotified
+        else {
             return false
         }
         isScheduled = true

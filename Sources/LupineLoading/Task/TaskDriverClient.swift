@@ -20,7 +20,7 @@ protocol TaskDriverClient: AnyObject, Sendable {
     /// Whether the client only queues what it is told of a response: a response in memory may then be delivered in the stack of
     /// the thread that started the load.
     var driverDefersCallbacks: Bool { get }
-    /// A transaction begins: its request is the task's current one from here on.
+    /// A hop begins: its request is the task's current one from here on.
     ///
     /// - Parameter authorization: The value of `Authorization` that is sent as the answer to a challenge, which the request
     ///   does not show.
@@ -52,7 +52,8 @@ protocol TaskDriverClient: AnyObject, Sendable {
     func driverSpliced(_ count: Int) -> Demand
     /// A response that may be cached. `reply` takes what is to be stored, or nil for nothing. Called only for tasks whose
     /// responses are stored.
-    func driverWillCache(_ proposal: CachedURLResponse, reply: @escaping @Sendable (CachedURLResponse?) -> Void)
+    func driverWillCache(
+        _ proposal: CachedURLResponse, reply: @escaping @Sendable (CachedURLResponse?) -> Void)
     /// The connection has switched from HTTP (web sockets only).
     func driverUpgraded(_ connection: UpgradedConnection, _ response: HTTPURLResponse) -> any UpgradeHandler
     /// The load has ended; always called, once. The metrics are complete.
@@ -60,7 +61,7 @@ protocol TaskDriverClient: AnyObject, Sendable {
 }
 
 extension TaskDriverClient {
-    /// A transaction begins that answers no challenge.
+    /// A hop begins that answers no challenge.
     func driverWillSend(_ request: URLRequest) { driverWillSend(request, authorization: nil) }
 
     /// Nil: only a task is given a credential.

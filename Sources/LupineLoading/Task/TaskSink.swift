@@ -35,8 +35,8 @@ protocol TaskSink: AnyObject, Sendable {
     /// Ends the task for a caller that wants to resume it later; `handler` is called once, on the delegate queue, before the task
     /// completes.
     func askForResumeData(_ task: TaskCore, _ handler: @escaping @Sendable (Data?) -> Void)
-    /// Whether the driver's calls, except `willCache`, call nothing of the program's as long as the task has a delegate: they queue work
-    /// for the delegate queue, or do some of the library's.
+    /// Whether the driver's calls, except `willCache`, call nothing of the program's as long as the task has a delegate: they
+    /// queue work for the delegate queue, or do some of the library's.
     var defersCallbacks: Bool { get }
     /// Whether `ended` and `completed` may come on any thread if the task has no delegate: they call no code of the program's.
     var completesOnAnyThread: Bool { get }

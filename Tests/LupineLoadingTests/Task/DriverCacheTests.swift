@@ -164,14 +164,16 @@ struct DriverCacheTests {
         let cache = try await Self.filled(Self.fresh)
         let script = HopScript([])
         let load = DriverLoad(
-            try DriverLoad.request(), script, context: Self.context(script, cache), .init(defersCallbacks: true))
+            try DriverLoad.request(), script, context: Self.context(script, cache),
+            .init(defersCallbacks: true))
         load.driver.setSuspended(true)
         load.driver.start()
         #expect(load.client.notes.data.isEmpty && load.client.notes.ends == 0)
         load.driver.setSuspended(false)
         #expect(await load.ended().data == Data("stored".utf8))
         let other = DriverLoad(
-            try DriverLoad.request(), script, context: Self.context(script, cache), .init(defersCallbacks: true))
+            try DriverLoad.request(), script, context: Self.context(script, cache),
+            .init(defersCallbacks: true))
         other.driver.cancel(URLError(.cancelled))
         other.driver.start()
         let notes = await other.ended()

@@ -54,14 +54,16 @@ struct HopMachineTests {
         (
             "a plain load",
             [
-                ("start", ["prepare"]), ("load", ["reportRequest", "hop.start"]), ("deliver", ["deliverResponse"]),
+                ("start", ["prepare"]), ("load", ["reportRequest", "hop.start"]),
+                ("deliver", ["deliverResponse"]),
                 ("done", ["end"]),
             ]
         ),
         (
             "[U-12.6] one that is stored",
             [
-                ("start", ["prepare"]), ("load", ["reportRequest", "hop.start"]), ("deliver", ["deliverResponse"]),
+                ("start", ["prepare"]), ("load", ["reportRequest", "hop.start"]),
+                ("deliver", ["deliverResponse"]),
                 ("storable", ["askWhatToStore"]), ("stored", ["end"]),
             ]
         ),
@@ -70,7 +72,8 @@ struct HopMachineTests {
             [
                 ("start", ["prepare"]), ("load", ["reportRequest", "hop.start"]), ("ask", ["ask"]),
                 ("yes", ["hop.skip"]),
-                ("done", ["prepare"]), ("load", ["reportRequest", "hop.start"]), ("deliver", ["deliverResponse"]),
+                ("done", ["prepare"]), ("load", ["reportRequest", "hop.start"]),
+                ("deliver", ["deliverResponse"]),
                 ("done", ["end"]),
             ]
         ),
@@ -84,28 +87,32 @@ struct HopMachineTests {
         (
             "a hop that ends while its redirect is thought about",
             [
-                ("start", ["prepare"]), ("load", ["reportRequest", "hop.start"]), ("ask", ["ask"]), ("done", []),
+                ("start", ["prepare"]), ("load", ["reportRequest", "hop.start"]), ("ask", ["ask"]),
+                ("done", []),
                 ("yes", ["prepare"]),
             ]
         ),
         (
             "the same, delivered",
             [
-                ("start", ["prepare"]), ("load", ["reportRequest", "hop.start"]), ("ask", ["ask"]), ("broken", []),
+                ("start", ["prepare"]), ("load", ["reportRequest", "hop.start"]), ("ask", ["ask"]),
+                ("broken", []),
                 ("no", ["deliverResponse", "end(-1005)"]),
             ]
         ),
         (
             "the same, asked again, and cancelled",
             [
-                ("start", ["prepare"]), ("load", ["reportRequest", "hop.start"]), ("ask", ["ask"]), ("done", []),
+                ("start", ["prepare"]), ("load", ["reportRequest", "hop.start"]), ("ask", ["ask"]),
+                ("done", []),
                 ("next", ["ask"]), ("cancel", ["end(-999)"]), ("yes", []),
             ]
         ),
         (
             "the same, refused",
             [
-                ("start", ["prepare"]), ("load", ["reportRequest", "hop.start"]), ("ask", ["ask"]), ("done", []),
+                ("start", ["prepare"]), ("load", ["reportRequest", "hop.start"]), ("ask", ["ask"]),
+                ("done", []),
                 ("never", ["end(-1005)"]),
             ]
         ),
@@ -143,7 +150,8 @@ struct HopMachineTests {
         (
             "the same when it has ended",
             [
-                ("start", ["prepare"]), ("load", ["reportRequest", "hop.start"]), ("ask", ["ask"]), ("done", []),
+                ("start", ["prepare"]), ("load", ["reportRequest", "hop.start"]), ("ask", ["ask"]),
+                ("done", []),
                 ("noMore", ["deliverResponse", "end"]),
             ]
         ),
@@ -158,7 +166,8 @@ struct HopMachineTests {
         (
             "[U-12.13] what is stored is still good",
             [
-                ("start", ["prepare"]), ("load", ["reportRequest", "hop.start"]), ("notModified", ["hop.skip"]),
+                ("start", ["prepare"]), ("load", ["reportRequest", "hop.start"]),
+                ("notModified", ["hop.skip"]),
                 ("done", ["deliverCached"]), ("resumed", ["continueDelivery"]), ("answered", ["end"]),
             ]
         ),
@@ -172,7 +181,8 @@ struct HopMachineTests {
         (
             "the same when the hop has ended",
             [
-                ("start", ["prepare"]), ("load", ["reportRequest", "hop.start"]), ("ask", ["ask"]), ("done", []),
+                ("start", ["prepare"]), ("load", ["reportRequest", "hop.start"]), ("ask", ["ask"]),
+                ("done", []),
                 ("useCache", ["deliverCached"]), ("answered", ["end"]),
             ]
         ),
@@ -182,26 +192,32 @@ struct HopMachineTests {
         ),
         (
             "the cache's answer, cancelled",
-            [("start", ["prepare"]), ("fromCache", ["deliverCached"]), ("cancel", ["end(-999)"]), ("answered", [])]
+            [
+                ("start", ["prepare"]), ("fromCache", ["deliverCached"]), ("cancel", ["end(-999)"]),
+                ("answered", []),
+            ]
         ),
         (
             "[U-14.7] no network, then one",
             [
-                ("start", ["prepare"]), ("load", ["reportRequest", "hop.start"]), ("noNetwork", ["waitForNetwork"]),
+                ("start", ["prepare"]), ("load", ["reportRequest", "hop.start"]),
+                ("noNetwork", ["waitForNetwork"]),
                 ("online", ["prepare"]), ("load", ["reportRequest", "hop.start"]), ("online", []),
             ]
         ),
         (
             "no network, cancelled",
             [
-                ("start", ["prepare"]), ("load", ["reportRequest", "hop.start"]), ("noNetwork", ["waitForNetwork"]),
+                ("start", ["prepare"]), ("load", ["reportRequest", "hop.start"]),
+                ("noNetwork", ["waitForNetwork"]),
                 ("cancel", ["end(-999)"]), ("online", []),
             ]
         ),
         (
             "[U-11.17] a tunnel that is refused once",
             [
-                ("start", ["prepare"]), ("load", ["reportRequest", "hop.start"]), ("tunnelAgain", ["prepare"]),
+                ("start", ["prepare"]), ("load", ["reportRequest", "hop.start"]),
+                ("tunnelAgain", ["prepare"]),
                 ("load", ["reportRequest", "hop.start"]), ("tunnelAsk", ["ask"]), ("yes", ["prepare"]),
                 ("load", ["reportRequest", "hop.start"]), ("tunnelFail", ["end(-1005)"]),
             ]
@@ -218,7 +234,8 @@ struct HopMachineTests {
         (
             "one that waits for what it is made of",
             [
-                ("start", ["prepare"]), ("ready", ["continuePreparing"]), ("load", ["reportRequest", "hop.start"]),
+                ("start", ["prepare"]), ("ready", ["continuePreparing"]),
+                ("load", ["reportRequest", "hop.start"]),
                 ("ready", []),
             ]
         ),
@@ -240,7 +257,8 @@ struct HopMachineTests {
         (
             "cancelled while it is delivered",
             [
-                ("start", ["prepare"]), ("load", ["reportRequest", "hop.start"]), ("deliver", ["deliverResponse"]),
+                ("start", ["prepare"]), ("load", ["reportRequest", "hop.start"]),
+                ("deliver", ["deliverResponse"]),
                 ("cancel", ["hop.cancel"]), ("storable", ["end(-999)"]),
             ]
         ),
@@ -261,7 +279,8 @@ struct HopMachineTests {
         (
             "cancelled while it is stored",
             [
-                ("start", ["prepare"]), ("load", ["reportRequest", "hop.start"]), ("deliver", ["deliverResponse"]),
+                ("start", ["prepare"]), ("load", ["reportRequest", "hop.start"]),
+                ("deliver", ["deliverResponse"]),
                 ("storable", ["askWhatToStore"]), ("cancel", ["end(-999)"]), ("stored", []),
             ]
         ),

@@ -205,11 +205,11 @@ final class HopScript: Sendable {
     }
 
     private let state: Lock<State>
-    private let isTransaction: Bool
+    private let usesNetwork: Bool
 
-    init(_ answers: [ScriptedAnswer], isTransaction: Bool = true) {
+    init(_ answers: [ScriptedAnswer], usesNetwork: Bool = true) {
         state = Lock(State(answers: answers))
-        self.isTransaction = isTransaction
+        self.usesNetwork = usesNetwork
     }
 
     /// The owner of a load has to hold the script, too: the hops hold their client, which holds this source.
@@ -234,7 +234,7 @@ final class HopScript: Sendable {
             return (hop, ready)
         }
         for waiter in ready { waiter.resume() }
-        return HopSource.Hop(load: hop, isTransaction: isTransaction)
+        return HopSource.Hop(load: hop, usesNetwork: usesNetwork)
     }
 
     var hops: [ScriptedHop] { state.withLock { $0.hops } }

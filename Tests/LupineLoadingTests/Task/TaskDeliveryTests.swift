@@ -18,7 +18,9 @@ struct TaskDeliveryTests {
         func answered(_ question: any TaskQuestion) -> Bool { delivery.answered(question) }
         func insert(_ step: TaskDelivery.Step) { delivery.insert(step) }
         func cancel() -> (abandoned: [any TaskQuestion], needsTurn: Bool) { delivery.cancel() }
-        func abandonOpenQuestion() -> (abandoned: [any TaskQuestion], needsTurn: Bool) { delivery.abandonOpenQuestion() }
+        func abandonOpenQuestion() -> (abandoned: [any TaskQuestion], needsTurn: Bool) {
+            delivery.abandonOpenQuestion()
+        }
         func end() -> Bool { delivery.end() }
         func endDirectly() -> Bool { delivery.endDirectly() }
         func holdContent(_ isHeld: Bool) -> Bool { delivery.holdContent(isHeld) }
@@ -228,7 +230,8 @@ struct TaskDeliveryTests {
         }
         delivery.insert(.unconditional {})
         _ = delivery.end()
-        guard case .unconditional = delivery.takeNext(), case .data = delivery.takeNext(), case .end = delivery.takeNext()
+        guard case .unconditional = delivery.takeNext(), case .data = delivery.takeNext(),
+            case .end = delivery.takeNext()
         else {
             Issue.record("the inserted step is to come, then the second piece, then the end")
             return

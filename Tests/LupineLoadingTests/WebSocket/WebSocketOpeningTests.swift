@@ -81,7 +81,9 @@ private final class Crossing: TaskLoad, TaskDriverClient {
     func driverWillSend(_ request: URLRequest, authorization: String?) {
         client.driverWillSend(request, authorization: authorization)
     }
-    func driverReceivedResponse(_ response: URLResponse) -> HopPlan { client.driverReceivedResponse(response) }
+    func driverReceivedResponse(_ response: URLResponse) -> HopPlan {
+        client.driverReceivedResponse(response)
+    }
     func driverWaitsForConnectivity() {}
     func driverFollowsRedirect(_ request: URLRequest) {}
     func driverWillRedirect(
