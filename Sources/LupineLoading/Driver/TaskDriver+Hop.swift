@@ -85,7 +85,8 @@ extension TaskDriver: HopLoadClient {
         let status = (response as? HTTPURLResponse)?.statusCode
         let inputs = state.withLock { state -> ResponseInputs? in
             guard state.hop === hop, state.machine.awaitsResponse else { return nil }
-            let needsAuthenticator = state.usesNetwork && (state.hasSentAnswer || status == 401 || status == 407)
+            let needsAuthenticator =
+                state.usesNetwork && (state.hasSentAnswer || status == 401 || status == 407)
             return ResponseInputs(
                 request: state.request, visibleRequest: state.visibleRequest, cache: state.cache,
                 fetchStart: state.fetchStart,
@@ -332,7 +333,7 @@ extension TaskDriver: HopLoadClient {
 
     func hopEnded(_ hop: any HopLoad, _ error: (any Error)?, _ metrics: HopMetrics) {
         var authenticator: Authenticator?
-        var refusal: (decision: HopMachine.ResponseDecision, question: Question?)?
+        var refusal: (HopMachine.ResponseDecision, Question?)?
         let urlError = error as? URLError
         if let error = urlError, let head = Self.refusedTunnel(error),
             var found = state.withLock({ $0.machine.awaitsResponse ? $0.authenticator?.value : nil })
@@ -349,10 +350,10 @@ extension TaskDriver: HopLoadClient {
             state.hasConnected = state.hasConnected || hasConnected
             state.hops.append(metrics)
             var meaning = HopMachine.EndMeaning.end
-            if let refusal, let authenticator {
+            if let (decision, question) = refusal, let authenticator {
                 state.authenticator = .value(authenticator)
-                state.question = refusal.question
-                meaning = .refused(refusal.decision)
+                state.question = question
+                meaning = .refused(decision)
             } else if error != nil {
                 let waits = context.settings.waitsForConnectivity && state.usesNetwork
                 if waits, urlError?.code == .notConnectedToInternet, !state.hasConnected {

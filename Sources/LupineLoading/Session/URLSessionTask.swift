@@ -96,7 +96,7 @@ open class URLSessionTask: NSObject, NSCopying, @unchecked Sendable {
 
     /// Makes the task load on behalf of a task of another session: with the cookies and credentials of that task and its
     /// session. To be called before the task is resumed. Any thread; calls nothing back.
-    package final func load(for principal: URLSessionTask) { core.deputise(for: principal.core) }
+    package final func load(for principal: URLSessionTask) { core.loadOnBehalf(of: principal.core) }
 
     /// Whether the task's session verifies servers as another session does, and shows them the same identity. False once the
     /// task has finished. Any thread; calls nothing back.

@@ -12,13 +12,13 @@ final class HopRequest: Sendable {
     let body: TaskDefinition.Body
     /// Whether the connection is to switch from HTTP: 101 is then a final response, and the scheme may be a web socket's.
     let isUpgrade: Bool
-    /// Whether content codings may be decoded; false when a part of a coded body is continued.
+    /// Whether content codings may be decoded; false for the rest of a resumed download (U-9.11).
     let mayDecode: Bool
     /// The time left for the whole resource; nil for no limit.
     let wholeTimeout: Interval?
     /// The priority, 0...1, among hops that wait for a connection.
     let priority: Float
-    /// The event loop whose connections are preferred.
+    /// The event loop whose connections are preferred; nil for none.
     let loop: EventLoop?
     /// Whether the session's client certificate may be sent to a server that asks for one.
     let usesClientIdentity: Bool
@@ -26,7 +26,7 @@ final class HopRequest: Sendable {
     let proxyAuthorization: String?
     /// Answers the challenges of a proxy that is asked for a tunnel.
     let tunnelAuthorizer: TunnelAuthorizer?
-    /// Answers for the task when a connection is opened for the hop; nil if the task's delegate takes no challenges.
+    /// Passes the challenges of the hop's connection to the task's delegate; nil if no delegate answers challenges.
     let taskTrust: TaskTrust?
     /// What transfer observers are told about the hop when it uses the network; nil without observers.
     let transfer: TransferIdentity?

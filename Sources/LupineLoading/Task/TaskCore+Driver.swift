@@ -3,34 +3,34 @@
 import Foundation
 import LupineTransport
 
-/// The calls of the driver. The sink decides what becomes of the content, the delegate answers the questions.
+/// Handles the calls of the driver: passes content to the sink, and questions to the delegate.
 extension TaskCore: TaskDriverClient {
-    /// A driver works between `begin` and the end, when the task object exists. At any other time a new object stands in for
-    /// it.
+    /// The task object, which exists from `begin` to the end of the task. At any other time, a new object.
     var driverTask: URLSessionTask { publicTask ?? URLSessionTask(self) }
     var driverIdentifier: Int? { identifier }
 
     var challengedTask: (any ServerTrustChallenger)? { hasDelegate ? self : nil }
 
     var driverJudges: [ObjectToken] {
-        let (own, session, others) = state.withLock {
-            ($0.own, $0.sessionHasDelegate ? $0.session : nil, $0.deputisedJudges)
+        let (own, session, principalJudges) = state.withLock {
+            ($0.ownDelegates, $0.sessionHasDelegate ? $0.session : nil, $0.principalJudges)
         }
-        if let others { return others }
+        if let principalJudges { return principalJudges }
         return [own, session?.core.delegates].compactMap { $0?.judge }
     }
 
     var driverCredential: URLCredential? { credential }
 
-    /// False also if there is a progress object, which the program may observe.
+    /// Whether the task has a delegate, its sink defers callbacks, and there is no progress object, which the program may
+    /// observe.
     var driverDefersCallbacks: Bool {
         state.withLock {
-            $0.sink.defersCallbacks && $0.progress == nil && ($0.own != nil || $0.sessionHasDelegate)
+            $0.sink.defersCallbacks && $0.progress == nil && ($0.ownDelegates != nil || $0.sessionHasDelegate)
         }
     }
 
-    /// The previous request is released outside of the lock, as responses are below: its body, and what was attached to it, are
-    /// the program's.
+    /// Replaces the current request. The previous one is released outside of the lock, because its body and attached properties
+    /// are the program's.
     func driverWillSend(_ request: URLRequest, authorization: String?) {
         var request: URLRequest? = request
         state.withLock { state in
@@ -39,7 +39,7 @@ extension TaskCore: TaskDriverClient {
         }
     }
 
-    /// The current request as it was sent: with the answer to a challenge, which `currentRequest` does not show.
+    /// The current request with the answer to a challenge that was sent, which `currentRequest` does not contain.
     var sentRequest: URLRequest? {
         let (request, authorization) = state.withLock { ($0.currentRequest, $0.sentAuthorization) }
         guard var request, let authorization else { return request }
@@ -117,9 +117,9 @@ extension TaskCore: TaskDriverClient {
         call { $0.task.core.reportSent($0) }
     }
 
-    /// One call reports everything that was sent since the last one (U-7.7).
+    /// Reports the bytes that were sent since the last report, in one call of the delegate (U-7.7).
     private func reportSent(_ context: CallbackContext) {
-        let (report, told) = state.withLock { state in
+        let (report, reported) = state.withLock { state in
             defer {
                 state.reportedSent = state.unreportedSent?.total ?? state.reportedSent
                 state.unreportedSent = nil
@@ -127,8 +127,8 @@ extension TaskCore: TaskDriverClient {
             return (state.unreportedSent, state.reportedSent)
         }
         guard let report else { return }
-        // A smaller total than before: the body is being sent again, from its beginning.
-        let new = report.total >= told ? report.total - told : report.total
+        // A smaller total than before means that the body is sent again from its beginning.
+        let new = report.total >= reported ? report.total - reported : report.total
         context.delegates.task?.urlSession(
             context.session, task: context.task, didSendBodyData: new, totalBytesSent: report.total,
             totalBytesExpectedToSend: report.expected)
@@ -183,9 +183,9 @@ extension TaskCore: TaskDriverClient {
         state.withLock { $0.sink }.willCache(self, proposal, reply: reply)
     }
 
-    /// Whether a delegate decides what is stored of the response.
+    /// Whether a delegate is asked whether, and in which form, the response is stored.
     var asksWhatIsStored: Bool {
-        state.withLock { $0.own != nil || $0.sessionHasDelegate && !$0.storesWithoutAsking }
+        state.withLock { $0.ownDelegates != nil || $0.sessionHasDelegate && !$0.storesWithoutAsking }
     }
 
     func driverUpgraded(_ connection: UpgradedConnection, _ response: HTTPURLResponse) -> any UpgradeHandler {
@@ -198,7 +198,7 @@ extension TaskCore: TaskDriverClient {
     }
 
     func driverEnded(_ error: (any Error)?, _ metrics: URLSessionTaskMetrics) {
-        // Only these two occur while the delegate is being asked, and its answer is not awaited any more (U-5.10).
+        // Only these two errors can end the load while the delegate is asked; its answer no longer matters then (U-5.10).
         if let error = error as? URLError, error.code == .timedOut || error.code == .cancelled {
             abandonOpenQuestion()
         }
@@ -206,10 +206,10 @@ extension TaskCore: TaskDriverClient {
     }
 }
 
-/// Challenges of a connection are handled like all others.
+/// Passes the challenges of the task's connections to the delegate like all others.
 extension TaskCore: ServerTrustChallenger {
     var ownDelegate: (any URLSessionDelegate)? {
-        let (own, session) = state.withLock { ($0.own?.session, $0.session) }
+        let (own, session) = state.withLock { ($0.ownDelegates?.session, $0.session) }
         return own === session?.core.delegates?.session ? nil : own
     }
 

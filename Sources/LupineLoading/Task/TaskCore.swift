@@ -3,11 +3,11 @@
 import Foundation
 import LupineTransport
 
-/// The state of a task, behind its open class, with the calls that wait for the delegate queue.
+/// The implementation of `URLSessionTask`: the state of a task, and the calls that are queued for the delegate queue.
 ///
-/// One lock guards all of it; nothing is called under the lock. The core retains its task object and its session from `begin`
-/// to the last call of the task, and the load from `resume` to its end: an unfinished task stays alive even if nothing else
-/// holds it.
+/// One lock guards the state; nothing is called under the lock. The core retains its task object and its session from `begin` to
+/// the last call of the task, and the load from `resume` to its end, so that an unfinished task stays alive even if nothing else
+/// retains it.
 final class TaskCore: Sendable {
     /// Byte counts as the program sees them.
     struct Counts: Sendable {
@@ -17,7 +17,7 @@ final class TaskCore: Sendable {
         var expectedToSend: Int64 = 0
     }
 
-    /// Values that the program may set on a task, without effect here.
+    /// Properties that the program may set on a task. They have no effect on the load.
     struct Hints: Sendable {
         var countOfBytesToReceive: Int64 = NSURLSessionTransferSizeUnknown
         var countOfBytesToSend: Int64 = NSURLSessionTransferSizeUnknown
@@ -30,64 +30,65 @@ final class TaskCore: Sendable {
         var machine = TaskMachine()
         var delivery = TaskDelivery()
         var publicTask: URLSessionTask?
-        /// The task object, if its session has not admitted the task.
+        /// The task object of a task that its session has not admitted.
         weak var unadmittedTask: URLSessionTask?
         var session: URLSession?
         /// Whether the task was created in a session that was invalid already (U-4.4).
         var isUnadmitted = false
         var sink: any TaskSink
-        /// Makes the load; nil once it is made or the task has finished. It holds the session's context, which must not live as
-        /// long as the program keeps the task.
+        /// Makes the load; nil once the load is made or the task has finished. The factory holds the session's context, which
+        /// must not live as long as the program retains the task.
         var loadFactory: LoadFactory?
         var load: (any TaskLoad)?
         var currentRequest: URLRequest?
-        /// The value of `Authorization` that was sent with it as the answer to a challenge.
+        /// The value of `Authorization` that was sent with the current request as the answer to a challenge.
         var sentAuthorization: String?
         var response: URLResponse?
         var error: (any Error)?
-        var own: DelegateSet?
-        /// Whether the delegate only collects the content.
+        var ownDelegates: DelegateSet?
+        /// Whether the delegate only collects the content, so that pieces may be joined.
         var delegateOnlyCollects = false
-        /// The credential that the task was given to answer challenges with.
+        /// The credential that the program has set on the task to answer challenges.
         var credential: URLCredential?
-        /// The objects that decide about servers if the task loads on behalf of another one.
-        var deputisedJudges: [ObjectToken]?
-        /// The Swift tasks in which a delegate answers the open question.
+        /// The judges of the task on whose behalf this task loads; nil for other tasks.
+        var principalJudges: [ObjectToken]?
+        /// The Swift tasks in which a delegate's asynchronous method answers the open question.
         var asyncAnswers: [Task<Void, Never>] = []
         /// Whether a redirect has led to another origin than that of the original request.
         var hasLeftOrigin = false
-        /// Whether the session was made with a delegate, which it keeps as long as it has tasks.
+        /// Whether the session was created with a delegate, which it retains as long as it has tasks.
         var sessionHasDelegate = false
-        /// Whether the response is stored as it came, without asking the session's delegate.
+        /// Whether the response is stored unchanged, without asking the session's delegate.
         var storesWithoutAsking = false
         var priority = URLSessionTask.defaultPriority
-        /// The loop whose connections are preferred, if it is not the loop whose job first resumes the task.
+        /// The loop whose connections are preferred; nil prefers the loop whose job first resumes the task.
         var preference: LoopPreference?
         var counts = Counts()
         var hints = Hints()
         var progress: Progress?
-        /// How the load ended; nil before.
+        /// The outcome of the load; nil until the load has ended.
         var outcome: Outcome?
-        /// The time limit for the delegate's answer after the load has ended, when nothing else enforces it.
+        /// Cancels the time limit for the delegate's answer after the end of the load; nil if there is none.
         var alarm: SessionClock.Cancel?
-        /// The progress of sending that the delegate has not been told of.
+        /// The progress of sending that has not been reported to the delegate.
         var unreportedSent: SentReport?
-        /// How many bytes of this transmission the delegate has been told of.
+        /// The number of bytes of this transmission that has been reported to the delegate.
         var reportedSent: Int64 = 0
-        /// Created when a program's `URLProtocol` is called for the task.
+        /// Created when a program's `URLProtocol` is first called for the task.
         var protocols: ProtocolContext?
 
-        /// The participants of a callback, if the task has been converted since `context` or `context` is nil; nil also without a
-        /// task object.
-        func participants(besides context: CallbackContext?) -> CallbackContext.Participants? {
+        /// Returns the participants of callbacks unless `context` still has them: after a conversion the task object is another
+        /// one. Nil also if there is no task object.
+        func participants(ifNewSince context: CallbackContext?) -> CallbackContext.Participants? {
             guard let publicTask, let session, publicTask !== context?.task else { return nil }
-            return CallbackContext.Participants(session: session, task: publicTask, sink: sink, own: own)
+            return CallbackContext.Participants(
+                session: session, task: publicTask, sink: sink, own: ownDelegates)
         }
     }
 
-    /// How the load is made.
+    /// Makes the load of a task.
     enum LoadFactory: Sendable {
-        /// By the session's own load maker.
+        /// Makes the load with the session's `LoadMaker`.
         case definition(TaskDefinition, SessionContext, maker: LoadMaker)
         case other(@Sendable (TaskCore) -> any TaskLoad)
 
@@ -99,14 +100,16 @@ final class TaskCore: Sendable {
         }
     }
 
-    /// How a load ended, and the error that its sink makes of that.
+    /// The outcome of a load.
     struct Outcome: Sendable {
+        /// The error that the load has ended with.
         var cause: (any Error)?
         var metrics: URLSessionTaskMetrics
+        /// The error that the sink has returned for `cause`: the task completes with it.
         var error: (any Error)?
     }
 
-    /// How much of the body has been sent, and how long it is.
+    /// The number of bytes of the body that have been sent, and its expected length.
     struct SentReport: Sendable {
         var total: Int64
         var expected: Int64
@@ -151,7 +154,7 @@ final class TaskCore: Sendable {
         state.withLock { state in
             state.publicTask = publicTask
             state.session = session
-            state.own = delegate
+            state.ownDelegates = delegate
             state.sessionHasDelegate = session.core.hadDelegate
         }
         if session.core.admit(self) {
@@ -179,7 +182,7 @@ final class TaskCore: Sendable {
         }
     }
 
-    // MARK: what the program asks
+    // MARK: properties
 
     var isUnadmitted: Bool { state.withLock { $0.isUnadmitted } }
     var publicTask: URLSessionTask? { state.withLock { $0.publicTask } }
@@ -189,7 +192,7 @@ final class TaskCore: Sendable {
     var response: URLResponse? { state.withLock { $0.response } }
     var error: (any Error)? { state.withLock { $0.error } }
     var counts: Counts { state.withLock { $0.counts } }
-    var ownDelegates: DelegateSet? { state.withLock { $0.own } }
+    var ownDelegates: DelegateSet? { state.withLock { $0.ownDelegates } }
     var consumer: (any TaskConsumer)? { (state.withLock { $0.sink } as? DelegateSink)?.consumer }
 
     var hints: Hints {
@@ -221,12 +224,13 @@ final class TaskCore: Sendable {
         get { ownDelegates?.task }
         set {
             let new = newValue.map { DelegateSet($0) }
-            let old = state.withLock { state -> DelegateSet? in
+            // The previous delegate is released outside of the lock.
+            let previous = state.withLock { state -> DelegateSet? in
                 guard state.machine.state == .notStarted else { return new }
-                defer { state.own = new }
-                return state.own
+                defer { state.ownDelegates = new }
+                return state.ownDelegates
             }
-            _ = old
+            _ = previous
         }
     }
 }

@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: MIT
 
-/// The life of one task, from its creation to its completion (U-6.1, U-6.3, U-6.5; T-2).
+/// Decides the state of one task, from its creation to its completion (U-6.1, U-6.3, U-6.5; T-2).
 ///
-/// Suspension is a flag: one `resume` undoes any number of `suspend`s. Pure: the core performs the returned actions.
+/// Suspensions are not counted: one `resume` undoes any number of `suspend`s. Pure: `TaskCore` performs the returned actions.
 struct TaskMachine: Sendable {
     enum State: Hashable, Sendable {
-        case notStarted  // → running, cancelling; nothing has been started
+        case notStarted  // → running, cancelling
         case running  // → suspended, cancelling, completed
-        case suspended  // → running, cancelling, completed; started, and suspended again
+        case suspended  // → running, cancelling, completed; suspended after it was started
         case cancelling  // → completed
         case completed
     }
     enum Event: CaseIterable, Sendable { case resume, suspend, cancel, finish }
     enum Action: Hashable, Sendable {
         case none
-        /// The load is started.
+        /// Start the load.
         case start
-        /// The load is suspended, or resumed.
+        /// Suspend or resume the load.
         case setSuspended(Bool)
-        /// The running load is cancelled.
+        /// Cancel the load.
         case stop
-        /// There is no load: the task is ended directly.
+        /// End the task, which has no load.
         case endUnstarted
-        /// The task has ended by itself.
+        /// Complete the task with the result of its load.
         case complete
-        /// The task has ended because it was cancelled.
+        /// Complete the task as cancelled.
         case completeCancelled
     }
 
