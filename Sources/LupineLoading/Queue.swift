@@ -38,10 +38,10 @@
         return element
     }
 
-    /// Removes and returns the first element that satisfies `isWanted`; in constant time if that is the first in the queue.
-    @inlinable package mutating func removeFirst(where isWanted: (Element) -> Bool) -> Element? {
-        if let first, isWanted(first) { return popFirst() }
-        guard let index = storage[head...].firstIndex(where: { $0.map(isWanted) ?? false }) else {
+    /// Removes and returns the first element that satisfies the predicate; in constant time if that is the first in the queue.
+    @inlinable package mutating func removeFirst(where predicate: (Element) -> Bool) -> Element? {
+        if let first, predicate(first) { return popFirst() }
+        guard let index = storage[head...].firstIndex(where: { $0.map(predicate) ?? false }) else {
             return nil
         }
         return storage.remove(at: index)
