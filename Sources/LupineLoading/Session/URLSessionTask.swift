@@ -31,7 +31,7 @@ open class URLSessionTask: NSObject, NSCopying, @unchecked Sendable {
 
     /// A task of no session: it does nothing. Tasks are made by sessions.
     public override init() {
-        core = TaskCore.ofNoSession()
+        core = TaskCore.withoutSession()
         super.init()
     }
 

@@ -3,8 +3,8 @@
 import Foundation
 import LupineTransport
 
-/// The request and options of one hop over the network; fixed when the hop is created. A class, because it is
-/// passed through several hands unchanged.
+/// The request and options of one hop over the network. Fixed when the hop is created. A class, so that passing it on retains one
+/// object.
 final class HopRequest: Sendable {
     /// The complete request, including additional header fields, cookies, `Authorization` and a cache's validators.
     let request: URLRequest
@@ -28,10 +28,10 @@ final class HopRequest: Sendable {
     let tunnelAuthorizer: TunnelAuthorizer?
     /// Passes the challenges of the hop's connection to the task's delegate; nil if no delegate answers challenges.
     let taskTrust: TaskTrust?
-    /// What transfer observers are told about the hop when it uses the network; nil without observers.
+    /// The identity of the hop for transfer observers; nil without observers.
     let transfer: TransferIdentity?
 
-    /// A request and its body, with defaults for the rest.
+    /// Creates a request with its body and options.
     init(
         request: URLRequest, body: TaskDefinition.Body = .request, isUpgrade: Bool = false,
         mayDecode: Bool = true,

@@ -145,8 +145,8 @@ extension TaskCore {
         runTurn(onAnyThread: true)
     }
 
-    /// Completes the task for its consumer on the calling thread, unless a step or turn is queued or somebody else observes the
-    /// task. Returns whether the task was completed.
+    /// Completes the task for its consumer on the calling thread. Does nothing if a step or turn is queued, or if the task has a
+    /// delegate of its own or a progress object. Returns whether the task was completed.
     private func endDirectly(
         _ consumer: any TaskConsumer, _ cause: (any Error)?, _ metrics: URLSessionTaskMetrics
     ) -> Bool {

@@ -33,7 +33,7 @@ final class TaskCore: Sendable {
         /// The task object of a task that its session has not admitted.
         weak var unadmittedTask: URLSessionTask?
         var session: URLSession?
-        /// Whether the task was created in a session that was invalid already (U-4.4).
+        /// Whether the session has not admitted the task: it was created in a session that was invalid already (U-4.4).
         var isUnadmitted = false
         var sink: any TaskSink
         /// Makes the load; nil once the load is made or the task has finished. The factory holds the session's context, which
@@ -45,6 +45,7 @@ final class TaskCore: Sendable {
         var sentAuthorization: String?
         var response: URLResponse?
         var error: (any Error)?
+        /// The task's own delegate; nil if the program has set none.
         var ownDelegates: DelegateSet?
         /// Whether the delegate only collects the content, so that pieces may be joined.
         var delegateOnlyCollects = false
@@ -88,8 +89,9 @@ final class TaskCore: Sendable {
 
     /// Makes the load of a task.
     enum LoadFactory: Sendable {
-        /// Makes the load with the session's `LoadMaker`.
+        /// Makes the load of a task definition with the session's `LoadMaker`.
         case definition(TaskDefinition, SessionContext, maker: LoadMaker)
+        /// Makes another load, for stream tasks, web sockets and tasks that fail.
         case other(@Sendable (TaskCore) -> any TaskLoad)
 
         func load(for task: TaskCore) -> any TaskLoad {
@@ -136,8 +138,8 @@ final class TaskCore: Sendable {
                 counts: Counts(expectedToSend: bodyLength)))
     }
 
-    /// The core of a task that was not made by a session.
-    static func ofNoSession() -> TaskCore {
+    /// Creates the core of a task that no session has created. Its load fails.
+    static func withoutSession() -> TaskCore {
         TaskCore(
             0, originalRequest: nil, queue: nil, sink: DelegateSink.shared,
             loadFactory: .other { task in
@@ -145,7 +147,9 @@ final class TaskCore: Sendable {
             })
     }
 
-    /// Makes the task known to the session and its delegate.
+    /// Adds the task to the session, and reports it to the delegate.
+    ///
+    /// - Returns: `publicTask`.
     func begin<PublicTask: URLSessionTask>(
         as publicTask: PublicTask, in session: URLSession, delegate: DelegateSet? = nil
     )
@@ -162,7 +166,7 @@ final class TaskCore: Sendable {
                 call { $0.delegates.task?.urlSession($0.session, didCreateTask: $0.task) }
             }
         } else {
-            // The session does not retain the task, and it may never be resumed: only its creator retains it.
+            // Neither the session nor the core retains the task object, because the program may never resume the task.
             state.withLock { state in
                 state.isUnadmitted = true
                 state.unadmittedTask = publicTask
@@ -176,9 +180,9 @@ final class TaskCore: Sendable {
     var protocols: ProtocolContext {
         state.withLock { state in
             if let protocols = state.protocols { return protocols }
-            let made = ProtocolContext()
-            state.protocols = made
-            return made
+            let new = ProtocolContext()
+            state.protocols = new
+            return new
         }
     }
 

@@ -9,7 +9,8 @@ import Foundation
 /// is answered, and so does a piece of content while content is held. When the task is cancelled, all steps are dropped except
 /// unconditional calls (U-5.3).
 struct TaskDelivery: Sendable {
-    /// The progress of the end: the load runs; it has ended; the sink has been notified; the last calls have been handed out.
+    /// The progress of the end. `notEnded`: the load has not ended. `sinkNotified`: the action `end` was returned. `finished`:
+    /// the action `finish` was returned.
     private enum Ending { case notEnded, loadEnded, sinkNotified, finished }
 
     /// A queued step.
@@ -32,7 +33,7 @@ struct TaskDelivery: Sendable {
         case unconditional(@Sendable () -> Void)
         /// The core asks the question and calls `answered` when it is answered.
         case question(any TaskQuestion)
-        /// The sink delivers the piece. `resumes`: the load resumes reading.
+        /// The sink delivers the piece; if `resumes` is true, the load resumes reading.
         case data(Data, resumes: Bool)
         /// No steps are left and the load has ended: the core notifies the sink, which may add steps.
         case end
@@ -56,13 +57,16 @@ struct TaskDelivery: Sendable {
 
     private var steps: [Step] = []
     private var nextIndex = 0
+    /// The number of queued bytes of content.
     private var waitingBytes = 0
     private var waitingPieces = 0
+    /// Whether the load has to stop reading.
     private var isPaused = false
     private var openQuestion: (any TaskQuestion)?
+    /// Whether a turn has been requested that has not ended.
     private var isScheduled = false
     private var isCancelled = false
-    /// Whether the consumer of the content holds it back for now.
+    /// Whether content is held back (`holdContent`).
     private var holdsContent = false
     private var ending = Ending.notEnded
 
@@ -99,7 +103,7 @@ struct TaskDelivery: Sendable {
         guard steps.count > nextIndex, let last = steps.indices.last, case .data(var piece) = steps[last],
             piece.count + data.count <= Self.joinedLimit
         else { return false }
-        // Taken out of the array while it grows, so that it is not copied.
+        // The array gives up its reference while the piece grows, so that the piece is not copied.
         steps[last] = .spent
         piece.append(data)
         steps[last] = .data(piece)
