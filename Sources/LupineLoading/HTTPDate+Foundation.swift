@@ -9,7 +9,8 @@ extension HTTPDate {
         seconds(of: text).map { Date(timeIntervalSince1970: TimeInterval($0)) }
     }
 
-    /// Returns a date as in `Sun, 06 Nov 1994 08:49:37 GMT`; nil before the year 1 and after 9999.
+    /// Returns the date as an IMF-fixdate, as in `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110 §5.6.7); nil before the year 1 and
+    /// after 9999.
     package static func text(of moment: Date) -> String? {
         Int(exactly: moment.timeIntervalSince1970.rounded(.down)).flatMap { text(of: $0) }
     }

@@ -3,7 +3,7 @@
 #if LUPINE_HELD_LOCKS
     internal import LupineTransport
 
-    /// The number of locks that the calling thread holds. Counts the locks of the layer above, by way of
+    /// The number of locks that the calling thread holds. Adds the locks of the layer above to the count of
     /// `LupineTransport.HeldLocks`.
     package enum HeldLocks {
         /// Records that a lock was taken.
@@ -16,15 +16,15 @@
         package static var count: Int { LupineTransport.HeldLocks.count }
     }
 
-    /// Stops the program if the calling thread holds a lock of the library's; see the transport's.
+    /// Traps if the calling thread holds a lock of the library's; see the function in LupineTransport.
     package func assertNoLockIsHeld() { LupineTransport.assertNoLockIsHeld() }
 
-    /// Stops the program if the calling thread runs an event loop; see the transport's.
+    /// Traps if the calling thread runs an event loop; see the function in LupineTransport.
     package func assertNotOnLoop() { LupineTransport.assertNotOnLoop() }
 #else
-    /// Has an effect only under `-D LUPINE_HELD_LOCKS`; see the transport's.
+    /// Has an effect only under `-D LUPINE_HELD_LOCKS`; see the function in LupineTransport.
     @inlinable @inline(__always) package func assertNoLockIsHeld() {}
 
-    /// Has an effect only under `-D LUPINE_HELD_LOCKS`; see the transport's.
+    /// Has an effect only under `-D LUPINE_HELD_LOCKS`; see the function in LupineTransport.
     @inlinable @inline(__always) package func assertNotOnLoop() {}
 #endif

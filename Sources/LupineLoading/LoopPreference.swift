@@ -2,8 +2,8 @@
 
 internal import LupineTransport
 
-/// The event loop whose connections a request prefers: the loop that runs the Swift task which makes the request, or none. The
-/// preference is stored, because requests are continued on other threads.
+/// The event loop whose connections a request prefers: the loop that runs the Swift task which makes the request, or none. Stored
+/// with the request, because other threads continue the request.
 package struct LoopPreference: Sendable {
     let loop: EventLoop?
 

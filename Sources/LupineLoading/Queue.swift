@@ -6,7 +6,7 @@
     @usableFromInline var head = 0
 
     /// The number of emptied slots that are kept before the remaining elements move to the front.
-    @usableFromInline static var mostSpent: Int { 64 }
+    @usableFromInline static var maxSpent: Int { 64 }
 
     /// Creates an empty queue.
     @inlinable package init() {}
@@ -29,19 +29,19 @@
         let element = storage[head].take()
         head += 1
         if head == storage.count {
-            storage.removeAll(keepingCapacity: storage.count <= Self.mostSpent)
+            storage.removeAll(keepingCapacity: storage.count <= Self.maxSpent)
             head = 0
-        } else if head >= Self.mostSpent, head * 2 >= storage.count {
+        } else if head >= Self.maxSpent, head * 2 >= storage.count {
             storage.removeFirst(head)
             head = 0
         }
         return element
     }
 
-    /// Removes and returns the first element that satisfies `isWanted`; in constant time if that is the first in the queue.
-    @inlinable package mutating func removeFirst(where isWanted: (Element) -> Bool) -> Element? {
-        if let first, isWanted(first) { return popFirst() }
-        guard let index = storage[head...].firstIndex(where: { $0.map(isWanted) ?? false }) else {
+    /// Removes and returns the first element that satisfies the predicate; in constant time if that is the first in the queue.
+    @inlinable package mutating func removeFirst(where predicate: (Element) -> Bool) -> Element? {
+        if let first, predicate(first) { return popFirst() }
+        guard let index = storage[head...].firstIndex(where: { $0.map(predicate) ?? false }) else {
             return nil
         }
         return storage.remove(at: index)

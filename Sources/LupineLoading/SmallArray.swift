@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-/// A collection in insertion order that stores its first element inline. There is nearly always only one (the attempts of a
-/// request, its handlers, the transactions of a task), and no array is allocated for it. Inlinable into other modules.
+/// A collection in insertion order that stores its first element inline, so that no array is allocated for a single element. Used
+/// where there is nearly always only one: the attempts of a request, its handlers, the hops of a load. Inlinable into other
+/// modules.
 @usableFromInline package struct SmallArray<Element> {
     /// The oldest element.
     @usableFromInline package internal(set) var first: Element?
@@ -22,16 +23,16 @@
     /// The number of elements.
     @inlinable package var count: Int { first == nil ? 0 : 1 + others.count }
 
-    /// Whether an element satisfies the predicate. Does not copy the elements, as `Sequence.contains(where:)` does.
-    @inlinable package func contains(where isIt: (borrowing Element) -> Bool) -> Bool {
-        if let holds = first.map(isIt), holds { return true }
-        return others.contains { isIt($0) }
+    /// Whether an element satisfies the predicate. Does not copy the elements, unlike `Sequence.contains(where:)`.
+    @inlinable package func contains(where predicate: (borrowing Element) -> Bool) -> Bool {
+        if let isMatch = first.map(predicate), isMatch { return true }
+        return others.contains { predicate($0) }
     }
 
-    /// The element at index `place`; nil past the last.
-    @inlinable package subscript(place: Int) -> Element? {
-        if place == 0 { return first }
-        return place <= others.count ? others[place - 1] : nil
+    /// The element at `index`; nil past the last.
+    @inlinable package subscript(index: Int) -> Element? {
+        if index == 0 { return first }
+        return index <= others.count ? others[index - 1] : nil
     }
 
     /// Appends an element.
@@ -68,14 +69,14 @@ extension SmallArray: Sequence {
     /// Iterates over the elements, oldest first.
     @usableFromInline package struct Iterator: IteratorProtocol {
         @usableFromInline let elements: SmallArray
-        @usableFromInline var place = 0
+        @usableFromInline var index = 0
 
         @inlinable init(_ elements: SmallArray) { self.elements = elements }
 
         /// The next element; nil past the last.
         @inlinable package mutating func next() -> Element? {
-            defer { place += 1 }
-            return elements[place]
+            defer { index += 1 }
+            return elements[index]
         }
     }
 

@@ -2,13 +2,14 @@
 
 internal import LupineTransport
 
-/// Work that a thread leaves until it has handled all events that are there.
+/// Work that an event loop performs at the end of its present turn, when it has handled all events of the turn.
 package final class TurnEnd: Sendable {
     private let work: @Sendable () -> Void
 
     private init(_ work: @escaping @Sendable () -> Void) { self.work = work }
 
-    /// Performs `work` at the end of the present turn, if the calling thread is an event loop's; elsewhere at once.
+    /// Performs `work` at the end of the present turn if the calling thread runs an event loop; otherwise performs it
+    /// immediately.
     package static func perform(_ work: @escaping @Sendable () -> Void) {
         guard let loop = EventLoop.current else { return work() }
         loop.atTurnEnd(TurnEnd(work))

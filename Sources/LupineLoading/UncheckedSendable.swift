@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// A value of the caller's that the module stores and returns without using it: a property that a `URLProtocol` attached to a
+/// A value of the caller's that the module stores and returns without using it: a property that a `URLProtocol` has set on a
 /// request, the `userInfo` of a cached response, a body stream before its task opens it.
 ///
 /// Apple's types pass such values between threads without requiring `Sendable`. Only the reference is passed on; the caller is

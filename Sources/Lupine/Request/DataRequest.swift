@@ -47,7 +47,7 @@ public class DataRequest: Request, @unchecked Sendable {
         return task
     }
 
-    override var storesUnasked: Bool {
+    override var storesWithoutAsking: Bool {
         mutableState.read { $0.cachedResponseHandler == nil } && dataState.read { $0.gate == nil }
     }
 

@@ -272,7 +272,7 @@ public class Request: @unchecked Sendable {
 
     /// Whether tasks may cache a response without asking the request: it has no cache handler, and no `onHTTPResponse` handler
     /// that could refuse the response.
-    var storesUnasked: Bool { false }
+    var storesWithoutAsking: Bool { false }
 
     /// Whether the content and the end of the task can be processed on any thread if that calls none of the program's code: the
     /// request is of a suitable kind, and was made from values of the library's types.
@@ -283,7 +283,7 @@ public class Request: @unchecked Sendable {
     func mayStartOnAnyThread(in session: Session) -> Bool { false }
 
     /// Makes the tasks ask the request before they cache a response. Called when a handler is added that decides about this.
-    func askBeforeCaching() { for task in tasks { task.storesUnasked = false } }
+    func askBeforeCaching() { for task in tasks { task.storesWithoutAsking = false } }
 
     /// Discards the results of an attempt before the next one begins.
     func reset() {

@@ -126,13 +126,13 @@ extension Session {
     /// Registers a task and passes it to its request. An orphan, a task that the invalid `URLSession` no longer accepts, would
     /// never report its end (U-4.4), so its request fails.
     private func didCreate(_ task: URLSessionTask, for request: Request) {
-        if task.isOrphan { return request.finish(error: .sessionInvalidated(error: nil)) }
-        let storesUnasked = cachesWithoutAsking && request.storesUnasked
-        if storesUnasked { task.storesUnasked = true }
+        if task.isUnadmitted { return request.finish(error: .sessionInvalidated(error: nil)) }
+        let storesWithoutAsking = cachesWithoutAsking && request.storesWithoutAsking
+        if storesWithoutAsking { task.storesWithoutAsking = true }
         if task.consumer == nil { mutableState.write { $0.requestTaskMap[request] = task } }
         request.didCreateTask(task)
         // A cache handler that was added after the check above, but before the request had the task, could not reset the flag.
-        if storesUnasked, !request.storesUnasked { task.storesUnasked = false }
+        if storesWithoutAsking, !request.storesWithoutAsking { task.storesWithoutAsking = false }
     }
 
     /// Whether tasks may cache responses without calling the delegate: the session has no cache handler, no monitor that receives

@@ -128,7 +128,7 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
     /// `URLSession` no longer accepts tasks.
     override func task(for request: URLRequest, using session: URLSession) -> URLSessionTask {
         let task = session.webSocketTask(with: handshakeRequest(request))
-        if task.isOrphan { return task }
+        if task.isUnadmitted { return task }
         task.maximumMessageSize = configuration.maximumMessageSize
         receive(from: task)
         // The messages become actions, so that messages sent meanwhile follow them. The replaced values are returned, so that

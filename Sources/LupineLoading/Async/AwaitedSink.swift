@@ -17,14 +17,14 @@ final class AwaitedSink: TaskSink {
         self.awaiter = awaiter
     }
 
-    var completesAnywhere: Bool { true }
+    var completesOnAnyThread: Bool { true }
 
-    func responded(_ task: TaskCore, _ response: URLResponse) -> HopPlan {
+    func receivedResponse(_ task: TaskCore, _ response: URLResponse) -> HopPlan {
         content.expect(response, task)
         return .deliver
     }
 
-    func received(_ task: TaskCore, _ data: Data) -> Demand { content.add(data, task) }
+    func receivedContent(_ task: TaskCore, _ data: Data) -> Demand { content.add(data, task) }
 
     func completed(_ context: CallbackContext, _ error: (any Error)?) {
         if let error { return awaiter.complete(.failure(error)) }

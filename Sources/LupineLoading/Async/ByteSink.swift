@@ -46,14 +46,14 @@ final class ByteSink: TaskSink {
 
     // MARK: called by the load
 
-    var completesAnywhere: Bool { true }
+    var completesOnAnyThread: Bool { true }
 
-    func responded(_ task: TaskCore, _ response: URLResponse) -> HopPlan {
+    func receivedResponse(_ task: TaskCore, _ response: URLResponse) -> HopPlan {
         self.response.complete(.success(response))
         return .deliver
     }
 
-    func received(_ task: TaskCore, _ data: Data) -> Demand {
+    func receivedContent(_ task: TaskCore, _ data: Data) -> Demand {
         let (reader, demand) = state.withLock { state -> (Reader?, Demand) in
             if state.end != nil { return (nil, .enough) }
             if !state.readers.isEmpty { return (state.readers.removeFirst(), .more) }

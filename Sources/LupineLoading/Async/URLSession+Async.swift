@@ -9,7 +9,7 @@ extension URLSession {
     public func data(
         for request: URLRequest, delegate: (any URLSessionTaskDelegate)? = nil
     ) async throws -> (Data, URLResponse) {
-        try await content(TaskOrder(kind: .data, request: request, body: .request), delegate)
+        try await content(TaskDefinition(kind: .data, request: request, body: .request), delegate)
     }
 
     /// Loads all content into memory.
@@ -23,28 +23,28 @@ extension URLSession {
     public func upload(
         for request: URLRequest, from bodyData: Data, delegate: (any URLSessionTaskDelegate)? = nil
     ) async throws -> (Data, URLResponse) {
-        try await content(TaskOrder(kind: .upload, request: request, body: .data(bodyData)), delegate)
+        try await content(TaskDefinition(kind: .upload, request: request, body: .data(bodyData)), delegate)
     }
 
     /// Sends a file and loads the response's content into memory.
     public func upload(
         for request: URLRequest, fromFile fileURL: URL, delegate: (any URLSessionTaskDelegate)? = nil
     ) async throws -> (Data, URLResponse) {
-        try await content(TaskOrder(kind: .upload, request: request, body: .file(fileURL)), delegate)
+        try await content(TaskDefinition(kind: .upload, request: request, body: .file(fileURL)), delegate)
     }
 
     /// Runs a data or upload task, and returns its content and response.
     private func content(
-        _ order: TaskOrder, _ delegate: (any URLSessionTaskDelegate)?
+        _ definition: TaskDefinition, _ delegate: (any URLSessionTaskDelegate)?
     ) async throws -> (Data, URLResponse) {
         let awaiter = TaskAwaiter<(Data, URLResponse)>()
         let sink = AwaitedSink(limit: collectedBodyLimit, awaiter)
         let taskDelegate = delegate.map { DelegateSet($0) }
         let task: URLSessionTask
-        if order.kind == .upload {
-            task = makeUploadTask(order, sink, delegate: taskDelegate)
+        if definition.kind == .upload {
+            task = makeUploadTask(definition, sink, delegate: taskDelegate)
         } else {
-            task = makeDataTask(order, sink, delegate: taskDelegate)
+            task = makeDataTask(definition, sink, delegate: taskDelegate)
         }
         return try await awaiter.value(of: task)
     }
@@ -108,7 +108,7 @@ extension URLSession {
         let awaiter = TaskAwaiter<URLResponse>()
         let sink = ByteSink(awaiter)
         let task = makeDataTask(
-            TaskOrder(kind: .data, request: request, body: .request), sink,
+            TaskDefinition(kind: .data, request: request, body: .request), sink,
             delegate: delegate.map { DelegateSet($0) })
         let response = try await awaiter.value(of: task)
         return (AsyncBytes(ByteSource(sink, task, lines: collectedBodyLimit)), response)

@@ -24,7 +24,7 @@ struct AuthenticationMessage: Sendable {
     let hasAuthorization: Bool
 
     /// Copies the parts of `request`, which is complete except for the answers.
-    init(_ request: URLRequest, body: TaskOrder.Body, url: URL, proxy: AuthenticationProxy?) {
+    init(_ request: URLRequest, body: TaskDefinition.Body, url: URL, proxy: AuthenticationProxy?) {
         self.url = url
         self.proxy = proxy
         method = request.httpMethod ?? "GET"

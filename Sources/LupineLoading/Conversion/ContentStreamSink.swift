@@ -29,10 +29,10 @@ final class ContentStreamSink: TaskSink, StreamOwner {
 
     // MARK: the load's side
 
-    func responded(_ task: TaskCore, _ response: URLResponse) -> HopPlan { .deliver }
+    func receivedResponse(_ task: TaskCore, _ response: URLResponse) -> HopPlan { .deliver }
 
     /// Puts the data into the task's queue, where data from before the conversion may still be, and not into the buffer directly.
-    func received(_ task: TaskCore, _ data: Data) -> Demand {
+    func receivedContent(_ task: TaskCore, _ data: Data) -> Demand {
         switch buffer.demand {
         case .enough: return .enough
         case .pause:
@@ -42,7 +42,7 @@ final class ContentStreamSink: TaskSink, StreamOwner {
         }
     }
 
-    func delivers(_ data: Data, _ context: CallbackContext) { buffer.put(data) }
+    func deliver(_ data: Data, _ context: CallbackContext) { buffer.put(data) }
 
     func ended(_ task: TaskCore, _ error: (any Error)?) -> (any Error)? {
         buffer.end(error)

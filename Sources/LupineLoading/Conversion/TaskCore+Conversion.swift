@@ -34,7 +34,7 @@ extension TaskCore {
     func becomeStream(_ response: URLResponse) {
         guard let loop = state.withLock({ $0.session })?.core.context.engine.anyLoop else { return cancel() }
         let stream = StreamCore()
-        stream.attach { [weak self] job in self?.certainly(job) }
+        stream.attach { [weak self] job in self?.callUnconditionally(job) }
         let sink = ContentStreamSink(self, stream)
         let isConverted = convert(to: sink, as: URLSessionStreamTask(self, stream)) {
             context, dataTask, streamTask in
@@ -70,9 +70,11 @@ private final class ConvertedSink: TaskSink {
 
     init(_ sink: any TaskSink) { self.sink = sink }
 
-    func responded(_ task: TaskCore, _ response: URLResponse) -> HopPlan { .deliver }
-    func received(_ task: TaskCore, _ data: Data) -> Demand { task.queue(data) }
-    func delivers(_ data: Data, _ context: CallbackContext) { _ = sink.received(context.task.core, data) }
+    func receivedResponse(_ task: TaskCore, _ response: URLResponse) -> HopPlan { .deliver }
+    func receivedContent(_ task: TaskCore, _ data: Data) -> Demand { task.queue(data) }
+    func deliver(_ data: Data, _ context: CallbackContext) {
+        _ = sink.receivedContent(context.task.core, data)
+    }
     func ended(_ task: TaskCore, _ error: (any Error)?) -> (any Error)? { sink.ended(task, error) }
     func errorOfCancelled(_ error: (any Error)?, _ cancellation: URLError) -> (any Error)? {
         sink.errorOfCancelled(error, cancellation)

@@ -43,13 +43,13 @@ final class DownloadSink: TaskSink {
         // The request without this session's fields and cookies, because any session may resume the download.
         let request = task.originalRequest ?? URLRequest(url: URL(fileURLWithPath: "/"))
         let sink = DownloadSink(DownloadStore(request, folder: folder), decodes: true, nil)
-        _ = sink.responded(task, response)
+        _ = sink.receivedResponse(task, response)
         return sink
     }
 
     // MARK: content
 
-    func responded(_ task: TaskCore, _ response: URLResponse) -> HopPlan {
+    func receivedResponse(_ task: TaskCore, _ response: URLResponse) -> HopPlan {
         switch store.response(response, isDecoded: isDecoded(response)) {
         case .store(let target, let resumed):
             if let resumed { reportResumed(task, at: resumed.offset, of: resumed.total) }
@@ -78,7 +78,7 @@ final class DownloadSink: TaskSink {
         return coding.lowercased() != "identity"
     }
 
-    func received(_ task: TaskCore, _ data: Data) -> Demand {
+    func receivedContent(_ task: TaskCore, _ data: Data) -> Demand {
         do throws(TransportError) {
             try store.write(data)
         } catch {
@@ -126,7 +126,7 @@ final class DownloadSink: TaskSink {
             if !state.hasEnded { state.resumeDataHandlers.append(handler) }
             return state.hasEnded
         }
-        if hasEnded { return task.certainly { handler(nil) } }
+        if hasEnded { return task.callUnconditionally { handler(nil) } }
         task.cancel()
     }
 

@@ -24,7 +24,7 @@ final class SavingSink: TaskSink {
 
     init(_ open: @escaping FileOpener) { state = Lock(State(open: open)) }
 
-    func responded(_ task: TaskCore, _ response: URLResponse) -> HopPlan {
+    func receivedResponse(_ task: TaskCore, _ response: URLResponse) -> HopPlan {
         task.ask(fallback: .cancel) { context, answer in
             guard let delegate = context.delegates.data, let dataTask = context.task as? URLSessionDataTask
             else {
@@ -33,7 +33,7 @@ final class SavingSink: TaskSink {
             delegate.urlSession(context.session, dataTask: dataTask, didReceive: response) { disposition in
                 self.openFile(disposition, task, response, answer)
             }
-        } taken: { disposition in
+        } completion: { disposition in
             task.carryOut(disposition, on: response)
             task.resumeReading()
         }
@@ -60,10 +60,10 @@ final class SavingSink: TaskSink {
         answer(disposition)
     }
 
-    var keepsChunks: Bool { state.withLock { $0.target == nil } }
+    var wantsSeparateChunks: Bool { state.withLock { $0.target == nil } }
 
-    func received(_ task: TaskCore, _ data: Data) -> Demand {
-        guard let target = state.withLock({ $0.target }) else { return base.received(task, data) }
+    func receivedContent(_ task: TaskCore, _ data: Data) -> Demand {
+        guard let target = state.withLock({ $0.target }) else { return base.receivedContent(task, data) }
         do throws(TransportError) { try target.write(data.span) } catch {
             task.fail(.loading(.cannotWriteToFile, url: task.currentRequest?.url, underlying: error))
             return .enough
@@ -71,12 +71,12 @@ final class SavingSink: TaskSink {
         return .more
     }
 
-    func delivers(_ data: Data, _ context: CallbackContext) { base.delivers(data, context) }
+    func deliver(_ data: Data, _ context: CallbackContext) { base.deliver(data, context) }
 
-    func caches(
+    func willCache(
         _ task: TaskCore, _ proposal: CachedURLResponse,
         reply: @escaping @Sendable (CachedURLResponse?) -> Void
-    ) { base.caches(task, proposal, reply: reply) }
+    ) { base.willCache(task, proposal, reply: reply) }
 
     func completed(_ context: CallbackContext, _ error: (any Error)?) {
         _ = state.withLock { $0.open.take() }
@@ -102,8 +102,9 @@ extension URLSession {
         with request: URLRequest, sending file: URL? = nil,
         savingInto open: @escaping @Sendable (URLResponse) -> FileHandle? = { _ in nil }
     ) -> URLSessionDataTask {
-        let body = file.map { TaskOrder.Body.file($0) } ?? .request
+        let body = file.map { TaskDefinition.Body.file($0) } ?? .request
         return makeDataTask(
-            TaskOrder(kind: file == nil ? .data : .upload, request: request, body: body), SavingSink(open))
+            TaskDefinition(kind: file == nil ? .data : .upload, request: request, body: body),
+            SavingSink(open))
     }
 }

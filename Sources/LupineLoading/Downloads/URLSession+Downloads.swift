@@ -48,10 +48,10 @@ extension URLSession {
         _ store: DownloadStore, _ handler: DownloadSink.Handler?, _ delegate: DelegateSet?
     ) -> URLSessionDownloadTask {
         let sink = DownloadSink(store, decodes: core.context.settings.lupine.decodesContent, handler)
-        var order = TaskOrder(
+        var definition = TaskDefinition(
             kind: .download, request: store.requestToSend, body: .request, mayDecode: store.mayDecode)
-        order.mustStartOver = { store.mustStartOver(after: $0) }
-        let task = core.makeTask(order, sink: sink)
+        definition.mustStartOver = { store.mustStartOver(after: $0) }
+        let task = core.makeTask(definition, sink: sink)
         return task.begin(as: URLSessionDownloadTask(task), in: self, delegate: delegate)
     }
 }

@@ -2,10 +2,12 @@
 
 internal import Foundation
 
-/// The use of the cache in one transaction: the entry that is revalidated, the response that is collected for it, the entry
-/// that is delivered. Most transactions do not use it, and it is copied with the state of the driver, so it is one reference.
+/// The use of the cache in one hop: the entry that is revalidated, the content that is collected for storage, or the entry that
+/// is delivered.
+///
+/// The members are behind one reference: the value is copied with the driver's state, and most hops do not use the cache.
 struct CacheUse: Sendable {
-    /// A response that is collected for the cache.
+    /// A response whose content is collected for the cache.
     private struct Collection: Sendable {
         let response: HTTPURLResponse
         let policy: URLCache.StoragePolicy
@@ -16,58 +18,65 @@ struct CacheUse: Sendable {
     }
 
     private struct Members: Sendable {
-        let storesFor: URLRequest?
+        let storageRequest: URLRequest?
         let reader: CacheRequester?
-        var revalidates: CacheEntry?
-        let answer: CacheEntry?
-        let supersedes: URL?
+        var revalidatedEntry: CacheEntry?
+        let deliveredEntry: CacheEntry?
+        let supersededURL: URL?
         var collection: Collection?
     }
 
-    /// Nil if the transaction does not use the cache.
+    /// Nil if the hop does not use the cache.
     private var members: Shared<Members>?
 
-    /// The transaction does not use the cache.
+    /// Creates the value for a hop that does not use the cache.
     init() {}
 
     /// - Parameters:
-    ///   - storesFor: The request that a response may be stored for, with all its fields; nil stores nothing.
-    ///   - supersedes: A URL for which an entry may be stored that the transaction's response supersedes.
-    ///   - revalidates: The entry that the transaction revalidates.
-    ///   - answer: The entry that is delivered as the load's response.
+    ///   - storageRequest: The request under which a response may be stored, with all its fields; nil stores nothing.
+    ///   - supersededURL: The URL of an entry that the hop's response supersedes, if one is stored.
+    ///   - revalidatedEntry: The entry that the hop revalidates.
+    ///   - deliveredEntry: The entry that is delivered as the load's response.
     ///   - reader: The cache reader; nil only if nothing is looked up and nothing stored.
     init(
-        storesFor: URLRequest? = nil, supersedes: URL? = nil, revalidates: CacheEntry? = nil,
-        answer: CacheEntry? = nil, reader: CacheRequester? = nil
+        storageRequest: URLRequest? = nil, supersededURL: URL? = nil, revalidatedEntry: CacheEntry? = nil,
+        deliveredEntry: CacheEntry? = nil, reader: CacheRequester? = nil
     ) {
         members = Shared(
             Members(
-                storesFor: storesFor, reader: reader, revalidates: revalidates, answer: answer,
-                supersedes: supersedes))
+                storageRequest: storageRequest, reader: reader, revalidatedEntry: revalidatedEntry,
+                deliveredEntry: deliveredEntry,
+                supersededURL: supersededURL))
     }
 
-    /// The request that a response may be stored for; nil stores nothing.
-    var storesFor: URLRequest? { members?.value.storesFor }
+    /// The request under which a response may be stored; nil stores nothing.
+    var storageRequest: URLRequest? { members?.value.storageRequest }
     /// The cache reader; nil only if nothing is looked up and nothing stored.
     var reader: CacheRequester? { members?.value.reader }
     /// The entry that is delivered as the load's response.
-    var answer: CacheEntry? { members?.value.answer }
+    var deliveredEntry: CacheEntry? { members?.value.deliveredEntry }
 
-    /// Removes and returns the entry that the transaction revalidates.
+    /// Removes and returns the entry that the hop revalidates.
     mutating func takeRevalidated() -> CacheEntry? {
-        members?.value.revalidates == nil ? nil : members?.value.revalidates.take()
+        members?.value.revalidatedEntry == nil ? nil : members?.value.revalidatedEntry.take()
     }
 
-    /// Starts to collect the content of a response, if it may be stored and is not known to be too long (U-12.3, U-12.4).
+    /// Starts to collect the content of a response if the response may be stored and is not known to be too long (U-12.3,
+    /// U-12.4).
     ///
-    /// - Parameter provenance: Called only if content is collected.
+    /// - Parameters:
+    ///   - response: The response.
+    ///   - policy: Where the source of the response allows it to be stored.
+    ///   - cache: The cache, which limits the size.
+    ///   - now: The time at which the response has arrived.
+    ///   - provenance: Returns the provenance of the content. Called only if content is collected.
     /// - Returns: Whether content is collected.
-    mutating func collect(
+    mutating func beginCollecting(
         _ response: HTTPURLResponse, _ policy: URLCache.StoragePolicy, for cache: URLCache, at now: Date,
         from provenance: () -> CacheProvenance
     ) -> Bool {
-        giveUp()
-        guard let request = storesFor, policy != .notAllowed,
+        stopCollecting()
+        guard let request = storageRequest, policy != .notAllowed,
             CacheRule.isStorable(response, for: request)
         else { return false }
         let limit = policy == .allowed ? cache.largestEntry : cache.largestEntryInMemory
@@ -77,31 +86,31 @@ struct CacheUse: Sendable {
         return true
     }
 
-    /// Adds a piece of the content. Nothing is kept once the limit is exceeded.
+    /// Adds a piece of the content. Once the limit is exceeded, discards the collected content.
     ///
     /// - Returns: False if this piece has exceeded the limit.
-    mutating func take(_ piece: Data) -> Bool {
+    mutating func collect(_ piece: Data) -> Bool {
         guard isCollecting else { return true }
         members?.value.collection?.data.append(piece)
         guard let collection = members?.value.collection, collection.data.count > collection.limit else {
             return true
         }
-        giveUp()
+        stopCollecting()
         return false
     }
 
     /// Stops collecting, because the content will not be complete.
-    mutating func giveUp() {
+    mutating func stopCollecting() {
         if isCollecting { members?.value.collection = nil }
     }
 
-    /// The URL whose stored response has been superseded by one that cannot be stored (U-12.13).
-    var voided: URL? { isCollecting ? nil : members?.value.supersedes }
+    /// The URL whose entry has to be removed, because the hop's response supersedes it and is not stored itself (U-12.13).
+    var invalidatedURL: URL? { isCollecting ? nil : members?.value.supersededURL }
 
     /// Whether content is being collected.
     var isCollecting: Bool { members?.value.collection != nil }
 
-    /// The response that is proposed for storing, with its time of arrival and its provenance.
+    /// The response that is proposed for storage, with its time of arrival and its provenance.
     var proposal: (response: CachedURLResponse, arrival: Date, provenance: CacheProvenance)? {
         members?.value.collection.map {
             (

@@ -2,39 +2,39 @@
 
 internal import Foundation
 
-/// Decides the course of one task's load: its transactions one after the other, the questions between them, and its single end. A
-/// transaction is a hop that is carried out: a request and its response.
+/// Decides the course of one task's load: its hops one after the other, the questions to the client between them, and its single
+/// end.
 ///
-/// Pure: `TaskDriver` reports events to it and performs the actions that it returns. It knows nothing about requests, responses
-/// and cache entries; what they lead to has been judged before. At most one transaction runs at a time, and none outlives the
-/// load: while one runs, the load ends only when it has ended.
+/// Pure: `TaskDriver` reports events to it and performs the actions that it returns. The machine sees no requests, responses or
+/// cache entries: the driver evaluates a response and reports the `ResponseDecision`. At most one hop runs at a time, and none
+/// outlives the load: a load that is cancelled while a hop runs ends when the hop has ended.
 struct HopMachine: Sendable {
     enum State: Sendable {
         /// Not started.
         case new  // → preparing, over
-        /// The next transaction is being prepared; none is running.
-        case preparing  // → running, answering, over
-        /// There is no connectivity; no transaction is running.
+        /// The next hop is being prepared; none is running.
+        case preparing  // → running, deliveringCached, over
+        /// There is no connectivity; no hop is running.
         case offline  // → preparing, over
-        /// A transaction is running and has not responded.
-        case running  // → thinking, leaving, delivering, offline, preparing, stopping, over
-        /// Its response is held while the client is asked what to do with it. The payload is how the transaction has ended, if
-        /// it has.
-        case thinking(HopEnd?)  // → preparing, leaving, delivering, answering, stopping, over
-        /// The transaction is not wanted any more; its end is awaited.
-        case leaving(Next)  // → preparing, answering, over, stopping
-        /// The transaction's response is the load's.
+        /// A hop is running; its response has not arrived.
+        case running  // → asking, discarding, delivering, offline, preparing, stopping, over
+        /// The hop's response is held until the client answers a question about it. The payload is nil while the hop runs, and
+        /// its end afterwards.
+        case asking(HopEnd?)  // → preparing, discarding, delivering, deliveringCached, stopping, over
+        /// The rest of the hop is being discarded; when the hop has ended, `Next` follows.
+        case discarding(Next)  // → preparing, deliveringCached, over, stopping
+        /// The hop's response is final: its content goes to the client.
         case delivering  // → storing, stopping, over
-        /// The cached response is the load's; no transaction is running.
-        case answering  // → over
-        /// All content is delivered, and the client is asked what to store; no transaction is running.
+        /// The client gets the cached response; no hop is running.
+        case deliveringCached  // → over
+        /// All content has been delivered, and the client is asked what to store in the cache; no hop is running.
         case storing  // → over
-        /// The transaction was cancelled; when it has ended, the load ends with this error.
+        /// The hop was cancelled; when it has ended, the load ends with this error.
         case stopping(URLError)  // → over
         case over
     }
 
-    /// How a transaction has ended.
+    /// How a hop has ended.
     enum HopEnd: Sendable {
         case success
         case failure(any Error)
@@ -47,39 +47,40 @@ struct HopMachine: Sendable {
         }
     }
 
-    /// What follows when an unwanted transaction has ended.
+    /// The continuation of the load after a discarded hop: another hop, the cached response, or the end.
     enum Next: Sendable { case hop, cached, end }
 
-    /// What a response, or the refusal of the transaction by a proxy, leads to.
+    /// The consequence of a response, or of the refusal of the hop by a proxy.
     enum ResponseDecision: Sendable {
         /// The response is delivered.
         case deliver
-        /// The client is asked.
+        /// The client is asked what to do.
         case ask
-        /// Another transaction follows, without asking.
+        /// Another hop follows without a question.
         case again
-        /// The cache entry is still valid, and is delivered.
+        /// The server has confirmed the cache entry, which is delivered.
         case cached
-        /// The response is delivered, but not the content that follows it.
+        /// The response is delivered without its content.
         case deliverAlone
         case fail(URLError)
     }
 
-    /// The outcome of the preparation of a transaction.
+    /// The outcome of the preparation of a hop.
     enum Preparation: Sendable {
-        /// The transaction is ready to start.
+        /// The hop is ready to start.
         case load
         /// The cache has the response.
-        case answer
+        case cached
         case fail(URLError)
     }
 
-    /// What the end of a transaction means, if it comes in a state in which it can mean that.
-    enum Meaning: Sendable {
+    /// The driver's interpretation of a hop's end. The machine ignores it in states in which it makes no difference.
+    enum EndMeaning: Sendable {
+        /// The load ends as the hop did.
         case end
         /// There was no connectivity, and the load has to wait for it.
         case noNetwork
-        /// A proxy has refused the transaction.
+        /// A proxy has refused the hop's request.
         case refused(ResponseDecision)
         /// The content is complete and may be stored.
         case storable
@@ -89,99 +90,103 @@ struct HopMachine: Sendable {
         case start
         case cancel(URLError)
         case prepared(Preparation)
-        /// What the preparation waited for is available.
-        case ready
-        /// The transaction's final response has arrived, and the driver has judged it.
-        case judged(ResponseDecision)
-        /// The client has answered the question; the payload is what its answer leads to.
+        /// The digest of a body or the cache entry, for which the preparation waited, is available; or another thread takes over
+        /// the preparation.
+        case canContinuePreparing
+        /// The hop's final response has arrived; the payload is the driver's decision about it.
+        case responded(ResponseDecision)
+        /// The client has answered the question; the payload is the consequence of its answer.
         case decided(ResponseDecision)
-        case hopEnded(HopEnd, Meaning)
+        case hopEnded(HopEnd, EndMeaning)
         /// The network has changed.
         case online
         /// The client can take more of the cached response.
         case resumed
-        /// The client needs no more of the cached response.
-        case answered
+        /// The client has got all of the cached response, or wants no more of it.
+        case cachedDelivered
+        /// The client has answered what to store, and the cache has it.
         case stored
     }
 
-    /// A step of work. Steps are performed one after the other, and the client is told of nothing else meanwhile.
-    enum Work: Sendable {
-        /// Prepare the next transaction, or find the cached response.
+    /// A step for the driver. It performs steps one after the other, and makes no other calls to the client meanwhile.
+    enum Step: Sendable {
+        /// Prepare the next hop, or find the cached response.
         case prepare
         /// Continue the preparation.
-        case make
-        /// Tell the client which request is sent.
-        case announce
+        case continuePreparing
+        /// Report the request that is sent to the client.
+        case reportRequest
         /// Deliver the held response to the client.
-        case respond
+        case deliverResponse
         /// Ask the client the question that the response raises.
         case ask
         /// Wait for connectivity.
-        case wait
+        case waitForNetwork
         /// Deliver the cached response to the client.
-        case answer
-        /// Continue to deliver it.
-        case pump
+        case deliverCached
+        /// Continue to deliver the cached response.
+        case continueDelivery
         /// Ask the client what is to be stored.
-        case offer
-        /// Tell the client that the load has ended.
+        case askWhatToStore
+        /// Report the end of the load to the client.
         case end((any Error)?)
     }
 
-    /// What the transaction is told after the work.
-    enum Order: Sendable {
+    /// A command to the hop, which the driver gives after the steps.
+    enum Command: Sendable {
         case none
         case start
-        /// It continues as the client has decided about the response's content.
-        case proceed
+        /// Consume the content as the client's `HopPlan` for the response says.
+        case applyPlan
+        /// Discard the rest of the content.
         case skip
         case cancel(URLError)
     }
 
-    /// The actions to perform: the work in its order, then the order to the transaction.
+    /// The actions to perform: first the steps in their order, then the command to the hop.
     struct Actions: Sendable {
-        var work: SmallArray<Work>
-        var order: Order
+        var steps: SmallArray<Step>
+        var command: Command
 
-        init(_ work: Work? = nil, order: Order = .none) {
-            self.work = SmallArray()
-            self.order = order
-            if let work { self.work.append(work) }
+        init(_ step: Step? = nil, command: Command = .none) {
+            steps = SmallArray()
+            self.command = command
+            if let step { steps.append(step) }
         }
     }
 
     private(set) var state = State.new
 
-    /// Whether the transaction's content is passed on to the client.
+    /// Whether the hop's content is passed on to the client.
     var isDelivering: Bool {
         if case .delivering = state { return true }
         return false
     }
 
-    /// Whether a transaction is running and nothing has ended the load.
+    /// Whether a hop is running whose calls go to the client.
     var isRunning: Bool {
         switch state {
         case .running, .delivering: true
-        case .new, .preparing, .offline, .thinking, .leaving, .answering, .storing, .stopping, .over: false
+        case .new, .preparing, .offline, .asking, .discarding, .deliveringCached, .storing, .stopping, .over:
+            false
         }
     }
 
-    /// Whether the next transaction is being prepared.
+    /// Whether the next hop is being prepared.
     var isPreparing: Bool {
         if case .preparing = state { return true }
         return false
     }
 
-    /// Whether the transaction has not responded yet.
+    /// Whether a hop is running whose response has not arrived.
     var awaitsResponse: Bool {
         if case .running = state { return true }
         return false
     }
 
     /// Whether the cached response is being delivered.
-    var isAnswering: Bool {
-        if case .answering = state { return true }
+    var isDeliveringCached: Bool {
+        if case .deliveringCached = state { return true }
         return false
     }
 
@@ -192,8 +197,8 @@ struct HopMachine: Sendable {
     }
 
     /// Whether a question about a response is open.
-    var isThinking: Bool {
-        if case .thinking = state { return true }
+    var isAsking: Bool {
+        if case .asking = state { return true }
         return false
     }
 
@@ -209,28 +214,28 @@ struct HopMachine: Sendable {
         return false
     }
 
-    /// The only writer of `state`. Events that come too late have no effect, since the program may answer at any time.
+    /// The only writer of `state`. Events that no longer apply have no effect, because the program may answer at any time.
     mutating func handle(_ event: Event) -> Actions {
         switch event {
         case .start: started()
         case .cancel(let error): cancelled(error)
         case .prepared(let preparation): prepared(preparation)
-        case .ready: ready()
-        case .judged(let judgement): judged(judgement)
-        case .decided(let judgement): decided(judgement)
+        case .canContinuePreparing: continuePreparing()
+        case .responded(let decision): responded(decision)
+        case .decided(let decision): decided(decision)
         case .hopEnded(let end, let meaning): hopEnded(end, meaning)
         case .online: online()
         case .resumed: resumed()
-        case .answered: finished { if case .answering = $0 { true } else { false } }
+        case .cachedDelivered: finished { if case .deliveringCached = $0 { true } else { false } }
         case .stored: finished { if case .storing = $0 { true } else { false } }
         }
     }
 
-    /// Ends the load now. No transaction may be running.
-    private mutating func end(_ error: (any Error)?, after work: Work? = nil) -> Actions {
+    /// Ends the load now. No hop may be running.
+    private mutating func end(_ error: (any Error)?, after step: Step? = nil) -> Actions {
         state = .over
-        var actions = Actions(work)
-        actions.work.append(.end(error))
+        var actions = Actions(step)
+        actions.steps.append(.end(error))
         return actions
     }
 
@@ -239,16 +244,16 @@ struct HopMachine: Sendable {
         return Actions(.prepare)
     }
 
-    /// Cancels the running transaction; the load ends when that has ended.
+    /// Cancels the running hop; the load ends when the hop has ended.
     private mutating func stop(_ error: URLError) -> Actions {
         state = .stopping(error)
-        return Actions(order: .cancel(error))
+        return Actions(command: .cancel(error))
     }
 
     private mutating func started() -> Actions {
         switch state {
         case .new: prepare()
-        case .preparing, .offline, .running, .thinking, .leaving, .delivering, .answering, .storing,
+        case .preparing, .offline, .running, .asking, .discarding, .delivering, .deliveringCached, .storing,
             .stopping,
             .over:
             Actions()
@@ -257,8 +262,8 @@ struct HopMachine: Sendable {
 
     private mutating func cancelled(_ error: URLError) -> Actions {
         switch state {
-        case .new, .preparing, .offline, .thinking(.some), .answering, .storing: end(error)
-        case .running, .thinking(nil), .leaving, .delivering: stop(error)
+        case .new, .preparing, .offline, .asking(.some), .deliveringCached, .storing: end(error)
+        case .running, .asking(nil), .discarding, .delivering: stop(error)
         case .stopping, .over: Actions()
         }
     }
@@ -268,100 +273,100 @@ struct HopMachine: Sendable {
         switch preparation {
         case .load:
             state = .running
-            return Actions(.announce, order: .start)
-        case .answer:
-            state = .answering
-            return Actions(.answer)
+            return Actions(.reportRequest, command: .start)
+        case .cached:
+            state = .deliveringCached
+            return Actions(.deliverCached)
         case .fail(let error): return end(error)
         }
     }
 
-    private func ready() -> Actions {
-        if case .preparing = state { return Actions(.make) }
+    private func continuePreparing() -> Actions {
+        if case .preparing = state { return Actions(.continuePreparing) }
         return Actions()
     }
 
-    private mutating func judged(_ judgement: ResponseDecision) -> Actions {
+    private mutating func responded(_ decision: ResponseDecision) -> Actions {
         guard case .running = state else { return Actions() }
-        switch judgement {
+        switch decision {
         case .deliver:
             state = .delivering
-            return Actions(.respond)
+            return Actions(.deliverResponse)
         case .deliverAlone:
-            state = .leaving(.end)
-            return Actions(.respond, order: .skip)
+            state = .discarding(.end)
+            return Actions(.deliverResponse, command: .skip)
         case .ask:
-            state = .thinking(nil)
+            state = .asking(nil)
             return Actions(.ask)
         case .again:
-            state = .leaving(.hop)
-            return Actions(order: .skip)
+            state = .discarding(.hop)
+            return Actions(command: .skip)
         case .cached:
-            state = .leaving(.cached)
-            return Actions(order: .skip)
+            state = .discarding(.cached)
+            return Actions(command: .skip)
         case .fail(let error): return stop(error)
         }
     }
 
-    private mutating func decided(_ judgement: ResponseDecision) -> Actions {
-        guard case .thinking(let hopEnd) = state else { return Actions() }
-        switch (judgement, hopEnd) {
+    private mutating func decided(_ decision: ResponseDecision) -> Actions {
+        guard case .asking(let hopEnd) = state else { return Actions() }
+        switch (decision, hopEnd) {
         case (.ask, _): return Actions(.ask)
         case (.deliver, nil):
             state = .delivering
-            return Actions(.respond, order: .proceed)
+            return Actions(.deliverResponse, command: .applyPlan)
         case (.deliverAlone, nil):
-            state = .leaving(.end)
-            return Actions(.respond, order: .skip)
+            state = .discarding(.end)
+            return Actions(.deliverResponse, command: .skip)
         case (.deliver, let hopEnd?), (.deliverAlone, let hopEnd?):
-            return end(hopEnd.error, after: .respond)
+            return end(hopEnd.error, after: .deliverResponse)
         case (.again, nil):
-            state = .leaving(.hop)
-            return Actions(order: .skip)
+            state = .discarding(.hop)
+            return Actions(command: .skip)
         case (.again, _?): return prepare()
         case (.cached, nil):
-            state = .leaving(.cached)
-            return Actions(order: .skip)
+            state = .discarding(.cached)
+            return Actions(command: .skip)
         case (.cached, _?):
-            state = .answering
-            return Actions(.answer)
+            state = .deliveringCached
+            return Actions(.deliverCached)
         case (.fail(let error), nil): return stop(error)
         case (.fail(let error), _?): return end(error)
         }
     }
 
-    private mutating func hopEnded(_ hopEnd: HopEnd, _ meaning: Meaning) -> Actions {
+    private mutating func hopEnded(_ hopEnd: HopEnd, _ meaning: EndMeaning) -> Actions {
         switch state {
         case .running: return endedUnanswered(hopEnd, meaning)
-        case .thinking(nil):
-            // The resource time-out also limits the wait for the answer.
+        case .asking(nil):
+            // The resource time-out also limits the wait for the client's answer.
             if let error = hopEnd.error as? URLError, error.code == .timedOut { return end(error) }
-            state = .thinking(hopEnd)
+            state = .asking(hopEnd)
             return Actions()
-        case .leaving(.hop): return prepare()
-        case .leaving(.cached):
-            state = .answering
-            return Actions(.answer)
-        case .leaving(.end): return end(nil)
+        case .discarding(.hop): return prepare()
+        case .discarding(.cached):
+            state = .deliveringCached
+            return Actions(.deliverCached)
+        case .discarding(.end): return end(nil)
         case .delivering:
             if case (.success, .storable) = (hopEnd, meaning) {
                 state = .storing
-                return Actions(.offer)
+                return Actions(.askWhatToStore)
             }
             return end(hopEnd.error)
         case .stopping(let error): return end(error)
-        case .new, .preparing, .offline, .thinking(.some), .answering, .storing, .over: return Actions()
+        case .new, .preparing, .offline, .asking(.some), .deliveringCached, .storing, .over: return Actions()
         }
     }
 
-    private mutating func endedUnanswered(_ hopEnd: HopEnd, _ meaning: Meaning) -> Actions {
+    private mutating func endedUnanswered(_ hopEnd: HopEnd, _ meaning: EndMeaning) -> Actions {
         switch meaning {
         case .noNetwork:
             state = .offline
-            return Actions(.wait)
+            return Actions(.waitForNetwork)
         case .refused(.again): return prepare()
         case .refused(.ask):
-            state = .thinking(hopEnd)
+            state = .asking(hopEnd)
             return Actions(.ask)
         case .refused(.fail(let error)): return end(error)
         case .refused(.deliver), .refused(.deliverAlone), .refused(.cached), .end, .storable:
@@ -372,18 +377,19 @@ struct HopMachine: Sendable {
     private mutating func online() -> Actions {
         switch state {
         case .offline: prepare()
-        case .new, .preparing, .running, .thinking, .leaving, .delivering, .answering, .storing, .stopping,
+        case .new, .preparing, .running, .asking, .discarding, .delivering, .deliveringCached, .storing,
+            .stopping,
             .over:
             Actions()
         }
     }
 
     private func resumed() -> Actions {
-        isAnswering ? Actions(.pump) : Actions()
+        isDeliveringCached ? Actions(.continueDelivery) : Actions()
     }
 
-    /// Ends the load successfully if its state is the expected one.
-    private mutating func finished(_ isDue: (State) -> Bool) -> Actions {
-        isDue(state) ? end(nil) : Actions()
+    /// Ends the load successfully if it is in the expected state.
+    private mutating func finished(_ isExpected: (State) -> Bool) -> Actions {
+        isExpected(state) ? end(nil) : Actions()
     }
 }

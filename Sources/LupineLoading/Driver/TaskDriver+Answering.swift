@@ -3,54 +3,55 @@
 internal import Foundation
 internal import LupineTransport
 
-/// The work between transaction and client: responses, questions and their answers, delivery of cached responses, storing in
-/// the cache.
+/// The steps that call the client: responses, questions and their answers, delivery of cached responses, storage in the cache.
 extension TaskDriver {
-    /// Delivers the response. Content that is not delivered as it comes is not collected for the cache either. A response that
-    /// cannot be stored removes the entry that it supersedes (U-12.13).
-    func respond() -> HopPlan {
-        let (response, voided) = state.withLock { ($0.response, $0.isTransaction ? $0.cache.voided : nil) }
+    /// Delivers the response, and returns the client's plan for its content. Content that the client skips or splices is not
+    /// collected for the cache. A response that cannot be stored removes the entry that it supersedes (U-12.13).
+    func deliverResponse() -> HopPlan {
+        let (response, invalidatedURL) = state.withLock {
+            ($0.response, $0.usesNetwork ? $0.cache.invalidatedURL : nil)
+        }
         guard let response else { return .skip }
-        if let voided { context.settings.cache?.invalidate(voided) }
-        let plan = client.driverResponse(response)
+        if let invalidatedURL { context.settings.cache?.invalidate(invalidatedURL) }
+        let plan = client.driverReceivedResponse(response)
         switch plan {
         case .deliver, .pause: break
-        case .skip, .splice: state.withLock { $0.cache.giveUp() }
+        case .skip, .splice: state.withLock { $0.cache.stopCollecting() }
         }
         return plan
     }
 
     // MARK: questions
 
-    /// Asks the question that the response raises. The answer may come at once.
+    /// Asks the client the open question. The client may answer before it returns.
     func ask() {
         let (question, number) = state.withLock { state in
-            state.questions += 1
-            return (state.question, state.questions)
+            state.questionNumber += 1
+            return (state.question, state.questionNumber)
         }
         setAlarm()
         switch question {
         case .redirect(let response, let proposal)?:
-            client.driverRedirects(response, to: proposal.request) { [self] request in
-                redirected(number, to: request)
+            client.driverWillRedirect(response, to: proposal.request) { [self] request in
+                answeredRedirect(number, to: request)
             }
         case .protocolRedirect(let response as HTTPURLResponse, let request)?:
-            client.driverRedirects(response, to: request) { [self] request in
-                redirected(number, to: request)
+            client.driverWillRedirect(response, to: request) { [self] request in
+                answeredRedirect(number, to: request)
             }
-        case .protocolRedirect(_, let request)?: redirected(number, to: request)
+        case .protocolRedirect(_, let request)?: answeredRedirect(number, to: request)
         case .challenge(let challenge, _)?:
             client.driverChallenged(challenge) { [self] disposition, credential in
-                challenged(number, disposition, credential)
+                answeredChallenge(number, disposition, credential)
             }
         case nil: break
         }
     }
 
-    /// Closes and returns the open question, if it has this number.
-    private func takeQuestion(_ number: Int) -> (question: Question, authenticator: Authenticator?)? {
+    /// Closes and returns the open question if it has this number; otherwise returns nil.
+    private func closeQuestion(_ number: Int) -> (question: Question, authenticator: Authenticator?)? {
         state.withLock { state in
-            guard state.questions == number, state.machine.isThinking, let question = state.question else {
+            guard state.questionNumber == number, state.machine.isAsking, let question = state.question else {
                 return nil
             }
             state.question = nil
@@ -58,30 +59,37 @@ extension TaskDriver {
         }
     }
 
-    private func redirected(_ number: Int, to request: URLRequest?) {
-        guard let (question, _) = takeQuestion(number) else { return }
+    /// Handles the client's answer about a redirect: the request to follow, or nil to deliver the redirect itself.
+    private func answeredRedirect(_ number: Int, to request: URLRequest?) {
+        guard let (question, _) = closeQuestion(number) else { return }
         switch (question, request) {
         case (.redirect, nil): handle(.decided(.deliver))
         case (.redirect(_, let proposal), let request?): follow(request, proposal)
         case (.protocolRedirect, nil): handle(.decided(.deliverAlone))
-        case (.protocolRedirect, let request?): follow(withoutAdded(request), nil)
+        case (.protocolRedirect, let request?): follow(removingAddedFields(request), nil)
         case (.challenge, _): break
         }
     }
 
-    /// Removes from a redirect of a program's `URLProtocol` the fields that were added to the request that it was made from,
-    /// such as cookies and answers to challenges (U-10.6, U-17.6): each transaction is given its own.
-    private func withoutAdded(_ request: URLRequest) -> URLRequest {
-        let (own, sent) = state.withLock { ($0.request, $0.sent) }
+    /// Removes the fields that the driver has added to the last hop's request, such as cookies and answers to challenges, from
+    /// the request of a redirect (U-10.6, U-17.6). A program's `URLProtocol` makes that request from the last one, and each hop
+    /// gets such fields of its own.
+    private func removingAddedFields(_ request: URLRequest) -> URLRequest {
+        let (original, sent) = state.withLock { ($0.request, $0.sent) }
         var request = request
-        for field in sent.headerList.fields where own.value(forHTTPHeaderField: field.name) != field.value {
+        for field in sent.headerList.fields
+        where original.value(forHTTPHeaderField: field.name) != field.value {
             guard request.value(forHTTPHeaderField: field.name) == field.value else { continue }
             request.setValue(nil, forHTTPHeaderField: field.name)
         }
         return request
     }
 
-    /// The next transaction sends the program's request unchanged (U-10.8).
+    /// Follows a redirect: the next hop sends `request` without further changes for the redirect (U-10.8).
+    ///
+    /// - Parameters:
+    ///   - request: The request that the client has answered with.
+    ///   - proposal: The request that `RedirectRule` has proposed; nil for the redirect of a program's `URLProtocol`.
     private func follow(_ request: URLRequest, _ proposal: RedirectRule.Proposal?) {
         let keepsBody = proposal?.keepsBody ?? true
         let isAsProposed = request.httpMethod == (proposal?.request ?? request).httpMethod
@@ -91,27 +99,28 @@ extension TaskDriver {
         if let refusal = RedirectRule.refusal(of: request.url, from: last, context.settings.lupine) {
             return handle(.decided(.fail(refusal)))
         }
-        client.driverFollows(request)
+        client.driverFollowsRedirect(request)
         let move = RedirectMove(from: WebOrigin(last), to: target)
-        // The previous transaction's values are released outside of the lock: bodies and attached properties are the program's.
-        var spent: (URLRequest, TaskOrder.Body, URLResponse?)?
+        // The previous hop's values are released outside of the lock: bodies and attached properties are the program's.
+        var previous: (URLRequest, TaskDefinition.Body, URLResponse?)?
         handle(.decided(.again)) { state in
-            spent = (state.request, state.body, state.response)
+            previous = (state.request, state.body, state.response)
             state.move = max(state.move, move)
-            state.distrustsStored = false
+            state.ignoresCacheEntry = false
             state.request = request
             if !keepsBody || !isAsProposed { state.body = .request }
             state.redirectCredential = credential
             state.redirectCount += 1
             state.response = nil
         }
-        withExtendedLifetime(spent) {}
+        withExtendedLifetime(previous) {}
     }
 
-    private func challenged(
+    /// Handles the client's answer to a challenge.
+    private func answeredChallenge(
         _ number: Int, _ disposition: URLSession.AuthChallengeDisposition, _ credential: URLCredential?
     ) {
-        guard let (question, found) = takeQuestion(number), case .challenge(_, let refusal) = question,
+        guard let (question, found) = closeQuestion(number), case .challenge(_, let refusal) = question,
             var authenticator = found
         else { return }
         let answer: Authenticator.Answer =
@@ -123,100 +132,104 @@ extension TaskDriver {
             }
         authenticator.taskCredential = client.driverCredential
         let verdict = authenticator.answered(answer)
-        let (judgement, next) = Self.judgement(of: verdict, refusal)
-        handle(.decided(judgement)) { [authenticator] state in
+        let (decision, next) = Self.decision(for: verdict, refusal)
+        handle(.decided(decision)) { [authenticator] state in
             state.authenticator = .value(authenticator)
             state.question = next
         }
     }
 
-    // MARK: what the cache answers
+    // MARK: delivery of a cached response
 
-    /// The maximum size of a piece that is delivered.
+    /// The maximum size of a delivered piece.
     private static let pieceSize = 64 << 10
 
     /// Delivers the cached response as if it came from the network (U-12.15).
-    func answerFromCache() {
+    func deliverCachedResponse() {
         let now = Date()
+        // The last element is released outside of the lock.
         let (response, request, authorization, _) = state.withLock { state in
-            state.answersSince = now
-            let before = state.response
-            state.response = state.cache.answer?.response.response
-            // Paused in advance, because the client may resume before it has returned `.pause`.
+            state.cachedDeliveryStart = now
+            let previousResponse = state.response
+            state.response = state.cache.deliveredEntry?.response.response
+            // Set before the client is called, because the client may resume before it has returned `.pause`.
             state.isPaused = true
-            return (state.response, state.announced, state.authorization, before)
+            return (state.response, state.visibleRequest, state.authorization, previousResponse)
         }
-        guard let response else { return handle(.answered) }
-        client.driverSends(request, authorization: authorization)
-        switch client.driverResponse(response) {
+        guard let response else { return handle(.cachedDelivered) }
+        client.driverWillSend(request, authorization: authorization)
+        switch client.driverReceivedResponse(response) {
         case .deliver, .splice: state.withLock { $0.isPaused = false }
         case .pause: break
-        case .skip: return handle(.answered)
+        case .skip: return handle(.cachedDelivered)
         }
-        pump()
+        deliverCachedPieces()
     }
 
-    /// The next step in delivering a cached response.
+    /// The next action in the delivery of a cached response.
     private enum Piece: Sendable {
         case data(Data)
         case wait
         case end
     }
 
-    /// Delivers cached content, piece by piece, while the client takes it.
-    func pump() {
+    /// Delivers cached content piece by piece, until its end or until the client pauses.
+    func deliverCachedPieces() {
         while true {
-            switch state.withLock({ Self.piece(&$0) }) {
-            case .end: return handle(.answered)
+            switch state.withLock({ Self.nextPiece(&$0) }) {
+            case .end: return handle(.cachedDelivered)
             case .wait: return setAlarm()
             case .data(let data):
-                switch client.driverReceived(data) {
+                switch client.driverReceivedContent(data) {
                 case .more: state.withLock { $0.isPaused = false }
                 case .pause: break
-                case .enough: return handle(.answered)
+                case .enough: return handle(.cachedDelivered)
                 }
             }
         }
     }
 
-    private static func piece(_ state: inout State) -> Piece {
-        guard state.machine.isAnswering, !state.isPaused, !state.isSuspended,
-            let data = state.cache.answer?.response.data
+    /// Returns the next piece and advances the position; the delivery counts as paused until the client has returned its demand.
+    private static func nextPiece(_ state: inout State) -> Piece {
+        guard state.machine.isDeliveringCached, !state.isPaused, !state.isSuspended,
+            let data = state.cache.deliveredEntry?.response.data
         else { return .wait }
-        let count = min(pieceSize, data.count - state.handedOn)
+        let count = min(pieceSize, data.count - state.deliveredCachedBytes)
         if count <= 0 { return .end }
-        let start = data.startIndex + state.handedOn
-        state.handedOn += count
+        let start = data.startIndex + state.deliveredCachedBytes
+        state.deliveredCachedBytes += count
         state.isPaused = true
         return .data(count == data.count ? data : data.subdata(in: start..<start + count))
     }
 
-    // MARK: what the cache is given
+    // MARK: storage in the cache
 
-    /// Asks what is to be stored, and stores it before the load ends (U-12.6).
-    func offer() {
-        let (use, asked, number) = state.withLock { state in
-            state.questions += 1
-            return (state.cache, state.fetchStart, state.questions)
+    /// Asks the client what to store, and stores it before the load ends (U-12.6).
+    func askWhatToStore() {
+        let (use, requestTime, number) = state.withLock { state in
+            state.questionNumber += 1
+            return (state.cache, state.fetchStart, state.questionNumber)
         }
-        guard let proposal = use.proposal, let request = use.storesFor, let cache = context.settings.cache
+        guard let proposal = use.proposal, let request = use.storageRequest,
+            let cache = context.settings.cache
         else { return handle(.stored) }
-        client.driverCaches(proposal.response) { [self] response in
+        client.driverWillCache(proposal.response) { [self] response in
             let isFirst = state.withLock { state in
-                defer { state.questions += 1 }
-                return state.questions == number && !state.machine.isOver
+                defer { state.questionNumber += 1 }
+                return state.questionNumber == number && !state.machine.isOver
             }
             guard isFirst else { return }
             if let response {
                 let entry = CacheEntry(
-                    response: response, for: request, requestTime: asked, responseTime: proposal.arrival,
+                    response: response, for: request, requestTime: requestTime,
+                    responseTime: proposal.arrival,
                     provenance: proposal.provenance, identifying: context.settings.identifyingFields,
                     writtenInfo: response.userInfo.flatMap { StorableValue($0) }, at: context.clock.date())
                 cache.store(entry, for: request)
             }
             handle(.stored)
         }
-        // If the answer has not come at once, only the driver enforces the time-out.
+        // While the client's answer is awaited, no connection enforces the resource time-out.
         if state.withLock({ $0.machine.isStoring }) { setAlarm() }
     }
 }

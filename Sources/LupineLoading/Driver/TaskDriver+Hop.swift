@@ -5,33 +5,32 @@ internal import LupineHTTP
 internal import LupineTLS
 internal import LupineTransport
 
-/// Handles the calls of a transaction: its response is judged, and delivered if it is final; everything else is passed on to
-/// the client.
+/// Handles the calls of a hop: evaluates its response, delivers it if it is final, and passes everything else on to the client.
 ///
-/// The calls of one transaction never overlap, so nothing here competes with the machine's work, which is performed while no
-/// transaction runs or while it waits. Calls of a transaction that is not the current one any more are ignored.
+/// The calls of one hop never overlap. They do not overlap the machine's steps either, which run while there is no hop or while
+/// the hop waits. Calls of a hop that is no longer the current one are ignored.
 extension TaskDriver: HopLoadClient {
     // MARK: before the response
 
     func hopNeedsBodyStream(_ hop: any HopLoad, reply: @escaping @Sendable (BodyStream?) -> Void) {
-        guard isHeard(hop) else { return reply(nil) }
+        guard isActive(hop) else { return reply(nil) }
         setAlarm()
         client.driverNeedsBodyStream(reply: reply)
     }
 
     func hopSent(_ hop: any HopLoad, total: Int64, expected: Int64) {
-        if isHeard(hop) { client.driverSent(total: total, expected: expected) }
+        if isActive(hop) { client.driverSent(total: total, expected: expected) }
     }
 
-    func hopInterim(_ hop: any HopLoad, _ response: HTTPURLResponse) {
-        if isHeard(hop) { client.driverInterim(response) }
+    func hopReceivedInterimResponse(_ hop: any HopLoad, _ response: HTTPURLResponse) {
+        if isActive(hop) { client.driverReceivedInterimResponse(response) }
     }
 
     func hopChallenged(
         _ hop: any HopLoad, _ challenge: URLAuthenticationChallenge,
         reply: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
-        guard isHeard(hop) else { return reply(.cancelAuthenticationChallenge, nil) }
+        guard isActive(hop) else { return reply(.cancelAuthenticationChallenge, nil) }
         setAlarm()
         client.driverChallenged(challenge, reply: reply)
     }
@@ -39,104 +38,110 @@ extension TaskDriver: HopLoadClient {
     func hopUpgraded(_ hop: any HopLoad, _ connection: UpgradedConnection, _ response: HTTPURLResponse)
         -> any UpgradeHandler
     {
-        guard isHeard(hop) else {
+        guard isActive(hop) else {
             connection.close()
             return UnwantedUpgrade()
         }
         return client.driverUpgraded(connection, response)
     }
 
-    private func isHeard(_ hop: any HopLoad) -> Bool {
+    /// Whether `hop` is the current hop, and the load still passes its calls on.
+    private func isActive(_ hop: any HopLoad) -> Bool {
         state.withLock { $0.hop === hop && $0.machine.isRunning }
     }
 
     // MARK: the response
 
-    /// The state that a response is judged by.
-    private struct Situation: Sendable {
+    /// The part of the driver's state that the evaluation of a response needs.
+    private struct ResponseInputs: Sendable {
         let request: URLRequest
-        /// The same as it was sent, but without answers to challenges.
-        let announced: URLRequest
+        /// The request that was sent, without answers to challenges and conditional fields of the cache.
+        let visibleRequest: URLRequest
         let cache: CacheUse
         let fetchStart: Date
         let redirectCount: Int
-        let isTransaction: Bool
+        let usesNetwork: Bool
         let judge: TrustJudge?
-        /// Set if an answer to a challenge was sent, or a challenge was received.
-        let authenticator: Rare<Authenticator>?
+        /// Nil unless an answer to a challenge was sent or a challenge was received.
+        let authenticator: Boxed<Authenticator>?
     }
 
-    /// What a response leads to, and the changes of state that come with it.
-    private struct Verdict {
-        var judgement = HopMachine.ResponseDecision.deliver
-        var authenticator: Rare<Authenticator>?
+    /// The decision about a response, and the changes of the driver's state that follow from it.
+    private struct ResponseOutcome {
+        var decision = HopMachine.ResponseDecision.deliver
+        var authenticator: Boxed<Authenticator>?
         var question: Question?
-        var cache: Rare<CacheUse>?
-        var distrustsStored = false
-        /// Whether the next transaction requests the whole resource.
+        var cache: Boxed<CacheUse>?
+        var ignoresCacheEntry = false
+        /// Whether the next hop requests the whole resource instead of the rest of a download.
         var startsOver = false
     }
 
-    func hopResponse(_ hop: any HopLoad, _ response: URLResponse, storagePolicy: URLCache.StoragePolicy)
+    func hopReceivedResponse(
+        _ hop: any HopLoad, _ response: URLResponse, storagePolicy: URLCache.StoragePolicy
+    )
         -> HopPlan
     {
         let status = (response as? HTTPURLResponse)?.statusCode
-        let situation = state.withLock { state -> Situation? in
+        let inputs = state.withLock { state -> ResponseInputs? in
             guard state.hop === hop, state.machine.awaitsResponse else { return nil }
-            let isAsked = state.isTransaction && (state.hasAnswered || status == 401 || status == 407)
-            return Situation(
-                request: state.request, announced: state.announced, cache: state.cache,
+            let needsAuthenticator =
+                state.usesNetwork && (state.hasSentAnswer || status == 401 || status == 407)
+            return ResponseInputs(
+                request: state.request, visibleRequest: state.visibleRequest, cache: state.cache,
                 fetchStart: state.fetchStart,
-                redirectCount: state.redirectCount, isTransaction: state.isTransaction, judge: state.judge,
-                authenticator: isAsked ? authenticator(for: state).map { .value($0) } : nil)
+                redirectCount: state.redirectCount, usesNetwork: state.usesNetwork, judge: state.judge,
+                authenticator: needsAuthenticator ? authenticator(for: state).map { .value($0) } : nil)
         }
-        guard let situation else { return .skip }
-        let verdict = judge(response, of: hop, situation, storagePolicy)
+        guard let inputs else { return .skip }
+        let outcome = evaluate(response, of: hop, inputs, storagePolicy)
         // Replaced values are released outside of the lock.
-        var (question, shown, cache): (Question?, URLResponse?, CacheUse?) = (
-            verdict.question, response, verdict.cache?.value
+        var (question, newResponse, cache): (Question?, URLResponse?, CacheUse?) = (
+            outcome.question, response, outcome.cache?.value
         )
         let actions = state.withLock { state -> HopMachine.Actions in
-            if let authenticator = verdict.authenticator { state.authenticator = authenticator }
-            if var new = cache {
-                swap(&state.cache, &new)
-                cache = new
+            if let authenticator = outcome.authenticator { state.authenticator = authenticator }
+            if var newCache = cache {
+                swap(&state.cache, &newCache)
+                cache = newCache
             }
-            if verdict.distrustsStored { state.distrustsStored = true }
-            if verdict.startsOver {
+            if outcome.ignoresCacheEntry { state.ignoresCacheEntry = true }
+            if outcome.startsOver {
                 state.request.setValue(nil, forHTTPHeaderField: "Range")
                 state.request.setValue(nil, forHTTPHeaderField: "If-Range")
             }
             swap(&state.question, &question)
-            swap(&state.response, &shown)
-            let actions = state.machine.handle(.judged(verdict.judgement))
-            if case .ask? = actions.work.first { (state.isPerforming, state.holdsOrders) = (true, true) }
+            swap(&state.response, &newResponse)
+            let actions = state.machine.handle(.responded(outcome.decision))
+            if case .ask? = actions.steps.first { (state.isPerforming, state.queuesCommands) = (true, true) }
             return actions
         }
-        if case .ask? = actions.work.first { return ask(first: actions, hop) }
+        if case .ask? = actions.steps.first { return askDuringCall(actions, hop) }
         var plan: HopPlan?
-        for work in actions.work { plan = perform(work) ?? plan }
-        return obeyed(actions.order, hop, plan ?? .skip)
+        for step in actions.steps { plan = performStep(step) ?? plan }
+        return contentPlan(after: actions.command, hop, plan ?? .skip)
     }
 
-    /// Asks while the transaction waits for the result of its call: if the answer comes at once, the transaction need not
-    /// pause.
-    private func ask(first actions: HopMachine.Actions, _ hop: any HopLoad) -> HopPlan {
-        var answer = HopPlan.pause
+    /// Asks the client inside the hop's call of `hopReceivedResponse`. If the client answers before it returns, the hop does not
+    /// have to pause.
+    private func askDuringCall(_ actions: HopMachine.Actions, _ hop: any HopLoad) -> HopPlan {
+        var result = HopPlan.pause
         var actions: HopMachine.Actions? = actions
         while let current = actions {
             var plan: HopPlan?
-            for work in current.work { plan = perform(work) ?? plan }
-            answer = obeyed(current.order, hop, plan ?? answer)
-            actions = state.withLock { Self.next(&$0) }?.actions
+            for step in current.steps { plan = performStep(step) ?? plan }
+            result = contentPlan(after: current.command, hop, plan ?? result)
+            actions = state.withLock { Self.popQueuedActions(&$0) }?.actions
         }
-        return answer
+        return result
     }
 
-    /// Turns an order into the result of the transaction's call.
-    private func obeyed(_ order: HopMachine.Order, _ hop: any HopLoad, _ plan: HopPlan) -> HopPlan {
-        switch order {
-        case .none, .start, .proceed: return plan
+    /// Returns the result of `hopReceivedResponse` that has the effect of the command: `plan`, unless the command ends the hop.
+    private func contentPlan(after command: HopMachine.Command, _ hop: any HopLoad, _ plan: HopPlan)
+        -> HopPlan
+    {
+        switch command {
+        case .none, .start, .applyPlan: return plan
         case .skip: return .skip
         case .cancel(let error):
             hop.cancel(error)
@@ -144,41 +149,47 @@ extension TaskDriver: HopLoadClient {
         }
     }
 
-    private func judge(
-        _ response: URLResponse, of hop: any HopLoad, _ situation: Situation,
+    /// Decides about a response; stores its cookies and updates the cache.
+    private func evaluate(
+        _ response: URLResponse, of hop: any HopLoad, _ inputs: ResponseInputs,
         _ policy: URLCache.StoragePolicy
-    ) -> Verdict {
-        var verdict = Verdict()
-        guard let response = response as? HTTPURLResponse else { return verdict }
-        if situation.isTransaction {
-            // Before anything is decided, so that the next transaction sends them (U-10.6).
-            HopAssembly.storeCookies(of: response, to: situation.announced, context.settings) {
+    ) -> ResponseOutcome {
+        var outcome = ResponseOutcome()
+        guard let response = response as? HTTPURLResponse else { return outcome }
+        if inputs.usesNetwork {
+            // Cookies are stored before any decision, so that the next hop sends them (U-10.6).
+            HopAssembly.storeCookies(of: response, to: inputs.visibleRequest, context.settings) {
                 guard let evidence = hop.evidence, evidence.isUnproven(at: .now) else { return nil }
-                return situation.judge ?? judge
+                return inputs.judge ?? judge
             }
-            judgeChallenge(response, situation, &verdict)
-            if case .deliver = verdict.judgement { judgeRedirect(response, situation, &verdict) }
+            evaluateChallenge(response, inputs, &outcome)
+            if case .deliver = outcome.decision { evaluateRedirect(response, inputs, &outcome) }
         }
-        if case .deliver = verdict.judgement, order.mustStartOver?(response) ?? false {
-            verdict.judgement = .again
-            verdict.startsOver = true
+        if case .deliver = outcome.decision, definition.mustStartOver?(response) ?? false {
+            outcome.decision = .again
+            outcome.startsOver = true
         }
         if let cache = context.settings.cache {
-            judgeCaching(response, of: hop, situation, policy, cache, &verdict)
+            updateCache(response, of: hop, inputs, policy, cache, &outcome)
         }
-        return verdict
+        return outcome
     }
 
-    private func judgeChallenge(_ response: HTTPURLResponse, _ situation: Situation, _ verdict: inout Verdict)
-    {
-        guard var authenticator = situation.authenticator?.value else { return }
+    private func evaluateChallenge(
+        _ response: HTTPURLResponse, _ inputs: ResponseInputs, _ outcome: inout ResponseOutcome
+    ) {
+        guard var authenticator = inputs.authenticator?.value else { return }
         authenticator.taskCredential = client.driverCredential
-        (verdict.judgement, verdict.question) = Self.judgement(of: authenticator.received(response), nil)
-        verdict.authenticator = .value(authenticator)
+        (outcome.decision, outcome.question) = Self.decision(for: authenticator.received(response), nil)
+        outcome.authenticator = .value(authenticator)
     }
 
-    /// What an authenticator's verdict means for the transaction.
-    static func judgement(of verdict: Authenticator.Verdict, _ refusal: URLError?)
+    /// Returns the decision, and the question if the client is asked, for an authenticator's verdict.
+    ///
+    /// - Parameters:
+    ///   - verdict: The verdict about a response or an answer.
+    ///   - refusal: The error of a refused tunnel; nil if there is a response to deliver.
+    static func decision(for verdict: Authenticator.Verdict, _ refusal: URLError?)
         -> (HopMachine.ResponseDecision, Question?)
     {
         switch verdict {
@@ -189,73 +200,77 @@ extension TaskDriver: HopLoadClient {
         }
     }
 
-    private func judgeRedirect(_ response: HTTPURLResponse, _ situation: Situation, _ verdict: inout Verdict)
-    {
+    private func evaluateRedirect(
+        _ response: HTTPURLResponse, _ inputs: ResponseInputs, _ outcome: inout ResponseOutcome
+    ) {
         switch RedirectRule.verdict(
-            on: response, to: situation.request, context.settings.lupine,
-            followed: situation.redirectCount, isWebSocket: order.kind == .webSocket)
+            on: response, to: inputs.request, context.settings.lupine,
+            followed: inputs.redirectCount, isWebSocket: definition.kind == .webSocket)
         {
         case .none: break
         case .proposal(let proposal):
-            verdict.judgement = .ask
-            verdict.question = .redirect(response, proposal)
+            outcome.decision = .ask
+            outcome.question = .redirect(response, proposal)
         case .failure(let error):
-            verdict.judgement = .fail(error)
+            outcome.decision = .fail(error)
         }
     }
 
-    private func judgeCaching(
-        _ response: HTTPURLResponse, of hop: any HopLoad, _ situation: Situation,
-        _ policy: URLCache.StoragePolicy, _ cache: URLCache, _ verdict: inout Verdict
+    /// Removes the entries that the response invalidates (RFC 9111 §4.4), handles a 304, or starts to collect the content.
+    private func updateCache(
+        _ response: HTTPURLResponse, of hop: any HopLoad, _ inputs: ResponseInputs,
+        _ policy: URLCache.StoragePolicy, _ cache: URLCache, _ outcome: inout ResponseOutcome
     ) {
-        for url in CacheRule.invalidatedURLs(by: situation.request, response: response) {
+        for url in CacheRule.invalidatedURLs(by: inputs.request, response: response) {
             cache.invalidate(url)
         }
-        guard case .deliver = verdict.judgement else { return }
-        var use = situation.cache
+        guard case .deliver = outcome.decision else { return }
+        var use = inputs.cache
         if let entry = use.takeRevalidated() {
             if response.statusCode == 304 {
-                let source = { [self] in provenance(of: hop, situation, use.reader) }
-                return judgeConfirmation(response, of: entry, use, situation, cache, source, &verdict)
+                let source = { [self] in provenance(of: hop, inputs, use.reader) }
+                return handleNotModified(response, of: entry, use, inputs, cache, source, &outcome)
             }
         }
-        guard use.storesFor != nil else { return }
+        guard use.storageRequest != nil else { return }
         let reader = use.reader
-        let isCollecting = use.collect(response, policy, for: cache, at: context.clock.date()) {
-            provenance(of: hop, situation, reader)
+        let isCollecting = use.beginCollecting(response, policy, for: cache, at: context.clock.date()) {
+            provenance(of: hop, inputs, reader)
         }
-        if isCollecting { verdict.cache = .value(use) }
+        if isCollecting { outcome.cache = .value(use) }
     }
 
-    /// Handles a 304: the stored response is still valid, or the server means another version, which is not stored (U-12.13).
-    private func judgeConfirmation(
-        _ response: HTTPURLResponse, of entry: CacheEntry, _ use: CacheUse, _ situation: Situation,
-        _ cache: URLCache, _ provenance: () -> CacheProvenance, _ verdict: inout Verdict
+    /// Handles a 304 (RFC 9111 §4.3.4): delivers the stored response, or repeats the request without the cache if the 304 is
+    /// about a version that is not stored (U-12.13).
+    private func handleNotModified(
+        _ response: HTTPURLResponse, of entry: CacheEntry, _ use: CacheUse, _ inputs: ResponseInputs,
+        _ cache: URLCache, _ provenance: () -> CacheProvenance, _ outcome: inout ResponseOutcome
     ) {
         guard let stored = entry.httpResponse, CacheRule.selects(response, stored) else {
-            verdict.judgement = .again
-            verdict.distrustsStored = true
+            outcome.decision = .again
+            outcome.ignoresCacheEntry = true
             return
         }
-        let request = use.storesFor ?? situation.request
+        let request = use.storageRequest ?? inputs.request
         let joined = entry.provenance.joined(by: provenance())
         let refreshed = entry.refreshed(
-            by: response, for: request, requestTime: situation.fetchStart, responseTime: context.clock.date(),
+            by: response, for: request, requestTime: inputs.fetchStart, responseTime: context.clock.date(),
             provenance: joined ?? entry.provenance, identifying: context.settings.identifyingFields)
-        if use.storesFor != nil, joined != nil { cache.update(refreshed, for: request) }
-        verdict.judgement = .cached
-        verdict.cache = .value(CacheUse(answer: refreshed))
+        if use.storageRequest != nil, joined != nil { cache.update(refreshed, for: request) }
+        outcome.decision = .cached
+        outcome.cache = .value(CacheUse(deliveredEntry: refreshed))
     }
 
-    /// The provenance of the transaction's content. If the connection was not accepted by the default evaluation, the first
-    /// call runs that evaluation: on the connection's loop, and only for responses that may be stored.
+    /// Returns the provenance of the hop's content. If another judge than the default evaluation has accepted the connection, the
+    /// first call runs the default evaluation, on the connection's loop. Called only for responses that may be stored.
     private func provenance(
-        of hop: any HopLoad, _ situation: Situation, _ reader: CacheRequester?
+        of hop: any HopLoad, _ inputs: ResponseInputs, _ reader: CacheRequester?
     ) -> CacheProvenance {
-        guard situation.isTransaction else { return .program }
+        guard inputs.usesNetwork else { return .program }
         guard let evidence = hop.evidence else {
-            let way = reader?.route.map { context.engine.wayTaken($0, to: situation.announced.url) }
-            return way.map { CacheProvenance(.plain(route: $0)) } ?? .plain
+            guard let route = reader?.route else { return .plain }
+            return CacheProvenance(
+                .plain(route: context.engine.wayTaken(route, to: inputs.visibleRequest.url)))
         }
         let facts = evidence.chainFacts(at: .now)
         return CacheProvenance(
@@ -268,33 +283,33 @@ extension TaskDriver: HopLoadClient {
 
     // MARK: the content
 
-    func hopKeepsChunks(_ hop: any HopLoad) -> Bool { client.driverKeepsChunks }
+    func hopWantsSeparateChunks(_ hop: any HopLoad) -> Bool { client.driverWantsSeparateChunks }
 
-    func hopReceived(_ hop: any HopLoad, _ data: Data) -> Demand {
-        let (isWanted, voided) = state.withLock { state -> (Bool, URL?) in
+    func hopReceivedContent(_ hop: any HopLoad, _ data: Data) -> Demand {
+        let (isWanted, invalidatedURL) = state.withLock { state -> (Bool, URL?) in
             guard state.hop === hop, state.machine.isRunning else { return (false, nil) }
-            return (true, state.cache.take(data) ? nil : state.cache.voided)
+            return (true, state.cache.collect(data) ? nil : state.cache.invalidatedURL)
         }
         guard isWanted else { return .enough }
-        if let voided { context.settings.cache?.invalidate(voided) }
-        return answered(client.driverReceived(data))
+        if let invalidatedURL { context.settings.cache?.invalidate(invalidatedURL) }
+        return noteDemand(client.driverReceivedContent(data))
     }
 
     func hopSpliced(_ hop: any HopLoad, _ count: Int) -> Demand {
-        guard isHeard(hop) else { return .enough }
-        return answered(client.driverSpliced(count))
+        guard isActive(hop) else { return .enough }
+        return noteDemand(client.driverSpliced(count))
     }
 
-    /// Content that the client has not taken in full is not collected.
-    private func answered(_ demand: Demand) -> Demand {
+    /// Stops collecting content for the cache if the client wants no more of it. Returns `demand`.
+    private func noteDemand(_ demand: Demand) -> Demand {
         switch demand {
         case .more, .pause: break
-        case .enough: state.withLock { $0.cache.giveUp() }
+        case .enough: state.withLock { $0.cache.stopCollecting() }
         }
         return demand
     }
 
-    // MARK: elsewhere, and the end
+    // MARK: redirects of a URLProtocol, and the end
 
     func hopRedirected(_ hop: any HopLoad, to request: URLRequest, response: URLResponse) {
         let count = state.withLock { state in
@@ -302,14 +317,16 @@ extension TaskDriver: HopLoadClient {
         }
         guard let count else { return }
         let isAllowed = count < RedirectRule.limit
-        let judgement: HopMachine.ResponseDecision =
+        let decision: HopMachine.ResponseDecision =
             isAllowed
             ? .ask
             : .fail(RedirectRule.tooManyRedirects(from: response.url, to: request.url?.absoluteString))
-        var (shown, question): (URLResponse?, Question?) = (response, .protocolRedirect(response, request))
-        handle(.judged(judgement)) { state in
+        var (newResponse, question): (URLResponse?, Question?) = (
+            response, .protocolRedirect(response, request)
+        )
+        handle(.responded(decision)) { state in
             guard state.hop === hop, state.machine.awaitsResponse else { return }
-            swap(&state.response, &shown)
+            swap(&state.response, &newResponse)
             swap(&state.question, &question)
         }
     }
@@ -317,12 +334,12 @@ extension TaskDriver: HopLoadClient {
     func hopEnded(_ hop: any HopLoad, _ error: (any Error)?, _ metrics: HopMetrics) {
         var authenticator: Authenticator?
         var refusal: (HopMachine.ResponseDecision, Question?)?
-        let loading = error as? URLError
-        if let error = loading, let head = Self.refusedTunnel(error),
+        let urlError = error as? URLError
+        if let error = urlError, let head = Self.refusedTunnel(error),
             var found = state.withLock({ $0.machine.awaitsResponse ? $0.authenticator?.value : nil })
         {
             found.taskCredential = client.driverCredential
-            refusal = Self.judgement(of: found.refused(tunnel: head), error)
+            refusal = Self.decision(for: found.refused(tunnel: head), error)
             authenticator = found
         }
         let end = error.map(HopMachine.HopEnd.failure) ?? .success
@@ -332,25 +349,26 @@ extension TaskDriver: HopLoadClient {
             state.hop = nil
             state.hasConnected = state.hasConnected || hasConnected
             state.hops.append(metrics)
-            var meaning = HopMachine.Meaning.end
-            if let refusal, let authenticator {
+            var meaning = HopMachine.EndMeaning.end
+            if let (decision, question) = refusal, let authenticator {
                 state.authenticator = .value(authenticator)
-                state.question = refusal.1
-                meaning = .refused(refusal.0)
+                state.question = question
+                meaning = .refused(decision)
             } else if error != nil {
-                let waits = context.settings.waitsForConnectivity && state.isTransaction
-                if waits, loading?.code == .notConnectedToInternet, !state.hasConnected {
+                let waits = context.settings.waitsForConnectivity && state.usesNetwork
+                if waits, urlError?.code == .notConnectedToInternet, !state.hasConnected {
                     meaning = .noNetwork
                 }
             } else if state.cache.isCollecting {
                 meaning = .storable
             }
-            return (Self.take(state.machine.handle(.hopEnded(end, meaning)), &state), true)
+            return (Self.claim(state.machine.handle(.hopEnded(end, meaning)), &state), true)
         }
-        if let actions { perform(actions, nil) }
+        if let actions { performActions(actions, nil) }
     }
 
-    /// The response head with which a proxy has refused to open a tunnel without authentication (U-11.17).
+    /// Returns the response head with which a proxy has refused to open a tunnel without authentication (U-11.17); nil for other
+    /// errors.
     private static func refusedTunnel(_ error: URLError) -> ResponseHead? {
         guard let cause = error.userInfo[NSUnderlyingErrorKey] as? TransportError,
             case .tunnel(_, .authenticationRequired(let head)) = cause
@@ -366,7 +384,7 @@ extension HopMetrics {
     }
 }
 
-/// Handles an upgraded connection that is not wanted.
+/// Handles the upgraded connection of a hop that is no longer active.
 private final class UnwantedUpgrade: UpgradeHandler {
     func received(_ bytes: Span<UInt8>) -> Demand { .enough }
     func drained() {}

@@ -4,69 +4,70 @@ internal import Foundation
 internal import LupineTLS
 internal import LupineTransport
 
-/// Prepares the next transaction: the request that is sent, the cached response for it, and the load that carries it out.
+/// Prepares the next hop: completes its request, looks for a cached response, and creates the `HopLoad`.
 extension TaskDriver {
-    /// The inputs of the next transaction.
-    private struct Plan: Sendable {
+    /// The part of the driver's state that the preparation of a hop needs, read once at its beginning.
+    private struct Inputs: Sendable {
         var request: URLRequest
-        var body: TaskOrder.Body
+        var body: TaskDefinition.Body
         var move: RedirectMove
         var credential: URLCredential?
-        var streams: Set<ObjectIdentifier>
+        var sentStreams: Set<ObjectIdentifier>
         var deadline: Instant?
         var priority: Float
         var loop: EventLoop?
         var isSuspended: Bool
-        var distrustsStored: Bool
-        var authenticator: Rare<Authenticator>?
-        /// Who decides about the server of the transaction's connection.
+        var ignoresCacheEntry: Bool
+        var authenticator: Boxed<Authenticator>?
+        /// The judge of the server of the hop's connection; nil if nothing depends on it.
         var judge: TrustJudge?
     }
 
-    /// Prepares the next transaction. If this is a loop and code of the program's may be called, another thread does it: after
-    /// a redirect or an answer to a challenge, this is mostly the loop of the previous transaction, and other connections wait
-    /// for it (O-7).
+    /// Prepares the next hop. If the calling thread is an event loop and the preparation may call the program's code, another
+    /// thread prepares the hop: other connections must not wait for the program (O-7). After a redirect or an answer to a
+    /// challenge, the caller is usually the loop of the previous hop.
     func prepare() {
-        guard EventLoop.current != nil, asksTheProgram else { return makePlan() }
-        handle(.ready, elsewhere: true) { state in
-            if state.machine.isPreparing { state.next = { self.makePlan() } }
+        guard EventLoop.current != nil, mayCallProgram else { return beginPreparing() }
+        handle(.canContinuePreparing, asynchronously: true) { state in
+            if state.machine.isPreparing { state.preparationStep = { self.beginPreparing() } }
         }
     }
 
-    /// Whether classes of the program's are asked about the transaction, or a body stream of the program's for its status.
-    private var asksTheProgram: Bool {
-        context.loads.asksProgram(context) || state.withLock { !$0.streams.isEmpty }
+    /// Whether the preparation may call the program's code: its `URLProtocol` classes, or the status of its body stream.
+    private var mayCallProgram: Bool {
+        context.loads.asksProgram(context) || state.withLock { !$0.sentStreams.isEmpty }
     }
 
-    /// Starts the preparation, which ends with the start of a transaction.
-    private func makePlan() {
-        var plan = state.withLock { state in
+    /// Starts the preparation. It ends with the event `.prepared`.
+    private func beginPreparing() {
+        var inputs = state.withLock { state in
             state.request.makeAbsolute()
-            return Plan(
+            return Inputs(
                 request: state.request, body: state.body, move: state.move,
-                credential: state.redirectCredential, streams: state.streams, deadline: state.deadline,
+                credential: state.redirectCredential, sentStreams: state.sentStreams,
+                deadline: state.deadline,
                 priority: state.priority, loop: state.loop, isSuspended: state.isSuspended,
-                distrustsStored: state.distrustsStored,
+                ignoresCacheEntry: state.ignoresCacheEntry,
                 authenticator: state.authenticator)
         }
-        if let deadline = plan.deadline, deadline <= context.clock.now() { return fail(timeOut) }
-        if let stream = Self.spentStream(plan) {
-            return fail(.loading(.requestBodyStreamExhausted, url: plan.request.url, reason: stream))
+        if let deadline = inputs.deadline, deadline <= context.clock.now() { return fail(timeOut) }
+        if let reason = Self.reasonStreamIsSpent(inputs) {
+            return fail(.loading(.requestBodyStreamExhausted, url: inputs.request.url, reason: reason))
         }
-        // Determined once: a delegate may be gone when the response arrives, and the response's cookies would be stored under
-        // another judge.
-        if mayBeJudged(plan.request) { plan.judge = judge }
+        // Determined once: if the delegate were released before the response arrives, the response's cookies would be stored
+        // under another judge.
+        if judgeMatters(for: inputs.request) { inputs.judge = judge }
         let assembly = HopAssembly(
-            request: plan.request, kind: order.kind, body: plan.body, move: plan.move,
-            settings: context.settings, judge: plan.judge)
+            request: inputs.request, kind: definition.kind, body: inputs.body, move: inputs.move,
+            settings: context.settings, judge: inputs.judge)
         do throws(URLError) {
-            authorize(try assembly.assembled(), plan)
+            prepareAuthentication(try assembly.assembled(), inputs)
         } catch { fail(error) }
     }
 
-    /// Whether it matters for the request who decides about servers: what comes over TLS is stored separately by that, and
-    /// cookies stored that way may be sent.
-    private func mayBeJudged(_ request: URLRequest) -> Bool {
+    /// Whether the request depends on the judge of the server: cookies and responses that came over TLS are stored separately for
+    /// each judge, and such cookies may also be sent without TLS.
+    private func judgeMatters(for request: URLRequest) -> Bool {
         switch request.contents.value.scheme {
         case .https, .wss: true
         case .http, .ws: context.settings.cookieStorage?.hasUncheckedCookies ?? false
@@ -74,63 +75,67 @@ extension TaskDriver {
         }
     }
 
-    /// Continues with `step` when what the preparation waited for is available, unless the load has ended meanwhile.
-    private func go(on step: @escaping @Sendable () -> Void) {
-        handle(.ready) { state in
-            // A step that is stored after the end would never be released.
-            if state.machine.isPreparing { state.next = step }
+    /// Continues the preparation with `step`, unless the load has ended meanwhile.
+    private func continuePreparing(with step: @escaping @Sendable () -> Void) {
+        handle(.canContinuePreparing) { state in
+            // Stored after the end of the load, the step would never be released.
+            if state.machine.isPreparing { state.preparationStep = step }
         }
     }
 
-    /// Fails the preparation, never in the caller's stack.
-    private func fail(_ error: URLError) { handle(.prepared(.fail(error)), elsewhere: true) }
+    /// Ends the load with `error`. The client is not called in the caller's stack.
+    private func fail(_ error: URLError) { handle(.prepared(.fail(error)), asynchronously: true) }
 
-    /// A stream is sent only once: the bytes that were read from it are gone (U-10.7).
-    private static func spentStream(_ plan: Plan) -> String? {
-        guard case .request = plan.body, case .stream(let stream) = plan.request.contents.value.body,
-            plan.streams.contains(ObjectIdentifier(stream.value)), stream.value.streamStatus != .notOpen
+    /// Returns the reason if the request's body stream cannot be sent because it has been read before (U-10.7); otherwise nil.
+    private static func reasonStreamIsSpent(_ inputs: Inputs) -> String? {
+        guard case .request = inputs.body, case .stream(let stream) = inputs.request.contents.value.body,
+            inputs.sentStreams.contains(ObjectIdentifier(stream.value)), stream.value.streamStatus != .notOpen
         else { return nil }
         return "the body stream was sent already"
     }
 
     // MARK: answers to challenges
 
-    /// Adds the answers to challenges of servers and proxies, as far as they are known.
-    private func authorize(_ request: URLRequest, _ plan: Plan) {
-        guard let url = Self.url(of: request, with: plan.credential) else {
+    /// Finds the answers to challenges of the server and the proxy that are known in advance, and hashes the body if a Digest
+    /// answer needs that. Continues with `addAuthentication`.
+    private func prepareAuthentication(_ request: URLRequest, _ inputs: Inputs) {
+        guard let url = Self.url(of: request, with: inputs.credential) else {
             return fail(.loading(.unsupportedURL, url: nil, reason: "the request has no URL"))
         }
-        let proxy = context.engine.authenticationProxy(for: url, isWebSocket: order.kind == .webSocket)
-        if plan.authenticator == nil, proxy == nil, context.authentication.isEmpty {
-            return lookUp(request, [:], plan)
+        let proxy = context.engine.authenticationProxy(for: url, isWebSocket: definition.kind == .webSocket)
+        if inputs.authenticator == nil, proxy == nil, context.authentication.isEmpty {
+            return addAuthentication(request, [:], inputs)
         }
-        var authenticator = plan.authenticator?.value ?? newAuthenticator
+        var authenticator = inputs.authenticator?.value ?? newAuthenticator
         authenticator.taskCredential = client.driverCredential
-        authenticator.begin(AuthenticationMessage(request, body: plan.body, url: url, proxy: proxy))
-        var plan = plan
-        plan.authenticator = .value(authenticator)
-        guard let hash = authenticator.contentHash else { return lookUp(request, [:], plan) }
-        hash.compute { [self, plan] hashes in go { self.lookUp(request, hashes, plan) } }
+        authenticator.begin(AuthenticationMessage(request, body: inputs.body, url: url, proxy: proxy))
+        var inputs = inputs
+        inputs.authenticator = .value(authenticator)
+        guard let hash = authenticator.contentHash else { return addAuthentication(request, [:], inputs) }
+        hash.compute { [self, inputs] hashes in
+            continuePreparing { self.addAuthentication(request, hashes, inputs) }
+        }
     }
 
     private var newAuthenticator: Authenticator {
         Authenticator(
             memory: context.authentication, storage: context.settings.credentialStorage,
-            request: order.request,
+            request: definition.request,
             identifiesUser: context.settings.additionalHeaders["Authorization"] != nil)
     }
 
-    /// The authenticator for the challenge in the response. A request that was sent without one has answered no challenge.
+    /// Returns the authenticator for a challenge in the response: that of the request, or a new one for a request that was sent
+    /// without an answer. Nil if the request has no URL.
     func authenticator(for state: State) -> Authenticator? {
         if let authenticator = state.authenticator { return authenticator.value }
-        guard let url = Self.url(of: state.announced, with: state.redirectCredential) else { return nil }
+        guard let url = Self.url(of: state.visibleRequest, with: state.redirectCredential) else { return nil }
         var authenticator = newAuthenticator
         authenticator.recordUnanswered(
-            AuthenticationMessage(state.announced, body: state.body, url: url, proxy: nil))
+            AuthenticationMessage(state.visibleRequest, body: state.body, url: url, proxy: nil))
         return authenticator
     }
 
-    /// The request's URL, with the user and password that the target of a redirect contained.
+    /// Returns the request's URL with the user and password of `credential`, which the target of a redirect contained.
     private static func url(of request: URLRequest, with credential: URLCredential?) -> URL? {
         guard let url = request.url, let credential,
             var parts = URLComponents(url: url, resolvingAgainstBaseURL: true)
@@ -141,72 +146,81 @@ extension TaskDriver {
 
     // MARK: the cache
 
-    private func lookUp(_ request: URLRequest, _ hashes: [MessageDigest: [UInt8]], _ plan: Plan) {
-        guard var authenticator = plan.authenticator?.value else {
-            return lookUp(Prepared(announced: request, sent: request, fields: AuthenticationFields()), plan)
+    /// Adds the value of `Authorization` to the request, and continues with the cache.
+    private func addAuthentication(
+        _ request: URLRequest, _ hashes: [MessageDigest: [UInt8]], _ inputs: Inputs
+    ) {
+        guard var authenticator = inputs.authenticator?.value else {
+            return lookUpInCache(
+                PreparedRequest(visibleRequest: request, sent: request, fields: AuthenticationFields()),
+                inputs)
         }
         let fields = authenticator.fields(hashes)
-        var plan = plan
-        plan.authenticator = .value(authenticator)
+        var inputs = inputs
+        inputs.authenticator = .value(authenticator)
         var sent = request
         if let value = fields.authorization { sent.headerList.set("Authorization", value) }
-        lookUp(Prepared(announced: request, sent: sent, fields: fields), plan)
+        lookUpInCache(PreparedRequest(visibleRequest: request, sent: sent, fields: fields), inputs)
     }
 
-    private func lookUp(_ hop: Prepared, _ plan: Plan) {
-        let sent = hop.sent
-        switch (order.kind, sent.contents.value.scheme) {
-        case (.webSocket, _), (_, .file), (_, .data): return load(hop, plan, CacheUse())
+    /// Looks up the request in the cache if the load may use it, and continues with the entry.
+    private func lookUpInCache(_ prepared: PreparedRequest, _ inputs: Inputs) {
+        let sent = prepared.sent
+        switch (definition.kind, sent.contents.value.scheme) {
+        case (.webSocket, _), (_, .file), (_, .data): return makeHop(prepared, inputs, CacheUse())
         case (.data, _), (.upload, _), (.download, _): break
         }
         let policy = context.settings.requestCachePolicy
-        if hasNothingToDoWithCaches(sent) { return load(hop, plan, CacheUse()) }
-        let reader = cacheReader(for: sent, plan)
-        guard let cache = context.settings.cache, let reader, !plan.distrustsStored,
+        if bypassesCaches(sent) { return makeHop(prepared, inputs, CacheUse()) }
+        let reader = cacheReader(for: sent, inputs)
+        guard let cache = context.settings.cache, let reader, !inputs.ignoresCacheEntry,
             CacheDecision.needsEntry(for: sent, configuration: policy)
-        else { return decide(hop, plan, nil, reader, mayBeStored: true) }
+        else { return applyCacheDecision(prepared, inputs, nil, reader, mayHaveEntry: true) }
         switch cache.lookUpInMemory(sent, for: reader) {
-        case .known(let entry): decide(hop, plan, entry, isInMemory: true, reader, mayBeStored: entry != nil)
+        case .known(let entry):
+            applyCacheDecision(prepared, inputs, entry, isInMemory: true, reader, mayHaveEntry: entry != nil)
         case .onDisk:
-            cache.lookUp(sent, for: reader) { [self, plan] entry in
-                go { self.decide(hop, plan, entry, reader, mayBeStored: entry != nil) }
+            cache.lookUp(sent, for: reader) { [self, inputs] entry in
+                continuePreparing {
+                    self.applyCacheDecision(prepared, inputs, entry, reader, mayHaveEntry: entry != nil)
+                }
             }
         }
     }
 
-    /// Who may read stored responses for this request: determined by the trust policy, the client certificate and the proxy of
-    /// the connection that would be opened now.
-    private func cacheReader(for request: URLRequest, _ plan: Plan) -> CacheRequester? {
-        // Sent in the clear.
-        let isOpen = request.contents.value.scheme == .http
+    /// Returns the requester whose stored responses may answer the request. It is identified by the trust policy, client
+    /// certificate and proxy of the connection that would be opened now. Nil if the cache is not used.
+    private func cacheReader(for request: URLRequest, _ inputs: Inputs) -> CacheRequester? {
+        let isPlaintext = request.contents.value.scheme == .http
         guard request.httpMethod == "GET", let url = request.url,
-            let shared = isOpen ? context.openCacheReader : context.cacheReader
+            let sessionReader = isPlaintext ? context.openCacheReader : context.cacheReader
         else { return nil }
-        let fields = shared.identifyingFields
-        if isOpen {
-            let user = plan.authenticator?.value.proxyCredential
-            guard let way = context.engine.way(to: url, as: user) else { return shared }
+        let fields = sessionReader.identifyingFields
+        if isPlaintext {
+            let proxyCredential = inputs.authenticator?.value.proxyCredential
+            guard let route = context.engine.way(to: url, as: proxyCredential) else { return sessionReader }
             return CacheRequester(
-                policy: shared.policy, client: shared.client, route: way, identifyingFields: fields)
+                policy: sessionReader.policy, client: sessionReader.client, route: route,
+                identifyingFields: fields)
         }
-        let judge = plan.judge ?? judge
-        let mayIdentify = context.settings.mayIdentify(to: url, after: plan.move)
-        let client = mayIdentify ? chosenClient(at: url) ?? shared.client : nil
-        if judge.objects.isEmpty, client == shared.client { return shared }
+        let judge = inputs.judge ?? judge
+        let mayIdentify = context.settings.mayIdentify(to: url, after: inputs.move)
+        let client = mayIdentify ? chosenClientFingerprint(at: url) ?? sessionReader.client : nil
+        if judge.objects.isEmpty, client == sessionReader.client { return sessionReader }
         return CacheRequester(
-            policy: judge.objects.isEmpty ? shared.policy : .judge(judge), client: client,
+            policy: judge.objects.isEmpty ? sessionReader.policy : .judge(judge), client: client,
             identifyingFields: fields)
     }
 
-    /// Who decides about the servers of the task's connections.
+    /// The judge of the servers of the task's connections.
     var judge: TrustJudge {
         TrustJudge(
             objects: client.driverJudges, evaluator: context.engine.evaluator, roots: context.rootsName)
     }
 
-    /// The fingerprint of the client certificate that the task has chosen in a challenge of this URL's origin, and presents there
-    /// from then on.
-    private func chosenClient(at url: URL) -> SHA256Digest? {
+    /// Returns the fingerprint of the client certificate that the task has chosen in a challenge of the URL's origin; nil if it
+    /// has chosen none. The task's later connections to that origin present the same certificate.
+    private func chosenClientFingerprint(at url: URL) -> SHA256Digest? {
         guard let trust = state.withLock({ $0.trust }), let host = url.hostName,
             case .identity(let identity)? = trust.choice(
                 host: HostName.canonical(host), port: UInt16(clamping: url.port ?? 443))
@@ -214,9 +228,9 @@ extension TaskDriver {
         return identity.certificate.fingerprint
     }
 
-    /// Whether the session has no cache, and the request has no fields that concern caches on the way to the server, either: most
-    /// requests have only the session's own fields.
-    private func hasNothingToDoWithCaches(_ request: URLRequest) -> Bool {
+    /// Whether no cache is concerned: the session has none, and the request has no fields for caches on the way to the server. It
+    /// is enough to compare with the session's own fields, because most requests have no others.
+    private func bypassesCaches(_ request: URLRequest) -> Bool {
         let settings = context.settings
         guard settings.cache == nil, !settings.additionalHeadersAffectCaching,
             request.headerList.fields == settings.additionalHeaders.fields
@@ -228,85 +242,100 @@ extension TaskDriver {
     }
 
     /// A request in two forms: as the program sees it, and as it is sent so far.
-    private struct Prepared: Sendable {
-        /// The current request as the program sees it: without answers to challenges and conditional fields of the cache.
-        let announced: URLRequest
+    private struct PreparedRequest: Sendable {
+        /// The request without answers to challenges and conditional fields of the cache.
+        let visibleRequest: URLRequest
         var sent: URLRequest
+        /// The answers to challenges.
         let fields: AuthenticationFields
 
-        /// The same with these fields set.
-        func setting(_ added: [HeaderList.Field]) -> Prepared {
-            var hop = self
-            for field in added { hop.sent.headerList.set(field.name, field.value) }
-            return hop
+        /// Returns the request with the fields set in `sent`.
+        func setting(_ added: [HeaderList.Field]) -> PreparedRequest {
+            var prepared = self
+            for field in added { prepared.sent.headerList.set(field.name, field.value) }
+            return prepared
         }
     }
 
+    /// Ends the preparation as the `CacheDecision` for the request says: delivers the entry, creates a hop, or fails.
+    ///
     /// - Parameters:
-    ///   - isInMemory: Whether the entry was in memory, and so was found by the thread that started the load.
-    ///   - mayBeStored: Whether the cache may already have an entry for the request: false only if a look-up found none.
-    private func decide(
-        _ hop: Prepared, _ plan: Plan, _ entry: CacheEntry?, isInMemory: Bool = false,
+    ///   - prepared: The request.
+    ///   - inputs: The inputs of the preparation.
+    ///   - entry: The entry that the cache has for the request, if any.
+    ///   - isInMemory: Whether the entry was in memory, so that the calling thread is the one that started the load.
+    ///   - reader: The cache reader; nil if the cache is not used.
+    ///   - mayHaveEntry: Whether the cache may have an entry for the request: false only if a look-up found none.
+    private func applyCacheDecision(
+        _ prepared: PreparedRequest, _ inputs: Inputs, _ entry: CacheEntry?, isInMemory: Bool = false,
         _ reader: CacheRequester?,
-        mayBeStored: Bool
+        mayHaveEntry: Bool
     ) {
         let policy = context.settings.requestCachePolicy
-        let stored = mayStore ? hop.sent : nil
-        switch CacheDecision(for: hop.sent, configuration: policy, entry: entry, at: context.clock.date()) {
+        let storageRequest = mayStore ? prepared.sent : nil
+        switch CacheDecision(
+            for: prepared.sent, configuration: policy, entry: entry, at: context.clock.date())
+        {
         case .use(let entry):
-            var (sent, announced, cache) = (hop.announced, hop.announced, CacheUse(answer: entry))
-            let authorization = hop.fields.authorization
-            // In this stack only if no code of the program's is called (a response of its own class would be asked for its
-            // length), and not on a loop, which has other connections.
-            let isHere =
+            var (sent, visibleRequest, cache) = (
+                prepared.visibleRequest, prepared.visibleRequest, CacheUse(deliveredEntry: entry)
+            )
+            let authorization = prepared.fields.authorization
+            // Delivered in the caller's stack only if that calls no code of the program's and the caller is not a loop, which
+            // has other connections. A response of the program's own class would be asked for its length.
+            let isSynchronous =
                 isInMemory && EventLoop.current == nil && entry.response.response.isOfTheLibrary
-                && client.driverOnlyQueues
-            handle(.prepared(.answer), elsewhere: !isHere) { state in
+                && client.driverDefersCallbacks
+            handle(.prepared(.cached), asynchronously: !isSynchronous) { state in
                 guard state.machine.isPreparing else { return }
                 swap(&state.sent, &sent)
-                swap(&state.announced, &announced)
+                swap(&state.visibleRequest, &visibleRequest)
                 swap(&state.cache, &cache)
                 state.authorization = authorization
             }
         case .fail:
-            let address = hop.sent.url?.withoutUserInfo.absoluteString ?? ""
+            let address = prepared.sent.url?.withoutUserInfo.absoluteString ?? ""
             fail(
                 .loading(
-                    .resourceUnavailable, url: hop.sent.url,
+                    .resourceUnavailable, url: prepared.sent.url,
                     reason:
                         "the cache has no answer for \(address), and the request's cachePolicy is not to load it"
                 ))
         case .revalidate(let entry, let added):
-            load(
-                hop.setting(added), plan,
-                CacheUse(storesFor: stored, supersedes: hop.sent.url, revalidates: entry, reader: reader))
-        case .load(let added):
-            let isKept = stored != nil && CacheRule.key(of: hop.sent) != nil
-            load(
-                added.isEmpty ? hop : hop.setting(added), plan,
+            makeHop(
+                prepared.setting(added), inputs,
                 CacheUse(
-                    storesFor: stored, supersedes: isKept && mayBeStored ? stored?.url : nil, reader: reader))
+                    storageRequest: storageRequest, supersededURL: prepared.sent.url, revalidatedEntry: entry,
+                    reader: reader))
+        case .load(let added):
+            let isStorable = storageRequest != nil && CacheRule.key(of: prepared.sent) != nil
+            makeHop(
+                added.isEmpty ? prepared : prepared.setting(added), inputs,
+                CacheUse(
+                    storageRequest: storageRequest,
+                    supersededURL: isStorable && mayHaveEntry ? storageRequest?.url : nil, reader: reader))
         case .bypass:
-            load(hop, plan, CacheUse())
+            makeHop(prepared, inputs, CacheUse())
         }
     }
 
-    /// Whether responses of this task are stored (U-12.4).
+    /// Whether responses of this task may be stored (U-12.4).
     private var mayStore: Bool {
-        context.settings.cache != nil && (order.kind == .data || order.kind == .upload)
+        context.settings.cache != nil && (definition.kind == .data || definition.kind == .upload)
     }
 
     // MARK: the hop
 
-    private func load(_ hop: Prepared, _ plan: Plan, _ cache: CacheUse) {
-        var sent = hop.sent
-        order.addHandshakeFields?(&sent)
+    /// Creates the hop's load, and ends the preparation: the machine then starts the load.
+    private func makeHop(_ prepared: PreparedRequest, _ inputs: Inputs, _ cache: CacheUse) {
+        var sent = prepared.sent
+        definition.addHandshakeFields?(&sent)
         let transfer = context.engine.reporter == nil ? nil : newTransfer
-        let authorization = hop.fields.authorization
-        let request = hopRequest(sent, hop.fields, plan, transfer)
-        let hasAnswered =
+        let authorization = prepared.fields.authorization
+        let request = hopRequest(sent, prepared.fields, inputs, transfer)
+        let hasSentAnswer =
             authorization != nil || request.proxyAuthorization != nil || request.tunnelAuthorizer != nil
-        guard let made = context.loads.make(request, context, client, self) else {
+        guard let newHop = context.loads.make(request, context, client, self) else {
             let scheme = sent.url?.scheme ?? ""
             return fail(
                 .loading(
@@ -319,52 +348,54 @@ extension TaskDriver {
             if case .stream(let stream) = sent.contents.value.body { ObjectIdentifier(stream.value) } else {
                 nil
             }
-        if let transfer, made.load is NetworkLoad { noteTransfer(transfer) }
-        if plan.isSuspended { made.load.setSuspended(true) }
-        let wantsAlarm = !made.isTransaction
+        if let transfer, newHop.load is NetworkLoad { recordTransfer(transfer) }
+        if inputs.isSuspended { newHop.load.setSuspended(true) }
+        let needsAlarm = !newHop.usesNetwork
         let now = context.clock.date()
-        var priority = plan.priority
-        // The previous transaction's values are released outside of the lock.
-        var (announced, cache, response): (URLRequest, CacheUse, URLResponse?) = (hop.announced, cache, nil)
+        var priority = inputs.priority
+        // The previous hop's values are released outside of the lock.
+        var (visibleRequest, cache, response): (URLRequest, CacheUse, URLResponse?) = (
+            prepared.visibleRequest, cache, nil
+        )
         handle(.prepared(.load)) { state in
-            // If the load has ended meanwhile, the transaction is never started.
+            // If the load has ended meanwhile, the hop is released without being started.
             guard state.machine.isPreparing else { return }
-            state.hop = made.load
-            state.isTransaction = made.isTransaction
+            state.hop = newHop.load
+            state.usesNetwork = newHop.usesNetwork
             swap(&state.sent, &sent)
-            swap(&state.announced, &announced)
-            state.hasAnswered = hasAnswered
+            swap(&state.visibleRequest, &visibleRequest)
+            state.hasSentAnswer = hasSentAnswer
             state.authorization = authorization
             swap(&state.cache, &cache)
-            state.authenticator = plan.authenticator
-            state.judge = plan.judge
+            state.authenticator = inputs.authenticator
+            state.judge = inputs.judge
             swap(&state.response, &response)
             state.fetchStart = now
-            if let sentStream { state.streams.insert(sentStream) }
+            if let sentStream { state.sentStreams.insert(sentStream) }
             priority = state.priority
         }
-        // Passes on what has changed during the preparation. Later changes reach the load directly; it starts when the
-        // preparation is over.
-        passSuspension(to: made.load, told: plan.isSuspended)
-        if priority != plan.priority { made.load.setPriority(priority) }
-        if wantsAlarm { setAlarm() }
+        // Suspension and priority may have changed during the preparation. Later changes go to the hop directly.
+        passSuspension(to: newHop.load, lastPassed: inputs.isSuspended)
+        if priority != inputs.priority { newHop.load.setPriority(priority) }
+        if needsAlarm { setAlarm() }
     }
 
     private func hopRequest(
-        _ sent: URLRequest, _ fields: AuthenticationFields, _ plan: Plan, _ transfer: TransferIdentity?
+        _ sent: URLRequest, _ fields: AuthenticationFields, _ inputs: Inputs, _ transfer: TransferIdentity?
     ) -> HopRequest {
         HopRequest(
-            request: sent, body: plan.body, isUpgrade: order.kind == .webSocket,
-            mayDecode: context.settings.lupine.decodesContent && order.mayDecode,
-            wholeTimeout: plan.deadline.map { $0 - context.clock.now() }, priority: plan.priority,
-            loop: plan.loop, usesClientIdentity: context.settings.mayIdentify(to: sent.url, after: plan.move),
+            request: sent, body: inputs.body, isUpgrade: definition.kind == .webSocket,
+            mayDecode: context.settings.lupine.decodesContent && definition.mayDecode,
+            wholeTimeout: inputs.deadline.map { $0 - context.clock.now() }, priority: inputs.priority,
+            loop: inputs.loop,
+            usesClientIdentity: context.settings.mayIdentify(to: sent.url, after: inputs.move),
             proxyAuthorization: fields.proxyAuthorization, tunnelAuthorizer: fields.tunnelAuthorizer,
             taskTrust: trust(for: sent), transfer: transfer)
     }
 
-    /// What transfer observers are told of the transaction, if it uses the network.
+    /// A new identity of the hop for transfer observers, with its cause.
     private var newTransfer: TransferIdentity {
-        let (last, count) = state.withLock { ($0.observed?.value, $0.redirectCount) }
+        let (last, count) = state.withLock { ($0.lastTransfer?.value, $0.redirectCount) }
         let cause: TransferCause =
             switch last {
             case nil: .request
@@ -374,54 +405,61 @@ extension TaskDriver {
         return TransferIdentity(cause, taskIdentifier: client.driverIdentifier)
     }
 
-    private func noteTransfer(_ transfer: TransferIdentity) {
+    /// Records the hop as the last transfer that is reported to observers.
+    private func recordTransfer(_ transfer: TransferIdentity) {
         state.withLock { state in
-            state.observed = .value(Observed(id: transfer.id, redirectCount: state.redirectCount))
+            state.lastTransfer = .value(LastTransfer(id: transfer.id, redirectCount: state.redirectCount))
         }
     }
 
-    /// Passes the challenges of the connection to the program; nil if no delegate would be asked, or no challenge can occur.
+    /// Returns the object that passes the connection's challenges to the program; nil if no delegate would be asked or no
+    /// challenge can occur.
     private func trust(for request: URLRequest) -> TaskTrust? {
         if request.contents.value.scheme == .http, !context.engine.hasProxy { return nil }
         if let trust = state.withLock({ $0.trust }) { return trust }
         guard let trust = client.challengedTask.map({ context.engine.trust.trust(asking: $0) }) else {
             return nil
         }
-        let isLate = state.withLock { state in
+        let isUnneeded = state.withLock { state in
             if !state.machine.isOver { state.trust = trust }
             return state.machine.isOver
         }
-        if isLate { trust.end() }
+        if isUnneeded { trust.end() }
         return trust
     }
 
-    /// Passes the present suspension to the load, and checks it again afterwards, since other threads pass it on as well.
-    private func passSuspension(to load: any HopLoad, told: Bool) {
-        var told = told
+    /// Passes the suspension to the hop's load until it is unchanged afterwards: other threads may change and pass it at the same
+    /// time.
+    ///
+    /// - Parameters:
+    ///   - load: The hop's load.
+    ///   - lastPassed: The value that the load got before.
+    private func passSuspension(to load: any HopLoad, lastPassed: Bool) {
+        var passed = lastPassed
         while true {
             let isSuspended = state.withLock { $0.isSuspended }
-            if isSuspended == told { return }
+            if isSuspended == passed { return }
             load.setSuspended(isSuspended)
-            told = isSuspended
+            passed = isSuspended
         }
     }
 
-    /// Makes the request that is sent the task's current one.
-    func announce() {
-        let (request, authorization) = state.withLock { ($0.announced, $0.authorization) }
-        client.driverSends(request, authorization: authorization)
+    /// Reports the request that is sent to the client, as the task's current one.
+    func reportRequest() {
+        let (request, authorization) = state.withLock { ($0.visibleRequest, $0.authorization) }
+        client.driverWillSend(request, authorization: authorization)
     }
 
     // MARK: the network
 
-    /// Waits for connectivity, at most until the resource time-out.
+    /// Watches the network until it changes. The resource time-out limits the wait.
     func waitForNetwork() {
         let (isFirst, hasWatch, hasChanged) = state.withLock { state in
             defer {
-                state.saidOffline = true
+                state.hasReportedOffline = true
                 state.networkHasChanged = false
             }
-            return (!state.saidOffline, state.watch != nil, state.networkHasChanged)
+            return (!state.hasReportedOffline, state.networkWatch != nil, state.networkHasChanged)
         }
         if isFirst { client.driverWaitsForConnectivity() }
         setAlarm()
@@ -430,15 +468,15 @@ extension TaskDriver {
             return
         }
         let end = context.network.begin { [weak self] in
-            self?.handle(.online, elsewhere: true) { state in
+            self?.handle(.online, asynchronously: true) { state in
                 if !state.machine.isOffline { state.networkHasChanged = true }
             }
         }
-        let isLate = state.withLock { state in
+        let isUnneeded = state.withLock { state in
             if state.machine.isOver { return true }
-            state.watch = end
+            state.networkWatch = end
             return false
         }
-        if isLate { end() }
+        if isUnneeded { end() }
     }
 }

@@ -4,120 +4,127 @@ internal import Dispatch
 internal import Foundation
 internal import LupineTransport
 
-/// Carries out the load of one task: performs its transactions one after the other, asks the client between them, and reports
-/// to the task what is final.
+/// Carries out the load of one task: runs its hops one after the other, asks the client between them, and delivers the final
+/// response to the client.
 ///
-/// The shell of `HopMachine`: events are reported to the machine under the one lock, and the actions that it returns are
-/// performed afterwards. The machine's work is performed by one thread at a time, whichever brings it; other threads queue
-/// theirs. Calls of a transaction are passed on to the client directly; the machine ensures that none of its own work is
-/// performed at that time. Any thread may call; nothing blocks, and the client is not called before the call returns, except
-/// with a cached response in memory if it only queues what it is told.
+/// The driver of `HopMachine`: it reports events to the machine under its one lock, and performs the returned actions after
+/// releasing the lock. Only one thread at a time performs the machine's steps; other threads add their actions to
+/// `queuedActions`. The calls of a hop go to the client directly, and the machine ensures that no step runs meanwhile.
+///
+/// Any thread may call. No method blocks, and no method calls the client before it returns. The exception is a cached response
+/// in memory: it may be delivered inside `start()` if the client defers its callbacks.
 final class TaskDriver: Sendable {
     typealias Event = HopMachine.Event
-    typealias Work = HopMachine.Work
+    typealias Step = HopMachine.Step
 
     struct State: Sendable {
         var machine = HopMachine()
-        /// Whether a thread performs work, or the client is asked within a call of the transaction.
+        /// Whether a thread performs steps. Other threads queue their steps meanwhile.
         var isPerforming = false
-        /// Whether a response is being judged within a call of the transaction: orders are then returned as the result of that
-        /// call.
-        var holdsOrders = false
-        var waiting = SmallArray<Waiting>()
+        /// Whether the client is asked about a response inside `hopReceivedResponse`. Commands to the hop are then queued too,
+        /// because they become the result of that call.
+        var queuesCommands = false
+        /// Actions of other threads, for the thread that performs steps.
+        var queuedActions = SmallArray<QueuedActions>()
 
-        /// The transaction's request as the program wants it: no fields are added yet.
+        /// The hop's request as the program or a redirect specifies it, without the fields that the driver adds.
         var request: URLRequest
-        var body: TaskOrder.Body
-        /// The request as it was sent.
+        var body: TaskDefinition.Body
+        /// The request with all fields that were sent.
         var sent: URLRequest
-        /// The sent request as the program sees it: without answers to challenges and conditional fields of the cache.
-        var announced: URLRequest
+        /// The request as the program sees it: `sent` without answers to challenges and conditional fields of the cache.
+        var visibleRequest: URLRequest
         var fetchStart = Date.distantPast
         var hop: (any HopLoad)?
-        /// Whether the driver handles redirects, challenges and cookies of the transaction.
-        var isTransaction = true
-        /// Body streams that have been sent, in full or in part: none is sent twice.
-        var streams: Set<ObjectIdentifier> = []
+        /// Whether the hop uses the network, so that the driver handles its redirects, challenges and cookies.
+        var usesNetwork = true
+        /// Body streams that have been sent in full or in part. The driver sends no stream twice.
+        var sentStreams: Set<ObjectIdentifier> = []
 
-        /// The continuation of the preparation.
-        var next: (@Sendable () -> Void)?
+        /// The next step of the preparation, once its input is available.
+        var preparationStep: (@Sendable () -> Void)?
 
         var isSuspended = false
         var priority: Float
-        /// The loop whose connections the transactions prefer.
+        /// The event loop whose connections the hops prefer.
         var loop: EventLoop?
-        /// The farthest that redirects have led.
+        /// The greatest change of origin among the redirects that were followed.
         var move = RedirectMove.withinOrigin
-        /// The user that the URL of the last redirect named.
+        /// The user and password in the URL of the last redirect.
         var redirectCredential: URLCredential?
         var redirectCount = 0
-        /// Created when a challenge arrives, or an answer may be known in advance.
-        var authenticator: Rare<Authenticator>?
-        /// Whether an answer to a challenge was sent with the request.
-        var hasAnswered = false
-        /// The part of that for the server: the value of `Authorization`.
+        /// Created when a challenge arrives, or when the driver may know an answer in advance.
+        var authenticator: Boxed<Authenticator>?
+        /// Whether the hop's request contains an answer to a challenge.
+        var hasSentAnswer = false
+        /// The answer to the server's challenge: the value of `Authorization`.
         var authorization: String?
 
-        /// Who decides about the server of the transaction's connection, if that matters.
+        /// The judge of the server of the hop's connection; nil if storing cookies and responses does not depend on it.
         var judge: TrustJudge?
 
         var question: Question?
-        var questions = 0
-        /// The response that the client is asked about, or that is delivered.
+        /// The number of the last question. Answers to earlier questions, and second answers, are ignored.
+        var questionNumber = 0
+        /// The response that the client is asked about or gets.
         var response: URLResponse?
 
         var cache = CacheUse()
-        /// Whether the server has answered a revalidation with another version: the transaction is then repeated without the
-        /// cache entry.
-        var distrustsStored = false
+        /// Whether the next hop does not use the cache entry, because the 304 for its revalidation named another version.
+        var ignoresCacheEntry = false
         /// When the delivery of the cached response began.
-        var answersSince: Date?
-        /// The number of its bytes that were delivered, and whether the client has paused.
-        var handedOn = 0
+        var cachedDeliveryStart: Date?
+        /// The number of bytes of the cached response that the client has got.
+        var deliveredCachedBytes = 0
+        /// Whether the client has paused the delivery of the cached response.
         var isPaused = false
 
-        /// Passes the challenges of connections to the program. Created for the first transaction that may lead to one.
+        /// Passes the challenges of connections to the program. Created for the first hop that may cause one.
         var trust: TaskTrust?
-        /// When the resource time-out expires.
+        /// When the resource time-out expires; nil without a limit.
         var deadline: Instant?
+        /// Cancels the alarm for `deadline`; nil if none is set.
         var alarm: SessionClock.Cancel?
-        var watch: NetworkWatch.End?
-        /// Whether the client was told that the load waits for connectivity.
-        var saidOffline = false
+        var networkWatch: NetworkWatch.End?
+        /// Whether `driverWaitsForConnectivity()` has been called.
+        var hasReportedOffline = false
         /// Whether the network has changed since the last attempt.
         var networkHasChanged = false
-        /// Whether a connection has been established: a loss of connectivity is an error from then on.
+        /// Whether a connection has been established. After that, a loss of connectivity ends the load with an error.
         var hasConnected = false
         var hops = SmallArray<HopMetrics>()
-        /// The last transfer that observers were told of; nil without observers.
-        var observed: Rare<Observed>?
+        /// The last transfer that was reported to transfer observers; nil without observers.
+        var lastTransfer: Boxed<LastTransfer>?
     }
 
-    /// The last transfer of the load.
-    struct Observed: Sendable {
+    /// The last transfer of the load that was reported to observers.
+    struct LastTransfer: Sendable {
         let id: TransferID
-        /// The number of redirects that had been followed before it.
+        /// The number of redirects that were followed before the transfer.
         let redirectCount: Int
     }
 
-    /// Actions left to the thread that is performing work.
-    struct Waiting: Sendable {
+    /// Actions for the thread that performs steps at the time.
+    struct QueuedActions: Sendable {
         let actions: HopMachine.Actions
-        /// Whether that thread must not perform them in its present stack, which may be inside a call of the program's.
-        let elsewhere: Bool
+        /// Whether the thread must dispatch the actions to `TaskDriver.queue`, because its stack may contain a call by the
+        /// program.
+        let mustDispatch: Bool
     }
 
-    /// The question that the client is asked about a response.
+    /// A question to the client about a response.
     enum Question: Sendable {
+        /// Whether to follow a server's redirect.
         case redirect(HTTPURLResponse, RedirectRule.Proposal)
-        /// From a program's `URLProtocol`.
+        /// Whether to follow the redirect of a program's `URLProtocol`.
         case protocolRedirect(URLResponse, URLRequest)
-        /// From a server or proxy; the refusal of a tunnel becomes the task's error if the challenge is not answered.
+        /// How to answer the challenge of a server or proxy. Without an answer, `refusal` becomes the task's error; it is set if
+        /// the proxy has refused a tunnel.
         case challenge(URLAuthenticationChallenge, refusal: URLError?)
     }
 
-    /// Stores a large value that few loads have outside of the state.
-    indirect enum Rare<Value: Sendable>: Sendable {
+    /// Stores a large value out of line, so that `State` stays small for the many loads without one.
+    indirect enum Boxed<Value: Sendable>: Sendable {
         case value(Value)
 
         var value: Value {
@@ -127,68 +134,68 @@ final class TaskDriver: Sendable {
         }
     }
 
-    let order: TaskOrder
+    let definition: TaskDefinition
     let context: SessionContext
     let client: any TaskDriverClient
     let state: Lock<State>
-    /// For work that must not be done in the caller's stack.
+    /// Performs steps that must not run in the caller's stack.
     static let queue = DispatchQueue(label: "lupine.loads", qos: .userInitiated, attributes: .concurrent)
 
-    /// Creates a driver that has not started. It retains its client, which releases it after the end.
-    init(_ order: TaskOrder, context: SessionContext, client: any TaskDriverClient) {
-        self.order = order
+    /// Creates a driver that has not started. The driver retains its client; the client releases the driver after the end.
+    init(_ definition: TaskDefinition, context: SessionContext, client: any TaskDriverClient) {
+        self.definition = definition
         self.context = context
         self.client = client
-        let service = order.request.networkServiceType
+        let service = definition.request.networkServiceType
         state = Lock(
             State(
-                request: order.request, body: order.body, sent: order.request,
-                announced: order.request,
+                request: definition.request, body: definition.body, sent: definition.request,
+                visibleRequest: definition.request,
                 priority: (service == .default ? context.settings.networkServiceType : service).priority))
     }
 
-    // MARK: what the task says
+    // MARK: calls of the task
 
-    /// Starts the load. The resource time-out runs from here.
+    /// Starts the load and the resource time-out.
     func start() {
         let deadline = context.settings.resourceTimeout.map { context.clock.now() + $0 }
         handle(.start) { $0.deadline = deadline }
     }
 
-    /// Ends the load with `error`, unless it has ended: the client gets `driverEnded` and no other call.
-    func cancel(_ error: URLError) { handle(.cancel(error), elsewhere: true) }
+    /// Ends the load with `error`, unless it has ended. The client gets `driverEnded` and no other call.
+    func cancel(_ error: URLError) { handle(.cancel(error), asynchronously: true) }
 
     /// Resumes after the client has returned `.pause`. No effect at any other time.
     func resumeReading() {
-        let (hop, isAnswering) = state.withLock { state -> ((any HopLoad)?, Bool) in
+        let (hop, isDeliveringCached) = state.withLock { state -> ((any HopLoad)?, Bool) in
             state.isPaused = false
-            return (state.machine.isRunning ? state.hop : nil, state.machine.isAnswering)
+            return (state.machine.isRunning ? state.hop : nil, state.machine.isDeliveringCached)
         }
         hop?.resumeReading()
-        if isAnswering { handle(.resumed, elsewhere: true) }
+        if isDeliveringCached { handle(.resumed, asynchronously: true) }
     }
 
-    /// Lets the content go into a file, and therefore not into the cache.
+    /// Directs the content into a file. The content is then not stored in the cache.
     func save(into target: FileTarget) {
         let hop = state.withLock { state -> (any HopLoad)? in
-            state.cache.giveUp()
+            state.cache.stopCollecting()
             return state.machine.isRunning ? state.hop : nil
         }
         hop?.save(into: target)
     }
 
-    /// Suspends the load, or resumes it. The resource time-out runs on meanwhile (U-6.4, U-14.4).
+    /// Suspends the load, or resumes it. Suspension does not stop the resource time-out (U-6.4, U-14.4).
     func setSuspended(_ isSuspended: Bool) {
-        let (hop, isAnswering) = state.withLock { state -> ((any HopLoad)?, Bool) in
+        let (hop, isDeliveringCached) = state.withLock { state -> ((any HopLoad)?, Bool) in
             state.isSuspended = isSuspended
-            return (state.hop, state.machine.isAnswering)
+            return (state.hop, state.machine.isDeliveringCached)
         }
         if isSuspended { setAlarm() }
         hop?.setSuspended(isSuspended)
-        if !isSuspended, isAnswering { handle(.resumed, elsewhere: true) }
+        if !isSuspended, isDeliveringCached { handle(.resumed, asynchronously: true) }
     }
 
-    /// Sets the priority of this load among the transactions that wait for a connection.
+    /// Sets the priority, 0...1, of this load's hops among those that wait for a connection.
     func setPriority(_ priority: Float) {
         let hop = state.withLock { state -> (any HopLoad)? in
             state.priority = priority
@@ -197,7 +204,7 @@ final class TaskDriver: Sendable {
         hop?.setPriority(priority)
     }
 
-    /// Makes the transactions prefer connections of that loop.
+    /// Makes the hops prefer connections of `loop`.
     func prefer(_ loop: EventLoop) { state.withLock { $0.loop = loop } }
 
     // MARK: the machine
@@ -205,79 +212,87 @@ final class TaskDriver: Sendable {
     /// Reports an event to the machine and performs the actions that it returns.
     ///
     /// - Parameters:
-    ///   - elsewhere: Whether work must not be done in the caller's stack.
-    ///   - update: Changes the state along with the machine's.
+    ///   - event: The event.
+    ///   - asynchronously: Whether the returned steps must not be performed in the caller's stack.
+    ///   - update: Changes the driver's state under the same lock, before the machine handles the event.
     func handle(
-        _ event: Event, elsewhere: Bool = false, update: (inout State) -> Void = { _ in }
+        _ event: Event, asynchronously: Bool = false, update: (inout State) -> Void = { _ in }
     ) {
         let (actions, hop) = state.withLock { state -> (HopMachine.Actions?, (any HopLoad)?) in
             update(&state)
             let actions = state.machine.handle(event)
-            return (Self.take(actions, elsewhere: elsewhere, &state), state.hop)
+            return (Self.claim(actions, asynchronously: asynchronously, &state), state.hop)
         }
         guard let actions else { return }
-        if elsewhere, !actions.work.isEmpty {
-            Self.queue.async { self.perform(actions, hop) }
+        if asynchronously, !actions.steps.isEmpty {
+            Self.queue.async { self.performActions(actions, hop) }
         } else {
-            perform(actions, hop)
+            performActions(actions, hop)
         }
     }
 
-    /// The actions that the caller has to perform: orders to the transaction at once, work only if no other thread performs
-    /// any.
-    static func take(
-        _ actions: HopMachine.Actions, elsewhere: Bool = false, _ state: inout State
+    /// Returns the actions if the caller has to perform them. Returns nil if another thread performs steps and `actions` were
+    /// queued for that thread.
+    static func claim(
+        _ actions: HopMachine.Actions, asynchronously: Bool = false, _ state: inout State
     ) -> HopMachine.Actions? {
-        if state.isPerforming, state.holdsOrders || !actions.work.isEmpty {
-            state.waiting.append(Waiting(actions: actions, elsewhere: elsewhere))
+        if state.isPerforming, state.queuesCommands || !actions.steps.isEmpty {
+            state.queuedActions.append(QueuedActions(actions: actions, mustDispatch: asynchronously))
             return nil
         }
-        if !actions.work.isEmpty { state.isPerforming = true }
+        if !actions.steps.isEmpty { state.isPerforming = true }
         return actions
     }
 
-    func perform(_ actions: HopMachine.Actions, _ hop: (any HopLoad)?) {
+    /// Performs the actions, and then those that other threads have queued meanwhile.
+    func performActions(_ actions: HopMachine.Actions, _ hop: (any HopLoad)?) {
         var (actions, hop) = (actions, hop)
         while true {
-            if actions.work.isEmpty {
-                obey(actions.order, hop)
+            if actions.steps.isEmpty {
+                execute(actions.command, hop)
                 return
             }
             var plan: HopPlan?
-            for work in actions.work {
-                plan = perform(work) ?? plan
-                // Nothing follows the end.
-                if case .end = work { return }
+            for step in actions.steps {
+                plan = performStep(step) ?? plan
+                // No command follows the end.
+                if case .end = step { return }
             }
-            let order = actions.order
-            let current = hop
-            let next = state.withLock { state -> (Waiting?, (any HopLoad)?) in
-                (Self.next(&state), state.hop)
+            let command = actions.command
+            let currentHop = hop
+            let (queued, nextHop) = state.withLock { state -> (QueuedActions?, (any HopLoad)?) in
+                (Self.popQueuedActions(&state), state.hop)
             }
-            obey(order, current, plan)
-            guard let following = next.0 else { return }
-            (actions, hop) = (following.actions, next.1)
-            if following.elsewhere {
-                return Self.queue.async { [self, actions, hop] in perform(actions, hop) }
+            execute(command, currentHop, plan)
+            guard let queued else { return }
+            (actions, hop) = (queued.actions, nextHop)
+            if queued.mustDispatch {
+                return Self.queue.async { [self, actions, hop] in performActions(actions, hop) }
             }
         }
     }
 
-    /// The next queued actions; nil if there are none, and other threads may begin.
-    static func next(_ state: inout State) -> Waiting? {
-        if let waiting = state.waiting.popFirst() { return waiting }
+    /// Removes and returns the next queued actions. If there are none, returns nil and lets other threads perform steps.
+    static func popQueuedActions(_ state: inout State) -> QueuedActions? {
+        if let queued = state.queuedActions.popFirst() { return queued }
         state.isPerforming = false
-        state.holdsOrders = false
+        state.queuesCommands = false
         return nil
     }
 
-    func obey(_ order: HopMachine.Order, _ hop: (any HopLoad)?, _ plan: HopPlan? = nil) {
-        switch order {
+    /// Gives a command to the hop.
+    ///
+    /// - Parameters:
+    ///   - command: The command.
+    ///   - hop: The hop that was current when the machine returned the command.
+    ///   - plan: The client's plan for the content; nil if no response was delivered.
+    func execute(_ command: HopMachine.Command, _ hop: (any HopLoad)?, _ plan: HopPlan? = nil) {
+        switch command {
         case .none: break
         case .start: hop?.start()
         case .skip: hop?.skip()
         case .cancel(let error): hop?.cancel(error)
-        case .proceed:
+        case .applyPlan:
             switch plan {
             case .deliver?, .splice?: hop?.resumeReading()
             case .skip?: hop?.skip()
@@ -286,18 +301,18 @@ final class TaskDriver: Sendable {
         }
     }
 
-    /// Performs one step of work; delivering a response returns the client's plan for its content.
-    func perform(_ work: Work) -> HopPlan? {
-        switch work {
+    /// Performs one step. Returns the client's plan for the content if the step delivers a response.
+    func performStep(_ step: Step) -> HopPlan? {
+        switch step {
         case .prepare: prepare()
-        case .make: state.withLock { $0.next.take() }?()
-        case .announce: announce()
-        case .respond: return respond()
+        case .continuePreparing: state.withLock { $0.preparationStep.take() }?()
+        case .reportRequest: reportRequest()
+        case .deliverResponse: return deliverResponse()
         case .ask: ask()
-        case .wait: waitForNetwork()
-        case .answer: answerFromCache()
-        case .pump: pump()
-        case .offer: offer()
+        case .waitForNetwork: waitForNetwork()
+        case .deliverCached: deliverCachedResponse()
+        case .continueDelivery: deliverCachedPieces()
+        case .askWhatToStore: askWhatToStore()
         case .end(let error): end(error)
         }
         return nil
@@ -305,7 +320,8 @@ final class TaskDriver: Sendable {
 
     // MARK: the end
 
-    /// Sets a timer for the resource time-out while the load waits and no transaction enforces it.
+    /// Sets an alarm for the resource time-out, which no connection enforces while the load waits for the program, the cache or
+    /// the network. No effect if the alarm is set or the load has ended.
     func setAlarm() {
         let deadline = state.withLock { state in
             state.alarm == nil && !state.machine.isOver ? state.deadline : nil
@@ -313,22 +329,23 @@ final class TaskDriver: Sendable {
         guard let deadline else { return }
         let cancel = context.clock.alarm(deadline) { [weak self] in
             guard let self else { return }
-            handle(.cancel(timeOut), elsewhere: true)
+            handle(.cancel(timeOut), asynchronously: true)
         }
-        let isLate = state.withLock { state in
+        let isUnneeded = state.withLock { state in
             if state.alarm != nil || state.machine.isOver { return true }
             state.alarm = cancel
             return false
         }
-        if isLate { cancel() }
+        if isUnneeded { cancel() }
     }
 
-    /// The resource time-out runs on after the end, while the task still waits for an answer of the program's (U-5.10).
-    func whenTimeIsUp(_ ring: @escaping @Sendable (URLError) -> Void) -> SessionClock.Cancel {
+    /// Calls `action` with the error when the resource time-out expires, also after the end of the load: the task may still wait
+    /// for an answer of the program's (U-5.10). The returned closure cancels the call.
+    func atResourceTimeout(_ action: @escaping @Sendable (URLError) -> Void) -> SessionClock.Cancel {
         let (deadline, url) = state.withLock { ($0.deadline, $0.request.url) }
         guard let deadline else { return {} }
         let time = context.settings.resourceTimeout
-        return context.clock.alarm(deadline) { ring(.tooLong(url, after: time)) }
+        return context.clock.alarm(deadline) { action(.tooLong(url, after: time)) }
     }
 
     /// The error of a load that exceeded its resource time-out.
@@ -336,30 +353,32 @@ final class TaskDriver: Sendable {
         .tooLong(state.withLock { $0.request.url }, after: context.settings.resourceTimeout)
     }
 
+    /// Releases what the load held, and reports its end to the client.
     private func end(_ error: (any Error)?) {
         let now = Date()
-        let (hops, count, alarm, watch, trust, _) = state.withLock { state in
-            if let since = state.answersSince {
+        // The last element is released outside of the lock.
+        let (hops, redirectCount, alarm, networkWatch, trust, _) = state.withLock { state in
+            if let start = state.cachedDeliveryStart {
                 state.hops.append(
                     HopMetrics(
-                        request: state.announced, response: state.response, fetchType: .localCache,
+                        request: state.visibleRequest, response: state.response, fetchType: .localCache,
                         exchanges: [],
-                        fetchStart: since, end: now, bodyBytesBeforeEncoding: 0,
-                        bodyBytesAfterDecoding: Int64(state.handedOn)))
+                        fetchStart: start, end: now, bodyBytesBeforeEncoding: 0,
+                        bodyBytesAfterDecoding: Int64(state.deliveredCachedBytes)))
             }
-            let rest = (state.hop.take(), state.question.take(), state.next.take())
+            let released = (state.hop.take(), state.question.take(), state.preparationStep.take())
             return (
-                state.hops.takeAll(), state.redirectCount, state.alarm.take(), state.watch.take(),
-                state.trust.take(), rest
+                state.hops.takeAll(), state.redirectCount, state.alarm.take(), state.networkWatch.take(),
+                state.trust.take(), released
             )
         }
         alarm?()
-        watch?()
+        networkWatch?()
         trust?.end()
         client.driverEnded(
             error,
             URLSessionTaskMetrics(
-                hops: hops, redirectCount: count, created: order.created, completed: now,
+                hops: hops, redirectCount: redirectCount, created: definition.created, completed: now,
                 clock: WallClockMapping(context.clock.transport.now(), at: now)))
     }
 }

@@ -159,8 +159,8 @@ final class StreamSink: TaskSink {
 
     init(_ stream: StreamCore) { self.stream = stream }
 
-    func responded(_ task: TaskCore, _ response: URLResponse) -> HopPlan { .skip }
-    func received(_ task: TaskCore, _ data: Data) -> Demand { .enough }
+    func receivedResponse(_ task: TaskCore, _ response: URLResponse) -> HopPlan { .skip }
+    func receivedContent(_ task: TaskCore, _ data: Data) -> Demand { .enough }
 
     /// Fails the waiting operations here too, because a task that was never started has no load that does it.
     func ended(_ task: TaskCore, _ error: (any Error)?) -> (any Error)? {

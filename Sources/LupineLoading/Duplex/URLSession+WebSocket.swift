@@ -7,18 +7,18 @@ extension URLSession {
     /// Creates a WebSocket task for a request.
     func makeWebSocketTask(_ request: URLRequest) -> URLSessionWebSocketTask {
         let socket = WebSocketCore()
-        let order = TaskOrder(kind: .webSocket, request: request, body: .request)
+        let definition = TaskDefinition(kind: .webSocket, request: request, body: .request)
         let task = core.makeTask(originalRequest: request, sink: WebSocketSink(socket)) { [core] task in
             WebSocketLoad(
                 socket, task,
                 offersCompression: core.context.settings.lupine.offersWebSocketCompression
             ) { client, addHandshakeFields in
-                var order = order
-                order.addHandshakeFields = addHandshakeFields
-                return core.load(order, for: client)
+                var definition = definition
+                definition.addHandshakeFields = addHandshakeFields
+                return core.load(definition, for: client)
             }
         }
-        socket.attach { [weak task] job in task?.certainly(job) }
+        socket.attach { [weak task] job in task?.callUnconditionally(job) }
         return task.begin(as: URLSessionWebSocketTask(task, socket), in: self)
     }
 }

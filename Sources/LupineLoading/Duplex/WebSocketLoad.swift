@@ -87,31 +87,33 @@ final class WebSocketLoad: TaskLoad, TaskDriverClient {
     var challengedTask: (any ServerTrustChallenger)? { client.challengedTask }
     var driverJudges: [ObjectToken] { client.driverJudges }
     var driverCredential: URLCredential? { client.driverCredential }
-    func driverSends(_ request: URLRequest, authorization: String?) {
-        client.driverSends(request, authorization: authorization)
+    func driverWillSend(_ request: URLRequest, authorization: String?) {
+        client.driverWillSend(request, authorization: authorization)
     }
     func driverWaitsForConnectivity() { client.driverWaitsForConnectivity() }
-    func driverRedirects(
+    func driverWillRedirect(
         _ response: HTTPURLResponse, to request: URLRequest, reply: @escaping @Sendable (URLRequest?) -> Void
-    ) { client.driverRedirects(response, to: request, reply: reply) }
-    func driverFollows(_ request: URLRequest) { client.driverFollows(request) }
+    ) { client.driverWillRedirect(response, to: request, reply: reply) }
+    func driverFollowsRedirect(_ request: URLRequest) { client.driverFollowsRedirect(request) }
     func driverChallenged(
         _ challenge: URLAuthenticationChallenge,
         reply: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) { client.driverChallenged(challenge, reply: reply) }
     func driverNeedsBodyStream(reply: @escaping @Sendable (BodyStream?) -> Void) { reply(nil) }
     func driverSent(total: Int64, expected: Int64) {}
-    func driverInterim(_ response: HTTPURLResponse) { client.driverInterim(response) }
-    func driverReceived(_ data: Data) -> Demand { .enough }
+    func driverReceivedInterimResponse(_ response: HTTPURLResponse) {
+        client.driverReceivedInterimResponse(response)
+    }
+    func driverReceivedContent(_ data: Data) -> Demand { .enough }
     func driverSpliced(_ count: Int) -> Demand { .enough }
-    func driverCaches(
+    func driverWillCache(
         _ proposal: CachedURLResponse, reply: @escaping @Sendable (CachedURLResponse?) -> Void
     ) { reply(nil) }
 
     /// Called if the server did not switch protocols (U-8.3). The task gets the response, so that a retry can depend on it.
-    func driverResponse(_ response: URLResponse) -> HopPlan {
+    func driverReceivedResponse(_ response: URLResponse) -> HopPlan {
         refuse(.notSwitched(status: (response as? HTTPURLResponse)?.statusCode ?? 0))
-        _ = client.driverResponse(response)
+        _ = client.driverReceivedResponse(response)
         return .skip
     }
 
@@ -146,7 +148,7 @@ final class WebSocketLoad: TaskLoad, TaskDriverClient {
             guard let handshake = handshake.withLock({ $0 }) else { throw .notAnUpgradeRequest }
             agreement = try handshake.agreement(response.receivedHead)
         } catch {
-            _ = client.driverResponse(response)
+            _ = client.driverReceivedResponse(response)
             refuse(error)
             connection.close()
             return ClosedUpgradeHandler()
@@ -160,7 +162,7 @@ final class WebSocketLoad: TaskLoad, TaskDriverClient {
             connection.close()
             return ClosedUpgradeHandler()
         }
-        _ = client.driverResponse(response)
+        _ = client.driverReceivedResponse(response)
         let webSocket = WebSocketDriver(
             over: UpgradedWire(connection, closeTimeout: .seconds(5)), agreement,
             messageLimit: socket.messageLimit, owner: socket)
@@ -242,8 +244,8 @@ final class WebSocketSink: TaskSink {
 
     init(_ socket: WebSocketCore) { self.socket = socket }
 
-    func responded(_ task: TaskCore, _ response: URLResponse) -> HopPlan { .skip }
-    func received(_ task: TaskCore, _ data: Data) -> Demand { .enough }
+    func receivedResponse(_ task: TaskCore, _ response: URLResponse) -> HopPlan { .skip }
+    func receivedContent(_ task: TaskCore, _ data: Data) -> Demand { .enough }
 
     /// Fails the waiting handlers here too, because a task that was never started has no load that does it.
     func ended(_ task: TaskCore, _ error: (any Error)?) -> (any Error)? {

@@ -5,19 +5,19 @@ import LupineTransport
 
 /// The source of a request's body, determined before a connection is opened.
 ///
-/// A file is opened here, so that an unreadable file fails the load before it begins (U-7.3); the descriptor that was checked
-/// is the one that is sent. A stream is opened only when its first byte is needed.
+/// The initializer opens a file, so that an unreadable file fails the load before it connects (U-7.3), and the file that was
+/// checked is the one that is sent. A stream is opened only when its first byte is needed.
 enum BodySource: Sendable {
     case none
     case data(Data)
     case file(FileSource)
     /// The request's own stream; it can be read once.
     case stream(BodyStream)
-    /// A stream that the client supplies each time the body is sent.
-    case asked
+    /// A stream that the load's client supplies each time the body is sent.
+    case suppliedByClient
 
-    /// Determines the source of a transaction's body; an empty body is `.none`.
-    init(_ body: TaskOrder.Body, of request: URLRequest) throws(URLError) {
+    /// Determines the source of a hop's body; an empty body is `.none`. Throws if a file cannot be opened for reading.
+    init(_ body: TaskDefinition.Body, of request: URLRequest) throws(URLError) {
         switch body {
         case .request:
             if let data = request.httpBody {
@@ -29,7 +29,7 @@ enum BodySource: Sendable {
             }
         case .data(let data): self = data.isEmpty ? .none : .data(data)
         case .file(let url): self = try Self.file(url, for: request.url)
-        case .streamed: self = .asked
+        case .streamed: self = .suppliedByClient
         }
     }
 
@@ -37,10 +37,15 @@ enum BodySource: Sendable {
     var isNone: Bool {
         switch self {
         case .none: true
-        case .data, .file, .stream, .asked: false
+        case .data, .file, .stream, .suppliedByClient: false
         }
     }
 
+    /// Opens the file for reading.
+    ///
+    /// - Parameters:
+    ///   - url: The file.
+    ///   - target: The URL of the request, for errors.
     private static func file(_ url: URL, for target: URL?) throws(URLError) -> BodySource {
         let path = url.resolvingSymlinksInPath().path
         if url.isFileURL, let attributes = try? FileManager.default.attributesOfItem(atPath: path),

@@ -6,16 +6,16 @@ import LupineTransport
 
 /// Reads an `InputStream` for a request's body. No other type of the module reads one.
 ///
-/// A stream may block for as long as its producer likes, so it is read on a queue of its own, never on a loop. One piece is
-/// read at a time, when the connection asks for it. With an announced length, the stream has to end exactly there (U-7.4);
-/// without one the body is sent in chunks. If there is a supplier, it is asked for a new stream when the request is sent again
-/// (U-7.5).
+/// A stream may block as long as its producer likes. Each stream is therefore read on a separate queue, never on an event loop.
+/// One piece is read at a time, when the connection needs it. If the length is announced in `Content-Length`, the stream has to
+/// end exactly there (U-7.4); otherwise the body is sent in chunks. If the request has to be sent again, the supplier is asked
+/// for a new stream (U-7.5).
 final class BodyStreamSource: ContentSource {
-    /// Asks for a stream. `reply` is called once, on any thread.
+    /// Supplies a new stream, or nil for none. Calls `reply` once, on any thread.
     typealias Supplier = @Sendable (_ reply: @escaping @Sendable (BodyStream?) -> Void) -> Void
 
-    /// A stream and its read position. Each has its own queue, so that a stream that blocks does not delay the one that
-    /// replaces it. Bytes that are still read from a replaced stream are not counted for the new one.
+    /// A stream with its queue and its read position. A replaced stream that blocks does not delay the new one, and its bytes are
+    /// not counted for the new one.
     private final class Reader: Sendable {
         let stream: BodyStream
         let queue = DispatchQueue(label: "lupine.body-stream")
@@ -27,21 +27,21 @@ final class BodyStreamSource: ContentSource {
         func close() { queue.async { self.stream.value.close() } }
     }
 
-    /// How the body differs from what was announced.
+    /// The reason why a stream cannot be sent as the body.
     enum Mismatch: Error, Hashable, Sendable, CustomStringConvertible {
-        case endsEarly(announced: Int64, read: Int64)
-        case goesOn(announced: Int64)
+        case tooShort(announced: Int64, read: Int64)
+        case tooLong(announced: Int64)
         case unreadable
         /// The body had to be sent again, and no new stream was supplied.
-        case refused
+        case noNewStream
 
         var description: String {
             switch self {
-            case .endsEarly(let announced, let read):
+            case .tooShort(let announced, let read):
                 "the body stream ended after \(read) of \(announced) announced bytes"
-            case .goesOn(let announced): "the body stream has more than the \(announced) announced bytes"
+            case .tooLong(let announced): "the body stream has more than the \(announced) announced bytes"
             case .unreadable: "the body stream cannot be read"
-            case .refused: "there was no body stream to send again"
+            case .noNewStream: "there was no body stream to send again"
             }
         }
     }
@@ -50,14 +50,19 @@ final class BodyStreamSource: ContentSource {
     private let supplier: Supplier?
     private let reader: Lock<Reader>
 
-    /// A body of `length` bytes; with nil, of as many as the stream has.
+    /// Creates a source of a body.
+    ///
+    /// - Parameters:
+    ///   - stream: The stream.
+    ///   - length: The announced length; nil if unknown.
+    ///   - supplier: Supplies a new stream if the body has to be sent again; nil if it cannot be sent again.
     init(_ stream: BodyStream, length: Int64?, supplier: Supplier? = nil) {
         self.length = length
         self.supplier = supplier
         reader = Lock(Reader(stream))
     }
 
-    /// The stream's error, or how the stream differs from its announced length.
+    /// The stream's error, or the `Mismatch`; nil if there was none.
     var failure: (any Error)? { current.failure.withLock { $0 } }
 
     private var current: Reader { reader.withLock { $0 } }
@@ -76,10 +81,10 @@ final class BodyStreamSource: ContentSource {
         abandon()
         supplier { [self] stream in
             guard let stream else {
-                current.failure.withLock { $0 = Mismatch.refused }
+                current.failure.withLock { $0 = Mismatch.noNewStream }
                 return ready(false)
             }
-            // The previous stream is released outside of the lock: it may be of a class of the program's.
+            // The previous stream is released outside of the lock, because it may be of a class of the program's.
             var new = Reader(stream)
             reader.withLock { swap(&$0, &new) }
             ready(true)
@@ -88,7 +93,7 @@ final class BodyStreamSource: ContentSource {
 
     func abandon() { current.close() }
 
-    // MARK: on the queue
+    // MARK: reading, on the stream's queue
 
     private func readPiece(_ reader: Reader) -> ContentPiece {
         assertNoLockIsHeld()
@@ -102,14 +107,14 @@ final class BodyStreamSource: ContentSource {
                 return read
             }
             if let length {
-                if bytes.isEmpty, total < length { throw Mismatch.endsEarly(announced: length, read: total) }
-                // The connection asks for no more than the announced length, so the end of the stream is checked here.
+                if bytes.isEmpty, total < length { throw Mismatch.tooShort(announced: length, read: total) }
+                // The connection requests no more than the announced length. The end of the stream is therefore checked here.
                 if total == length, !bytes.isEmpty {
                     guard try Self.read(stream.value, atMost: 1).isEmpty else {
-                        throw Mismatch.goesOn(announced: length)
+                        throw Mismatch.tooLong(announced: length)
                     }
                 }
-                if total > length { throw Mismatch.goesOn(announced: length) }
+                if total > length { throw Mismatch.tooLong(announced: length) }
             }
             return bytes.isEmpty ? .end(trailers: Fields()) : .bytes(bytes)
         } catch {
@@ -127,7 +132,7 @@ final class BodyStreamSource: ContentSource {
             count = max(0, min(outcome, limit))
         }
         guard outcome >= 0 else {
-            // A stream that is closed or was already at its end has no error, and Foundation's streams trap when asked for one.
+            // A stream that is closed or at its end has no error, and Foundation's streams trap when `streamError` is read then.
             switch stream.streamStatus {
             case .notOpen, .closed, .atEnd: throw Mismatch.unreadable
             default: throw stream.streamError ?? Mismatch.unreadable

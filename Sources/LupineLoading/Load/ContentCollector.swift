@@ -4,23 +4,25 @@ import Foundation
 
 /// Gathers content into pieces of at most 64 KiB, copying each byte once.
 ///
-/// The content of one loop turn becomes one piece as far as it fits; pieces are never split. If chunks are kept, the first ones
-/// of a turn become pieces of their own (T-7). The caller serialises all calls.
+/// The content that arrives in one turn of the loop is joined to one piece as far as it fits; received bytes are never split over
+/// two pieces. If chunks are delivered separately, the first ones of a turn each become a piece (T-7). The caller serialises all
+/// calls.
 struct ContentCollector {
     /// The maximum size of a piece: the limit of U-7.2, and the size of one read.
     static let pieceLimit = 64 * 1024
 
-    /// The number of chunks that are kept apart in one turn; later ones are joined, however small a peer makes them.
-    static let mostChunks = 64
+    /// The maximum number of separate chunks in one turn. Later chunks are joined, so that a peer cannot cause work with many
+    /// small chunks.
+    static let maxChunks = 64
 
     private var piece = Data()
-    /// The number of chunks kept apart in this turn.
-    private var chunks = 0
+    /// The number of separate chunks in this turn.
+    private var chunkCount = 0
 
     /// Whether no bytes are buffered.
     var isEmpty: Bool { piece.isEmpty }
 
-    /// The number of bytes that the current piece can still take.
+    /// The number of bytes that fit into the current piece.
     var room: Int { Self.pieceLimit - piece.count }
 
     /// Whether `count` bytes fit into the current piece.
@@ -39,11 +41,11 @@ struct ContentCollector {
         }
     }
 
-    /// Adds a chunk and returns the piece to deliver now: the chunk itself while chunks are kept apart, or the bytes buffered
-    /// before if the chunk did not fit behind them.
+    /// Adds a chunk. Returns the piece to deliver now, if any: the chunk itself if it is delivered separately, or the buffered
+    /// bytes if the chunk does not fit behind them.
     mutating func add(chunk bytes: Span<UInt8>) -> Data? {
-        if chunks < Self.mostChunks, isEmpty {
-            chunks += 1
+        if chunkCount < Self.maxChunks, isEmpty {
+            chunkCount += 1
             add(bytes)
             return take()
         }
@@ -52,9 +54,9 @@ struct ContentCollector {
         return full
     }
 
-    /// Ends the turn and its count of chunks. Returns the buffered bytes, if any.
+    /// Ends the turn: resets the count of chunks, and returns the buffered bytes, if any.
     mutating func endTurn() -> Data? {
-        chunks = 0
+        chunkCount = 0
         return take()
     }
 

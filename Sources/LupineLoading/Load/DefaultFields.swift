@@ -4,7 +4,7 @@ import Foundation
 import LupineCoding
 import LupineHTTP
 
-/// The header fields that are added to a request if its caller has set none (U-9.1). Computed once for the process.
+/// The values of the default header fields, which are added to requests that lack them (U-9.1). Computed once for the process.
 package enum DefaultFields {
     /// All content codings that can be decoded.
     static let acceptEncoding = (["gzip", "deflate"] + (ContentCoding.decodable.contains(.br) ? ["br"] : []))
@@ -13,7 +13,7 @@ package enum DefaultFields {
     /// The user's languages in order of preference; nil if the locale names none, in which case the field is not sent.
     static let acceptLanguage = languages(UserLanguages.preferred)
 
-    /// The program and its version, and those of the library.
+    /// The names and versions of the program and the library.
     static let userAgent = agent(
         process: ProcessInfo.processInfo.processName,
         version: Bundle.main.infoDictionary?["CFBundleShortVersionString"] as? String)
@@ -21,7 +21,7 @@ package enum DefaultFields {
     /// The version of this library: the newest one in CHANGELOG.md.
     package static let version = "1.0.0"
 
-    /// Language tags, at most six, as a value of `Accept-Language` (RFC 9110 §12.5.4).
+    /// Returns the language tags, at most six, as a value of `Accept-Language` (RFC 9110 §12.5.4); nil for none.
     static func languages(_ tags: [String]) -> String? {
         guard !tags.isEmpty else { return nil }
         return tags.enumerated().map { index, tag in
@@ -29,7 +29,8 @@ package enum DefaultFields {
         }.joined(separator: ", ")
     }
 
-    /// A product for the program and one for the library (RFC 9110 §10.1.5); characters that a token cannot hold become `_`.
+    /// Returns a product for the program and one for the library (RFC 9110 §10.1.5). Characters that a token cannot contain
+    /// become `_`.
     static func agent(process: String, version: String?) -> String {
         let name = token(process)
         return "\(name.isEmpty ? "program" : name)/\(token(version ?? "1.0")) Lupine/\(Self.version)"

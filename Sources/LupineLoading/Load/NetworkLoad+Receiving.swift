@@ -6,7 +6,7 @@ import LupineHTTP
 import LupineTLS
 import LupineTransport
 
-/// The receiving half: turns what the connection reports into responses and pieces of content. All methods are called on the
+/// The receiving half: turns the events of the exchange into responses and pieces of content. All methods are called on the
 /// connection's loop.
 extension NetworkLoad: ExchangeSink {
     func begins(on loop: EventLoop, over evidence: PeerEvidence?) {
@@ -20,23 +20,24 @@ extension NetworkLoad: ExchangeSink {
 
     func willReplay(_ metrics: ExchangeMetrics) {
         flow.withLock { flow in
-            flow.earlier.append(metrics)
+            flow.earlierAttempts.append(metrics)
             flow.progress.restart()
         }
     }
 
-    func sentContent(_ total: Int64) {
-        let told = flow.withLock { flow -> Int64? in
+    func sentContent(_ count: Int64) {
+        let total = flow.withLock { flow -> Int64? in
             guard let loop = flow.loop else { return nil }
-            return flow.progress.sent(total, at: loop.now)
+            return flow.progress.update(count, at: loop.now)
         }
-        tell(told)
+        report(total)
     }
 
-    /// Reports what was sent since the last report.
-    private func tellProgress() { tell(flow.withLock { $0.progress.due() }) }
+    /// Reports the bytes that were sent since the last report.
+    private func reportProgress() { report(flow.withLock { $0.progress.takeUnreported() }) }
 
-    private func tell(_ total: Int64?) {
+    /// Reports the number of bytes sent to the client, unless it is nil.
+    private func report(_ total: Int64?) {
         guard let total, !isCancelled else { return }
         client.hopSent(self, total: total, expected: flow.withLock { $0.progress.expected } ?? -1)
     }
@@ -44,66 +45,67 @@ extension NetworkLoad: ExchangeSink {
     // MARK: heads
 
     func receivedInterim(_ head: ResponseHead) {
-        guard let url = hop.request.url, !isCancelled else { return }
-        client.hopInterim(self, HTTPURLResponse(url: url, head: head, isDecoded: false))
+        guard let url = hopRequest.request.url, !isCancelled else { return }
+        client.hopReceivedInterimResponse(self, HTTPURLResponse(url: url, head: head, isDecoded: false))
     }
 
     func receivedHead(_ head: ResponseHead, framing: BodyFraming) -> ContentPlan {
-        guard let url = hop.request.url, !isCancelled else { return .skip }
-        tellProgress()
+        guard let url = hopRequest.request.url, !isCancelled else { return .skip }
+        reportProgress()
         let codings = codings(of: head, framing)
         let response = HTTPURLResponse(url: url, head: head, isDecoded: !codings.isEmpty)
-        let shown = UncheckedSendable(response)
+        let sharedResponse = UncheckedSendable(response)
         let limit = settings.lupine.expansionLimit
         flow.withLock { flow in
-            flow.response = shown.value
+            flow.response = sharedResponse.value
             if !codings.isEmpty { flow.decode(codings, limit: limit) }
             if framing == .chunked, codings.isEmpty { flow.chunks = .undecided }
         }
         // `upgraded` reports this response.
         if framing == .handover { return .deliver }
-        if let evidence = evidence(decidingAbout: response) {
+        if let evidence = evidenceNeedingRoots(for: response) {
             readRoots(of: evidence, for: response, framing)
             return .pause
         }
         return contentPlan(for: response, framing)
     }
 
-    /// Asks the client how to consume the content.
+    /// Passes the response to the client, and turns its `HopPlan` into the plan for the exchange.
     private func contentPlan(for response: HTTPURLResponse, _ framing: BodyFraming) -> ContentPlan {
-        let plan = client.hopResponse(self, response, storagePolicy: .allowed)
-        if response.statusCode == 205, framing != .none { return skipped() }
+        let plan = client.hopReceivedResponse(self, response, storagePolicy: .allowed)
+        if response.statusCode == 205, framing != .none { return skipContent() }
         switch plan {
         case .deliver: return .deliver
         case .pause: return .pause
-        case .skip: return skipped()
+        case .skip: return skipContent()
         case .splice(let target):
             return flow.withLock { flow in
-                flow.isSaved = true
-                guard flow.decodes else { return .splice(into: target) }
+                flow.goesToFile = true
+                guard flow.isDecoding else { return .splice(into: target) }
                 flow.file = target
                 return .deliver
             }
         }
     }
 
-    /// The connection's evidence if a decision about storing the response or its cookies (U-12.3, U-13.17) needs trust roots
-    /// that have not been read yet; otherwise nil.
-    private func evidence(decidingAbout response: HTTPURLResponse) -> PeerEvidence? {
+    /// Returns the connection's evidence if storing the response or its cookies (U-12.3, U-13.17) depends on trust roots that
+    /// have not been read yet; otherwise nil.
+    private func evidenceNeedingRoots(for response: HTTPURLResponse) -> PeerEvidence? {
         guard let evidence, evidence.needsRoots else { return nil }
         let keepsCookies = settings.cookieStorage != nil && response.fields?.contains(.setCookie) ?? false
         return keepsCookies || settings.cache != nil ? evidence : nil
     }
 
-    /// Reads the roots on a worker thread, then continues with the response. The exchange is paused meanwhile.
+    /// Reads the trust roots on a worker thread, then continues with the response. The exchange is paused meanwhile.
     private func readRoots(
         of evidence: PeerEvidence, for response: HTTPURLResponse, _ framing: BodyFraming
     ) {
         guard let loop = flow.withLock({ $0.loop }) else { return }
-        evidence.readRoots(backOn: loop) { self.goOn(with: response, framing) }
+        evidence.readRoots(backOn: loop) { self.continueReceiving(response, framing) }
     }
 
-    private func goOn(with response: HTTPURLResponse, _ framing: BodyFraming) {
+    /// Passes the response to the client, and resumes the paused exchange as the client's plan says.
+    private func continueReceiving(_ response: HTTPURLResponse, _ framing: BodyFraming) {
         guard !isCancelled, isRunning else { return }
         switch contentPlan(for: response, framing) {
         case .pause: break
@@ -115,15 +117,16 @@ extension NetworkLoad: ExchangeSink {
         }
     }
 
-    private func skipped() -> ContentPlan {
-        flow.withLock { $0.hasEnough = true }
+    /// Returns the plan that discards the content, and records that the exchange's end is then no error.
+    private func skipContent() -> ContentPlan {
+        flow.withLock { $0.discardsContent = true }
         return .skip
     }
 
-    /// The codings to decode (U-9.10, U-9.11). None if one of them is unknown, since then none can be decoded, nor for a part
-    /// of a coded body, nor without a body.
+    /// Returns the content codings to decode (U-9.10, U-9.11). Empty if one of them is unknown, because then none can be decoded;
+    /// for a part of a coded body; and without a body.
     private func codings(of head: ResponseHead, _ framing: BodyFraming) -> [ContentCoding] {
-        guard hop.mayDecode, settings.lupine.decodesContent, head.status.code != 206 else { return [] }
+        guard hopRequest.mayDecode, settings.lupine.decodesContent, head.status.code != 206 else { return [] }
         switch framing {
         case .none, .handover: return []
         case .length, .chunked, .untilClose: break
@@ -145,98 +148,102 @@ extension NetworkLoad: ExchangeSink {
 
     func receivedContent(_ bytes: Span<UInt8>) -> Demand {
         switch flow.withLock({ $0.add(bytes) }) {
-        case .gathered: return .more
+        case .buffered: return .more
         case .piece(let piece): return deliver(piece)
-        case .coded: return decode(bytes)
+        case .needsDecoding: return decode(bytes)
         case .undecided:
-            let isKept = client.hopKeepsChunks(self)
-            flow.withLock { $0.chunks = isKept ? .kept : .none }
+            let isSeparate = client.hopWantsSeparateChunks(self)
+            flow.withLock { $0.chunks = isSeparate ? .separate : .none }
             return receivedContent(bytes)
         }
     }
 
     func caughtUp() -> Demand {
-        guard let piece = flow.withLock({ $0.gatherer.endTurn() }) else { return .more }
+        guard let piece = flow.withLock({ $0.collector.endTurn() }) else { return .more }
         return deliver(piece)
     }
 
     func spliced(_ count: Int) -> Demand {
         flow.withLock { $0.delivered += Int64(count) }
         guard !isCancelled else { return .enough }
-        return heard(client.hopSpliced(self, count))
+        return noteDemand(client.hopSpliced(self, count))
     }
 
+    /// Passes a piece to the client, or writes it to the file of the plan.
     private func deliver(_ piece: Data) -> Demand {
-        // Sets `hasEnough`, so that content decoded only in part does not count as truncated at the end.
-        guard !isCancelled else { return heard(.enough) }
+        // Sets `discardsContent`, so that partly decoded content does not count as truncated at the end.
+        guard !isCancelled else { return noteDemand(.enough) }
         let file = flow.withLock { flow -> FileTarget? in
             flow.delivered += Int64(piece.count)
             return flow.file
         }
-        guard let file else { return heard(client.hopReceived(self, piece)) }
+        guard let file else { return noteDemand(client.hopReceivedContent(self, piece)) }
         do throws(TransportError) { try file.write(piece.span) } catch {
-            let failure = URLError.loading(.cannotWriteToFile, url: hop.request.url, underlying: error)
+            let failure = URLError.loading(.cannotWriteToFile, url: hopRequest.request.url, underlying: error)
             flow.withLock { $0.failure = failure }
             return .enough
         }
-        return heard(client.hopSpliced(self, piece.count))
+        return noteDemand(client.hopSpliced(self, piece.count))
     }
 
-    private func heard(_ demand: Demand) -> Demand {
-        if case .enough = demand { flow.withLock { $0.hasEnough = true } }
+    /// Records `.enough`. Returns `demand`.
+    private func noteDemand(_ demand: Demand) -> Demand {
+        if case .enough = demand { flow.withLock { $0.discardsContent = true } }
         return demand
     }
 
     // MARK: decoding
 
-    /// Decodes piece by piece. Input that the client does not take now stays encoded, so that the expansion of a small body is
-    /// never held as a whole. Nor does decoding take all of the loop's time: after some pieces it continues in the next turn,
+    /// Decodes content piece by piece. After a pause of the client, the remaining input stays encoded, so that the expansion of a
+    /// small body is never held as a whole. When the allowance of the loop's turn is spent, decoding continues in the next turn,
     /// as after a pause.
     private func decode(_ bytes: Span<UInt8>) -> Demand {
         var start = 0
         while true {
-            let (step, isEnough) = flow.withLock { flow in
+            let (step, isSpent) = flow.withLock { flow in
                 let step = flow.decodeStep(bytes.extracting(droppingFirst: start))
-                return (step, flow.hasDecodedEnough(after: step))
+                return (step, flow.isAllowanceSpent(after: step))
             }
             switch step {
             case .done:
-                if !isEnough { return .more }
+                if !isSpent { return .more }
                 resumeReading()
                 return .pause
             case .full(let consumed), .partly(let consumed): start += consumed
             case .failed(let error):
-                let piece = flow.withLock { $0.gatherer.take() }
+                let piece = flow.withLock { $0.collector.take() }
                 if let piece, case .enough = deliver(piece) { return .enough }
                 fail(error)
                 return .enough
             }
-            let piece = flow.withLock { $0.gatherer.room == 0 ? $0.gatherer.take() : nil }
-            switch piece.map(deliver) ?? .more {
+            let piece = flow.withLock { $0.collector.room == 0 ? $0.collector.take() : nil }
+            let demand: Demand = if let piece { deliver(piece) } else { .more }
+            switch demand {
             case .more:
-                if !isEnough { continue }
-                keep(bytes.extracting(droppingFirst: start))
+                if !isSpent { continue }
+                keepInput(bytes.extracting(droppingFirst: start))
                 resumeReading()
                 return .pause
             case .enough: return .enough
             case .pause:
-                keep(bytes.extracting(droppingFirst: start))
+                keepInput(bytes.extracting(droppingFirst: start))
                 return .pause
             }
         }
     }
 
-    private func keep(_ rest: Span<UInt8>) {
-        var waiting: [UInt8] = []
-        waiting.append(rest, rest.indices)
-        let kept = waiting
-        flow.withLock { $0.waiting = kept }
+    /// Keeps encoded input until the client resumes.
+    private func keepInput(_ input: Span<UInt8>) {
+        var bytes: [UInt8] = []
+        bytes.append(input, input.indices)
+        let kept = bytes
+        flow.withLock { $0.pendingInput = kept }
     }
 
-    /// Continues after a pause, first with the input that was kept, then with the connection.
-    func goOnReading(_ exchange: Exchange) {
-        if let waiting = flow.withLock({ $0.waiting.take() }) {
-            switch decode(waiting.span) {
+    /// Continues after a pause: decodes the pending input, then reads from the connection.
+    func continueReading(_ exchange: Exchange) {
+        if let pendingInput = flow.withLock({ $0.pendingInput.take() }) {
+            switch decode(pendingInput.span) {
             case .more: break
             case .pause: return
             case .enough: return exchange.skip()
@@ -246,7 +253,7 @@ extension NetworkLoad: ExchangeSink {
     }
 
     private func fail(_ error: CodingError) {
-        let (url, origin) = (hop.request.url, WebOrigin(hop.request.url))
+        let (url, origin) = (hopRequest.request.url, WebOrigin(hopRequest.request.url))
         let failure = URLError(
             .coding(host: origin?.host ?? "", port: UInt16(clamping: origin?.port ?? 0), error), url: url)
         flow.withLock { $0.failure = failure }
@@ -255,24 +262,25 @@ extension NetworkLoad: ExchangeSink {
     // MARK: the end
 
     func exchangeEnded(_ result: Result<Fields, TransportError>, _ metrics: ExchangeMetrics) {
-        tellProgress()
-        let (piece, isWhole) = flow.withLock { flow in
+        reportProgress()
+        let (piece, isContentWanted) = flow.withLock { flow in
             (
-                flow.hasEnough || flow.failure != nil ? nil : flow.gatherer.take(),
-                !flow.hasEnough && flow.failure == nil
+                flow.discardsContent || flow.failure != nil ? nil : flow.collector.take(),
+                !flow.discardsContent && flow.failure == nil
             )
         }
-        var wantsMore = isWhole
-        if let piece, !isCancelled, case .enough = deliver(piece) { wantsMore = false }
-        if wantsMore, !isCancelled, case .success = result, let error = flow.withLock({ $0.finishDecoding() })
+        var checksCompleteness = isContentWanted
+        if let piece, !isCancelled, case .enough = deliver(piece) { checksCompleteness = false }
+        if checksCompleteness, !isCancelled, case .success = result,
+            let error = flow.withLock({ $0.finishDecoding() })
         {
             fail(error)
         }
-        finish(result, flow.withLock { $0.earlier } + CollectionOfOne(metrics))
+        finish(result, flow.withLock { $0.earlierAttempts } + CollectionOfOne(metrics))
     }
 }
 
-/// Handles an upgraded connection that has no consumer.
+/// Handles an upgraded connection without a response.
 private final class NoUpgrade: UpgradeHandler {
     func received(_ bytes: Span<UInt8>) -> Demand { .enough }
     func drained() {}

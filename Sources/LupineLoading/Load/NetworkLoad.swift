@@ -4,12 +4,12 @@ import Foundation
 import LupineHTTP
 import LupineTransport
 
-/// One transaction over the network, carried by an exchange of the transport.
+/// Carries out one hop over the network with an `Exchange` of the transport.
 ///
-/// It is the exchange's sink, and calls its client directly in the turn of the connection's loop. Redirects, challenges and
-/// caching are left to the driver. `NetworkLoad+Receiving` is the receiving half.
+/// The load is the sink of the exchange, and calls its client directly on the connection's loop. The driver handles redirects,
+/// challenges and caching. `NetworkLoad+Receiving` is the receiving half.
 final class NetworkLoad: HopLoad {
-    let hop: HopRequest
+    let hopRequest: HopRequest
     let client: any HopLoadClient
     let settings: SessionSettings
     private let engine: SessionEngine
@@ -20,18 +20,18 @@ final class NetworkLoad: HopLoad {
 
     private struct Life: Sendable {
         var stage = Stage.new
-        /// The error that it was cancelled with.
+        /// The error that the load was cancelled with; nil if it was not cancelled.
         var cancellation: URLError?
         var isSuspended = false
-        /// Whether the client called `resumeReading()` while the load was suspended.
-        var owesResume = false
+        /// Whether the client has called `resumeReading()` while the load was suspended.
+        var hasPendingResume = false
         var priority: Float
         var stream: BodyStreamSource?
     }
 
     private enum Stage: Sendable {
         case new
-        /// The plan and the body's stream are being prepared.
+        /// The `SendingPlan` is being made, or the client is asked for the body's stream.
         case preparing
         case running(Exchange)
         case over
@@ -45,23 +45,23 @@ final class NetworkLoad: HopLoad {
         }
     }
 
-    /// A load of `request` in a session.
+    /// Creates a load of `request` in a session.
     convenience init(_ request: HopRequest, context: SessionContext, client: any HopLoadClient) {
         self.init(request, settings: context.settings, engine: context.engine, client: client)
     }
 
-    /// A load of `request` over an engine.
+    /// Creates a load of `request` over an engine.
     init(
         _ request: HopRequest, settings: SessionSettings, engine: SessionEngine, client: any HopLoadClient
     ) {
-        hop = request
+        hopRequest = request
         self.client = client
         self.settings = settings
         self.engine = engine
         life = Lock(Life(priority: request.priority))
     }
 
-    // MARK: the driver's side
+    // MARK: calls of the driver
 
     func start() {
         let isFirst = life.withLock { life -> Bool in
@@ -71,21 +71,22 @@ final class NetworkLoad: HopLoad {
         }
         guard isFirst else { return }
         do throws(URLError) {
-            let plan = try SendingPlan(hop, settings, engine)
+            let plan = try SendingPlan(hopRequest, settings, engine)
             switch plan.body {
             case .none, .data, .file: send(plan, nil)
             case .stream(let stream): send(plan, BodyStreamSource(stream, length: plan.length))
-            case .asked:
+            case .suppliedByClient:
                 client.hopNeedsBodyStream(self) { stream in self.supplied(stream, for: plan) }
             }
-        } catch { failSoon(error) }
+        } catch { failAsynchronously(error) }
     }
 
+    /// Sends the request with the stream that the client has supplied; fails if the client has none.
     private func supplied(_ stream: BodyStream?, for plan: SendingPlan) {
         guard let stream else {
-            return failSoon(
+            return failAsynchronously(
                 .loading(
-                    .requestBodyStreamExhausted, url: hop.request.url,
+                    .requestBodyStreamExhausted, url: hopRequest.request.url,
                     reason:
                         "the body is to be sent again, and nobody has given a new stream for it (needNewBodyStream)"
                 ))
@@ -97,11 +98,12 @@ final class NetworkLoad: HopLoad {
         send(plan, source)
     }
 
+    /// Creates the exchange, and submits it unless the load was cancelled meanwhile.
     private func send(_ plan: SendingPlan, _ stream: BodyStreamSource?) {
         let exchange = Exchange(
             head: plan.head, content: plan.content(stream), origin: plan.origin, options: plan.options,
-            observation: hop.transfer.flatMap { engine.reporter?.observation(of: $0) },
-            preferring: hop.loop, at: settings.clock.transport.now(), sink: self)
+            observation: hopRequest.transfer.flatMap { engine.reporter?.observation(of: $0) },
+            preferring: hopRequest.loop, at: settings.clock.transport.now(), sink: self)
         flow.withLock { $0.progress = SendProgress(expected: plan.length) }
         let isWanted = life.withLock { life -> Bool in
             guard case .preparing = life.stage else { return false }
@@ -111,21 +113,21 @@ final class NetworkLoad: HopLoad {
             exchange.setSuspended(life.isSuspended)
             return true
         }
-        if isWanted { engine.submit(exchange, isWebSocket: hop.isUpgrade) } else { stream?.abandon() }
+        if isWanted { engine.submit(exchange, isWebSocket: hopRequest.isUpgrade) } else { stream?.abandon() }
     }
 
     func cancel(_ error: URLError) {
         let stage = life.withLock { life -> Stage in
             let stage = life.stage
             if life.cancellation == nil { life.cancellation = error }
-            // Under the same lock, so that what `start` has prepared meanwhile is not sent.
+            // Under the same lock, so that `send` does not submit an exchange after the cancellation.
             if !stage.hasExchange { life.stage = .over }
             return stage
         }
         switch stage {
-        case .new, .preparing: endSoon(error)
+        case .new, .preparing: endAsynchronously(error)
         case .running(let exchange):
-            // Deferred when on the loop: `hopEnded` must not come inside another call to the client.
+            // Deferred if this is the loop: `hopEnded` must not be called inside another call of the client.
             if let loop = flow.withLock({ $0.loop }), loop.isOnLoop {
                 _ = loop.execute { exchange.cancel() }
             } else {
@@ -138,45 +140,45 @@ final class NetworkLoad: HopLoad {
     func resumeReading() {
         let exchange = life.withLock { life -> Exchange? in
             guard case .running(let exchange) = life.stage else { return nil }
-            life.owesResume = life.isSuspended
+            life.hasPendingResume = life.isSuspended
             return life.isSuspended ? nil : exchange
         }
-        if let exchange { goOn(exchange) }
+        if let exchange { resumeOnLoop(exchange) }
     }
 
     func save(into target: FileTarget) {
-        // Decoded content cannot be spliced; it is still delivered.
+        // Content that has to be decoded cannot be spliced. It still goes to the client.
         let isPlain = flow.withLock { flow in
-            if !flow.decodes { flow.isSaved = true }
-            return !flow.decodes
+            if !flow.isDecoding { flow.goesToFile = true }
+            return !flow.isDecoding
         }
         if isPlain { exchange?.save(into: target) }
     }
 
-    /// Runs as a job of its own on the loop: only there is it certain whether the client has paused, and input that is still to
-    /// be decoded comes before anything new.
-    private func goOn(_ exchange: Exchange) {
+    /// Resumes in a new job on the loop. By then the client's `.pause` has taken effect. Pending input is decoded before new
+    /// input is read.
+    private func resumeOnLoop(_ exchange: Exchange) {
         guard let loop = flow.withLock({ $0.loop }) else { return }
-        _ = loop.execute { self.goOnReading(exchange) }
+        _ = loop.execute { self.continueReading(exchange) }
     }
 
     func skip() {
         guard let exchange = exchange else { return }
-        flow.withLock { $0.hasEnough = true }
+        flow.withLock { $0.discardsContent = true }
         exchange.skip()
     }
 
     func setSuspended(_ isSuspended: Bool) {
-        let (exchange, owesResume) = life.withLock { life -> (Exchange?, Bool) in
+        let (exchange, hasPendingResume) = life.withLock { life -> (Exchange?, Bool) in
             life.isSuspended = isSuspended
             guard case .running(let exchange) = life.stage else { return (nil, false) }
-            let owes = life.owesResume && !isSuspended
-            if owes { life.owesResume = false }
-            return (exchange, owes)
+            let resumesNow = life.hasPendingResume && !isSuspended
+            if resumesNow { life.hasPendingResume = false }
+            return (exchange, resumesNow)
         }
         guard let exchange else { return }
         exchange.setSuspended(isSuspended)
-        if owesResume { goOn(exchange) }
+        if hasPendingResume { resumeOnLoop(exchange) }
     }
 
     func setPriority(_ priority: Float) {
@@ -196,18 +198,18 @@ final class NetworkLoad: HopLoad {
 
     // MARK: the end
 
-    /// Ends a load without an exchange, unless it has been cancelled meanwhile.
-    private func failSoon(_ error: URLError) {
+    /// Ends a load without an exchange, unless it was cancelled meanwhile.
+    private func failAsynchronously(_ error: URLError) {
         let isFirst = life.withLock { life -> Bool in
             guard !life.stage.hasExchange else { return false }
             life.stage = .over
             return true
         }
-        if isFirst { endSoon(error) }
+        if isFirst { endAsynchronously(error) }
     }
 
     /// Reports the end to the client on a loop, never in the caller's stack, unless no loop is available.
-    private func endSoon(_ error: URLError) {
+    private func endAsynchronously(_ error: URLError) {
         let end = { @Sendable in self.client.hopEnded(self, error, self.metrics([])) }
         if let group = try? EventLoopGroup.shared(), group.next().execute(end) { return }
         end()
@@ -223,19 +225,22 @@ final class NetworkLoad: HopLoad {
         client.hopEnded(self, error, metrics(exchanges))
     }
 
-    /// Whether the load was cancelled: nothing that is received later is passed on.
+    /// Whether the load was cancelled. Events of the exchange are then no longer passed on.
     var isCancelled: Bool { life.withLock { $0.cancellation != nil } }
 
+    /// Returns the error that the hop ends with; nil if it has succeeded or its client wanted no more content.
     private func error(
         of result: Result<Fields, TransportError>, _ cancellation: URLError?, _ streamFailure: (any Error)?
     ) -> (any Error)? {
-        let (failure, hasEnough, isSaved) = flow.withLock { ($0.failure, $0.hasEnough, $0.isSaved) }
-        // Also if the exchange has succeeded: what was received after the cancellation has not been passed on.
+        let (failure, discardsContent, goesToFile) = flow.withLock {
+            ($0.failure, $0.discardsContent, $0.goesToFile)
+        }
+        // Even if the exchange has succeeded, events after the cancellation were not passed on.
         if let cancellation { return cancellation }
         if let failure { return failure }
         guard case .failure(let error) = result else { return nil }
-        let url = hop.request.url
-        if hasEnough, error == .cancelled { return nil }
+        let url = hopRequest.request.url
+        if discardsContent, error == .cancelled { return nil }
         switch streamFailure {
         case let mismatch as BodyStreamSource.Mismatch:
             return URLError.loading(.requestBodyStreamExhausted, url: url, underlying: mismatch)
@@ -243,21 +248,21 @@ final class NetworkLoad: HopLoad {
         case let failure?: return failure
         case nil: break
         }
-        // Once a response is being saved, only writing its file can fail like this.
-        if isSaved, case .file = error {
+        // While the content goes into a file, a file error is about writing that file.
+        if goesToFile, case .file = error {
             return URLError.loading(.cannotWriteToFile, url: url, underlying: error)
         }
         if case .timedOut(_, _, .whole, _) = error {
             return URLError.tooLong(url, after: settings.resourceTimeout, underlying: error)
         }
-        return URLError(error, url: url).adding(engine.trust.userInfo(for: error, of: hop.taskTrust))
+        return URLError(error, url: url).adding(engine.trust.userInfo(for: error, of: hopRequest.taskTrust))
     }
 
     private func metrics(_ exchanges: [ExchangeMetrics]) -> HopMetrics {
         let (response, delivered) = flow.withLock { ($0.response, $0.delivered) }
         let sent = exchanges.last?.requestContentBytes ?? 0
         return HopMetrics(
-            request: hop.request, response: response, fetchType: .networkLoad, exchanges: exchanges,
+            request: hopRequest.request, response: response, fetchType: .networkLoad, exchanges: exchanges,
             fetchStart: began, end: Date(), bodyBytesBeforeEncoding: sent,
             bodyBytesAfterDecoding: delivered)
     }

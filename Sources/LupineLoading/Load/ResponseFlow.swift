@@ -5,36 +5,36 @@ import LupineCoding
 import LupineTLS
 import LupineTransport
 
-/// The state of one transaction's response between the connection and the client.
+/// The state of one hop's response between the connection and the client.
 ///
-/// Bookkeeping only: `NetworkLoad` updates it on the loop and calls the client outside of its lock.
+/// `NetworkLoad` updates it under a lock on the loop, and calls the client outside of the lock.
 struct ResponseFlow {
     /// The loop of the exchange.
     var loop: EventLoop?
-    /// What the TLS handshake of the connection has established.
+    /// The results of the connection's TLS handshake; nil without TLS.
     var evidence: PeerEvidence?
     var response: URLResponse?
-    var gatherer = ContentCollector()
-    /// How the chunks of the transfer coding are treated.
+    var collector = ContentCollector()
+    /// How the boundaries of the chunks are treated.
     var chunks = Chunks.none
-    /// Decodes the content; nil if it has no codings or keeps them.
+    /// Decodes the content; nil if the content has no codings or is not decoded.
     private(set) var decoder: CodingStream?
     private var allowance = TurnAllowance()
-    /// Encoded bytes that wait until the client resumes; nil if the decoder has consumed all its input.
-    var waiting: [UInt8]?
-    /// The file that content is written to if it has to be decoded first.
+    /// Encoded bytes to decode when the client resumes; nil if the decoder has consumed all input.
+    var pendingInput: [UInt8]?
+    /// The file to which decoded content is written; nil if the content goes to the client or is spliced.
     var file: FileTarget?
-    /// Whether the content goes into a file, spliced or written.
-    var isSaved = false
-    /// The error that the content has caused.
+    /// Whether the content goes into a file, either spliced by the kernel or written after decoding.
+    var goesToFile = false
+    /// The error of decoding the content or writing it to the file.
     var failure: URLError?
-    /// Whether the rest of the content is not wanted.
-    var hasEnough = false
-    /// The number of bytes delivered.
+    /// Whether the client wants no more of the content.
+    var discardsContent = false
+    /// The number of bytes that were delivered to the client or the file.
     var delivered: Int64 = 0
     var progress = SendProgress(expected: 0)
-    /// The metrics of earlier attempts.
-    var earlier: [ExchangeMetrics] = []
+    /// The metrics of the attempts that were replayed.
+    var earlierAttempts: [ExchangeMetrics] = []
 
     private var scratch: [UInt8] = []
 
@@ -42,43 +42,44 @@ struct ResponseFlow {
     enum Chunks {
         /// The body has no chunks, or a decoder makes their boundaries meaningless.
         case none
-        /// The client has not been asked yet.
+        /// No chunk has arrived, and the client has not been asked.
         case undecided
-        /// Each chunk is a piece of its own, up to a limit per turn.
-        case kept
+        /// Each chunk becomes a separate piece, up to a limit for each turn of the loop.
+        case separate
     }
 
     /// Whether content is decoded.
-    var decodes: Bool { decoder != nil }
+    var isDecoding: Bool { decoder != nil }
 
-    /// Decodes the content that is added from here on.
+    /// Starts to decode the content with the codings.
     mutating func decode(_ codings: [ContentCoding], limit: ExpansionLimit) {
         decoder = CodingStream(codings, limit: limit)
     }
 
     /// The outcome of adding content.
     enum Addition: Sendable {
-        case gathered
-        /// The content was buffered, or is itself this piece, which is to be delivered.
+        /// The content was buffered.
+        case buffered
+        /// The content was buffered or is the piece itself. The piece has to be delivered.
         case piece(Data)
-        /// The content was not added: it has to be decoded.
-        case coded
-        /// The content was not added: the client has to decide first whether chunks are kept.
+        /// The content was not added, because it has to be decoded.
+        case needsDecoding
+        /// The content was not added, because the client has to decide first whether it wants separate chunks.
         case undecided
     }
 
     /// Adds received content.
     mutating func add(_ bytes: Span<UInt8>) -> Addition {
-        if decodes { return .coded }
+        if isDecoding { return .needsDecoding }
         let piece: Data?
         switch chunks {
         case .undecided: return .undecided
-        case .kept: piece = gatherer.add(chunk: bytes)
+        case .separate: piece = collector.add(chunk: bytes)
         case .none:
-            piece = gatherer.hasRoom(for: bytes.count) ? nil : gatherer.take()
-            gatherer.add(bytes)
+            piece = collector.hasRoom(for: bytes.count) ? nil : collector.take()
+            collector.add(bytes)
         }
-        return piece.map(Addition.piece) ?? .gathered
+        return piece.map(Addition.piece) ?? .buffered
     }
 
     /// The outcome of one decoding step.
@@ -96,7 +97,7 @@ struct ResponseFlow {
     /// step.
     mutating func decodeStep(_ bytes: Span<UInt8>) -> Step {
         guard let decoder else { return .done }
-        let room = gatherer.room
+        let room = collector.room
         guard room > 0 else { return .full(consumed: 0) }
         if scratch.isEmpty { scratch = [UInt8](repeating: 0, count: ContentCollector.pieceLimit) }
         var lent: [UInt8] = []
@@ -106,23 +107,23 @@ struct ResponseFlow {
             var whole = lent.mutableSpan
             var space = whole._mutatingExtracting(first: room)
             let progress = try decoder.decode(bytes, into: &space)
-            gatherer.add(lent.span.extracting(first: progress.produced))
+            collector.add(lent.span.extracting(first: progress.produced))
             if progress.status != .needsRoom { return .done }
-            return gatherer.room == 0
+            return collector.room == 0
                 ? .full(consumed: progress.consumed) : .partly(consumed: progress.consumed)
         } catch { return .failed(error) }
     }
 
-    /// Whether the allowance for this turn of the loop is spent.
-    mutating func hasDecodedEnough(after step: Step) -> Bool {
+    /// Whether the allowance of decoding steps for this turn of the loop is spent. Call once after each step.
+    mutating func isAllowanceSpent(after step: Step) -> Bool {
         guard let loop else { return false }
         if case .full = step { return allowance.isSpent(on: loop) }
         return allowance.isSpent(on: loop, counting: false)
     }
 
-    /// Checks that the content was complete; returns the error if it was not.
+    /// Returns an error if the encoded content ended before it was complete; otherwise nil.
     mutating func finishDecoding() -> CodingError? {
-        guard let decoder, waiting == nil else { return nil }
+        guard let decoder, pendingInput == nil else { return nil }
         do throws(CodingError) {
             try decoder.finish()
             return nil
@@ -136,26 +137,26 @@ struct SendProgress: Sendable {
     /// The length of the body; nil if unknown.
     let expected: Int64?
     private var sent: Int64 = 0
-    private var told: Int64 = 0
-    private var toldAt: Instant?
+    private var reported: Int64 = 0
+    private var reportedAt: Instant?
 
     init(expected: Int64?) { self.expected = expected }
 
-    /// Starts over, because the body is sent again from its start.
+    /// Starts over, because the body is sent again from its beginning.
     mutating func restart() { self = SendProgress(expected: expected) }
 
-    /// Records the total sent so far; returns the total to report now, if any.
-    mutating func sent(_ total: Int64, at now: Instant) -> Int64? {
+    /// Records how many bytes have been sent in all. Returns the number to report now; nil if no report is due.
+    mutating func update(_ total: Int64, at now: Instant) -> Int64? {
         sent = total
-        if total != expected, let toldAt, now < toldAt + Self.interval { return nil }
-        toldAt = now
-        return due()
+        if total != expected, let reportedAt, now < reportedAt + Self.interval { return nil }
+        reportedAt = now
+        return takeUnreported()
     }
 
-    /// The total sent so far, if it has not been reported.
-    mutating func due() -> Int64? {
-        guard sent > told else { return nil }
-        told = sent
+    /// Returns the number of bytes sent, and marks it as reported; nil if it has been reported before.
+    mutating func takeUnreported() -> Int64? {
+        guard sent > reported else { return nil }
+        reported = sent
         return sent
     }
 

@@ -5,10 +5,10 @@ internal import LupineHTTP
 
 /// Parses the `Retry-After` field (RFC 9110 §10.2.3).
 ///
-/// It only parses; whether to wait is decided by the caller that retries.
+/// The caller decides whether to wait and retry.
 package enum RetryAfter {
-    /// The number of seconds from `now` that a value names: as seconds, or as a date, where a past date gives 0. Nil for
-    /// anything else.
+    /// Returns the number of seconds to wait from `now`. The value is a number of seconds or a date; a past date gives 0. Nil for
+    /// any other value.
     package static func seconds(of value: String, at now: Date) -> TimeInterval? {
         let text = value.trimmingCharacters(in: .whitespaces)
         guard !text.isEmpty else { return nil }

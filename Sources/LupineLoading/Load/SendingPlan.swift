@@ -4,7 +4,8 @@ import Foundation
 import LupineHTTP
 import LupineTransport
 
-/// What a transaction sends, checked and completed before a connection is opened. Its header fields are made by `SentFields`.
+/// The request of a hop in the transport's terms: head, origin, body and options. Checked before a connection is opened;
+/// `SentFields` makes the header fields.
 struct SendingPlan: Sendable {
     let head: RequestHead
     let origin: Origin
@@ -13,7 +14,7 @@ struct SendingPlan: Sendable {
     /// The length of the body; nil if unknown.
     let length: Int64?
 
-    /// - Throws: The reason why the request cannot be sent.
+    /// Creates the plan. Throws if the request cannot be sent.
     init(_ hop: HopRequest, _ settings: SessionSettings, _ engine: SessionEngine) throws(URLError) {
         let request = hop.request
         guard let url = request.url else {
@@ -24,7 +25,7 @@ struct SendingPlan: Sendable {
             throw .loading(.badURL, url: url, underlying: error)
         }
         let body = try BodySource(hop.body, of: request)
-        // Checked only here: a load that does not use the network gets such a request unchanged.
+        // Checked only here, because a load that does not use the network accepts such a request.
         guard method != .get || body.isNone else {
             throw .loading(
                 .dataLengthExceedsMaximum, url: url, reason: "resource exceeds maximum size")
@@ -60,20 +61,22 @@ struct SendingPlan: Sendable {
         case .none: 0
         case .data(let data): Int64(data.count)
         case .file(let file): file.count
-        case .stream, .asked:
+        case .stream, .suppliedByClient:
             request.value(forHTTPHeaderField: "Content-Length").flatMap { value in
                 value.utf8.allSatisfy { 0x30...0x39 ~= $0 } ? Int64(value) : nil
             }
         }
     }
 
-    /// The body in the transport's form; `stream` reads it if it is a stream.
+    /// Returns the body in the transport's form.
+    ///
+    /// - Parameter stream: The reader of a body that is a stream; nil for other bodies.
     func content(_ stream: BodyStreamSource?) -> OutgoingContent {
         switch body {
         case .none: .none
         case .data(let data): .region(DataRegion(data))
         case .file(let file): .file(file)
-        case .stream, .asked: stream.map { .stream($0, length: length) } ?? .none
+        case .stream, .suppliedByClient: stream.map { .stream($0, length: length) } ?? .none
         }
     }
 

@@ -3,8 +3,8 @@
 import LupineHTTP
 import LupineTransport
 
-/// The header fields that a transaction sends: `Host`, the caller's fields in their order except those reserved for the loader
-/// (U-1.7), and then the default fields that are missing (U-9.1).
+/// Makes the header fields that a hop sends: `Host`, the request's fields in their order except those reserved for the loader
+/// (U-1.7), and then the missing default fields (U-9.1).
 struct SentFields {
     /// The fields that the caller or the session has set.
     let given: HeaderList
@@ -15,7 +15,7 @@ struct SentFields {
     /// The value of `Proxy-Authorization`, for a proxy that reads the request.
     let proxyAuthorization: String?
 
-    /// The fields of a transaction.
+    /// Creates the value for the fields of a hop.
     init(_ hop: HopRequest, hasBody: Bool, isPost: Bool) {
         given = hop.request.headerList
         isUpgrade = hop.isUpgrade
@@ -30,13 +30,13 @@ struct SentFields {
         (isUpgrade, mayDecode, hasBody, isPost, proxyAuthorization) = (false, true, false, false, nil)
     }
 
-    /// The fields of a request to `host` without a body that has no fields but the session's own, as most requests do. They are
-    /// made once for each server. Nil if one of the session's fields cannot be sent.
+    /// Returns the fields of a request to `host` that has no body and only the session's own fields. Most requests are like this,
+    /// so the route caches the result for each server. Nil if one of the session's fields cannot be sent.
     static func ownFields(to host: String, _ settings: SessionSettings) -> Fields? {
         try? SentFields(given: settings.additionalHeaders).written(to: host, settings)
     }
 
-    /// The fields of a request that takes `route`.
+    /// Returns the fields of a request over `route`.
     func fields(by route: SessionEngine.Route, _ settings: SessionSettings) throws(URLRequestError) -> Fields
     {
         if let own = route.ownFields, !isUpgrade, mayDecode, !hasBody, !isPost, proxyAuthorization == nil,
@@ -49,6 +49,7 @@ struct SentFields {
             to: route.hostField, proxyAuthorization: isForProxy ? proxyAuthorization : nil, settings)
     }
 
+    /// Returns all fields, checked and in the order in which they are sent.
     private func written(
         to host: String, proxyAuthorization: String? = nil, _ settings: SessionSettings
     ) throws(URLRequestError) -> Fields {
@@ -84,7 +85,7 @@ struct SentFields {
 }
 
 extension Fields {
-    /// Adds a field whose value has not been validated.
+    /// Adds a field. Throws if the value is not allowed.
     fileprivate mutating func add(_ name: FieldName, _ value: String) throws(URLRequestError) {
         do { try append(name, value) } catch { throw .invalidFieldValue(name: name.description) }
     }

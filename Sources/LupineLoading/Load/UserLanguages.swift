@@ -2,15 +2,15 @@
 
 import Foundation
 
-/// The languages that the user of a program reads, as named by the environment's locale (POSIX.1-2024, XBD 8.2), as tags of RFC
-/// 5646.
+/// The user's languages according to the locale in the environment (POSIX.1-2024, XBD 8.2), as language tags (RFC 5646).
 ///
 /// Foundation on Linux ignores the locale: `Locale.preferredLanguages` is always `en-001`.
 package enum UserLanguages {
     /// The languages of this process in order of preference, at most six. Computed once.
     package static let preferred = preferred(ProcessInfo.processInfo.environment)
 
-    /// The languages that an environment names, at most six; none under the locales `C` and `POSIX`, and if no locale is set.
+    /// Returns the languages that an environment names, at most six; none for the locales `C` and `POSIX`, and if no locale is
+    /// set.
     ///
     /// `LC_ALL` takes precedence over `LC_MESSAGES`, and that over `LANG`. GNU's `LANGUAGE` lists several languages separated
     /// by colons, and counts only if a locale other than `C` is set. A language without its country follows the last entry of
@@ -18,12 +18,12 @@ package enum UserLanguages {
     package static func preferred(_ environment: [String: String]) -> [String] {
         let variables = ["LC_ALL", "LC_MESSAGES", "LANG"]
         let locale = variables.lazy.compactMap { environment[$0] }.first { !$0.isEmpty }
-        guard let locale, let own = tag(locale) else { return [] }
-        let listed = (environment["LANGUAGE"] ?? "").prefix(mostCharacters).split(separator: ":").compactMap {
+        guard let locale, let localeTag = tag(locale) else { return [] }
+        let listed = (environment["LANGUAGE"] ?? "").prefix(maxCharacters).split(separator: ":").compactMap {
             tag($0)
         }
         var tags: [String] = []
-        for tag in listed.isEmpty ? [own] : listed where !tags.contains(tag) { tags.append(tag) }
+        for tag in listed.isEmpty ? [localeTag] : listed where !tags.contains(tag) { tags.append(tag) }
         for tag in tags {
             let language = primary(tag)
             guard !tags.contains(language), let last = tags.lastIndex(where: { primary($0) == language })
@@ -35,10 +35,10 @@ package enum UserLanguages {
         return Array(tags.prefix(6))
     }
 
-    /// The number of characters of `LANGUAGE` that are read.
-    private static let mostCharacters = 1_000
+    /// The maximum number of characters of `LANGUAGE` that are read.
+    private static let maxCharacters = 1_000
 
-    /// The tag for a locale's name, `language[_territory][.codeset][@modifier]`, or nil when it names no language.
+    /// Returns the tag for a locale's name, `language[_territory][.codeset][@modifier]`; nil if it names no language.
     private static func tag(_ locale: some StringProtocol) -> String? {
         let ends = locale.split(separator: "@", maxSplits: 1, omittingEmptySubsequences: false)
         let name = ends[0].prefix { $0 != "." }

@@ -21,7 +21,7 @@ extension URLSession {
     /// - Throws: The `URLError` with which such a task would fail before it connects.
     public func requestHead(for request: URLRequest, bodyFrom file: URL? = nil) throws -> Data {
         let context = core.context
-        let body: TaskOrder.Body = file.map { .file($0) } ?? .request
+        let body: TaskDefinition.Body = file.map { .file($0) } ?? .request
         let assembly = HopAssembly(
             request: request, kind: .data, body: body, move: .withinOrigin, settings: context.settings)
         let hop = HopRequest(

@@ -199,7 +199,7 @@ final class HopEventQueue: Sendable {
         switch event {
         case .response(let response, let policy):
             state.withLock { $0.response = response }
-            let plan = client.hopResponse(hop, response, storagePolicy: policy)
+            let plan = client.hopReceivedResponse(hop, response, storagePolicy: policy)
             finishCall { state in
                 switch plan {
                 case .deliver: break
@@ -214,7 +214,7 @@ final class HopEventQueue: Sendable {
                 write(data, into: target, hop, client)
                 return false
             }
-            let demand = client.hopReceived(hop, data)
+            let demand = client.hopReceivedContent(hop, data)
             finishDelivery(data.count, demand)
         case .redirect(let request, let response):
             // Paused until the client has decided about the redirect.

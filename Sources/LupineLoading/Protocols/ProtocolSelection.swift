@@ -20,16 +20,16 @@ enum ProtocolSelection {
         if !hop.isUpgrade, !classes.isEmpty,
             let load = custom(hop, classes: classes, context: context, task: task, client: client)
         {
-            return HopSource.Hop(load: load, isTransaction: false)
+            return HopSource.Hop(load: load, usesNetwork: false)
         }
         switch (hop.request.contents.value.scheme, hop.isUpgrade) {
         case (.http, false), (.https, false), (.ws, true), (.wss, true):
             return HopSource.Hop(
-                load: NetworkLoad(hop, context: context, client: client), isTransaction: true)
+                load: NetworkLoad(hop, context: context, client: client), usesNetwork: true)
         case (.file, false) where !(task.driverTask is URLSessionUploadTask):
-            return HopSource.Hop(load: FileLoad(hop.request, client: client), isTransaction: false)
+            return HopSource.Hop(load: FileLoad(hop.request, client: client), usesNetwork: false)
         case (.data, false) where !(task.driverTask is URLSessionUploadTask):
-            return HopSource.Hop(load: DataURLLoad(hop.request, client: client), isTransaction: false)
+            return HopSource.Hop(load: DataURLLoad(hop.request, client: client), usesNetwork: false)
         case (_, _): return nil
         }
     }
@@ -42,7 +42,7 @@ enum ProtocolSelection {
         assertNoLockIsHeld()
         assertNotOnLoop()
         // The classes may read the task's current request.
-        task.driverSends(hop.request)
+        task.driverWillSend(hop.request)
         let publicTask = task.driverTask
         for case let candidate as URLProtocol.Type in classes where candidate.canInit(with: publicTask) {
             return ProtocolLoad(
@@ -59,7 +59,7 @@ enum ProtocolSelection {
 extension URLRequest {
     /// Returns the request with the body of an upload task, for the program's `URLProtocol`. A body stream that the delegate
     /// provides is not added.
-    fileprivate func carrying(_ body: TaskOrder.Body) -> URLRequest {
+    fileprivate func carrying(_ body: TaskDefinition.Body) -> URLRequest {
         var request = self
         switch body {
         case .request, .streamed: break

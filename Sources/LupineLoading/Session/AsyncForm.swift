@@ -63,11 +63,11 @@ extension URLSession {
     func ask<Answer: Sendable>(
         _ form: AsyncForm, of type: any Any.Type, for task: URLSessionTask?,
         _ question: @escaping @Sendable () async -> Answer,
-        taken: @escaping @Sendable (Answer) -> Void, lacking: @escaping @Sendable () -> Void
+        completion: @escaping @Sendable (Answer) -> Void, lacking: @escaping @Sendable () -> Void
     ) {
         if form.isMissing(in: type) { return lacking() }
         callAsyncForm(for: task, question) { [core] answer in
-            if form.isMissing(in: type) { core.queue.add(lacking) } else { taken(answer) }
+            if form.isMissing(in: type) { core.queue.add(lacking) } else { completion(answer) }
         }
     }
 
@@ -122,7 +122,7 @@ extension TaskCore {
     /// Records the Swift task in which a delegate answers a question of this task's. It is cancelled together with this task.
     func waits(for form: Task<Void, Never>) {
         let isAsking = state.withLock { state in
-            if state.delivery.isAsking { state.forms.append(form) }
+            if state.delivery.isAsking { state.asyncAnswers.append(form) }
             return state.delivery.isAsking
         }
         // The task may have been cancelled before the Swift task was recorded. Otherwise the delegate was asked by other code
@@ -131,11 +131,11 @@ extension TaskCore {
     }
 
     /// Abandons questions whose answers are not awaited any more.
-    func giveUp(_ abandoned: [any TaskQuestion]) {
-        for question in abandoned { question.abandon() }
+    func abandon(_ questions: [any TaskQuestion]) {
+        for question in questions { question.abandon() }
         let forms = state.withLock { state in
-            defer { state.forms = [] }
-            return state.forms
+            defer { state.asyncAnswers = [] }
+            return state.asyncAnswers
         }
         // A program's cancellation handlers run at once on the thread that cancels, which must not be a loop.
         if !forms.isEmpty { Task { for form in forms { form.cancel() } } }

@@ -9,8 +9,8 @@ internal import LupineTransport
 struct HopAssembly: Sendable {
     /// The program's request, or the request of a redirect.
     let request: URLRequest
-    let kind: TaskOrder.Kind
-    let body: TaskOrder.Body
+    let kind: TaskDefinition.Kind
+    let body: TaskDefinition.Body
     /// The farthest that redirects have led: fields that were dropped on the way are not added again (U-10.5).
     let move: RedirectMove
     let settings: SessionSettings

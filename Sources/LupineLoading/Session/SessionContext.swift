@@ -69,9 +69,9 @@ struct HopSource: Sendable {
     /// A load that is ready to start.
     struct Hop: Sendable {
         let load: any HopLoad
-        /// Whether the load is a single HTTP transaction, whose redirects, challenges and cookies the driver handles. A
-        /// program's `URLProtocol` reports by itself what it needs (U-17.5).
-        let isTransaction: Bool
+        /// Whether the load uses the network, so that the driver handles its redirects, challenges and cookies. A program's
+        /// `URLProtocol` reports redirects and challenges itself (U-17.5).
+        let usesNetwork: Bool
     }
 
     /// Creates the load; nil if nothing supports the scheme. Called on the thread that continues the task's load.

@@ -74,15 +74,15 @@ final class SessionCore: Sendable {
     // MARK: tasks
 
     /// Creates the core of a task. The session does not know the task before `TaskCore.begin(as:in:)`.
-    func makeTask(_ order: TaskOrder, sink: any TaskSink) -> TaskCore {
+    func makeTask(_ definition: TaskDefinition, sink: any TaskSink) -> TaskCore {
         makeTask(
-            order.request, sink, bodyLength: order.bodyLength, created: order.created,
-            .order(order, context, maker: makeLoad))
+            definition.request, sink, bodyLength: definition.bodyLength, created: definition.created,
+            .definition(definition, context, maker: makeLoad))
     }
 
-    /// Creates a load for `order` that reports to another load.
-    func load(_ order: TaskOrder, for client: any TaskDriverClient) -> any TaskLoad {
-        makeLoad(order, context, client)
+    /// Creates a load for `definition` that reports to another load.
+    func load(_ definition: TaskDefinition, for client: any TaskDriverClient) -> any TaskLoad {
+        makeLoad(definition, context, client)
     }
 
     /// Creates the core of a task with another kind of load.
@@ -96,11 +96,11 @@ final class SessionCore: Sendable {
 
     private func makeTask(
         _ originalRequest: URLRequest?, _ sink: any TaskSink, bodyLength: Int64, created: Date,
-        _ making: TaskCore.Making
+        _ loadFactory: TaskCore.LoadFactory
     ) -> TaskCore {
         TaskCore(
             lastIdentifier.add(1, ordering: .relaxed).newValue, originalRequest: originalRequest,
-            queue: queue, sink: sink, bodyLength: bodyLength, created: created, making: making)
+            queue: queue, sink: sink, bodyLength: bodyLength, created: created, loadFactory: loadFactory)
     }
 
     /// Adds a task.
@@ -202,7 +202,7 @@ final class SessionCore: Sendable {
     }
 }
 
-extension TaskOrder {
+extension TaskDefinition {
     /// The length of the body, as far as it is known before the body is opened.
     fileprivate var bodyLength: Int64 {
         switch body {

@@ -157,7 +157,7 @@ open class URLSession: NSObject, @unchecked Sendable {
 
     /// A data task whose content goes to the delegate.
     open func dataTask(with request: URLRequest) -> URLSessionDataTask {
-        makeDataTask(TaskOrder(kind: .data, request: request, body: .request), DelegateSink.shared)
+        makeDataTask(TaskDefinition(kind: .data, request: request, body: .request), DelegateSink.shared)
     }
 
     /// A data task whose content goes to the delegate.
@@ -168,7 +168,8 @@ open class URLSession: NSObject, @unchecked Sendable {
         with request: URLRequest,
         completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
     ) -> URLSessionDataTask {
-        makeDataTask(TaskOrder(kind: .data, request: request, body: .request), collecting(completionHandler))
+        makeDataTask(
+            TaskDefinition(kind: .data, request: request, body: .request), collecting(completionHandler))
     }
 
     /// A data task that calls the handler on the delegate queue when it ends.
@@ -180,17 +181,19 @@ open class URLSession: NSObject, @unchecked Sendable {
 
     /// An upload task for data.
     open func uploadTask(with request: URLRequest, from bodyData: Data) -> URLSessionUploadTask {
-        makeUploadTask(TaskOrder(kind: .upload, request: request, body: .data(bodyData)), DelegateSink.shared)
+        makeUploadTask(
+            TaskDefinition(kind: .upload, request: request, body: .data(bodyData)), DelegateSink.shared)
     }
 
     /// An upload task for a file.
     open func uploadTask(with request: URLRequest, fromFile fileURL: URL) -> URLSessionUploadTask {
-        makeUploadTask(TaskOrder(kind: .upload, request: request, body: .file(fileURL)), DelegateSink.shared)
+        makeUploadTask(
+            TaskDefinition(kind: .upload, request: request, body: .file(fileURL)), DelegateSink.shared)
     }
 
     /// An upload task for a body stream that the delegate supplies.
     open func uploadTask(withStreamedRequest request: URLRequest) -> URLSessionUploadTask {
-        makeUploadTask(TaskOrder(kind: .upload, request: request, body: .streamed), DelegateSink.shared)
+        makeUploadTask(TaskDefinition(kind: .upload, request: request, body: .streamed), DelegateSink.shared)
     }
 
     /// An upload task for data that calls the handler on the delegate queue when it ends.
@@ -199,7 +202,7 @@ open class URLSession: NSObject, @unchecked Sendable {
         completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
     ) -> URLSessionUploadTask {
         makeUploadTask(
-            TaskOrder(kind: .upload, request: request, body: .data(bodyData ?? Data())),
+            TaskDefinition(kind: .upload, request: request, body: .data(bodyData ?? Data())),
             collecting(completionHandler))
     }
 
@@ -209,7 +212,8 @@ open class URLSession: NSObject, @unchecked Sendable {
         completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
     ) -> URLSessionUploadTask {
         makeUploadTask(
-            TaskOrder(kind: .upload, request: request, body: .file(fileURL)), collecting(completionHandler))
+            TaskDefinition(kind: .upload, request: request, body: .file(fileURL)),
+            collecting(completionHandler))
     }
 
     /// An upload task that is to resume a cancelled one. Uploads leave no resume data
@@ -300,17 +304,17 @@ open class URLSession: NSObject, @unchecked Sendable {
 
     /// Creates a data task with this sink.
     func makeDataTask(
-        _ order: TaskOrder, _ sink: any TaskSink, delegate: DelegateSet? = nil
+        _ definition: TaskDefinition, _ sink: any TaskSink, delegate: DelegateSet? = nil
     ) -> URLSessionDataTask {
-        let task = core.makeTask(order, sink: sink)
+        let task = core.makeTask(definition, sink: sink)
         return task.begin(as: URLSessionDataTask(task), in: self, delegate: delegate)
     }
 
     /// Creates an upload task with this sink.
     func makeUploadTask(
-        _ order: TaskOrder, _ sink: any TaskSink, delegate: DelegateSet? = nil
+        _ definition: TaskDefinition, _ sink: any TaskSink, delegate: DelegateSet? = nil
     ) -> URLSessionUploadTask {
-        let task = core.makeTask(order, sink: sink)
+        let task = core.makeTask(definition, sink: sink)
         return task.begin(as: URLSessionUploadTask(task), in: self, delegate: delegate)
     }
 

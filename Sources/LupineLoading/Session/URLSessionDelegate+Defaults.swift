@@ -17,7 +17,7 @@ extension URLSessionDelegate {
     ) {
         session.ask(.sessionChallenge, of: type(of: self), for: nil) {
             await self.urlSession(session, didReceive: challenge)
-        } taken: {
+        } completion: {
             completionHandler($0.0, $0.1)
         } lacking: {
             ChallengeMethods.recordMissing(.session, in: type(of: self))
@@ -47,7 +47,7 @@ extension URLSessionTaskDelegate {
     ) {
         session.ask(.delayedRequest, of: type(of: self), for: task) {
             await self.urlSession(session, task: task, willBeginDelayedRequest: request)
-        } taken: {
+        } completion: {
             completionHandler($0.0, $0.1)
         } lacking: {
             guard let next = session.successor(of: self, for: task)?.task else {
@@ -79,7 +79,7 @@ extension URLSessionTaskDelegate {
         session.ask(.redirect, of: type(of: self), for: task) {
             await self.urlSession(
                 session, task: task, willPerformHTTPRedirection: response, newRequest: request)
-        } taken: {
+        } completion: {
             completionHandler($0)
         } lacking: {
             guard let next = session.successor(of: self, for: task)?.task else {
@@ -107,7 +107,7 @@ extension URLSessionTaskDelegate {
     ) {
         session.ask(.taskChallenge, of: type(of: self), for: task) {
             await self.urlSession(session, task: task, didReceive: challenge)
-        } taken: {
+        } completion: {
             completionHandler($0.0, $0.1)
         } lacking: {
             ChallengeMethods.recordMissing(.task, in: type(of: self))
@@ -130,7 +130,7 @@ extension URLSessionTaskDelegate {
     ) {
         session.ask(.bodyStream, of: type(of: self), for: task) {
             await self.urlSession(session, needNewBodyStreamForTask: task).map { BodyStream($0) }
-        } taken: {
+        } completion: {
             completionHandler($0?.value)
         } lacking: {
             guard let next = session.successor(of: self, for: task)?.task else {
@@ -155,7 +155,7 @@ extension URLSessionTaskDelegate {
     ) {
         session.ask(.bodyStreamFromOffset, of: type(of: self), for: task) {
             await self.urlSession(session, task: task, needNewBodyStreamFrom: offset).map { BodyStream($0) }
-        } taken: {
+        } completion: {
             completionHandler($0?.value)
         } lacking: {
             guard offset == 0 else { return completionHandler(nil) }
@@ -216,7 +216,7 @@ extension URLSessionDataDelegate {
     ) {
         session.ask(.response, of: type(of: self), for: dataTask) {
             await self.urlSession(session, dataTask: dataTask, didReceive: response)
-        } taken: {
+        } completion: {
             completionHandler($0)
         } lacking: {
             guard let next = session.successor(of: self, for: dataTask)?.data else {
@@ -265,7 +265,7 @@ extension URLSessionDataDelegate {
     ) {
         session.ask(.caching, of: type(of: self), for: dataTask) {
             await self.urlSession(session, dataTask: dataTask, willCacheResponse: proposedResponse)
-        } taken: {
+        } completion: {
             completionHandler($0)
         } lacking: {
             guard let next = session.successor(of: self, for: dataTask)?.data else {

@@ -31,7 +31,7 @@ open class URLSessionTask: NSObject, NSCopying, @unchecked Sendable {
 
     /// A task of no session: it does nothing. Tasks are made by sessions.
     public override init() {
-        core = TaskCore.ofNoSession()
+        core = TaskCore.withoutSession()
         super.init()
     }
 
@@ -41,7 +41,7 @@ open class URLSessionTask: NSObject, NSCopying, @unchecked Sendable {
     }
 
     /// Whether the task was made in a session that was invalid already: then it completes silently (U-4.4).
-    package var isOrphan: Bool { core.isOrphan }
+    package var isUnadmitted: Bool { core.isUnadmitted }
 
     /// The task itself (U-6.9).
     open override func copy() -> Any { self }
@@ -82,9 +82,9 @@ open class URLSessionTask: NSObject, NSCopying, @unchecked Sendable {
 
     /// Whether the response is cached as it came, without asking the session's delegate (U-12.6). Read when the response is
     /// complete.
-    package final var storesUnasked: Bool {
-        get { core.storesUnasked }
-        set { core.storesUnasked = newValue }
+    package final var storesWithoutAsking: Bool {
+        get { core.storesWithoutAsking }
+        set { core.storesWithoutAsking = newValue }
     }
 
     /// The credential with which the task answers challenges, instead of those that the session knows (U-11.4). Set before the
@@ -96,7 +96,7 @@ open class URLSessionTask: NSObject, NSCopying, @unchecked Sendable {
 
     /// Makes the task load on behalf of a task of another session: with the cookies and credentials of that task and its
     /// session. To be called before the task is resumed. Any thread; calls nothing back.
-    package final func load(for principal: URLSessionTask) { core.deputise(for: principal.core) }
+    package final func load(for principal: URLSessionTask) { core.loadOnBehalf(of: principal.core) }
 
     /// Whether the task's session verifies servers as another session does, and shows them the same identity. False once the
     /// task has finished. Any thread; calls nothing back.

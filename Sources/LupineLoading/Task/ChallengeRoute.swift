@@ -5,9 +5,10 @@ import LupineTransport
 
 /// Asks the delegates about a challenge, one after the other, until one answers (U-5.8, U-5.9).
 ///
-/// A challenge about the connection goes to the session-level method first, then to the task-level method; other challenges go to
-/// the task-level method only. The task's own delegate comes before the session's. A default implementation answers
-/// `URLCredential.notImplemented`, and the next delegate is asked. No delegate is asked twice.
+/// For a challenge about the connection, the session-level method is called first, then the task-level method; for other
+/// challenges, only the task-level method. The task's own delegate precedes the session's. A delegate that does not implement a
+/// method answers `URLCredential.notImplemented` by the default implementation, and the next delegate is asked. No delegate is
+/// asked twice.
 struct ChallengeRoute: Sendable {
     private typealias Handler = @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     private struct Recipient: Sendable {
@@ -19,9 +20,9 @@ struct ChallengeRoute: Sendable {
         let method: Method
         let responder: ChallengeAnswer.Responder
     }
-    /// The state of the call to one recipient: `passed` when it has answered `notImplemented`, `over` when the call has returned
-    /// before that or with another answer.
-    private enum Call { case running, passed, over }
+    /// The state of the call to one recipient: `passed` when the recipient has answered `notImplemented`, `returned` when the
+    /// call has returned without that answer.
+    private enum Call { case running, passed, returned }
 
     private let challenge: URLAuthenticationChallenge
     private let context: CallbackContext
@@ -29,8 +30,12 @@ struct ChallengeRoute: Sendable {
     private let answer: @Sendable (ChallengeAnswer) -> Void
     private let recipients: [Recipient]
 
-    /// - Parameter queue: The queue on which the next recipient is called, when the previous one answered `notImplemented` after
-    ///   its call had returned.
+    /// - Parameters:
+    ///   - challenge: The challenge.
+    ///   - context: The session, the task and its delegates.
+    ///   - queue: The delegate queue, on which the next recipient is called if the previous one answers `notImplemented` after
+    ///     its call has returned.
+    ///   - answer: Receives the answer, once.
     init(
         _ challenge: URLAuthenticationChallenge, context: CallbackContext, queue: DelegateQueue,
         answer: @escaping @Sendable (ChallengeAnswer) -> Void
@@ -43,12 +48,12 @@ struct ChallengeRoute: Sendable {
             challenge.protectionSpace.authenticationMethod)
         var recipients: [Recipient] = []
         // Whether the task's own delegate and the session's are the same object.
-        let isOne = context.delegates.own?.session === context.delegates.session?.session
+        let isSameDelegate = context.delegates.own?.session === context.delegates.session?.session
         for (delegates, responder) in [
             (context.delegates.own, ChallengeAnswer.Responder.task), (context.delegates.session, .session),
         ] {
             guard let delegates else { continue }
-            let responder = isOne ? .session : responder
+            let responder = isSameDelegate ? .session : responder
             if isAboutConnection {
                 recipients.append(Recipient(method: .session(delegates.session), responder: responder))
             }
@@ -59,15 +64,16 @@ struct ChallengeRoute: Sendable {
         self.recipients = recipients
     }
 
-    /// The methods of challenges about the connection, which Apple calls session-wide.
+    /// The authentication methods of challenges about the connection, which Apple calls session-wide challenges.
     private static let connectionMethods: Set = [
         NSURLAuthenticationMethodServerTrust, NSURLAuthenticationMethodClientCertificate,
         NSURLAuthenticationMethodNTLM, NSURLAuthenticationMethodNegotiate,
     ]
 
-    /// Starts asking. Call on the delegate queue.
+    /// Asks the first recipient. Call on the delegate queue.
     func ask() { ask(from: 0) }
 
+    /// Asks the recipients from the index `first` on, until one answers or has not answered when its call returns.
     private func ask(from first: Int) {
         for index in recipients.indices.dropFirst(first) {
             let call = CallState()
@@ -80,7 +86,7 @@ struct ChallengeRoute: Sendable {
                 }
                 if call.pass() { queue.add { ask(from: index + 1) } }
             }
-            guard call.hasPassed() else { return }
+            guard call.callReturned() else { return }
         }
         answer(ChallengeAnswer(disposition: .performDefaultHandling, responder: .session))
     }
@@ -97,24 +103,24 @@ struct ChallengeRoute: Sendable {
         }
     }
 
-    /// Tells whether a recipient answers `notImplemented`, which passes the challenge on, during its call or after it.
+    /// Records whether a recipient passes the challenge on, by the answer `notImplemented`, during its call or after it.
     private final class CallState: Sendable {
         private let state = Lock(Call.running)
 
-        /// Called when the recipient has passed the challenge on. Returns true if the call has returned already: then the caller
-        /// has to call the next recipient.
+        /// Records that the recipient has passed the challenge on. Returns true if its call has returned already: the caller then
+        /// has to ask the next recipient.
         func pass() -> Bool {
             state.withLock { state in
                 defer { state = .passed }
-                return state == .over
+                return state == .returned
             }
         }
 
-        /// Called when the call has returned. Returns whether the recipient has passed the challenge on by then.
-        func hasPassed() -> Bool {
+        /// Records that the call has returned. Returns whether the recipient has passed the challenge on before that.
+        func callReturned() -> Bool {
             state.withLock { state in
                 if state == .passed { return true }
-                state = .over
+                state = .returned
                 return false
             }
         }

@@ -3,17 +3,19 @@
 import Foundation
 import LupineTransport
 
-/// Collects content in memory; a handler gets all of it, or the error (U-4.5, U-4.6).
+/// Collects content in memory. A completion handler gets all of the content, or the error (U-4.5, U-4.6).
 final class CollectingSink: TaskSink {
     private struct State {
-        /// Released when it is called, since the task may be released on any thread later.
+        /// Released when it is called, because the task may be released later on any thread.
         var handler: (@Sendable (Data?, URLResponse?, (any Error)?) -> Void)?
     }
 
     private let content: CollectedContent
     private let state: Lock<State>
 
-    /// - Parameter limit: A longer body fails the task.
+    /// - Parameters:
+    ///   - limit: The greatest length; longer content fails the task.
+    ///   - handler: The completion handler.
     init(
         limit: CollectedBodyLimit, _ handler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
     ) {
@@ -21,12 +23,12 @@ final class CollectingSink: TaskSink {
         state = Lock(State(handler: handler))
     }
 
-    func responded(_ task: TaskCore, _ response: URLResponse) -> HopPlan {
+    func receivedResponse(_ task: TaskCore, _ response: URLResponse) -> HopPlan {
         content.expect(response, task)
         return .deliver
     }
 
-    func received(_ task: TaskCore, _ data: Data) -> Demand { content.add(data, task) }
+    func receivedContent(_ task: TaskCore, _ data: Data) -> Demand { content.add(data, task) }
 
     func completed(_ context: CallbackContext, _ error: (any Error)?) {
         let data = content.take()
@@ -34,7 +36,7 @@ final class CollectingSink: TaskSink {
     }
 }
 
-/// A body in memory, with a limit.
+/// Content in memory, with a limit.
 final class CollectedContent: Sendable {
     private struct State {
         var data = Data()
@@ -44,12 +46,12 @@ final class CollectedContent: Sendable {
     private let limit: CollectedBodyLimit
     private let state = Lock(State())
 
-    /// The maximum capacity that is reserved before the content arrives; a longer body grows as it arrives.
-    private static let mostReserved = 16 << 20
+    /// The maximum capacity that is reserved before the content arrives. The storage of longer content grows as it arrives.
+    private static let maxReserved = 16 << 20
 
     init(limit: CollectedBodyLimit) { self.limit = limit }
 
-    /// Takes the announced length of a response. If the body will be too long, the task fails at once.
+    /// Records the length of the content that the response states. Fails the task at once if that exceeds the limit.
     func expect(_ response: URLResponse, _ task: TaskCore) {
         if limit.isExceeded(by: response, to: task.currentRequest) {
             return task.fail(limit.error(of: task.currentRequest?.url))
@@ -58,7 +60,7 @@ final class CollectedContent: Sendable {
         state.withLock { $0.expected = length }
     }
 
-    /// Adds a piece. Content that comes in one piece is not copied.
+    /// Adds a piece. Fails the task if the limit is exceeded. Content that arrives in one piece is not copied.
     func add(_ data: Data, _ task: TaskCore) -> Demand {
         let fits = state.withLock { state in
             guard state.data.count <= limit.bytes - data.count else { return false }
@@ -67,7 +69,7 @@ final class CollectedContent: Sendable {
                 return true
             }
             if state.expected > state.data.count {
-                state.data.reserveCapacity(min(state.expected, Self.mostReserved))
+                state.data.reserveCapacity(min(state.expected, Self.maxReserved))
                 state.expected = 0
             }
             state.data.append(data)

@@ -4,34 +4,35 @@ package import Foundation
 import LupineTransport
 import Synchronization
 
-/// Takes the content and the end of a data task in place of the session's delegate, as long as the delegate would only pass them on
-/// to it. There is then no turn of the delegate queue between the connection and the consumer. The delegate hears of the end all the
-/// same if a call of it is being made, or waits to be made, at that time.
+/// Receives the content and the end of a data task instead of the session's delegate, as long as the delegate would only pass
+/// them on to the consumer. This saves a turn of the delegate queue between connection and consumer. The delegate still gets the
+/// end if one of its calls is in progress or queued at that time.
 package protocol TaskConsumer: AnyObject, Sendable {
-    /// Whether the delegate's calls about the task would have no effect but on the consumer. Any thread; must not block.
+    /// Whether calls of the delegate about the task would have no other effect than calls of the consumer. Called on any thread;
+    /// must not block.
     var isOnlyListener: Bool { get }
-    /// Takes a piece of the content. Any thread, in order; must not block.
+    /// Receives a piece of the content. Called on any thread, in order; must not block.
     ///
     /// - Parameters:
     ///   - data: Never empty.
-    ///   - total: The length of the content as the response states it; -1 if it does not.
+    ///   - total: The length of the content that the response states; -1 if it states none.
     ///   - limit: The greatest length that the session collects.
-    /// - Returns: False if the content is longer than `limit`: the task then fails.
+    /// - Returns: False if the content is longer than `limit`; the task then fails.
     func receive(_ data: Data, of total: Int64, upTo limit: CollectedBodyLimit) -> Bool
-    /// The task has ended. Any thread; must not block. No call follows.
+    /// The task has ended. The last call, on any thread; must not block.
     func end(_ error: (any Error)?, _ metrics: URLSessionTaskMetrics)
 }
 
-/// Delivers content to the delegate, in the pieces in which it arrived (T-7), once the delegate has allowed it (U-5.5). If the
-/// task has a consumer that is the only listener, the consumer gets it instead, directly.
+/// Delivers content to the delegate in the pieces in which it arrived (T-7), after the delegate has allowed that (U-5.5). If the
+/// task's consumer is the only listener, the sink delivers the content directly to the consumer instead.
 final class DelegateSink: TaskSink {
-    /// The sink of all tasks without a consumer: it has no state.
+    /// The sink of all tasks without a consumer. It has no state of its own.
     static let shared = DelegateSink()
 
-    /// Takes the place of the delegate; nil for none.
+    /// Receives the content instead of the delegate; nil for none.
     let consumer: (any TaskConsumer)?
     private let limit: CollectedBodyLimit
-    /// Whether the delegate has been called for the response: it then gets the rest too.
+    /// Whether the delegate has got the response, and therefore gets everything after it.
     private let isForDelegate: Atomic<Bool>
 
     private init() {
@@ -45,10 +46,10 @@ final class DelegateSink: TaskSink {
         isForDelegate = Atomic(false)
     }
 
-    var keepsChunks: Bool { true }
-    var onlyQueues: Bool { true }
+    var wantsSeparateChunks: Bool { true }
+    var defersCallbacks: Bool { true }
 
-    /// The consumer, if nobody else has to be told of what happens to the task now.
+    /// The consumer if it is the only listener at this time; nil once the delegate has to be called.
     var onlyListener: (any TaskConsumer)? {
         guard let consumer, !isForDelegate.load(ordering: .relaxed) else { return nil }
         if consumer.isOnlyListener { return consumer }
@@ -56,10 +57,10 @@ final class DelegateSink: TaskSink {
         return nil
     }
 
-    func responded(_ task: TaskCore, _ response: URLResponse) -> HopPlan {
-        // A delegate of the task's own, which is set before it is resumed, is told of everything.
+    func receivedResponse(_ task: TaskCore, _ response: URLResponse) -> HopPlan {
+        // A task's own delegate is set before the task is resumed, and gets all calls.
         if task.ownDelegates != nil { isForDelegate.store(true, ordering: .relaxed) }
-        // So is content that is announced as too long.
+        // If the response states a length beyond the limit, the delegate is called too.
         if consumer != nil, limit.isExceeded(by: response, to: task.currentRequest) {
             isForDelegate.store(true, ordering: .relaxed)
         }
@@ -67,7 +68,7 @@ final class DelegateSink: TaskSink {
         return .deliver
     }
 
-    func received(_ task: TaskCore, _ data: Data) -> Demand {
+    func receivedContent(_ task: TaskCore, _ data: Data) -> Demand {
         if let consumer = onlyListener {
             if consumer.receive(data, of: task.counts.expectedToReceive, upTo: limit) { return .more }
             task.fail(limit.error(of: task.currentRequest?.url))
@@ -76,12 +77,12 @@ final class DelegateSink: TaskSink {
         return task.hasDelegate ? task.queue(data) : .more
     }
 
-    func delivers(_ data: Data, _ context: CallbackContext) {
+    func deliver(_ data: Data, _ context: CallbackContext) {
         guard let dataTask = context.task as? URLSessionDataTask else { return }
         context.delegates.data?.urlSession(context.session, dataTask: dataTask, didReceive: data)
     }
 
-    func caches(
+    func willCache(
         _ task: TaskCore, _ proposal: CachedURLResponse,
         reply: @escaping @Sendable (CachedURLResponse?) -> Void
     ) {
@@ -93,7 +94,7 @@ final class DelegateSink: TaskSink {
             }
             delegate.urlSession(
                 context.session, dataTask: dataTask, willCacheResponse: proposal, completionHandler: answer)
-        } taken: {
+        } completion: {
             reply($0)
         }
     }

@@ -3,22 +3,22 @@
 import Foundation
 import LupineTransport
 
-/// The request and options of one transaction over the network; fixed when the transaction is created. A class, because it is
-/// passed through several hands unchanged.
+/// The request and options of one hop over the network. Fixed when the hop is created. A class, so that passing it on retains one
+/// object.
 final class HopRequest: Sendable {
     /// The complete request, including additional header fields, cookies, `Authorization` and a cache's validators.
     let request: URLRequest
     /// The source of the body.
-    let body: TaskOrder.Body
+    let body: TaskDefinition.Body
     /// Whether the connection is to switch from HTTP: 101 is then a final response, and the scheme may be a web socket's.
     let isUpgrade: Bool
-    /// Whether content codings may be decoded; false when a part of a coded body is continued.
+    /// Whether content codings may be decoded; false for the rest of a resumed download (U-9.11).
     let mayDecode: Bool
     /// The time left for the whole resource; nil for no limit.
     let wholeTimeout: Interval?
-    /// The priority, 0...1, among transactions that wait for a connection.
+    /// The priority, 0...1, among hops that wait for a connection.
     let priority: Float
-    /// The event loop whose connections are preferred.
+    /// The event loop whose connections are preferred; nil for none.
     let loop: EventLoop?
     /// Whether the session's client certificate may be sent to a server that asks for one.
     let usesClientIdentity: Bool
@@ -26,14 +26,15 @@ final class HopRequest: Sendable {
     let proxyAuthorization: String?
     /// Answers the challenges of a proxy that is asked for a tunnel.
     let tunnelAuthorizer: TunnelAuthorizer?
-    /// Answers for the task when a connection is opened for the transaction; nil if the task's delegate takes no challenges.
+    /// Passes the challenges of the hop's connection to the task's delegate; nil if no delegate answers challenges.
     let taskTrust: TaskTrust?
-    /// What transfer observers are told about the transaction when it uses the network; nil without observers.
+    /// The identity of the hop for transfer observers; nil without observers.
     let transfer: TransferIdentity?
 
-    /// A request and its body, with defaults for the rest.
+    /// Creates a request with its body and options.
     init(
-        request: URLRequest, body: TaskOrder.Body = .request, isUpgrade: Bool = false, mayDecode: Bool = true,
+        request: URLRequest, body: TaskDefinition.Body = .request, isUpgrade: Bool = false,
+        mayDecode: Bool = true,
         wholeTimeout: Interval? = nil, priority: Float = 0.5, loop: EventLoop? = nil,
         usesClientIdentity: Bool = true, proxyAuthorization: String? = nil,
         tunnelAuthorizer: TunnelAuthorizer? = nil, taskTrust: TaskTrust? = nil,

@@ -3,16 +3,16 @@
 import Foundation
 import LupineTransport
 
-/// Callbacks: runs the steps that wait in the task's delivery on the delegate queue.
+/// Callbacks: queues calls, questions and content in the task's `TaskDelivery`, and runs them on the delegate queue.
 extension TaskCore {
-    /// Queues a call of the delegate. It is dropped if the task is cancelled before.
+    /// Queues a call of the delegate. The call is dropped if the task is cancelled before it is made.
     func call(_ call: @escaping @Sendable (CallbackContext) -> Void) {
-        if state.withLock({ $0.delivery.add(.call(call)) }) { askForTurn() }
+        if state.withLock({ $0.delivery.add(.call(call)) }) { requestTurn() }
     }
 
-    /// Queues a call that is made on the delegate queue whatever becomes of the task.
-    func certainly(_ call: @escaping @Sendable () -> Void) {
-        if state.withLock({ $0.delivery.add(.certain(call)) }) { askForTurn() }
+    /// Queues a call that is made on the delegate queue even if the task is cancelled or has completed.
+    func callUnconditionally(_ call: @escaping @Sendable () -> Void) {
+        if state.withLock({ $0.delivery.add(.unconditional(call)) }) { requestTurn() }
     }
 
     /// Queues a question for the delegate. Later steps wait for the answer.
@@ -20,13 +20,13 @@ extension TaskCore {
     /// - Parameters:
     ///   - fallback: The answer if the task is cancelled before there is one.
     ///   - question: Calls the delegate with a completion handler.
-    ///   - taken: Receives the answer: once, on any thread, and before any step behind the question is run.
+    ///   - completion: Receives the answer: once, on any thread, and before any step behind the question is run.
     func ask<Answer: Sendable>(
         fallback: Answer,
         _ question: @escaping @Sendable (CallbackContext, @escaping @Sendable (Answer) -> Void) -> Void,
-        taken: @escaping @Sendable (Answer) -> Void
+        completion: @escaping @Sendable (Answer) -> Void
     ) {
-        let answer = OneAnswer(taken)
+        let answer = OneAnswer(completion)
         ask(
             ClosureQuestion(
                 ask: { context, open in
@@ -40,86 +40,88 @@ extension TaskCore {
 
     /// Queues a question for the delegate. Later steps wait until `answered` is called.
     func ask(_ question: some TaskQuestion) {
-        let (isIn, needsTurn) = state.withLock { $0.delivery.ask(question) }
-        if !isIn { question.abandon() }
-        if needsTurn { askForTurn() }
+        let (isQueued, needsTurn) = state.withLock { $0.delivery.ask(question) }
+        if !isQueued { question.abandon() }
+        if needsTurn { requestTurn() }
     }
 
     /// Marks a question as answered, so that the steps behind it are run.
     func answered(_ question: some TaskQuestion) {
         let needsTurn = state.withLock { state in
             let needsTurn = state.delivery.answered(question)
-            if !state.forms.isEmpty, !state.delivery.isAsking { state.forms = [] }
+            if !state.asyncAnswers.isEmpty, !state.delivery.isAsking { state.asyncAnswers = [] }
             return needsTurn
         }
-        if needsTurn { askForTurn() }
+        if needsTurn { requestTurn() }
     }
 
-    /// Queues a piece of content, which the sink delivers in its turn (`TaskSink.delivers`). Returns whether the load has to
-    /// pause.
+    /// Queues a piece of content for `TaskSink.deliver`. Returns the demand for the load: `.pause` if much content is queued.
     func queue(_ data: Data) -> Demand {
         let (needsTurn, pauses) = state.withLock { $0.delivery.add(data) }
-        if needsTurn { askForTurn() }
+        if needsTurn { requestTurn() }
         return pauses ? .pause : .more
     }
 
-    /// Holds content back, in which case the load stops reading when much of it waits, or lets it go on.
+    /// Holds content back, or delivers it again. While content is held, the load stops reading when much of it is queued.
     func holdContent(_ isHeld: Bool) {
-        if state.withLock({ $0.delivery.holdContent(isHeld) }) { askForTurn() }
+        if state.withLock({ $0.delivery.holdContent(isHeld) }) { requestTurn() }
     }
 
-    /// Declares that the delegate does not look at single pieces. A consumer gets the content in place of the delegate.
+    /// Declares that the delegate only collects the content, so that pieces may be joined. If there is a consumer, it gets the
+    /// content instead of the delegate.
     func collectContent(for consumer: (any TaskConsumer)?, upTo limit: CollectedBodyLimit) {
         let sink = consumer.map { DelegateSink($0, upTo: limit) }
         state.withLock { state in
-            state.isCollected = true
+            state.delegateOnlyCollects = true
             if let sink { state.sink = sink }
         }
     }
 
-    /// Abandons the open question, because the load has timed out or was cancelled.
-    func breakQuestion() {
-        let (dropped, needsTurn) = drop { $0.delivery.breakQuestion() }
-        giveUp(dropped)
-        if needsTurn { askForTurn() }
+    /// Abandons the open question and drops the steps behind it, because the load has timed out or was cancelled.
+    func abandonOpenQuestion() {
+        let (dropped, needsTurn) = drop { $0.delivery.abandonOpenQuestion() }
+        release(dropped)
+        if needsTurn { requestTurn() }
     }
 
-    /// Changes the delivery, and returns what was dropped. That may hold objects of the program's, which must not be
-    /// deallocated by the calling thread.
+    /// Changes the delivery, and returns the dropped steps. They may hold objects of the program's, which must not be deallocated
+    /// on the calling thread.
     private func drop(
         _ change: (inout State) -> (abandoned: [any TaskQuestion], needsTurn: Bool)
     ) -> (DroppedCalls, needsTurn: Bool) {
         let (result, delivery, cause) = state.withLock { state in
-            let before = (state.delivery, state.outcome?.cause)
-            return (change(&state), before.0, before.1)
+            let (delivery, cause) = (state.delivery, state.outcome?.cause)
+            return (change(&state), delivery, cause)
         }
         return (DroppedCalls(result.abandoned, delivery, cause), result.needsTurn)
     }
 
-    /// Abandons the dropped questions, and releases what was dropped on the delegate queue.
-    private func giveUp(_ dropped: DroppedCalls) {
+    /// Abandons the dropped questions, and releases the dropped steps on the delegate queue.
+    private func release(_ dropped: DroppedCalls) {
         if dropped.isEmpty { return }
-        giveUp(dropped.abandoned)
-        queue?.add { dropped.letGo() }
+        abandon(dropped.abandoned)
+        queue?.add { dropped.releaseContents() }
     }
 
-    /// After a cancellation only the end is reported (U-5.3). Dropped steps hold objects of the program's, so they are released
-    /// outside of the lock, here and when a question is broken off.
+    /// Drops the queued steps after a cancellation: only the end is reported (U-5.3). Dropped steps hold objects of the
+    /// program's, which are released outside of the lock.
     func dropCalls() {
         let ((abandoned, needsTurn), _) = state.withLock { state in
-            let before = state.delivery
-            return (state.delivery.cancel(), before)
+            let previous = state.delivery
+            return (state.delivery.cancel(), previous)
         }
-        giveUp(abandoned)
-        if needsTurn { askForTurn() }
+        abandon(abandoned)
+        if needsTurn { requestTurn() }
     }
 
-    private func askForTurn() { queue?.add { self.runTurn() } }
+    /// Adds a turn of this task to the delegate queue.
+    private func requestTurn() { queue?.add { self.runTurn() } }
 
     /// Whether the task has a delegate.
-    var hasDelegate: Bool { state.withLock { $0.own != nil || $0.sessionHasDelegate } }
+    var hasDelegate: Bool { state.withLock { $0.ownDelegates != nil || $0.sessionHasDelegate } }
 
-    /// Ends the load. Without a delegate, the caller that waits for the task is resumed from here at once.
+    /// Records the end of the load, and requests the turn that finishes the task. A caller that waits for a task without a
+    /// delegate is resumed on the calling thread.
     func end(_ error: (any Error)?, _ metrics: URLSessionTaskMetrics) {
         if let sink = state.withLock({ $0.sink }) as? DelegateSink, let consumer = sink.onlyListener,
             endDirectly(consumer, error, metrics)
@@ -131,25 +133,25 @@ extension TaskCore {
             guard state.outcome == nil else { return (false, false, false) }
             state.outcome = Outcome(cause: error, metrics: metrics)
             let isAsking = state.delivery.isAsking
-            return (state.delivery.end(), !needsQueue && state.sink.completesAnywhere, isAsking)
+            return (state.delivery.end(), !needsQueue && state.sink.completesOnAnyThread, isAsking)
         }
-        if isAsking { watchTime() }
+        if isAsking { limitWaitForAnswer() }
         if !needsTurn { return }
-        guard isDirect else { return askForTurn() }
-        // The resumed caller may release everything at once. What the program attached to session and request is then
-        // deallocated on the queue, not here.
+        guard isDirect else { return requestTurn() }
+        // The resumed caller may release the task and the session at once. The queue retains them, so that objects which the
+        // program attached to them are deallocated there and not on this thread.
         let session = state.withLock { $0.session }
         queue?.add { withExtendedLifetime((self, session)) {} }
-        runTurn(isAnywhere: true)
+        runTurn(onAnyThread: true)
     }
 
-    /// Ends the task for its only listener, on the calling thread, unless something still waits for the delegate queue. Returns
-    /// whether it was ended.
+    /// Completes the task for its consumer on the calling thread. Does nothing if a step or turn is queued, or if the task has a
+    /// delegate of its own or a progress object. Returns whether the task was completed.
     private func endDirectly(
         _ consumer: any TaskConsumer, _ cause: (any Error)?, _ metrics: URLSessionTaskMetrics
     ) -> Bool {
         let completion = state.withLock { state -> State.Completion? in
-            guard state.outcome == nil, state.own == nil, state.progress == nil,
+            guard state.outcome == nil, state.ownDelegates == nil, state.progress == nil,
                 state.delivery.endDirectly()
             else { return nil }
             state.outcome = Outcome(cause: cause, metrics: metrics, error: cause)
@@ -164,52 +166,54 @@ extension TaskCore {
         return true
     }
 
-    /// Limits the wait for the delegate's answer when the load has ended: only the resource time-out ends it (U-5.10).
-    private func watchTime() {
+    /// Limits the wait for the delegate's answer after the end of the load to the resource time-out (U-5.10).
+    private func limitWaitForAnswer() {
         guard let load = state.withLock({ $0.load }) else { return }
-        let cancel = load.whenTimeIsUp { [weak self] error in self?.timeIsUp(error) }
-        let isLate = state.withLock { state in
+        let cancel = load.atResourceTimeout { [weak self] error in self?.answerTimedOut(error) }
+        let isUnneeded = state.withLock { state in
             if state.load == nil || state.alarm != nil { return true }
             state.alarm = cancel
             return false
         }
-        if isLate { cancel() }
+        if isUnneeded { cancel() }
     }
 
-    private func timeIsUp(_ error: URLError) {
+    /// The resource time-out has expired after the end of the load: abandons the questions, and the task completes with `error`.
+    private func answerTimedOut(_ error: URLError) {
         let (dropped, needsTurn) = drop { state in
-            if state.delivery.asks { state.outcome?.cause = error }
+            if state.delivery.hasQuestion { state.outcome?.cause = error }
             return state.delivery.expire()
         }
-        giveUp(dropped)
-        if needsTurn { askForTurn() }
+        release(dropped)
+        if needsTurn { requestTurn() }
     }
 
     /// Runs everything that is ready, on the delegate queue.
     ///
-    /// - Parameter isAnywhere: True on any other thread; steps that may call the program are then left to the queue.
-    private func runTurn(isAnywhere: Bool = false) {
+    /// - Parameter onAnyThread: Whether the calling thread is not the delegate queue's. Steps that may call the program then
+    ///   remain for the queue.
+    private func runTurn(onAnyThread: Bool = false) {
         var context: CallbackContext?
         while true {
-            // The participants: looked up once, and again when the task has been converted.
-            let (turn, participants) = state.withLock { state in
-                if isAnywhere, state.own != nil || state.delivery.isCertainNext {
-                    return (TaskDelivery.Turn?.none, CallbackContext.Participants?.none)
+            // The participants are nil unless this is the first step, or the task was converted by the previous one.
+            let (action, participants) = state.withLock { state in
+                if onAnyThread, state.ownDelegates != nil || state.delivery.isNextUnconditional {
+                    return (TaskDelivery.Action?.none, CallbackContext.Participants?.none)
                 }
-                let turn = state.delivery.take()
-                return (turn, state.participants(besides: context))
+                let action = state.delivery.takeNext()
+                return (action, state.participants(ifNewSince: context))
             }
-            guard let turn else { return askForTurn() }
+            guard let action else { return requestTurn() }
             if let participants { context = CallbackContext(participants) }
             assertNoLockIsHeld()
-            switch turn {
-            case .certain(let call): call()
+            switch action {
+            case .unconditional(let call): call()
             case .stop: return
             case .call(let call): if let context { call(context) }
             case .question(let question): if let context { ask(question, context) }
             case .data(let data, let resumes):
                 if resumes { resumeReading() }
-                if let context { context.sink.delivers(data, context) }
+                if let context { context.sink.deliver(data, context) }
             case .end:
                 let (cause, sink) = state.withLock { ($0.outcome?.cause, $0.sink) }
                 if let error = sink.ended(self, cause) { state.withLock { $0.outcome?.error = error } }
@@ -218,16 +222,16 @@ extension TaskCore {
         }
     }
 
-    /// Asks the question, and sets the time limit if the load has ended and there is no answer yet.
+    /// Asks the question. If the load has ended and the delegate has not answered when it returns, limits the wait.
     private func ask(_ question: any TaskQuestion, _ context: CallbackContext) {
         question.ask(context)
-        let waits = state.withLock { state in
+        let needsLimit = state.withLock { state in
             state.outcome != nil && state.alarm == nil && state.delivery.isAsking
         }
-        if waits { watchTime() }
+        if needsLimit { limitWaitForAnswer() }
     }
 
-    /// Makes the last two calls (U-5.1), and ends the task for the session.
+    /// Makes the last two calls, metrics and completion (U-5.1), and removes the task from its session.
     private func finish(_ context: CallbackContext) {
         let (metrics, progress, completion) = state.withLock { state in
             (state.outcome?.metrics, state.progress, state.complete())
@@ -240,8 +244,8 @@ extension TaskCore {
         }
         assertNoLockIsHeld()
         completion.sink.completed(context, completion.error)
-        // `context` still holds all of them: they are deallocated neither under the lock nor by whichever thread releases the
-        // task last.
+        // `context` retains the participants, so that they are not deallocated under the lock, nor later by the thread that
+        // releases the task.
         if state.withLock({ $0.takeParticipants() }) != nil {
             context.session.core.taskFinished(identifier, of: context.session)
         }
@@ -249,35 +253,35 @@ extension TaskCore {
 }
 
 extension TaskCore.State {
-    /// What is released, or called for the last time, when a task completes.
+    /// The objects that a completed task calls for the last time and releases, outside of the lock.
     fileprivate struct Completion: Sendable {
         let error: (any Error)?
         let sink: any TaskSink
         let alarm: SessionClock.Cancel?
-        let making: TaskCore.Making?
+        let loadFactory: TaskCore.LoadFactory?
         let load: (any TaskLoad)?
     }
 
-    /// Completes the task.
+    /// Moves the task to the state `completed`, and takes its objects out of the state.
     fileprivate mutating func complete() -> Completion {
         error = outcome?.error
         if machine.handle(.finish) == .completeCancelled {
             error = sink.errorOfCancelled(error, URLError.cancelled(url: currentRequest?.url))
         }
         return Completion(
-            error: error, sink: sink, alarm: alarm.take(), making: making.take(), load: load.take())
+            error: error, sink: sink, alarm: alarm.take(), loadFactory: loadFactory.take(), load: load.take())
     }
 
-    /// Lets go of the session and the delegate of a completed task, and of its sink, which may hold an object that holds the
-    /// task. Returns them; nil if that has been done before.
+    /// Removes and returns the session, the delegates and the sink of a completed task; the sink may hold an object that holds
+    /// the task. Returns nil if they have been removed before.
     fileprivate mutating func takeParticipants() -> CallbackContext.Participants? {
-        defer { (publicTask, session, own, sink) = (nil, nil, nil, DelegateSink.shared) }
+        defer { (publicTask, session, ownDelegates, sink) = (nil, nil, nil, DelegateSink.shared) }
         guard let publicTask, let session else { return nil }
-        return CallbackContext.Participants(session: session, task: publicTask, sink: sink, own: own)
+        return CallbackContext.Participants(session: session, task: publicTask, sink: sink, own: ownDelegates)
     }
 }
 
-/// The steps that a task has dropped, until they are released on another thread.
+/// The dropped steps of a task, until the delegate queue releases them.
 private final class DroppedCalls: Sendable {
     private struct Contents: Sendable {
         let abandoned: [any TaskQuestion]
@@ -285,7 +289,7 @@ private final class DroppedCalls: Sendable {
         let cause: (any Error)?
     }
 
-    /// Whether there are no questions among them.
+    /// Whether no question was dropped.
     let isEmpty: Bool
     private let contents: Lock<Contents?>
 
@@ -296,5 +300,5 @@ private final class DroppedCalls: Sendable {
 
     var abandoned: [any TaskQuestion] { contents.withLock { $0?.abandoned ?? [] } }
 
-    func letGo() { _ = contents.withLock { $0.take() } }
+    func releaseContents() { _ = contents.withLock { $0.take() } }
 }

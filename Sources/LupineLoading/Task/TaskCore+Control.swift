@@ -3,15 +3,17 @@
 import Foundation
 import LupineTransport
 
-/// The operations of the program on a task. Nothing is called back before they return (T-1).
+/// The program's operations on a task. They make no callback before they return (T-1).
 extension TaskCore {
     /// Starts the task, or continues it.
     func resume() {
-        let (action, isOrphan) = state.withLock { state in (state.machine.handle(.resume), state.isOrphan) }
+        let (action, isUnadmitted) = state.withLock { state in
+            (state.machine.handle(.resume), state.isUnadmitted)
+        }
         switch action {
         case .start:
-            if isOrphan { endOrphan() } else { startLoad() }
-        case .hold: passSuspension()
+            if isUnadmitted { endUnadmitted() } else { startLoad() }
+        case .setSuspended: passSuspension()
         case .none, .stop, .endUnstarted, .complete, .completeCancelled: break
         }
     }
@@ -19,17 +21,16 @@ extension TaskCore {
     /// Suspends the task.
     func suspend() {
         let action = state.withLock { $0.machine.handle(.suspend) }
-        if case .hold = action { passSuspension() }
+        if case .setSuspended = action { passSuspension() }
     }
 
     /// Cancels the task.
     ///
-    /// - Parameter first: Called on the delegate queue before the task completes; called also if the task has completed
-    ///   already.
+    /// - Parameter first: Called on the delegate queue before the task completes, or later if the task has completed already.
     func cancel(first: (@Sendable () -> Void)? = nil) {
-        if let first { certainly(first) }
-        let (action, load, isOrphan) = state.withLock { state in
-            (state.machine.handle(.cancel), state.load, state.isOrphan)
+        if let first { callUnconditionally(first) }
+        let (action, load, isUnadmitted) = state.withLock { state in
+            (state.machine.handle(.cancel), state.load, state.isUnadmitted)
         }
         switch action {
         case .stop:
@@ -37,24 +38,24 @@ extension TaskCore {
             load?.cancel(cancellation)
         case .endUnstarted:
             dropCalls()
-            if isOrphan { endOrphan() } else { endUnstarted() }
-        case .none, .start, .hold, .complete, .completeCancelled: break
+            if isUnadmitted { endUnadmitted() } else { endUnstarted() }
+        case .none, .start, .setSuspended, .complete, .completeCancelled: break
         }
     }
 
-    /// Ends the task so that another one can resume its download.
+    /// Cancels the task so that another task can resume its download. Calls `handler` once, with resume data or nil, on the
+    /// delegate queue.
     func askForResumeData(_ handler: @escaping @Sendable (Data?) -> Void) {
         state.withLock { $0.sink }.askForResumeData(self, handler)
     }
 
-    /// Ends the load with an error other than a cancellation by the program. The task completes with it.
+    /// Ends the load with an error that is not the program's cancellation. The task completes with `error`.
     func fail(_ error: URLError) { state.withLock { $0.load }?.cancel(error) }
 
     /// Resumes reading after a sink has returned `.pause`.
     func resumeReading() { state.withLock { $0.load }?.resumeReading() }
 
-    /// Lets content go into the file from the next `resumeReading()` on, as far as it need not be decoded; the rest goes to the
-    /// sink.
+    /// Directs the content after the next `resumeReading()` into the file. Content that has to be decoded still goes to the sink.
     func save(into target: FileTarget) { state.withLock { $0.load }?.save(into: target) }
 
     var priority: Float {
@@ -70,7 +71,7 @@ extension TaskCore {
         }
     }
 
-    /// Makes the task prefer connections of that loop. To be called before the task is resumed.
+    /// Makes the task prefer connections of the loop. Call before the task is resumed.
     func prefer(_ preference: LoopPreference) { state.withLock { $0.preference = preference } }
 
     /// The error that a cancelled task completes with.
@@ -78,9 +79,10 @@ extension TaskCore {
 
     // MARK: the load
 
+    /// Creates the load and starts it.
     private func startLoad() {
-        guard let making = state.withLock({ $0.making.take() }) else { return }
-        let load = making.load(for: self)
+        guard let loadFactory = state.withLock({ $0.loadFactory.take() }) else { return }
+        let load = loadFactory.load(for: self)
         let (priority, isCancelled, preference) = state.withLock { state in
             state.load = load
             return (state.priority, state.machine.state == .cancelling, state.preference)
@@ -89,40 +91,44 @@ extension TaskCore {
         if priority != URLSessionTask.defaultPriority { load.setPriority(priority) }
         if isCancelled { load.cancel(cancellation) }
         load.start()
-        passSuspension(hasPassed: false)
+        passSuspension(lastPassed: false)
     }
 
-    /// Passes the present suspension to the load, and checks it again afterwards: when calls cross, the last one passes the
-    /// right value.
-    private func passSuspension(hasPassed: Bool? = nil) {
-        var passed = hasPassed
+    /// Passes the suspension to the load until it is unchanged afterwards: other threads may change and pass it at the same time.
+    ///
+    /// - Parameter lastPassed: The value that the load got before; nil if unknown.
+    private func passSuspension(lastPassed: Bool? = nil) {
+        var passed = lastPassed
         while true {
-            let (load, isHeld) = state.withLock { state in (state.load, state.machine.state == .held) }
-            guard let load, isHeld != passed else { return }
-            load.setSuspended(isHeld)
-            passed = isHeld
+            let (load, isSuspended) = state.withLock { state in
+                (state.load, state.machine.state == .suspended)
+            }
+            guard let load, isSuspended != passed else { return }
+            load.setSuspended(isSuspended)
+            passed = isSuspended
         }
     }
 
-    /// Ends a task that was cancelled before it was started: the sink and the delegate are told of the end all the same (T-4).
+    /// Ends a task that was cancelled before it was started. The sink and the delegate get the end as that of any other task
+    /// (T-4).
     private func endUnstarted() {
         driverEnded(
             cancellation,
             URLSessionTaskMetrics(hops: [], redirectCount: 0, created: created, completed: Date()))
     }
 
-    /// Ends a task of an invalid session: only the caller that waits for this task is told (U-4.4).
-    private func endOrphan() {
+    /// Ends a task of an invalid session. Only its completion handler is called, and no delegate (U-4.4).
+    private func endUnadmitted() {
         let error = cancellation
         let (sink, publicTask, session) = state.withLock { state in
             _ = state.machine.handle(.finish)
             state.error = error
-            defer { (state.orphan, state.session) = (nil, nil) }
-            return (state.sink, state.orphan, state.session)
+            defer { (state.unadmittedTask, state.session) = (nil, nil) }
+            return (state.sink, state.unadmittedTask, state.session)
         }
         guard let publicTask, let session else { return }
         let participants = CallbackContext.Participants(
             session: session, task: publicTask, sink: sink, own: nil)
-        certainly { sink.completed(CallbackContext(participants, isHeard: false), error) }
+        callUnconditionally { sink.completed(CallbackContext(participants, callsDelegates: false), error) }
     }
 }

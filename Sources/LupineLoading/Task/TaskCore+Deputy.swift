@@ -3,38 +3,43 @@
 import Foundation
 import LupineTransport
 
-/// Support for a task that loads on behalf of a task of another session, as a recorder does to reach the servers.
+/// Support for a task that loads on behalf of a task of another session, the principal. `LupineTesting`'s recorder uses it to
+/// reach the servers.
 ///
-/// Connections are made as its own session makes them. Cookies and credentials are only those of the other session and the
-/// other task; if that task brings its own credentials, those of its session are not used.
+/// Connections are opened as for the loading task's own session. Cookies and credentials are those of the principal's session and
+/// the principal. If the principal has a credential of its own, the credentials of its session are not used.
 extension TaskCore {
-    /// Makes this task load on behalf of `principal`, unless that has finished. No effect once the load has been made.
-    func deputise(for principal: TaskCore) {
-        guard let others = principal.session?.core.context.settings else { return }
+    /// Makes this task load on behalf of `principal`. No effect if the principal has finished or this task's load has been
+    /// created.
+    func loadOnBehalf(of principal: TaskCore) {
+        guard let principalSettings = principal.session?.core.context.settings else { return }
         let judges = principal.driverJudges
         let isPrincipalNamed = Self.namesUser(
-            principal.originalRequest, others.additionalHeaders["Authorization"] != nil)
-        // Its redirects need not repeat the user that its original request names.
-        let bringsOther =
+            principal.originalRequest, principalSettings.additionalHeaders["Authorization"] != nil)
+        // A redirect of the principal does not have to repeat the user that the original request names.
+        let hasOwnCredential =
             principal.credential != nil || isPrincipalNamed && !Self.namesUser(originalRequest, false)
-        let context = session?.core.context(for: others, withCredentials: !bringsOther)
+        let context = session?.core.context(for: principalSettings, withCredentials: !hasOwnCredential)
         let credential = principal.hasLeftOrigin ? nil : principal.credential
         state.withLock { state in
-            guard let context, case .order(let order, _, let maker) = state.making else { return }
-            state.making = .order(order, context, maker: maker)
-            state.deputisedJudges = judges
+            guard let context, case .definition(let definition, _, let maker) = state.loadFactory else {
+                return
+            }
+            state.loadFactory = .definition(definition, context, maker: maker)
+            state.principalJudges = judges
             state.credential = credential
         }
     }
 
+    /// Whether the request, or a field that its session adds to each request, identifies the user.
     private static func namesUser(_ request: URLRequest?, _ identifiesUser: Bool) -> Bool {
         TaskCredentials(of: request, storage: nil, identifiesUser: identifiesUser).identifiesUser
     }
 }
 
 extension SessionCore {
-    /// Whether another session verifies servers in the same way and shows them the same identity, as far as its delegates leave
-    /// that to it.
+    /// Whether another session verifies servers in the same way and presents the same client certificate, if no delegate decides
+    /// that.
     func isSecured(as other: SessionCore) -> Bool {
         context.settings.tls == other.context.settings.tls && context.rootsName == other.context.rootsName
             && context.settings.lupine.tls.identityOrigins
@@ -42,13 +47,14 @@ extension SessionCore {
             && context.engine.evaluator == other.context.engine.evaluator
     }
 
-    /// The context of a load of this session on behalf of another session's user. Its memory of challenges is discarded with
-    /// it.
-    fileprivate func context(for others: SessionSettings, withCredentials: Bool) -> SessionContext {
+    /// Returns a context for a load of this session with the cookies and credentials of another session. Its memory of challenges
+    /// is discarded with it.
+    fileprivate func context(for principalSettings: SessionSettings, withCredentials: Bool) -> SessionContext
+    {
         let configuration = copyOfConfiguration()
-        configuration.httpCookieStorage = others.cookieStorage
-        configuration.httpCookieAcceptPolicy = others.cookieAcceptPolicy
-        configuration.urlCredentialStorage = withCredentials ? others.credentialStorage : nil
+        configuration.httpCookieStorage = principalSettings.cookieStorage
+        configuration.httpCookieAcceptPolicy = principalSettings.cookieAcceptPolicy
+        configuration.urlCredentialStorage = withCredentials ? principalSettings.credentialStorage : nil
         return SessionContext(
             SessionSettings(configuration), engine: context.engine, loads: context.loads,
             clock: context.clock, network: context.network)

@@ -3,35 +3,35 @@
 import Foundation
 import LupineTransport
 
-/// The calls of the driver. The sink decides what becomes of the content, the delegate answers the questions.
+/// Handles the calls of the driver: passes content to the sink, and questions to the delegate.
 extension TaskCore: TaskDriverClient {
-    /// A driver works between `begin` and the end, when the task object exists. At any other time a new object stands in for
-    /// it.
+    /// The task object, which exists from `begin` to the end of the task. At any other time, a new object.
     var driverTask: URLSessionTask { publicTask ?? URLSessionTask(self) }
     var driverIdentifier: Int? { identifier }
 
     var challengedTask: (any ServerTrustChallenger)? { hasDelegate ? self : nil }
 
     var driverJudges: [ObjectToken] {
-        let (own, session, others) = state.withLock {
-            ($0.own, $0.sessionHasDelegate ? $0.session : nil, $0.deputisedJudges)
+        let (own, session, principalJudges) = state.withLock {
+            ($0.ownDelegates, $0.sessionHasDelegate ? $0.session : nil, $0.principalJudges)
         }
-        if let others { return others }
+        if let principalJudges { return principalJudges }
         return [own, session?.core.delegates].compactMap { $0?.judge }
     }
 
     var driverCredential: URLCredential? { credential }
 
-    /// False also if there is a progress object, which the program may observe.
-    var driverOnlyQueues: Bool {
+    /// Whether the task has a delegate, its sink defers callbacks, and there is no progress object, which the program may
+    /// observe.
+    var driverDefersCallbacks: Bool {
         state.withLock {
-            $0.sink.onlyQueues && $0.progress == nil && ($0.own != nil || $0.sessionHasDelegate)
+            $0.sink.defersCallbacks && $0.progress == nil && ($0.ownDelegates != nil || $0.sessionHasDelegate)
         }
     }
 
-    /// The previous request is released outside of the lock, as responses are below: its body, and what was attached to it, are
-    /// the program's.
-    func driverSends(_ request: URLRequest, authorization: String?) {
+    /// Replaces the current request. The previous one is released outside of the lock, because its body and attached properties
+    /// are the program's.
+    func driverWillSend(_ request: URLRequest, authorization: String?) {
         var request: URLRequest? = request
         state.withLock { state in
             swap(&state.currentRequest, &request)
@@ -39,7 +39,7 @@ extension TaskCore: TaskDriverClient {
         }
     }
 
-    /// The current request as it was sent: with the answer to a challenge, which `currentRequest` does not show.
+    /// The current request with the answer to a challenge that was sent, which `currentRequest` does not contain.
     var sentRequest: URLRequest? {
         let (request, authorization) = state.withLock { ($0.currentRequest, $0.sentAuthorization) }
         guard var request, let authorization else { return request }
@@ -52,7 +52,7 @@ extension TaskCore: TaskDriverClient {
         call { $0.delegates.task?.urlSession($0.session, taskIsWaitingForConnectivity: $0.task) }
     }
 
-    func driverRedirects(
+    func driverWillRedirect(
         _ response: HTTPURLResponse, to request: URLRequest, reply: @escaping @Sendable (URLRequest?) -> Void
     ) {
         guard hasDelegate else { return reply(request) }
@@ -62,13 +62,13 @@ extension TaskCore: TaskDriverClient {
                 context.session, task: context.task, willPerformHTTPRedirection: response,
                 newRequest: request,
                 completionHandler: answer)
-        } taken: { (next: URLRequest?) in
+        } completion: { (next: URLRequest?) in
             reply(next)
         }
     }
 
     /// Records whether a redirect leads away from the origin of the original request.
-    func driverFollows(_ next: URLRequest) {
+    func driverFollowsRedirect(_ next: URLRequest) {
         if WebOrigin(next.url) != WebOrigin(originalRequest?.url) { hasLeftOrigin = true }
     }
 
@@ -81,16 +81,16 @@ extension TaskCore: TaskDriverClient {
 
     /// Passes a challenge to the delegates.
     private func ask(
-        about challenge: URLAuthenticationChallenge, taken: @escaping @Sendable (ChallengeAnswer) -> Void
+        about challenge: URLAuthenticationChallenge, completion: @escaping @Sendable (ChallengeAnswer) -> Void
     ) {
         guard hasDelegate, let queue else {
-            return taken(ChallengeAnswer(disposition: .performDefaultHandling, responder: .session))
+            return completion(ChallengeAnswer(disposition: .performDefaultHandling, responder: .session))
         }
         ask(
             fallback: ChallengeAnswer(disposition: .cancelAuthenticationChallenge),
             { context, answer in
                 ChallengeRoute(challenge, context: context, queue: queue, answer: answer).ask()
-            }, taken: taken)
+            }, completion: completion)
     }
 
     func driverNeedsBodyStream(reply: @escaping @Sendable (BodyStream?) -> Void) {
@@ -98,7 +98,7 @@ extension TaskCore: TaskDriverClient {
         ask(fallback: nil) { context, answer in
             guard let delegate = context.delegates.task else { return answer(nil) }
             delegate.urlSession(context.session, task: context.task) { answer($0.map { BodyStream($0) }) }
-        } taken: {
+        } completion: {
             reply($0)
         }
     }
@@ -108,33 +108,33 @@ extension TaskCore: TaskDriverClient {
         let (isFirst, progress) = state.withLock { state in
             state.counts.sent = total
             state.counts.expectedToSend = expected
-            let isFirst = state.untoldSent == nil
-            state.untoldSent = SentReport(total: total, expected: expected)
-            return (isFirst, Self.shown(state.progress, state.counts))
+            let isFirst = state.unreportedSent == nil
+            state.unreportedSent = SentReport(total: total, expected: expected)
+            return (isFirst, Self.progressUpdate(state.progress, state.counts))
         }
         progress?.show()
         guard isFirst, hasDelegate else { return }
-        call { $0.task.core.tellSent($0) }
+        call { $0.task.core.reportSent($0) }
     }
 
-    /// One call reports everything that was sent since the last one (U-7.7).
-    private func tellSent(_ context: CallbackContext) {
-        let (report, told) = state.withLock { state in
+    /// Reports the bytes that were sent since the last report, in one call of the delegate (U-7.7).
+    private func reportSent(_ context: CallbackContext) {
+        let (report, reported) = state.withLock { state in
             defer {
-                state.toldSent = state.untoldSent?.total ?? state.toldSent
-                state.untoldSent = nil
+                state.reportedSent = state.unreportedSent?.total ?? state.reportedSent
+                state.unreportedSent = nil
             }
-            return (state.untoldSent, state.toldSent)
+            return (state.unreportedSent, state.reportedSent)
         }
         guard let report else { return }
-        // A smaller total than before: the body is being sent again, from its beginning.
-        let new = report.total >= told ? report.total - told : report.total
+        // A smaller total than before means that the body is sent again from its beginning.
+        let new = report.total >= reported ? report.total - reported : report.total
         context.delegates.task?.urlSession(
             context.session, task: context.task, didSendBodyData: new, totalBytesSent: report.total,
             totalBytesExpectedToSend: report.expected)
     }
 
-    func driverInterim(_ response: HTTPURLResponse) {
+    func driverReceivedInterimResponse(_ response: HTTPURLResponse) {
         guard hasDelegate else { return }
         call {
             $0.delegates.task?.urlSession(
@@ -142,26 +142,26 @@ extension TaskCore: TaskDriverClient {
         }
     }
 
-    func driverResponse(_ response: URLResponse) -> HopPlan {
+    func driverReceivedResponse(_ response: URLResponse) -> HopPlan {
         // The response may be of a class of the program's, which must not be called under the lock.
         let length = response.expectedContentLength
         var shown: URLResponse? = response
         let (sink, progress) = state.withLock { state in
             swap(&state.response, &shown)
             state.counts.expectedToReceive = state.currentRequest?.httpMethod == "HEAD" ? 0 : length
-            return (state.sink, Self.shown(state.progress, state.counts))
+            return (state.sink, Self.progressUpdate(state.progress, state.counts))
         }
         progress?.show()
-        return sink.responded(self, response)
+        return sink.receivedResponse(self, response)
     }
 
-    var driverKeepsChunks: Bool {
-        let (sink, isCollected) = state.withLock { ($0.sink, $0.isCollected) }
-        return sink.keepsChunks && !isCollected
+    var driverWantsSeparateChunks: Bool {
+        let (sink, delegateOnlyCollects) = state.withLock { ($0.sink, $0.delegateOnlyCollects) }
+        return sink.wantsSeparateChunks && !delegateOnlyCollects
     }
 
-    func driverReceived(_ data: Data) -> Demand {
-        count(data.count).received(self, data)
+    func driverReceivedContent(_ data: Data) -> Demand {
+        count(data.count).receivedContent(self, data)
     }
 
     func driverSpliced(_ count: Int) -> Demand {
@@ -171,21 +171,21 @@ extension TaskCore: TaskDriverClient {
     private func count(_ bytes: Int) -> any TaskSink {
         let (sink, progress) = state.withLock { state in
             state.counts.received += Int64(bytes)
-            return (state.sink, Self.shown(state.progress, state.counts))
+            return (state.sink, Self.progressUpdate(state.progress, state.counts))
         }
         progress?.show()
         return sink
     }
 
-    func driverCaches(
+    func driverWillCache(
         _ proposal: CachedURLResponse, reply: @escaping @Sendable (CachedURLResponse?) -> Void
     ) {
-        state.withLock { $0.sink }.caches(self, proposal, reply: reply)
+        state.withLock { $0.sink }.willCache(self, proposal, reply: reply)
     }
 
-    /// Whether a delegate decides what is stored of the response.
+    /// Whether a delegate is asked whether, and in which form, the response is stored.
     var asksWhatIsStored: Bool {
-        state.withLock { $0.own != nil || $0.sessionHasDelegate && !$0.storesUnasked }
+        state.withLock { $0.ownDelegates != nil || $0.sessionHasDelegate && !$0.storesWithoutAsking }
     }
 
     func driverUpgraded(_ connection: UpgradedConnection, _ response: HTTPURLResponse) -> any UpgradeHandler {
@@ -198,18 +198,18 @@ extension TaskCore: TaskDriverClient {
     }
 
     func driverEnded(_ error: (any Error)?, _ metrics: URLSessionTaskMetrics) {
-        // Only these two occur while the delegate is being asked, and its answer is not awaited any more (U-5.10).
+        // Only these two errors can end the load while the delegate is asked; its answer no longer matters then (U-5.10).
         if let error = error as? URLError, error.code == .timedOut || error.code == .cancelled {
-            breakQuestion()
+            abandonOpenQuestion()
         }
         end(error, metrics)
     }
 }
 
-/// Challenges of a connection are handled like all others.
+/// Passes the challenges of the task's connections to the delegate like all others.
 extension TaskCore: ServerTrustChallenger {
     var ownDelegate: (any URLSessionDelegate)? {
-        let (own, session) = state.withLock { ($0.own?.session, $0.session) }
+        let (own, session) = state.withLock { ($0.ownDelegates?.session, $0.session) }
         return own === session?.core.delegates?.session ? nil : own
     }
 
@@ -225,5 +225,5 @@ extension TaskCore: ServerTrustChallenger {
 
     func evaluate(
         _ challenge: URLAuthenticationChallenge, reply: @escaping @Sendable (ChallengeAnswer) -> Void
-    ) { ask(about: challenge, taken: reply) }
+    ) { ask(about: challenge, completion: reply) }
 }

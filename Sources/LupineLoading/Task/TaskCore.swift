@@ -3,11 +3,11 @@
 import Foundation
 import LupineTransport
 
-/// The state of a task, behind its open class, with the calls that wait for the delegate queue.
+/// The implementation of `URLSessionTask`: the state of a task, and the calls that are queued for the delegate queue.
 ///
-/// One lock guards all of it; nothing is called under the lock. The core retains its task object and its session from `begin`
-/// to the last call of the task, and the load from `resume` to its end: an unfinished task stays alive even if nothing else
-/// holds it.
+/// One lock guards the state; nothing is called under the lock. The core retains its task object and its session from `begin` to
+/// the last call of the task, and the load from `resume` to its end, so that an unfinished task stays alive even if nothing else
+/// retains it.
 final class TaskCore: Sendable {
     /// Byte counts as the program sees them.
     struct Counts: Sendable {
@@ -17,7 +17,7 @@ final class TaskCore: Sendable {
         var expectedToSend: Int64 = 0
     }
 
-    /// Values that the program may set on a task, without effect here.
+    /// Properties that the program may set on a task. They have no effect on the load.
     struct Hints: Sendable {
         var countOfBytesToReceive: Int64 = NSURLSessionTransferSizeUnknown
         var countOfBytesToSend: Int64 = NSURLSessionTransferSizeUnknown
@@ -30,83 +30,88 @@ final class TaskCore: Sendable {
         var machine = TaskMachine()
         var delivery = TaskDelivery()
         var publicTask: URLSessionTask?
-        /// The task object, if its session has not admitted the task.
-        weak var orphan: URLSessionTask?
+        /// The task object of a task that its session has not admitted.
+        weak var unadmittedTask: URLSessionTask?
         var session: URLSession?
-        /// Whether the task was created in a session that was invalid already (U-4.4).
-        var isOrphan = false
+        /// Whether the session has not admitted the task: it was created in a session that was invalid already (U-4.4).
+        var isUnadmitted = false
         var sink: any TaskSink
-        /// Makes the load; nil once it is made or the task has finished. It holds the session's context, which must not live as
-        /// long as the program keeps the task.
-        var making: Making?
+        /// Makes the load; nil once the load is made or the task has finished. The factory holds the session's context, which
+        /// must not live as long as the program retains the task.
+        var loadFactory: LoadFactory?
         var load: (any TaskLoad)?
         var currentRequest: URLRequest?
-        /// The value of `Authorization` that was sent with it as the answer to a challenge.
+        /// The value of `Authorization` that was sent with the current request as the answer to a challenge.
         var sentAuthorization: String?
         var response: URLResponse?
         var error: (any Error)?
-        var own: DelegateSet?
-        /// Whether the delegate only collects the content.
-        var isCollected = false
-        /// The credential that the task was given to answer challenges with.
+        /// The task's own delegate; nil if the program has set none.
+        var ownDelegates: DelegateSet?
+        /// Whether the delegate only collects the content, so that pieces may be joined.
+        var delegateOnlyCollects = false
+        /// The credential that the program has set on the task to answer challenges.
         var credential: URLCredential?
-        /// The objects that decide about servers if the task loads on behalf of another one.
-        var deputisedJudges: [ObjectToken]?
-        /// The Swift tasks in which a delegate answers the open question.
-        var forms: [Task<Void, Never>] = []
+        /// The judges of the task on whose behalf this task loads; nil for other tasks.
+        var principalJudges: [ObjectToken]?
+        /// The Swift tasks in which a delegate's asynchronous method answers the open question.
+        var asyncAnswers: [Task<Void, Never>] = []
         /// Whether a redirect has led to another origin than that of the original request.
         var hasLeftOrigin = false
-        /// Whether the session was made with a delegate, which it keeps as long as it has tasks.
+        /// Whether the session was created with a delegate, which it retains as long as it has tasks.
         var sessionHasDelegate = false
-        /// Whether the response is stored as it came, without asking the session's delegate.
-        var storesUnasked = false
+        /// Whether the response is stored unchanged, without asking the session's delegate.
+        var storesWithoutAsking = false
         var priority = URLSessionTask.defaultPriority
-        /// The loop whose connections are preferred, if it is not the loop whose job first resumes the task.
+        /// The loop whose connections are preferred; nil prefers the loop whose job first resumes the task.
         var preference: LoopPreference?
         var counts = Counts()
         var hints = Hints()
         var progress: Progress?
-        /// How the load ended; nil before.
+        /// The outcome of the load; nil until the load has ended.
         var outcome: Outcome?
-        /// The time limit for the delegate's answer after the load has ended, when nothing else enforces it.
+        /// Cancels the time limit for the delegate's answer after the end of the load; nil if there is none.
         var alarm: SessionClock.Cancel?
-        /// The progress of sending that the delegate has not been told of.
-        var untoldSent: SentReport?
-        /// How many bytes of this transmission the delegate has been told of.
-        var toldSent: Int64 = 0
-        /// Created when a program's `URLProtocol` is called for the task.
+        /// The progress of sending that has not been reported to the delegate.
+        var unreportedSent: SentReport?
+        /// The number of bytes of this transmission that has been reported to the delegate.
+        var reportedSent: Int64 = 0
+        /// Created when a program's `URLProtocol` is first called for the task.
         var protocols: ProtocolContext?
 
-        /// The participants of a callback, if the task has been converted since `context` or `context` is nil; nil also without a
-        /// task object.
-        func participants(besides context: CallbackContext?) -> CallbackContext.Participants? {
+        /// Returns the participants of callbacks unless `context` still has them: after a conversion the task object is another
+        /// one. Nil also if there is no task object.
+        func participants(ifNewSince context: CallbackContext?) -> CallbackContext.Participants? {
             guard let publicTask, let session, publicTask !== context?.task else { return nil }
-            return CallbackContext.Participants(session: session, task: publicTask, sink: sink, own: own)
+            return CallbackContext.Participants(
+                session: session, task: publicTask, sink: sink, own: ownDelegates)
         }
     }
 
-    /// How the load is made.
-    enum Making: Sendable {
-        /// By the session's own load maker.
-        case order(TaskOrder, SessionContext, maker: LoadMaker)
+    /// Makes the load of a task.
+    enum LoadFactory: Sendable {
+        /// Makes the load of a task definition with the session's `LoadMaker`.
+        case definition(TaskDefinition, SessionContext, maker: LoadMaker)
+        /// Makes another load, for stream tasks, web sockets and tasks that fail.
         case other(@Sendable (TaskCore) -> any TaskLoad)
 
         func load(for task: TaskCore) -> any TaskLoad {
             switch self {
-            case .order(let order, let context, let maker): maker(order, context, task)
+            case .definition(let definition, let context, let maker): maker(definition, context, task)
             case .other(let make): make(task)
             }
         }
     }
 
-    /// How a load ended, and the error that its sink makes of that.
+    /// The outcome of a load.
     struct Outcome: Sendable {
+        /// The error that the load has ended with.
         var cause: (any Error)?
         var metrics: URLSessionTaskMetrics
+        /// The error that the sink has returned for `cause`: the task completes with it.
         var error: (any Error)?
     }
 
-    /// How much of the body has been sent, and how long it is.
+    /// The number of bytes of the body that have been sent, and its expected length.
     struct SentReport: Sendable {
         var total: Int64
         var expected: Int64
@@ -121,7 +126,7 @@ final class TaskCore: Sendable {
     init(
         _ identifier: Int, originalRequest: URLRequest?, queue: DelegateQueue?, sink: any TaskSink,
         bodyLength: Int64 = 0, created: Date = Date(),
-        making: Making
+        loadFactory: LoadFactory
     ) {
         self.identifier = identifier
         self.originalRequest = originalRequest
@@ -129,20 +134,22 @@ final class TaskCore: Sendable {
         self.created = created
         state = Lock(
             State(
-                sink: sink, making: making, currentRequest: originalRequest,
+                sink: sink, loadFactory: loadFactory, currentRequest: originalRequest,
                 counts: Counts(expectedToSend: bodyLength)))
     }
 
-    /// The core of a task that was not made by a session.
-    static func ofNoSession() -> TaskCore {
+    /// Creates the core of a task that no session has created. Its load fails.
+    static func withoutSession() -> TaskCore {
         TaskCore(
             0, originalRequest: nil, queue: nil, sink: DelegateSink.shared,
-            making: .other { task in
+            loadFactory: .other { task in
                 FailedLoad(URLError(.unsupportedURL), created: task.created, client: task)
             })
     }
 
-    /// Makes the task known to the session and its delegate.
+    /// Adds the task to the session, and reports it to the delegate.
+    ///
+    /// - Returns: `publicTask`.
     func begin<PublicTask: URLSessionTask>(
         as publicTask: PublicTask, in session: URLSession, delegate: DelegateSet? = nil
     )
@@ -151,7 +158,7 @@ final class TaskCore: Sendable {
         state.withLock { state in
             state.publicTask = publicTask
             state.session = session
-            state.own = delegate
+            state.ownDelegates = delegate
             state.sessionHasDelegate = session.core.hadDelegate
         }
         if session.core.admit(self) {
@@ -159,10 +166,10 @@ final class TaskCore: Sendable {
                 call { $0.delegates.task?.urlSession($0.session, didCreateTask: $0.task) }
             }
         } else {
-            // The session does not retain the task, and it may never be resumed: only its creator retains it.
+            // Neither the session nor the core retains the task object, because the program may never resume the task.
             state.withLock { state in
-                state.isOrphan = true
-                state.orphan = publicTask
+                state.isUnadmitted = true
+                state.unadmittedTask = publicTask
                 state.publicTask = nil
             }
         }
@@ -173,23 +180,23 @@ final class TaskCore: Sendable {
     var protocols: ProtocolContext {
         state.withLock { state in
             if let protocols = state.protocols { return protocols }
-            let made = ProtocolContext()
-            state.protocols = made
-            return made
+            let new = ProtocolContext()
+            state.protocols = new
+            return new
         }
     }
 
-    // MARK: what the program asks
+    // MARK: properties
 
-    var isOrphan: Bool { state.withLock { $0.isOrphan } }
+    var isUnadmitted: Bool { state.withLock { $0.isUnadmitted } }
     var publicTask: URLSessionTask? { state.withLock { $0.publicTask } }
     var session: URLSession? { state.withLock { $0.session } }
-    var taskState: URLSessionTask.State { state.withLock { $0.machine.shown } }
+    var taskState: URLSessionTask.State { state.withLock { $0.machine.publicState } }
     var currentRequest: URLRequest? { state.withLock { $0.currentRequest } }
     var response: URLResponse? { state.withLock { $0.response } }
     var error: (any Error)? { state.withLock { $0.error } }
     var counts: Counts { state.withLock { $0.counts } }
-    var ownDelegates: DelegateSet? { state.withLock { $0.own } }
+    var ownDelegates: DelegateSet? { state.withLock { $0.ownDelegates } }
     var consumer: (any TaskConsumer)? { (state.withLock { $0.sink } as? DelegateSink)?.consumer }
 
     var hints: Hints {
@@ -207,9 +214,9 @@ final class TaskCore: Sendable {
         set { state.withLock { $0.hasLeftOrigin = newValue } }
     }
 
-    var storesUnasked: Bool {
-        get { state.withLock { $0.storesUnasked } }
-        set { state.withLock { $0.storesUnasked = newValue } }
+    var storesWithoutAsking: Bool {
+        get { state.withLock { $0.storesWithoutAsking } }
+        set { state.withLock { $0.storesWithoutAsking = newValue } }
     }
 
     var taskDescription: String? {
@@ -221,12 +228,13 @@ final class TaskCore: Sendable {
         get { ownDelegates?.task }
         set {
             let new = newValue.map { DelegateSet($0) }
-            let old = state.withLock { state -> DelegateSet? in
-                guard state.machine.state == .fresh else { return new }
-                defer { state.own = new }
-                return state.own
+            // The previous delegate is released outside of the lock.
+            let previous = state.withLock { state -> DelegateSet? in
+                guard state.machine.state == .notStarted else { return new }
+                defer { state.ownDelegates = new }
+                return state.ownDelegates
             }
-            _ = old
+            _ = previous
         }
     }
 }

@@ -3,14 +3,15 @@
 import Foundation
 import LupineTransport
 
-/// A task's progress, created when it is first asked for (U-6.8).
+/// A task's progress, created when the program first reads it (U-6.8).
 extension TaskCore {
-    /// The counts to show in a progress: read under the lock, shown outside of it.
+    /// A progress object and the counts to set in it. The counts are read under the lock and set outside of it, because observers
+    /// of the object are the program's code.
     struct TaskProgress: Sendable {
         let progress: Progress
         let counts: Counts
 
-        /// Shows sent and received bytes together. The total is unknown if either part is, or if their sum overflows.
+        /// Sets the sum of sent and received bytes. The total is unknown if either part is unknown or their sum overflows.
         func show() {
             assertNoLockIsHeld()
             let isKnown = counts.expectedToSend >= 0 && counts.expectedToReceive >= 0
@@ -26,7 +27,8 @@ extension TaskCore {
         }
     }
 
-    static func shown(_ progress: Progress?, _ counts: Counts) -> TaskProgress? {
+    /// Returns the counts to set in `progress`; nil without a progress object.
+    static func progressUpdate(_ progress: Progress?, _ counts: Counts) -> TaskProgress? {
         guard let progress else { return nil }
         return TaskProgress(progress: progress, counts: counts)
     }
@@ -35,21 +37,21 @@ extension TaskCore {
     var progress: Progress {
         let new = Progress(totalUnitCount: -1)
         new.cancellationHandler = { [weak self] in self?.cancel() }
-        let (shown, isOver) = state.withLock { state in
+        let (update, isCompleted) = state.withLock { state in
             if state.progress == nil { state.progress = new }
             return (
                 TaskProgress(progress: state.progress ?? new, counts: state.counts),
                 state.machine.state == .completed
             )
         }
-        if shown.progress === new {
-            shown.show()
-            if isOver { Self.complete(new) }
+        if update.progress === new {
+            update.show()
+            if isCompleted { Self.complete(new) }
         }
-        return shown.progress
+        return update.progress
     }
 
-    /// Shows the progress as complete, whatever the total is.
+    /// Sets the progress to its total, or to the completed count if the total is unknown.
     static func complete(_ progress: Progress) {
         if progress.totalUnitCount < 0 { progress.totalUnitCount = max(progress.completedUnitCount, 1) }
         progress.completedUnitCount = progress.totalUnitCount

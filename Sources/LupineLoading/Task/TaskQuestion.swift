@@ -3,16 +3,18 @@
 import LupineTransport
 import Synchronization
 
-/// A call of the delegate whose completion handler the task waits for. The first answer counts, from any thread (U-5.10).
+/// A call of the delegate whose completion handler the task waits for. The handler may be called on any thread; only its first
+/// call has an effect (U-5.10).
 protocol TaskQuestion: AnyObject, Sendable {
-    /// Asks, on the delegate queue, with a completion handler that reports this question as answered.
+    /// Calls the delegate with a completion handler that reports this question as answered (`TaskCore.answered`). Called on the
+    /// delegate queue.
     func ask(_ context: CallbackContext)
-    /// The delegate will not be asked, or its answer is not awaited any more: whatever depends on the answer gets the fallback.
+    /// Uses the fallback instead of an answer, because the delegate is not asked or its answer no longer awaited.
     func abandon()
 }
 
-/// A question made of closures. It is not generic over the type of the answer: that type is known only where the question is
-/// made, where the compiler can specialise the code.
+/// A question made of closures. It is not generic over the type of the answer, so that the compiler specialises the code where
+/// the question is created and the type is known.
 final class ClosureQuestion: TaskQuestion {
     private let asking: @Sendable (CallbackContext, any TaskQuestion) -> Void
     private let abandoning: @Sendable () -> Void
@@ -29,8 +31,8 @@ final class ClosureQuestion: TaskQuestion {
     func abandon() { abandoning() }
 }
 
-/// Asks whether the content of a response is wanted, and how. Every task with a delegate asks it, so it is one object without
-/// closures.
+/// Asks the delegate for the disposition of a response. A single object without closures, because each task with a delegate asks
+/// this question.
 final class ResponseQuestion: TaskQuestion {
     private let task: TaskCore
     private let response: URLResponse
@@ -60,22 +62,23 @@ final class ResponseQuestion: TaskQuestion {
     }
 }
 
-/// Passes on the first answer, and then releases the closure that receives it.
+/// Passes the first answer on to a closure, and then releases the closure.
 final class OneAnswer<Answer: Sendable>: Sendable {
-    /// The receiver of the answer.
-    private final class Taker: Sendable {
-        let take: @Sendable (Answer) -> Void
+    /// Wraps the closure.
+    private final class Receiver: Sendable {
+        let receive: @Sendable (Answer) -> Void
 
-        init(_ take: @escaping @Sendable (Answer) -> Void) { self.take = take }
+        init(_ receive: @escaping @Sendable (Answer) -> Void) { self.receive = receive }
     }
 
-    /// A `Taker`. A lock of that generic type would ask the runtime for its metadata each time it is deallocated.
-    private let taker: Lock<(any AnyObject & Sendable)?>
+    /// The `Receiver`; nil after the first answer. The type is erased, because a lock of the generic type would look up metadata
+    /// in the runtime each time it is deallocated.
+    private let receiver: Lock<(any AnyObject & Sendable)?>
 
-    init(_ take: @escaping @Sendable (Answer) -> Void) { taker = Lock(Taker(take)) }
+    init(_ receive: @escaping @Sendable (Answer) -> Void) { receiver = Lock(Receiver(receive)) }
 
     func give(_ answer: Answer) {
-        let taker = taker.withLock { $0.take() }
-        (taker as? Taker)?.take(answer)
+        let receiver = receiver.withLock { $0.take() }
+        (receiver as? Receiver)?.receive(answer)
     }
 }

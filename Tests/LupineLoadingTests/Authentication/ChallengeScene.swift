@@ -57,7 +57,7 @@ struct ChallengeScene {
     /// Begins a transmission and returns its fields.
     @discardableResult
     mutating func send(
-        _ request: URLRequest, body: TaskOrder.Body = .request, proxy: AuthenticationProxy? = nil
+        _ request: URLRequest, body: TaskDefinition.Body = .request, proxy: AuthenticationProxy? = nil
     ) throws -> AuthenticationFields {
         let url = try #require(request.url)
         authenticator.begin(AuthenticationMessage(request, body: body, url: url, proxy: proxy))

@@ -184,12 +184,12 @@ final class RecordingHopClient: HopLoadClient {
             }, {})
     }
 
-    func hopInterim(_ hop: any HopLoad, _ response: HTTPURLResponse) {
+    func hopReceivedInterimResponse(_ hop: any HopLoad, _ response: HTTPURLResponse) {
         let status = response.statusCode
         note("interim", { $0.interim.append(status) }, {})
     }
 
-    func hopResponse(
+    func hopReceivedResponse(
         _ hop: any HopLoad, _ response: URLResponse, storagePolicy: URLCache.StoragePolicy
     ) -> HopPlan {
         note(
@@ -200,7 +200,7 @@ final class RecordingHopClient: HopLoadClient {
             })
     }
 
-    func hopReceived(_ hop: any HopLoad, _ data: Data) -> Demand {
+    func hopReceivedContent(_ hop: any HopLoad, _ data: Data) -> Demand {
         note(
             "data",
             { log in

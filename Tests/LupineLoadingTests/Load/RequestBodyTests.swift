@@ -223,7 +223,7 @@ import Testing
             #expect(log.error?.code == .requestBodyStreamExhausted && log.response == nil)
             let mismatch = log.error?.userInfo[NSUnderlyingErrorKey] as? BodyStreamSource.Mismatch
             #expect(
-                mismatch == (length == 7 ? .endsEarly(announced: 7, read: 5) : .goesOn(announced: 3)))
+                mismatch == (length == 7 ? .tooShort(announced: 7, read: 5) : .tooLong(announced: 3)))
         }
     }
 

@@ -66,7 +66,9 @@ final class HopWitness: HopLoadClient {
         return answer()
     }
 
-    func hopResponse(_ hop: any HopLoad, _ response: URLResponse, storagePolicy: URLCache.StoragePolicy)
+    func hopReceivedResponse(
+        _ hop: any HopLoad, _ response: URLResponse, storagePolicy: URLCache.StoragePolicy
+    )
         -> HopPlan
     {
         note("response") { log in
@@ -78,7 +80,7 @@ final class HopWitness: HopLoadClient {
         }
     }
 
-    func hopReceived(_ hop: any HopLoad, _ data: Data) -> Demand {
+    func hopReceivedContent(_ hop: any HopLoad, _ data: Data) -> Demand {
         note("data") {
             $0.pieces.append(data)
         } _: {
@@ -134,7 +136,9 @@ final class HopWitness: HopLoadClient {
     }
 
     func hopSent(_ hop: any HopLoad, total: Int64, expected: Int64) { Issue.record("nothing is sent") }
-    func hopInterim(_ hop: any HopLoad, _ response: HTTPURLResponse) { Issue.record("nothing is interim") }
+    func hopReceivedInterimResponse(_ hop: any HopLoad, _ response: HTTPURLResponse) {
+        Issue.record("nothing is interim")
+    }
     func hopUpgraded(_ hop: any HopLoad, _ connection: UpgradedConnection, _ response: HTTPURLResponse)
         -> any UpgradeHandler
     {

@@ -178,7 +178,7 @@ struct AsyncFormsTests {
         let session = LoadStand { load in
             load.respond()
             // Byte by byte: the end of a line is found however the content was split.
-            for byte in row.text.utf8 { _ = load.client.driverReceived(Data([byte])) }
+            for byte in row.text.utf8 { _ = load.client.driverReceivedContent(Data([byte])) }
             load.end()
         }.session()
         let (bytes, _) = try await session.bytes(from: someURL())

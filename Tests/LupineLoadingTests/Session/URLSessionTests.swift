@@ -194,7 +194,7 @@ struct URLSessionTests {
         request.url = someURL("/changed")
         task.resume()
         let load = await stand.load()
-        load.client.driverSends(URLRequest(url: someURL("/b")))
+        load.client.driverWillSend(URLRequest(url: someURL("/b")))
         #expect(task.originalRequest?.url == someURL("/a"))
         #expect(task.currentRequest?.url == someURL("/b"))
         session.invalidateAndCancel()

@@ -29,7 +29,7 @@ struct CallOrderTests {
             let interim = HTTPURLResponse(
                 url: load.url, statusCode: 103, httpVersion: nil, headerFields: nil)
         else { return }
-        load.client.driverInterim(interim)
+        load.client.driverReceivedInterimResponse(interim)
         load.answer("hello")
         await delegate.log.has("complete")
         #expect(
@@ -351,7 +351,7 @@ struct CallOrderTests {
             HTTPURLResponse(url: load.url, statusCode: 302, httpVersion: nil, headerFields: nil))
         let target = URLRequest(url: someURL("/there"))
         let followed = await withCheckedContinuation { continuation in
-            load.client.driverRedirects(response, to: target) { continuation.resume(returning: $0) }
+            load.client.driverWillRedirect(response, to: target) { continuation.resume(returning: $0) }
         }
         #expect(followed?.url == target.url)
         let stream = await withCheckedContinuation { continuation in
@@ -360,7 +360,7 @@ struct CallOrderTests {
         #expect(stream)
         let proposal = CachedURLResponse(response: response, data: Data(count: 3))
         let stored = await withCheckedContinuation { continuation in
-            load.client.driverCaches(proposal) { continuation.resume(returning: $0 === proposal) }
+            load.client.driverWillCache(proposal) { continuation.resume(returning: $0 === proposal) }
         }
         #expect(stored)
         session.invalidateAndCancel()

@@ -112,7 +112,7 @@ struct DriverCacheTests {
     )
     func toldInPlace() async throws {
         typealias Own = CacheEntryFileTests.OwnResponse
-        for (onlyQueues, isOwn) in [(true, false), (false, false), (true, true)] {
+        for (defersCallbacks, isOwn) in [(true, false), (false, false), (true, true)] {
             let cache = try await Self.filled(Self.fresh)
             let request = try DriverLoad.request()
             if isOwn {
@@ -126,9 +126,9 @@ struct DriverCacheTests {
             }
             let script = HopScript([])
             let context = Self.context(script, cache)
-            let load = DriverLoad(request, script, context: context, .init(onlyQueues: onlyQueues))
+            let load = DriverLoad(request, script, context: context, .init(defersCallbacks: defersCallbacks))
             let isInside = load.client.hears { load.driver.start() }
-            #expect(isInside == (onlyQueues && !isOwn), "\(onlyQueues) \(isOwn)")
+            #expect(isInside == (defersCallbacks && !isOwn), "\(defersCallbacks) \(isOwn)")
             let notes = await load.ended()
             #expect(notes.data == Data("stored".utf8) && notes.failure == nil && notes.ends == 1)
             #expect(notes.metrics?.transactionMetrics.map(\.resourceFetchType) == [.localCache])
@@ -147,7 +147,7 @@ struct DriverCacheTests {
             received: { _ in
                 driver.withLock { $0 }?.cancel(URLError(.cancelled))
                 return .more
-            }, onlyQueues: true)
+            }, defersCallbacks: true)
         let load = DriverLoad(try DriverLoad.request(), script, context: Self.context(script, cache), answers)
         driver.withLock { $0 = load.driver }
         load.driver.start()
@@ -164,14 +164,16 @@ struct DriverCacheTests {
         let cache = try await Self.filled(Self.fresh)
         let script = HopScript([])
         let load = DriverLoad(
-            try DriverLoad.request(), script, context: Self.context(script, cache), .init(onlyQueues: true))
+            try DriverLoad.request(), script, context: Self.context(script, cache),
+            .init(defersCallbacks: true))
         load.driver.setSuspended(true)
         load.driver.start()
         #expect(load.client.notes.data.isEmpty && load.client.notes.ends == 0)
         load.driver.setSuspended(false)
         #expect(await load.ended().data == Data("stored".utf8))
         let other = DriverLoad(
-            try DriverLoad.request(), script, context: Self.context(script, cache), .init(onlyQueues: true))
+            try DriverLoad.request(), script, context: Self.context(script, cache),
+            .init(defersCallbacks: true))
         other.driver.cancel(URLError(.cancelled))
         other.driver.start()
         let notes = await other.ended()
@@ -186,13 +188,13 @@ struct DriverCacheTests {
         _ = await DriverLoad(try DriverLoad.request(), script, context: Self.context(script, cache)).run()
         await cache.flush()
         let none = HopScript([.status(500)])
-        for onlyQueues in [false, true] {
+        for defersCallbacks in [false, true] {
             let isOnStorage = Lock(false)
             let answers = RecordingClient.Answers(
                 received: { _ in
                     isOnStorage.withLock { $0 = StorageQueue.isCurrent }
                     return .more
-                }, onlyQueues: onlyQueues)
+                }, defersCallbacks: defersCallbacks)
             let stored = await DriverLoad(
                 try DriverLoad.request(), none, context: Self.context(none, cache), answers
             ).run()
@@ -278,7 +280,7 @@ struct DriverCacheTests {
         #expect(cache.cachedResponse(for: try DriverLoad.request())?.data == Data("stored".utf8))
     }
 
-    static var unstored: [(what: String, kind: TaskOrder.Kind, method: String, answer: ScriptedAnswer)] {
+    static var unstored: [(what: String, kind: TaskDefinition.Kind, method: String, answer: ScriptedAnswer)] {
         [
             ("[U-12.7] a download", .download, "GET", .status(200, fresh, "x")),
             ("[U-12.7] POST", .data, "POST", .status(200, fresh, "x")),
@@ -307,7 +309,7 @@ struct DriverCacheTests {
     }
 
     @Test(arguments: unstored)
-    func whatIsNotStored(what: String, kind: TaskOrder.Kind, method: String, answer: ScriptedAnswer)
+    func whatIsNotStored(what: String, kind: TaskDefinition.Kind, method: String, answer: ScriptedAnswer)
         async throws
     {
         let cache = Self.cache()

@@ -97,7 +97,7 @@ struct DriverLoad: Sendable {
     }
 
     init(
-        _ request: URLRequest, kind: TaskOrder.Kind = .data, body: TaskOrder.Body = .request,
+        _ request: URLRequest, kind: TaskDefinition.Kind = .data, body: TaskDefinition.Body = .request,
         _ script: HopScript,
         context: SessionContext? = nil, _ answers: RecordingClient.Answers = RecordingClient.Answers()
     ) {
@@ -105,7 +105,7 @@ struct DriverLoad: Sendable {
         self.context = context ?? Self.context(script)
         client = RecordingClient(answers)
         driver = TaskDriver(
-            TaskOrder(kind: kind, request: request, body: body), context: self.context, client: client)
+            TaskDefinition(kind: kind, request: request, body: body), context: self.context, client: client)
     }
 
     /// Runs the load to its end.

@@ -196,7 +196,7 @@ struct DriverRedirectTests {
         for isProtocol in [false, true] {
             var goes = ScriptedAnswer()
             goes.goesTo = try DriverLoad.request("http://h/b")
-            let script = HopScript([isProtocol ? goes : .redirect("/b")], isTransaction: !isProtocol)
+            let script = HopScript([isProtocol ? goes : .redirect("/b")], usesNetwork: !isProtocol)
             let context = DriverLoad.context(
                 script, DriverLoad.configuration { $0.lupine.followsInsecureRedirects = false })
             var answers = RecordingClient.Answers()
@@ -313,7 +313,7 @@ struct DriverRedirectTests {
                 .status(
                     status, [("Location", "/b"), ("WWW-Authenticate", "Basic"), ("Set-Cookie", "a=b")], "x")
             ],
-            isTransaction: false)
+            usesNetwork: false)
         let load = DriverLoad(try DriverLoad.request(), script)
         let notes = await load.run()
         #expect(notes.log == ["sends", "response \(status)", "data", "end"])
@@ -324,7 +324,7 @@ struct DriverRedirectTests {
     func protocolRedirects() async throws {
         var goes = ScriptedAnswer()
         goes.goesTo = try DriverLoad.request("http://h/b")
-        let script = HopScript([goes, .status(200)], isTransaction: false)
+        let script = HopScript([goes, .status(200)], usesNetwork: false)
         let notes = await DriverLoad(try DriverLoad.request(), script).run()
         #expect(notes.log == ["sends", "redirect 302", "sends", "response 200", "caches", "end"])
         #expect(script.hops.first?.wasSkipped == true && notes.metrics?.redirectCount == 1)
@@ -332,11 +332,11 @@ struct DriverRedirectTests {
         var answers = RecordingClient.Answers()
         answers.redirect = { _, _ in .some(nil) }
         let refused = await DriverLoad(
-            try DriverLoad.request(), HopScript([goes], isTransaction: false), answers
+            try DriverLoad.request(), HopScript([goes], usesNetwork: false), answers
         ).run()
         #expect(refused.log == ["sends", "redirect 302", "response 302", "end"] && refused.error == nil)
 
-        let endless = await DriverLoad(try DriverLoad.request(), HopScript([goes], isTransaction: false))
+        let endless = await DriverLoad(try DriverLoad.request(), HopScript([goes], usesNetwork: false))
             .run()
         #expect(endless.error?.code == .httpTooManyRedirects && endless.metrics?.redirectCount == 20)
     }

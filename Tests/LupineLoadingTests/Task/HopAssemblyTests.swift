@@ -9,7 +9,7 @@ import Testing
 
 struct HopAssemblyTests {
     static func assembled(
-        _ request: URLRequest, kind: TaskOrder.Kind = .data, body: TaskOrder.Body = .request,
+        _ request: URLRequest, kind: TaskDefinition.Kind = .data, body: TaskDefinition.Body = .request,
         move: RedirectMove = .withinOrigin, _ change: (URLSessionConfiguration) -> Void = { _ in }
     ) throws(URLError) -> URLRequest {
         let settings = SessionSettings(DriverLoad.configuration(change))

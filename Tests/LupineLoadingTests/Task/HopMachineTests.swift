@@ -13,11 +13,11 @@ struct HopMachineTests {
     static let lost = URLError(.networkConnectionLost)
 
     static let events: [String: Machine.Event] = [
-        "start": .start, "ready": .ready, "cancel": .cancel(error), "load": .prepared(.load),
-        "fromCache": .prepared(.answer),
-        "unprepared": .prepared(.fail(lost)), "deliver": .judged(.deliver), "ask": .judged(.ask),
-        "again": .judged(.again), "notModified": .judged(.cached), "alone": .judged(.deliverAlone),
-        "refuse": .judged(.fail(lost)), "yes": .decided(.again), "no": .decided(.deliver),
+        "start": .start, "ready": .canContinuePreparing, "cancel": .cancel(error), "load": .prepared(.load),
+        "fromCache": .prepared(.cached),
+        "unprepared": .prepared(.fail(lost)), "deliver": .responded(.deliver), "ask": .responded(.ask),
+        "again": .responded(.again), "notModified": .responded(.cached), "alone": .responded(.deliverAlone),
+        "refuse": .responded(.fail(lost)), "yes": .decided(.again), "no": .decided(.deliver),
         "noMore": .decided(.deliverAlone), "next": .decided(.ask), "never": .decided(.fail(lost)),
         "useCache": .decided(.cached),
         "done": .hopEnded(.success, .end), "broken": .hopEnded(.failure(lost), .end),
@@ -26,25 +26,27 @@ struct HopMachineTests {
         "tunnelAgain": .hopEnded(.failure(lost), .refused(.again)),
         "tunnelAsk": .hopEnded(.failure(lost), .refused(.ask)),
         "tunnelFail": .hopEnded(.failure(lost), .refused(.fail(lost))),
-        "online": .online, "resumed": .resumed, "answered": .answered, "stored": .stored,
+        "online": .online, "resumed": .resumed, "answered": .cachedDelivered, "stored": .stored,
     ]
 
     static func text(_ actions: Machine.Actions) -> [String] {
-        let order: [String] =
-            switch actions.order {
+        let command: [String] =
+            switch actions.command {
             case .none: []
             case .start: ["hop.start"]
-            case .proceed: ["hop.proceed"]
+            case .applyPlan: ["hop.applyPlan"]
             case .skip: ["hop.skip"]
             case .cancel: ["hop.cancel"]
             }
-        return actions.work.map { work in
-            switch work {
+        return actions.steps.map { step in
+            switch step {
             case .end(nil): "end"
             case .end(let error?): "end(\((error as? URLError)?.code.rawValue ?? 0))"
-            case .prepare, .make, .announce, .respond, .ask, .wait, .answer, .pump, .offer: "\(work)"
+            case .prepare, .continuePreparing, .reportRequest, .deliverResponse, .ask, .waitForNetwork,
+                .deliverCached, .continueDelivery, .askWhatToStore:
+                "\(step)"
             }
-        } + order
+        } + command
     }
 
     /// A path through the machine: events, each with its actions.
@@ -52,65 +54,72 @@ struct HopMachineTests {
         (
             "a plain load",
             [
-                ("start", ["prepare"]), ("load", ["announce", "hop.start"]), ("deliver", ["respond"]),
+                ("start", ["prepare"]), ("load", ["reportRequest", "hop.start"]),
+                ("deliver", ["deliverResponse"]),
                 ("done", ["end"]),
             ]
         ),
         (
             "[U-12.6] one that is stored",
             [
-                ("start", ["prepare"]), ("load", ["announce", "hop.start"]), ("deliver", ["respond"]),
-                ("storable", ["offer"]), ("stored", ["end"]),
+                ("start", ["prepare"]), ("load", ["reportRequest", "hop.start"]),
+                ("deliver", ["deliverResponse"]),
+                ("storable", ["askWhatToStore"]), ("stored", ["end"]),
             ]
         ),
         (
             "a redirect that is followed",
             [
-                ("start", ["prepare"]), ("load", ["announce", "hop.start"]), ("ask", ["ask"]),
+                ("start", ["prepare"]), ("load", ["reportRequest", "hop.start"]), ("ask", ["ask"]),
                 ("yes", ["hop.skip"]),
-                ("done", ["prepare"]), ("load", ["announce", "hop.start"]), ("deliver", ["respond"]),
+                ("done", ["prepare"]), ("load", ["reportRequest", "hop.start"]),
+                ("deliver", ["deliverResponse"]),
                 ("done", ["end"]),
             ]
         ),
         (
             "a redirect that is delivered",
             [
-                ("start", ["prepare"]), ("load", ["announce", "hop.start"]), ("ask", ["ask"]),
-                ("no", ["respond", "hop.proceed"]), ("broken", ["end(-1005)"]),
+                ("start", ["prepare"]), ("load", ["reportRequest", "hop.start"]), ("ask", ["ask"]),
+                ("no", ["deliverResponse", "hop.applyPlan"]), ("broken", ["end(-1005)"]),
             ]
         ),
         (
             "a hop that ends while its redirect is thought about",
             [
-                ("start", ["prepare"]), ("load", ["announce", "hop.start"]), ("ask", ["ask"]), ("done", []),
+                ("start", ["prepare"]), ("load", ["reportRequest", "hop.start"]), ("ask", ["ask"]),
+                ("done", []),
                 ("yes", ["prepare"]),
             ]
         ),
         (
             "the same, delivered",
             [
-                ("start", ["prepare"]), ("load", ["announce", "hop.start"]), ("ask", ["ask"]), ("broken", []),
-                ("no", ["respond", "end(-1005)"]),
+                ("start", ["prepare"]), ("load", ["reportRequest", "hop.start"]), ("ask", ["ask"]),
+                ("broken", []),
+                ("no", ["deliverResponse", "end(-1005)"]),
             ]
         ),
         (
             "the same, asked again, and cancelled",
             [
-                ("start", ["prepare"]), ("load", ["announce", "hop.start"]), ("ask", ["ask"]), ("done", []),
+                ("start", ["prepare"]), ("load", ["reportRequest", "hop.start"]), ("ask", ["ask"]),
+                ("done", []),
                 ("next", ["ask"]), ("cancel", ["end(-999)"]), ("yes", []),
             ]
         ),
         (
             "the same, refused",
             [
-                ("start", ["prepare"]), ("load", ["announce", "hop.start"]), ("ask", ["ask"]), ("done", []),
+                ("start", ["prepare"]), ("load", ["reportRequest", "hop.start"]), ("ask", ["ask"]),
+                ("done", []),
                 ("never", ["end(-1005)"]),
             ]
         ),
         (
             "[U-14.4] the whole time passes while a redirect is thought about",
             [
-                ("start", ["prepare"]), ("load", ["announce", "hop.start"]), ("ask", ["ask"]),
+                ("start", ["prepare"]), ("load", ["reportRequest", "hop.start"]), ("ask", ["ask"]),
                 ("late", ["end(-1001)"]),
                 ("yes", []),
             ]
@@ -118,96 +127,105 @@ struct HopMachineTests {
         (
             "[U-11.6] a challenge, answered, and answered once more",
             [
-                ("start", ["prepare"]), ("load", ["announce", "hop.start"]), ("ask", ["ask"]),
+                ("start", ["prepare"]), ("load", ["reportRequest", "hop.start"]), ("ask", ["ask"]),
                 ("next", ["ask"]),
-                ("yes", ["hop.skip"]), ("done", ["prepare"]), ("load", ["announce", "hop.start"]),
+                ("yes", ["hop.skip"]), ("done", ["prepare"]), ("load", ["reportRequest", "hop.start"]),
                 ("again", ["hop.skip"]), ("broken", ["prepare"]),
             ]
         ),
         (
             "a challenge that fails the load",
             [
-                ("start", ["prepare"]), ("load", ["announce", "hop.start"]), ("ask", ["ask"]),
+                ("start", ["prepare"]), ("load", ["reportRequest", "hop.start"]), ("ask", ["ask"]),
                 ("never", ["hop.cancel"]), ("done", ["end(-1005)"]),
             ]
         ),
         (
             "[U-17.6] a protocol's redirect that is not followed",
             [
-                ("start", ["prepare"]), ("load", ["announce", "hop.start"]), ("ask", ["ask"]),
-                ("noMore", ["respond", "hop.skip"]), ("done", ["end"]),
+                ("start", ["prepare"]), ("load", ["reportRequest", "hop.start"]), ("ask", ["ask"]),
+                ("noMore", ["deliverResponse", "hop.skip"]), ("done", ["end"]),
             ]
         ),
         (
             "the same when it has ended",
             [
-                ("start", ["prepare"]), ("load", ["announce", "hop.start"]), ("ask", ["ask"]), ("done", []),
-                ("noMore", ["respond", "end"]),
+                ("start", ["prepare"]), ("load", ["reportRequest", "hop.start"]), ("ask", ["ask"]),
+                ("done", []),
+                ("noMore", ["deliverResponse", "end"]),
             ]
         ),
         (
             "one that is delivered without its content",
             [
-                ("start", ["prepare"]), ("load", ["announce", "hop.start"]),
-                ("alone", ["respond", "hop.skip"]),
+                ("start", ["prepare"]), ("load", ["reportRequest", "hop.start"]),
+                ("alone", ["deliverResponse", "hop.skip"]),
                 ("done", ["end"]),
             ]
         ),
         (
             "[U-12.13] what is stored is still good",
             [
-                ("start", ["prepare"]), ("load", ["announce", "hop.start"]), ("notModified", ["hop.skip"]),
-                ("done", ["answer"]), ("resumed", ["pump"]), ("answered", ["end"]),
+                ("start", ["prepare"]), ("load", ["reportRequest", "hop.start"]),
+                ("notModified", ["hop.skip"]),
+                ("done", ["deliverCached"]), ("resumed", ["continueDelivery"]), ("answered", ["end"]),
             ]
         ),
         (
             "an answer that leads to the cache",
             [
-                ("start", ["prepare"]), ("load", ["announce", "hop.start"]), ("ask", ["ask"]),
-                ("useCache", ["hop.skip"]), ("done", ["answer"]), ("answered", ["end"]),
+                ("start", ["prepare"]), ("load", ["reportRequest", "hop.start"]), ("ask", ["ask"]),
+                ("useCache", ["hop.skip"]), ("done", ["deliverCached"]), ("answered", ["end"]),
             ]
         ),
         (
             "the same when the hop has ended",
             [
-                ("start", ["prepare"]), ("load", ["announce", "hop.start"]), ("ask", ["ask"]), ("done", []),
-                ("useCache", ["answer"]), ("answered", ["end"]),
+                ("start", ["prepare"]), ("load", ["reportRequest", "hop.start"]), ("ask", ["ask"]),
+                ("done", []),
+                ("useCache", ["deliverCached"]), ("answered", ["end"]),
             ]
         ),
         (
             "[U-12.15] the cache has it",
-            [("start", ["prepare"]), ("fromCache", ["answer"]), ("answered", ["end"])]
+            [("start", ["prepare"]), ("fromCache", ["deliverCached"]), ("answered", ["end"])]
         ),
         (
             "the cache's answer, cancelled",
-            [("start", ["prepare"]), ("fromCache", ["answer"]), ("cancel", ["end(-999)"]), ("answered", [])]
+            [
+                ("start", ["prepare"]), ("fromCache", ["deliverCached"]), ("cancel", ["end(-999)"]),
+                ("answered", []),
+            ]
         ),
         (
             "[U-14.7] no network, then one",
             [
-                ("start", ["prepare"]), ("load", ["announce", "hop.start"]), ("noNetwork", ["wait"]),
-                ("online", ["prepare"]), ("load", ["announce", "hop.start"]), ("online", []),
+                ("start", ["prepare"]), ("load", ["reportRequest", "hop.start"]),
+                ("noNetwork", ["waitForNetwork"]),
+                ("online", ["prepare"]), ("load", ["reportRequest", "hop.start"]), ("online", []),
             ]
         ),
         (
             "no network, cancelled",
             [
-                ("start", ["prepare"]), ("load", ["announce", "hop.start"]), ("noNetwork", ["wait"]),
+                ("start", ["prepare"]), ("load", ["reportRequest", "hop.start"]),
+                ("noNetwork", ["waitForNetwork"]),
                 ("cancel", ["end(-999)"]), ("online", []),
             ]
         ),
         (
             "[U-11.17] a tunnel that is refused once",
             [
-                ("start", ["prepare"]), ("load", ["announce", "hop.start"]), ("tunnelAgain", ["prepare"]),
-                ("load", ["announce", "hop.start"]), ("tunnelAsk", ["ask"]), ("yes", ["prepare"]),
-                ("load", ["announce", "hop.start"]), ("tunnelFail", ["end(-1005)"]),
+                ("start", ["prepare"]), ("load", ["reportRequest", "hop.start"]),
+                ("tunnelAgain", ["prepare"]),
+                ("load", ["reportRequest", "hop.start"]), ("tunnelAsk", ["ask"]), ("yes", ["prepare"]),
+                ("load", ["reportRequest", "hop.start"]), ("tunnelFail", ["end(-1005)"]),
             ]
         ),
         (
             "a response that fails the load",
             [
-                ("start", ["prepare"]), ("load", ["announce", "hop.start"]), ("refuse", ["hop.cancel"]),
+                ("start", ["prepare"]), ("load", ["reportRequest", "hop.start"]), ("refuse", ["hop.cancel"]),
                 ("cancel", []), ("done", ["end(-1005)"]),
             ]
         ),
@@ -216,7 +234,8 @@ struct HopMachineTests {
         (
             "one that waits for what it is made of",
             [
-                ("start", ["prepare"]), ("ready", ["make"]), ("load", ["announce", "hop.start"]),
+                ("start", ["prepare"]), ("ready", ["continuePreparing"]),
+                ("load", ["reportRequest", "hop.start"]),
                 ("ready", []),
             ]
         ),
@@ -231,41 +250,43 @@ struct HopMachineTests {
         (
             "cancelled while it runs",
             [
-                ("start", ["prepare"]), ("load", ["announce", "hop.start"]), ("cancel", ["hop.cancel"]),
+                ("start", ["prepare"]), ("load", ["reportRequest", "hop.start"]), ("cancel", ["hop.cancel"]),
                 ("deliver", []), ("done", ["end(-999)"]),
             ]
         ),
         (
             "cancelled while it is delivered",
             [
-                ("start", ["prepare"]), ("load", ["announce", "hop.start"]), ("deliver", ["respond"]),
+                ("start", ["prepare"]), ("load", ["reportRequest", "hop.start"]),
+                ("deliver", ["deliverResponse"]),
                 ("cancel", ["hop.cancel"]), ("storable", ["end(-999)"]),
             ]
         ),
         (
             "cancelled while somebody is asked",
             [
-                ("start", ["prepare"]), ("load", ["announce", "hop.start"]), ("ask", ["ask"]),
+                ("start", ["prepare"]), ("load", ["reportRequest", "hop.start"]), ("ask", ["ask"]),
                 ("cancel", ["hop.cancel"]), ("yes", []), ("broken", ["end(-999)"]),
             ]
         ),
         (
             "cancelled between two hops",
             [
-                ("start", ["prepare"]), ("load", ["announce", "hop.start"]), ("again", ["hop.skip"]),
+                ("start", ["prepare"]), ("load", ["reportRequest", "hop.start"]), ("again", ["hop.skip"]),
                 ("cancel", ["hop.cancel"]), ("done", ["end(-999)"]),
             ]
         ),
         (
             "cancelled while it is stored",
             [
-                ("start", ["prepare"]), ("load", ["announce", "hop.start"]), ("deliver", ["respond"]),
-                ("storable", ["offer"]), ("cancel", ["end(-999)"]), ("stored", []),
+                ("start", ["prepare"]), ("load", ["reportRequest", "hop.start"]),
+                ("deliver", ["deliverResponse"]),
+                ("storable", ["askWhatToStore"]), ("cancel", ["end(-999)"]), ("stored", []),
             ]
         ),
         (
             "a hop that ends without a response",
-            [("start", ["prepare"]), ("load", ["announce", "hop.start"]), ("done", ["end"])]
+            [("start", ["prepare"]), ("load", ["reportRequest", "hop.start"]), ("done", ["end"])]
         ),
     ]
 
@@ -278,7 +299,7 @@ struct HopMachineTests {
         }
     }
 
-    /// Feeds random events under the rules of a load: there is at most one hop, which ends once; work is answered later.
+    /// Feeds random events under the rules of a load: there is at most one hop, which ends once; the results of steps arrive later.
     @Test("[U-5.1] whatever happens in whatever order: one end, nothing after it, and no hop is left")
     func anyOrder() throws {
         let names = Self.events.keys.sorted()
@@ -296,33 +317,36 @@ struct HopMachineTests {
                     // Only an existing hop ends, and only once.
                     if hop == nil { continue }
                     hop = nil
-                case .judged: if hop != "running" { continue }
-                case .start, .cancel, .prepared, .ready, .decided, .online, .resumed, .answered, .stored:
+                case .responded: if hop != "running" { continue }
+                case .start, .cancel, .prepared, .canContinuePreparing, .decided, .online, .resumed,
+                    .cachedDelivered, .stored:
                     break
                 }
                 let actions = machine.handle(event)
-                for work in actions.work {
-                    #expect(ends == 0, "seed \(seed): \(work) after the end")
-                    switch work {
+                for step in actions.steps {
+                    #expect(ends == 0, "seed \(seed): \(step) after the end")
+                    switch step {
                     case .end:
                         ends += 1
                         #expect(hop == nil, "seed \(seed): a hop is left")
-                    case .prepare, .make, .answer, .wait, .offer: #expect(hop == nil, "seed \(seed): \(work)")
-                    case .announce, .respond, .ask, .pump: break
+                    case .prepare, .continuePreparing, .deliverCached, .waitForNetwork, .askWhatToStore:
+                        #expect(hop == nil, "seed \(seed): \(step)")
+                    case .reportRequest, .deliverResponse, .ask, .continueDelivery: break
                     }
                 }
-                switch actions.order {
+                switch actions.command {
                 case .start:
                     #expect(hop == nil, "seed \(seed): two hops")
                     hop = "running"
-                case .skip, .cancel, .proceed: #expect(hop != nil, "seed \(seed): an order to nobody")
+                case .skip, .cancel, .applyPlan:
+                    #expect(hop != nil, "seed \(seed): a command without a hop")
                 case .none: break
                 }
-                if case .judged = event, hop != nil { hop = "answered" }
+                if case .responded = event, hop != nil { hop = "answered" }
             }
-            _ = machine.handle(.cancel(Self.error)).work.map { _ in ends += 1 }
+            _ = machine.handle(.cancel(Self.error)).steps.map { _ in ends += 1 }
             if hop != nil {
-                ends += machine.handle(.hopEnded(.success, .end)).work.count
+                ends += machine.handle(.hopEnded(.success, .end)).steps.count
             }
             #expect(ends == 1, "seed \(seed)")
             #expect(machine.isOver, "seed \(seed)")

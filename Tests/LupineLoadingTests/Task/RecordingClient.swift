@@ -22,8 +22,8 @@ final class RecordingClient: TaskDriverClient {
         var received: @Sendable (Data) -> Demand = { _ in .more }
         /// True if answers come later, from another thread.
         var isSlow = false
-        /// The value of `driverOnlyQueues`.
-        var onlyQueues = false
+        /// The value of `driverDefersCallbacks`.
+        var defersCallbacks = false
     }
 
     struct Notes: Sendable {
@@ -52,7 +52,7 @@ final class RecordingClient: TaskDriverClient {
 
     let driverTask = URLSessionTask()
     var driverIdentifier: Int? { nil }
-    var driverOnlyQueues: Bool { answers.onlyQueues }
+    var driverDefersCallbacks: Bool { answers.defersCallbacks }
     private let answers: Answers
     private let state = Lock(State())
 
@@ -133,14 +133,14 @@ final class RecordingClient: TaskDriverClient {
     var challengedTask: (any ServerTrustChallenger)? { nil }
     var driverJudges: [ObjectToken] { [] }
 
-    func driverSends(_ request: URLRequest, authorization: String?) {
+    func driverWillSend(_ request: URLRequest, authorization: String?) {
         call("sends") { state.withLock { $0.notes.current.append(request) } }
     }
 
     func driverWaitsForConnectivity() { call("waits") {} }
 
-    func driverFollows(_ request: URLRequest) {}
-    func driverRedirects(
+    func driverFollowsRedirect(_ request: URLRequest) {}
+    func driverWillRedirect(
         _ response: HTTPURLResponse, to request: URLRequest, reply: @escaping @Sendable (URLRequest?) -> Void
     ) {
         call("redirect \(response.statusCode)") {
@@ -171,9 +171,9 @@ final class RecordingClient: TaskDriverClient {
     }
 
     func driverSent(total: Int64, expected: Int64) { call("sent \(total)") {} }
-    func driverInterim(_ response: HTTPURLResponse) { call("interim") {} }
+    func driverReceivedInterimResponse(_ response: HTTPURLResponse) { call("interim") {} }
 
-    func driverResponse(_ response: URLResponse) -> HopPlan {
+    func driverReceivedResponse(_ response: URLResponse) -> HopPlan {
         let status = (response as? HTTPURLResponse)?.statusCode
         return call("response \(status ?? 0)") {
             state.withLock { $0.notes.responses.append(response) }
@@ -181,7 +181,7 @@ final class RecordingClient: TaskDriverClient {
         }
     }
 
-    func driverReceived(_ data: Data) -> Demand {
+    func driverReceivedContent(_ data: Data) -> Demand {
         call("data") {
             #expect(!data.isEmpty)
             state.withLock { state in
@@ -194,7 +194,7 @@ final class RecordingClient: TaskDriverClient {
 
     func driverSpliced(_ count: Int) -> Demand { call("spliced \(count)") { .more } }
 
-    func driverCaches(
+    func driverWillCache(
         _ proposal: CachedURLResponse, reply: @escaping @Sendable (CachedURLResponse?) -> Void
     ) {
         call("caches") {

@@ -143,7 +143,7 @@ final class ScriptedHop: HopLoad {
         }
         let head = ResponseHead(status: Status(status), fields: fields)
         let response = HTTPURLResponse(url: url, head: head, isDecoded: false)
-        switch client.hopResponse(self, response, storagePolicy: answer.policy) {
+        switch client.hopReceivedResponse(self, response, storagePolicy: answer.policy) {
         case .deliver:
             state.withLock { $0.mayRead = true }
             read()
@@ -166,7 +166,7 @@ final class ScriptedHop: HopLoad {
                 return answer.body[state.next - 1]
             }
             guard let piece else { break }
-            switch client.hopReceived(self, piece) {
+            switch client.hopReceivedContent(self, piece) {
             case .more: state.withLock { $0.mayRead = true }
             case .pause: break
             case .enough: return end(nil)
@@ -205,11 +205,11 @@ final class HopScript: Sendable {
     }
 
     private let state: Lock<State>
-    private let isTransaction: Bool
+    private let usesNetwork: Bool
 
-    init(_ answers: [ScriptedAnswer], isTransaction: Bool = true) {
+    init(_ answers: [ScriptedAnswer], usesNetwork: Bool = true) {
         state = Lock(State(answers: answers))
-        self.isTransaction = isTransaction
+        self.usesNetwork = usesNetwork
     }
 
     /// The owner of a load has to hold the script, too: the hops hold their client, which holds this source.
@@ -234,7 +234,7 @@ final class HopScript: Sendable {
             return (hop, ready)
         }
         for waiter in ready { waiter.resume() }
-        return HopSource.Hop(load: hop, isTransaction: isTransaction)
+        return HopSource.Hop(load: hop, usesNetwork: usesNetwork)
     }
 
     var hops: [ScriptedHop] { state.withLock { $0.hops } }

@@ -12,7 +12,7 @@ final class ScriptedLoad: TaskLoad {
         var asked: [String] = []
     }
 
-    let order: TaskOrder
+    let order: TaskDefinition
     let client: any TaskDriverClient
     private let state = Lock(State())
     private let started = Moment()
@@ -22,7 +22,7 @@ final class ScriptedLoad: TaskLoad {
 
     /// - Parameter script: Runs when the load is started.
     init(
-        _ order: TaskOrder, _ client: any TaskDriverClient,
+        _ order: TaskDefinition, _ client: any TaskDriverClient,
         _ script: @escaping @Sendable (ScriptedLoad) -> Void = { _ in }
     ) {
         self.order = order
@@ -53,7 +53,7 @@ final class ScriptedLoad: TaskLoad {
     func setSuspended(_ isSuspended: Bool) { note("suspended \(isSuspended)") }
     func setPriority(_ priority: Float) { note("priority \(priority)") }
 
-    func whenTimeIsUp(_ ring: @escaping @Sendable (URLError) -> Void) -> SessionClock.Cancel {
+    func atResourceTimeout(_ ring: @escaping @Sendable (URLError) -> Void) -> SessionClock.Cancel {
         timer.withLock { $0 = ring }
         return {}
     }
@@ -74,11 +74,11 @@ final class ScriptedLoad: TaskLoad {
             let response = HTTPURLResponse(
                 url: url, statusCode: status, httpVersion: nil, headerFields: fields)
         else { return .skip }
-        return client.driverResponse(response)
+        return client.driverReceivedResponse(response)
     }
 
     @discardableResult
-    func send(_ text: String) -> Demand { client.driverReceived(Data(text.utf8)) }
+    func send(_ text: String) -> Demand { client.driverReceivedContent(Data(text.utf8)) }
 
     func end(_ error: URLError? = nil) {
         let isFirst = state.withLock { state in

@@ -14,23 +14,25 @@ struct TaskDeliveryTests {
 
         func add(_ step: TaskDelivery.Step) -> Bool { delivery.add(step) }
         func add(_ data: Data) -> (needsTurn: Bool, pauses: Bool) { delivery.add(data) }
-        func ask(_ question: any TaskQuestion) -> (isIn: Bool, needsTurn: Bool) { delivery.ask(question) }
+        func ask(_ question: any TaskQuestion) -> (isQueued: Bool, needsTurn: Bool) { delivery.ask(question) }
         func answered(_ question: any TaskQuestion) -> Bool { delivery.answered(question) }
         func insert(_ step: TaskDelivery.Step) { delivery.insert(step) }
         func cancel() -> (abandoned: [any TaskQuestion], needsTurn: Bool) { delivery.cancel() }
-        func breakQuestion() -> (abandoned: [any TaskQuestion], needsTurn: Bool) { delivery.breakQuestion() }
+        func abandonOpenQuestion() -> (abandoned: [any TaskQuestion], needsTurn: Bool) {
+            delivery.abandonOpenQuestion()
+        }
         func end() -> Bool { delivery.end() }
         func endDirectly() -> Bool { delivery.endDirectly() }
         func holdContent(_ isHeld: Bool) -> Bool { delivery.holdContent(isHeld) }
-        func take() -> TaskDelivery.Turn { delivery.take() }
+        func takeNext() -> TaskDelivery.Action { delivery.takeNext() }
 
         /// Returns what the delivery hands out until it stops.
         func drain() -> [String] {
             var turns: [String] = []
             while true {
-                switch delivery.take() {
+                switch delivery.takeNext() {
                 case .call: turns.append("call")
-                case .certain: turns.append("certain")
+                case .unconditional: turns.append("unconditional")
                 case .question: turns.append("question")
                 case .data(let data, let resumes):
                     turns.append("data \(data.count)\(resumes ? " resumes" : "")")
@@ -51,8 +53,8 @@ struct TaskDeliveryTests {
         #expect(!delivery.end())
         #expect(delivery.drain() == ["call", "data 3", "data 4", "end", "finish"])
         #expect(!delivery.add(.call { _ in }), "[U-5.2] nothing comes after the last call")
-        #expect(delivery.add(.certain {}))
-        #expect(delivery.drain() == ["certain"])
+        #expect(delivery.add(.unconditional {}))
+        #expect(delivery.drain() == ["unconditional"])
     }
 
     @Test("a task can be ended directly only if nothing waits, is asked or is about to run")
@@ -69,8 +71,8 @@ struct TaskDeliveryTests {
         #expect(delivery.answered(question) == false)
         #expect(delivery.endDirectly() && !delivery.endDirectly())
         #expect(!delivery.end() && !delivery.add(.call { _ in }) && delivery.drain() == [])
-        #expect(delivery.add(.certain {}))
-        #expect(delivery.drain() == ["certain"])
+        #expect(delivery.add(.unconditional {}))
+        #expect(delivery.drain() == ["unconditional"])
         let over = Held()
         #expect(over.end() && !over.endDirectly())
     }
@@ -96,7 +98,7 @@ struct TaskDeliveryTests {
         _ = delivery.add(Data(count: 1))
         for size in 2...10_000 {
             _ = delivery.add(Data(count: size % 100 + 1))
-            guard case .data(let piece, _) = delivery.take() else {
+            guard case .data(let piece, _) = delivery.takeNext() else {
                 Issue.record("no piece behind \(size)")
                 return
             }
@@ -110,8 +112,8 @@ struct TaskDeliveryTests {
     func questionHoldsBack() {
         let delivery = Held()
         let question = silent()
-        let (isIn, needsTurn) = delivery.ask(question)
-        #expect(isIn && needsTurn)
+        let (isQueued, needsTurn) = delivery.ask(question)
+        #expect(isQueued && needsTurn)
         _ = delivery.add(Data(count: 5))
         _ = delivery.end()
         #expect(delivery.drain() == ["question"])
@@ -130,14 +132,14 @@ struct TaskDeliveryTests {
         _ = delivery.ask(open)
         _ = delivery.drain()
         _ = delivery.add(Data(count: 5))
-        _ = delivery.add(.certain {})
+        _ = delivery.add(.unconditional {})
         _ = delivery.ask(later)
         let (abandoned, needsTurn) = delivery.cancel()
         #expect(abandoned.count == 2)
         #expect(needsTurn)
         #expect(!delivery.add(.call { _ in }))
-        #expect(!delivery.ask(silent()).isIn)
-        #expect(delivery.drain() == ["certain"])
+        #expect(!delivery.ask(silent()).isQueued)
+        #expect(delivery.drain() == ["unconditional"])
         #expect(delivery.end())
         #expect(delivery.drain() == ["end", "finish"])
     }
@@ -166,14 +168,14 @@ struct TaskDeliveryTests {
         #expect(!delivery.add(Data(count: TaskDelivery.highWater)).pauses)
         #expect(!delivery.add(.call { _ in }))
         #expect(delivery.drain() == ["call"])
-        #expect(!delivery.add(.certain {}), "behind the piece")
+        #expect(!delivery.add(.unconditional {}), "behind the piece")
         #expect(delivery.add(Data(count: 1)).pauses)
         #expect(!delivery.end())
         #expect(delivery.holdContent(false))
         #expect(!delivery.holdContent(false), "one turn is asked for")
         #expect(
             delivery.drain() == [
-                "data \(TaskDelivery.highWater) resumes", "call", "certain", "data 1", "end", "finish",
+                "data \(TaskDelivery.highWater) resumes", "call", "unconditional", "data 1", "end", "finish",
             ])
     }
 
@@ -182,7 +184,7 @@ struct TaskDeliveryTests {
         let delivery = Held()
         _ = delivery.add(Data(count: 1))
         _ = delivery.add(Data(count: 2))
-        guard case .data = delivery.take() else {
+        guard case .data = delivery.takeNext() else {
             Issue.record("the first piece is to come")
             return
         }
@@ -197,22 +199,22 @@ struct TaskDeliveryTests {
         let delivery = Held()
         _ = delivery.holdContent(true)
         _ = delivery.add(Data(count: 1))
-        _ = delivery.add(.certain {})
+        _ = delivery.add(.unconditional {})
         #expect(delivery.cancel().needsTurn)
         _ = delivery.end()
-        #expect(delivery.drain() == ["certain", "end", "finish"])
+        #expect(delivery.drain() == ["unconditional", "end", "finish"])
     }
 
     @Test("[U-5.10] an end by force breaks an open question, and drops nothing where none is open")
     func force() {
         let delivery = Held()
         _ = delivery.add(Data(count: 5))
-        #expect(delivery.breakQuestion().abandoned.isEmpty)
+        #expect(delivery.abandonOpenQuestion().abandoned.isEmpty)
         #expect(delivery.drain() == ["data 5"])
         _ = delivery.ask(silent())
         _ = delivery.drain()
         _ = delivery.add(Data(count: 6))
-        #expect(delivery.breakQuestion().abandoned.count == 1)
+        #expect(delivery.abandonOpenQuestion().abandoned.count == 1)
         _ = delivery.end()
         #expect(delivery.drain() == ["end", "finish"])
     }
@@ -222,13 +224,14 @@ struct TaskDeliveryTests {
         let delivery = Held()
         _ = delivery.add(Data(count: 1))
         _ = delivery.add(Data(count: 2))
-        guard case .data = delivery.take() else {
+        guard case .data = delivery.takeNext() else {
             Issue.record("the first piece is to come")
             return
         }
-        delivery.insert(.certain {})
+        delivery.insert(.unconditional {})
         _ = delivery.end()
-        guard case .certain = delivery.take(), case .data = delivery.take(), case .end = delivery.take()
+        guard case .unconditional = delivery.takeNext(), case .data = delivery.takeNext(),
+            case .end = delivery.takeNext()
         else {
             Issue.record("the inserted step is to come, then the second piece, then the end")
             return

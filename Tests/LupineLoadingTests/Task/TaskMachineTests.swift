@@ -24,17 +24,17 @@ struct TaskMachineTests {
 
     static let rows = [
         Row("a task starts when it is resumed", [], .resume, .start, .running),
-        Row("[U-6.1, U-6.2, T-2] to hold a task that never ran is nothing", [], .suspend, .none, .fresh),
+        Row("[U-6.1, U-6.2, T-2] to hold a task that never ran is nothing", [], .suspend, .none, .notStarted),
         Row(
             "[U-6.1] one resume undoes any number of suspends", [.suspend, .suspend], .resume, .start,
             .running),
         Row("[U-6.5] a task that never ran ends at once", [], .cancel, .endUnstarted, .cancelling),
         Row("a running task is running", [.resume], .resume, .none, .running),
-        Row("a running task can be held", [.resume], .suspend, .hold(true), .held),
+        Row("a running task can be held", [.resume], .suspend, .setSuspended(true), .suspended),
         Row("[U-6.5] a running task can be cancelled", [.resume], .cancel, .stop, .cancelling),
         Row("a running task completes", [.resume], .finish, .complete, .completed),
-        Row("[U-6.1] a held task goes on", [.resume, .suspend], .resume, .hold(false), .running),
-        Row("[U-6.1] a held task is held once", [.resume, .suspend], .suspend, .none, .held),
+        Row("[U-6.1] a held task goes on", [.resume, .suspend], .resume, .setSuspended(false), .running),
+        Row("[U-6.1] a held task is held once", [.resume, .suspend], .suspend, .none, .suspended),
         Row("a held task can be cancelled", [.resume, .suspend], .cancel, .stop, .cancelling),
         Row("a held task completes, if all had come", [.resume, .suspend], .finish, .complete, .completed),
         Row("[U-6.3] a cancelled task is not resumed", [.resume, .cancel], .resume, .none, .cancelling),
@@ -70,14 +70,14 @@ struct TaskMachineTests {
     @Test("[T-2] the program sees four states")
     func shownStates() {
         var machine = TaskMachine()
-        #expect(machine.shown == .suspended)
+        #expect(machine.publicState == .suspended)
         _ = machine.handle(.resume)
-        #expect(machine.shown == .running)
+        #expect(machine.publicState == .running)
         _ = machine.handle(.suspend)
-        #expect(machine.shown == .suspended)
+        #expect(machine.publicState == .suspended)
         _ = machine.handle(.cancel)
-        #expect(machine.shown == .canceling)
+        #expect(machine.publicState == .canceling)
         _ = machine.handle(.finish)
-        #expect(machine.shown == .completed)
+        #expect(machine.publicState == .completed)
     }
 }

@@ -78,13 +78,15 @@ private final class Crossing: TaskLoad, TaskDriverClient {
     var driverIdentifier: Int? { client.driverIdentifier }
     var challengedTask: (any ServerTrustChallenger)? { nil }
     var driverJudges: [ObjectToken] { [] }
-    func driverSends(_ request: URLRequest, authorization: String?) {
-        client.driverSends(request, authorization: authorization)
+    func driverWillSend(_ request: URLRequest, authorization: String?) {
+        client.driverWillSend(request, authorization: authorization)
     }
-    func driverResponse(_ response: URLResponse) -> HopPlan { client.driverResponse(response) }
+    func driverReceivedResponse(_ response: URLResponse) -> HopPlan {
+        client.driverReceivedResponse(response)
+    }
     func driverWaitsForConnectivity() {}
-    func driverFollows(_ request: URLRequest) {}
-    func driverRedirects(
+    func driverFollowsRedirect(_ request: URLRequest) {}
+    func driverWillRedirect(
         _ response: HTTPURLResponse, to request: URLRequest, reply: @escaping @Sendable (URLRequest?) -> Void
     ) { reply(request) }
     func driverChallenged(
@@ -93,10 +95,10 @@ private final class Crossing: TaskLoad, TaskDriverClient {
     ) { reply(.performDefaultHandling, nil) }
     func driverNeedsBodyStream(reply: @escaping @Sendable (BodyStream?) -> Void) { reply(nil) }
     func driverSent(total: Int64, expected: Int64) {}
-    func driverInterim(_ response: HTTPURLResponse) {}
-    func driverReceived(_ data: Data) -> Demand { .enough }
+    func driverReceivedInterimResponse(_ response: HTTPURLResponse) {}
+    func driverReceivedContent(_ data: Data) -> Demand { .enough }
     func driverSpliced(_ count: Int) -> Demand { .enough }
-    func driverCaches(
+    func driverWillCache(
         _ proposal: CachedURLResponse, reply: @escaping @Sendable (CachedURLResponse?) -> Void
     ) { reply(nil) }
 }

@@ -215,7 +215,7 @@ import Testing
                 setUp(request)
                 request.resume()
                 #expect(await request.awaitResponse().error == nil)
-                return try #require(request.task).storesUnasked == false
+                return try #require(request.task).storesWithoutAsking == false
             }
             let withoutCall = [try await isDelegateCalled(), try await isDelegateCalled(monitors: [])]
             let withCall = [

@@ -3,7 +3,7 @@
 import Foundation
 
 /// The request and options of a task, which are fixed when the task is created.
-struct TaskOrder: Sendable {
+struct TaskDefinition: Sendable {
     /// The kind of a task, on which some rules depend.
     enum Kind: Hashable, Sendable { case data, upload, download, webSocket }
     /// The source of the request's body.
