@@ -254,8 +254,8 @@ extension TaskDriver: HopLoadClient {
     ) -> CacheProvenance {
         guard situation.isTransaction else { return .program }
         guard let evidence = hop.evidence else {
-            let way = reader?.route.map { context.engine.wayTaken($0, to: situation.announced.url) }
-            return way.map { CacheProvenance(.plain(route: $0)) } ?? .plain
+            let route = reader?.route.map { context.engine.takenCacheRoute($0, to: situation.announced.url) }
+            return route.map { CacheProvenance(.plain(route: $0)) } ?? .plain
         }
         let facts = evidence.chainFacts(at: .now)
         return CacheProvenance(

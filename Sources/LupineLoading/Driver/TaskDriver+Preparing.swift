@@ -35,7 +35,7 @@ extension TaskDriver {
 
     /// Whether classes of the program's are asked about the transaction, or a body stream of the program's for its status.
     private var asksTheProgram: Bool {
-        context.loads.asksProgram(context) || state.withLock { !$0.streams.isEmpty }
+        context.loads.mayCallProgram(context) || state.withLock { !$0.streams.isEmpty }
     }
 
     /// Starts the preparation, which ends with the start of a transaction.
@@ -180,14 +180,14 @@ extension TaskDriver {
         // Sent in the clear.
         let isOpen = request.contents.value.scheme == .http
         guard request.httpMethod == "GET", let url = request.url,
-            let shared = isOpen ? context.openCacheReader : context.cacheReader
+            let shared = isOpen ? context.plainCacheRequester : context.secureCacheRequester
         else { return nil }
         let fields = shared.identifyingFields
         if isOpen {
             let user = plan.authenticator?.value.proxyCredential
-            guard let way = context.engine.way(to: url, as: user) else { return shared }
+            guard let route = context.engine.cacheRoute(to: url, as: user) else { return shared }
             return CacheRequester(
-                policy: shared.policy, client: shared.client, route: way, identifyingFields: fields)
+                policy: shared.policy, client: shared.client, route: route, identifyingFields: fields)
         }
         let judge = plan.judge ?? judge
         let mayIdentify = context.settings.mayIdentify(to: url, after: plan.move)

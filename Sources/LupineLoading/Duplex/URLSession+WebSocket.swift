@@ -18,7 +18,7 @@ extension URLSession {
                 return core.load(order, for: client)
             }
         }
-        socket.attach { [weak task] job in task?.certainly(job) }
+        socket.setPoster { [weak task] job in task?.certainly(job) }
         return task.begin(as: URLSessionWebSocketTask(task, socket), in: self)
     }
 }

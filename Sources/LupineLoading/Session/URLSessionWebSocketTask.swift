@@ -101,9 +101,9 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {
         }
     }
 
-    /// Stops or resumes the delivery of messages to receivers. Meanwhile they stay in the connection, which is not read from; at
-    /// the end all that arrived are delivered.
-    package func holdMessages(_ isHeld: Bool) { socket.withhold(isHeld) }
+    /// Holds or releases the delivery of messages to `receive`. While it is held, reading pauses once many messages wait. When the
+    /// connection has ended, all messages that arrived are delivered.
+    package func holdMessages(_ isHeld: Bool) { socket.setDeliveryHeld(isHeld) }
 
     /// Sends a ping. Pings from the server are answered automatically.
     ///

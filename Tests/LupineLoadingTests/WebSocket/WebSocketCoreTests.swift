@@ -33,7 +33,7 @@ struct WebSocketCoreTests {
         await withCheckedContinuation { continuation in
             let isTaken = loop.execute {
                 let (core, jobs) = (WebSocketCore(), Jobs())
-                core.attach { jobs.add($0) }
+                core.setPoster { jobs.add($0) }
                 body(core, jobs, CallLog(), loop)
                 continuation.resume()
             }
@@ -42,7 +42,7 @@ struct WebSocketCoreTests {
         await group.shutdown()
     }
 
-    private static func conversation(for core: WebSocketCore, over wire: DeafWire = DeafWire())
+    private static func driver(for core: WebSocketCore, over wire: DeafWire = DeafWire())
         -> WebSocketDriver
     {
         WebSocketDriver(over: wire, WebSocketAgreement(), messageLimit: 1 << 20, owner: core)
@@ -53,7 +53,7 @@ struct WebSocketCoreTests {
     func earlyReceiver() async throws {
         try await withCore { core, jobs, log, loop in
             core.receive { result in log.add((try? result.get()) == nil ? "failed" : "message") }
-            core.open(Self.conversation(for: core), on: loop) { jobs.add { log.add("open") } }
+            core.open(Self.driver(for: core), on: loop) { jobs.add { log.add("open") } }
             _ = core.webSocketReceived(WebSocketMessage(.text, [0x61]))
             jobs.runAll()
             #expect(log.entries == ["open", "message"])
@@ -69,7 +69,7 @@ struct WebSocketCoreTests {
         let group = try EventLoopGroup(count: 1, name: "socket")
         let loop = group.loops[0]
         let (core, jobs, heard) = (WebSocketCore(), Jobs(), Noted<[Int]>([]))
-        core.attach { jobs.add($0) }
+        core.setPoster { jobs.add($0) }
         for index in 0..<5_000 {
             core.send(WebSocketMessage(.binary, [UInt8(truncatingIfNeeded: index)])) { error in
                 if error == nil { heard.update { $0.append(index) } }
@@ -81,7 +81,7 @@ struct WebSocketCoreTests {
             loop.executeOnLoop { step.yield(wire.sent) }
             wire.all = 5_000
             wire.onAll = { step.finish() }
-            core.open(Self.conversation(for: core, over: wire), on: loop) {}
+            core.open(Self.driver(for: core, over: wire), on: loop) {}
         }
         var before: [Int] = []
         for await count in steps { before.append(count) }
@@ -101,7 +101,7 @@ struct WebSocketCoreTests {
             for _ in 0..<2 {
                 core.receive { result in log.add((try? result.get()) == nil ? "failed" : "message") }
             }
-            core.open(Self.conversation(for: core), on: loop) { jobs.add { log.add("open") } }
+            core.open(Self.driver(for: core), on: loop) { jobs.add { log.add("open") } }
             _ = core.webSocketReceived(WebSocketMessage(.text, [0x61]))
             core.webSocketEnded(.lost, nil)
             jobs.runAll()
@@ -113,7 +113,7 @@ struct WebSocketCoreTests {
     func closeWhenOpen() async throws {
         try await withCore { core, jobs, log, loop in
             #expect(!core.close(.goingAway, reason: nil), "there is nothing to close")
-            core.open(Self.conversation(for: core), on: loop) {
+            core.open(Self.driver(for: core), on: loop) {
                 log.add(core.close(.goingAway, reason: nil) ? "closes" : "cannot")
             }
             #expect(log.entries == ["closes"])
@@ -128,7 +128,7 @@ struct WebSocketCoreTests {
         arguments: [(2, 600 << 10), (256, 1)])
     func busyQueue(_ count: Int, _ length: Int) async throws {
         try await withCore { core, jobs, log, loop in
-            core.open(Self.conversation(for: core), on: loop) {}
+            core.open(Self.driver(for: core), on: loop) {}
             for _ in 0..<count { core.receive { _ in log.add("message") } }
             let message = WebSocketMessage(.binary, [UInt8](repeating: 0, count: length))
             for number in 1...count {
@@ -145,8 +145,8 @@ struct WebSocketCoreTests {
     @Test("messages that are withheld wait, and stop the reading when they are many")
     func withheld() async throws {
         try await withCore { core, jobs, log, loop in
-            core.open(Self.conversation(for: core), on: loop) {}
-            core.withhold(true)
+            core.open(Self.driver(for: core), on: loop) {}
+            core.setDeliveryHeld(true)
             for _ in 0..<2 {
                 core.receive { result in log.add((try? result.get()) == nil ? "failed" : "message") }
             }
@@ -155,7 +155,7 @@ struct WebSocketCoreTests {
             #expect(core.webSocketReceived(large) == .pause, "although somebody waits for it")
             jobs.runAll()
             #expect(log.entries.isEmpty)
-            core.withhold(false)
+            core.setDeliveryHeld(false)
             jobs.runAll()
             #expect(log.entries == ["message", "message"])
             core.webSocketEnded(.lost, nil)
@@ -166,9 +166,9 @@ struct WebSocketCoreTests {
     @Test("[U-8.4] messages that are withheld are received at the end, then comes the end")
     func withheldToTheEnd() async throws {
         try await withCore { core, jobs, log, loop in
-            core.attach(onEnd: { _ in log.add("ended") })
-            core.open(Self.conversation(for: core), on: loop) {}
-            core.withhold(true)
+            core.setEndHandler { _ in log.add("ended") }
+            core.open(Self.driver(for: core), on: loop) {}
+            core.setDeliveryHeld(true)
             Self.receive(core, 3, log)
             for _ in 0..<2 { _ = core.webSocketReceived(WebSocketMessage(.text, [0x61])) }
             jobs.runAll()
@@ -193,8 +193,8 @@ struct WebSocketCoreTests {
         let closed = CallLog()
         try await withCore { core, jobs, _, loop in
             let wire = DeafWire()
-            core.open(Self.conversation(for: core, over: wire), on: loop) {}
-            core.setHeld(true)
+            core.open(Self.driver(for: core, over: wire), on: loop) {}
+            core.setSuspended(true)
             let seen = LoopBound(wire, on: loop)
             // Each job runs after those that the core has submitted to the loop.
             _ = loop.execute {
@@ -211,8 +211,8 @@ struct WebSocketCoreTests {
         let sent = CallLog()
         try await withCore { core, jobs, _, loop in
             let wire = DeafWire()
-            core.open(Self.conversation(for: core, over: wire), on: loop) {}
-            core.setHeld(true)
+            core.open(Self.driver(for: core, over: wire), on: loop) {}
+            core.setSuspended(true)
             let seen = LoopBound(wire, on: loop)
             _ = loop.execute {
                 #expect(core.close(.goingAway, reason: nil))
@@ -230,7 +230,7 @@ struct WebSocketCoreTests {
     func tooLate() async throws {
         try await withCore { core, jobs, log, loop in
             core.abort(URLError(.cancelled))
-            core.open(Self.conversation(for: core), on: loop) { log.add("open") }
+            core.open(Self.driver(for: core), on: loop) { log.add("open") }
             jobs.runAll()
             #expect(log.entries.isEmpty)
         }
