@@ -384,7 +384,7 @@ extension TaskDriver {
     private func trust(for request: URLRequest) -> TaskTrust? {
         if request.contents.value.scheme == .http, !context.engine.hasProxy { return nil }
         if let trust = state.withLock({ $0.trust }) { return trust }
-        guard let trust = client.challengedTask.map({ context.engine.trust.trust(asking: $0) }) else {
+        guard let trust = client.challengedTask.map({ context.engine.tlsProfiles.trust(asking: $0) }) else {
             return nil
         }
         let isLate = state.withLock { state in

@@ -8,8 +8,8 @@ internal import LupineTransport
 /// Created by `SessionCore`. May be used on any thread.
 final class SessionContext: Sendable {
     let settings: SessionSettings
-    /// The cache requester for requests without TLS on a direct connection: without a proxy and `SessionEngine.detour`. Nil without
-    /// a cache.
+    /// The cache requester for requests without TLS on a direct connection: without a proxy and `SessionEngine.detour`. Nil
+    /// without a cache.
     let plainCacheRequester: CacheRequester?
     /// The last value of `secureCacheRequester`, and the name of the trust roots that it was made for.
     private let knownSecureRequester = Lock<(roots: String, requester: CacheRequester)?>(nil)

@@ -20,12 +20,14 @@ extension SessionEngine {
     /// Returns the route that the response has taken, given the route with which the request was looked up in the cache. They
     /// differ if the roots that an https proxy is verified with were read in between.
     func takenCacheRoute(_ route: CacheRoute, to url: URL?) -> CacheRoute {
-        guard let url, let path = routePath(through: proxy(for: url, isWebSocket: false)) else { return route }
+        guard let url, let path = routePath(through: proxy(for: url, isWebSocket: false)) else {
+            return route
+        }
         return CacheRoute(path, user: route.user)
     }
 
-    /// The value of `CacheRoute.path`; nil for a direct connection. The path of an https proxy contains the name of the roots that
-    /// the proxy is verified with.
+    /// The value of `CacheRoute.path`; nil for a direct connection. The path of an https proxy contains the name of the roots
+    /// that the proxy is verified with.
     private func routePath(through proxy: ProxyServer?) -> String? {
         let named = proxy.map { proxy in
             let server = "\(proxy.kind) \(proxy.host):\(proxy.port)"

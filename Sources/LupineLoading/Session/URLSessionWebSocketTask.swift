@@ -101,8 +101,8 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {
         }
     }
 
-    /// Holds or releases the delivery of messages to `receive`. While it is held, reading pauses once many messages wait. When the
-    /// connection has ended, all messages that arrived are delivered.
+    /// Holds or releases the delivery of messages to `receive`. While it is held, reading pauses once many messages wait. When
+    /// the connection has ended, all messages that arrived are delivered.
     package func holdMessages(_ isHeld: Bool) { socket.setDeliveryHeld(isHeld) }
 
     /// Sends a ping. Pings from the server are answered automatically.

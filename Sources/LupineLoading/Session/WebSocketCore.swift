@@ -139,8 +139,8 @@ final class WebSocketCore: WebSocketOwner {
         post { self.deliver() }
     }
 
-    /// Holds or releases the delivery of messages to receivers. While it is held, reading pauses once many messages wait. After the
-    /// end, all messages that arrived before it are delivered, whether delivery is held or not.
+    /// Holds or releases the delivery of messages to receivers. While it is held, reading pauses once many messages wait. After
+    /// the end, all messages that arrived before it are delivered, whether delivery is held or not.
     func setDeliveryHeld(_ isHeld: Bool) {
         let wasHeld = state.withLock { state in
             defer { state.isDeliveryHeld = isHeld }

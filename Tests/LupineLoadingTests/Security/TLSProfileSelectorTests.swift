@@ -287,11 +287,11 @@ import Testing
             SessionSettingsTests.settings { $0.connectionProxyDictionary = [:] })
         let url = try #require(URL(string: "https://GOOD.test/"))
         let delegate = Delegate { _ in (.performDefaultHandling, nil) }
-        let trust = engine.trust.trust(asking: delegate)
+        let trust = engine.tlsProfiles.trust(asking: delegate)
         let asked = try engine.route(for: url, isWebSocket: false, taskTrust: trust).origin
-        #expect(asked.tls == engine.trust.profile(host: "good.test", port: 443, for: trust))
+        #expect(asked.tls == engine.tlsProfiles.profile(host: "good.test", port: 443, for: trust))
         let unasked = try engine.route(for: url, isWebSocket: false).origin
-        #expect(unasked.tls == engine.trust.profile(host: "good.test", port: 443, for: nil))
+        #expect(unasked.tls == engine.tlsProfiles.profile(host: "good.test", port: 443, for: nil))
         #expect(asked != unasked)
         let plain = try #require(URL(string: "http://good.test/"))
         #expect(try engine.route(for: plain, isWebSocket: false, taskTrust: trust).origin.tls == nil)
