@@ -11,7 +11,7 @@ struct HopAssembly: Sendable {
     let request: URLRequest
     let kind: TaskOrder.Kind
     let body: TaskOrder.Body
-    /// The greatest move of all redirects so far: fields that a redirect has removed are not added again (U-10.5).
+    /// The farthest move of the redirects so far: fields that it removes are not added again (U-10.5).
     let move: RedirectMove
     let settings: SessionSettings
     /// The judge of the transaction's server: cookies that were stored for another judge are not sent (U-13.17). Nil if no
@@ -86,8 +86,8 @@ struct HopAssembly: Sendable {
     ///   - response: The response.
     ///   - request: The request as it was sent.
     ///   - settings: The settings of the session, with the storage.
-    ///   - judge: Returns the judge that has accepted the server, if the server did not pass the default evaluation. The cookies
-    ///     are then sent only where the same judge decides (U-13.17).
+    ///   - judge: Returns the judge of the server, if nobody has checked the connection and the default evaluation refuses its
+    ///     chain; otherwise nil. The cookies are then sent only where the same judge decides (U-13.17).
     static func storeCookies(
         of response: HTTPURLResponse, to request: URLRequest, _ settings: SessionSettings,
         onlyFor judge: () -> TrustJudge? = { nil }

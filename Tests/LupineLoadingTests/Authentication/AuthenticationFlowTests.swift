@@ -39,7 +39,7 @@ import Testing
                 count += 1
                 let text = try await response.body.text()
                 let url = try #require(request.url)
-                var verdict = scene.note(
+                var verdict = scene.record(
                     scene.authenticator.received(
                         HTTPURLResponse(url: url, head: response.head, isDecoded: false)))
                 if verdict == "ask" {
@@ -89,7 +89,7 @@ import Testing
             let body = Data("to be protected".utf8)
             let answer = try await flow.load(path, "POST", body: body)
             #expect(answer.status == 200 && answer.text.contains("Mufasa"))
-            #expect(flow.count == 2 && flow.scene.asked.count == 1)
+            #expect(flow.count == 2 && flow.scene.challenges.count == 1)
             // The credential is known now, and sent preemptively.
             let again = try await flow.load(path, "POST", body: body)
             #expect(again.status == 200 && flow.count == 3)
@@ -108,7 +108,7 @@ import Testing
     func unknownAlgorithm(over spoken: Spoken) async throws {
         try await withFlow(over: spoken) { flow, _ in
             let answer = try await flow.load("/digest-auth/auth/\(Self.user)/SHA-512")
-            #expect(answer.status == 401 && flow.count == 1 && flow.scene.asked.isEmpty)
+            #expect(answer.status == 401 && flow.count == 1 && flow.scene.challenges.isEmpty)
         }
     }
 
@@ -121,7 +121,7 @@ import Testing
                 #expect(answer.status == 200)
             }
             // A challenge and its answer; then twice a preemptive request with a stale nonce, and a resend with the new one.
-            #expect(flow.count == 6 && flow.scene.asked.count == 1)
+            #expect(flow.count == 6 && flow.scene.challenges.count == 1)
         }
     }
 
@@ -133,7 +133,7 @@ import Testing
                 let answer = try await flow.load(path)
                 #expect(answer.status == 200)
             }
-            #expect(flow.count == 4 && flow.scene.asked.count == 1)
+            #expect(flow.count == 4 && flow.scene.challenges.count == 1)
         }
     }
 
@@ -146,7 +146,7 @@ import Testing
             try await withFlow(over: spoken) { flow, _ in
                 let answer = try await flow.load(path, as: wrong)
                 #expect(answer.status == 401 && flow.count == 2)
-                #expect(flow.scene.asked.map(\.previousFailureCount) == [0, 1])
+                #expect(flow.scene.challenges.map(\.previousFailureCount) == [0, 1])
             }
         }
     }
@@ -214,7 +214,7 @@ import Testing
             #expect(behind.status == 204 && flow.count == 2)
             let digest = try await flow.load("/digest-auth/auth/\(Self.user)/SHA-256?q", proxy: proxy)
             #expect(digest.status == 200 && flow.count == 4)
-            #expect(flow.scene.asked.map { $0.protectionSpace.isProxy() } == [true, false])
+            #expect(flow.scene.challenges.map { $0.protectionSpace.isProxy() } == [true, false])
         }
     }
 }

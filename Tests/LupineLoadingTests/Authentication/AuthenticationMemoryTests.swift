@@ -33,7 +33,7 @@ struct AuthenticationMemoryTests {
     func basicDirectory(url: String, isSaid: Bool) throws {
         let memory = AuthenticationMemory()
         var scene = Scene(memory)
-        try scene.pass("http://origin.test/a/b?x=/y/z", Scene.basic)
+        try scene.authenticate("http://origin.test/a/b?x=/y/z", Scene.basic)
         #expect(try Self.says(memory, url) == (isSaid ? "Basic TXVmYXNhOkNpcmNsZSBvZiBMaWZl" : nil))
     }
 
@@ -52,7 +52,7 @@ struct AuthenticationMemoryTests {
     func digestDomain(domain: String, url: String, isSaid: Bool) throws {
         let memory = AuthenticationMemory()
         var scene = Scene(memory)
-        try scene.pass(
+        try scene.authenticate(
             "http://origin.test/a/b", Scene.digest("n", domain.isEmpty ? "" : "domain=\"\(domain)\""))
         let said = try Self.says(memory, url)
         #expect((said != nil) == isSaid)
@@ -63,7 +63,7 @@ struct AuthenticationMemoryTests {
     func sessions() throws {
         let memory = AuthenticationMemory()
         var scene = Scene(memory)
-        try scene.pass("http://origin.test/a/b", Scene.digest())
+        try scene.authenticate("http://origin.test/a/b", Scene.digest())
         #expect(try Self.says(memory, "http://origin.test/") != nil)
         #expect(try Self.says(AuthenticationMemory(), "http://origin.test/") == nil)
         memory.removeAll()
@@ -89,7 +89,7 @@ struct AuthenticationMemoryTests {
         }
         for (realm, domain) in [("inner", "/d/"), ("outer", "/")] {
             var scene = Scene(memory)
-            try scene.pass("http://origin.test/x", digest(realm, domain))
+            try scene.authenticate("http://origin.test/x", digest(realm, domain))
         }
         for (url, realm) in [("http://origin.test/d/y", "inner"), ("http://origin.test/y", "outer")] {
             let said = try DigestTests.parameters(try Self.says(memory, url))
@@ -102,7 +102,7 @@ struct AuthenticationMemoryTests {
         let memory = AuthenticationMemory()
         for index in 0..<80 {
             var scene = Scene(memory)
-            try scene.pass("http://origin.test/\(index)/x", "Basic realm=\"\(index)\"")
+            try scene.authenticate("http://origin.test/\(index)/x", "Basic realm=\"\(index)\"")
         }
         #expect(try Self.says(memory, "http://origin.test/0/x") == nil)
         #expect(try Self.says(memory, "http://origin.test/79/x") != nil)
@@ -172,7 +172,7 @@ struct AuthenticationMemoryTests {
         }
         let sent = try DigestTests.parameters(try scene.send(Scene.request()).authorization)
         #expect(sent["nonce"] == "\"3\"" && sent["nc"] == "00000001")
-        #expect(scene.asked.count == 1)
+        #expect(scene.challenges.count == 1)
         #expect(try scene.receive(401, Scene.digest("4", "stale=true")) == "ask")
         #expect(scene.lastChallenge?.previousFailureCount == 1)
     }
@@ -187,7 +187,7 @@ struct AuthenticationMemoryTests {
         #expect(try second.receive(401, Scene.digest("2", "stale=TRUE")) == "resend")
         let sent = try DigestTests.parameters(try second.send(Scene.request()).authorization)
         #expect(sent["nonce"] == "\"2\"")
-        #expect(try second.receive(200) == "deliver" && second.asked.isEmpty)
+        #expect(try second.receive(200) == "deliver" && second.challenges.isEmpty)
         var third = Scene()
         try third.send(Scene.request())
         #expect(try third.receive(401, Scene.digest("1", "stale=true")) == "ask")
@@ -203,7 +203,7 @@ struct AuthenticationMemoryTests {
         #expect(scene.answer(.use(Scene.credential)) == "resend")
         try scene.send(Scene.request())
         let response = try Scene.response(200, ["rspauth=\"wrong\", nextnonce=\"2\""], "Authentication-Info")
-        #expect(scene.note(scene.authenticator.received(response)) == "deliver")
+        #expect(scene.record(scene.authenticator.received(response)) == "deliver")
         let sent = try DigestTests.parameters(try Self.says(memory, "http://origin.test/"))
         #expect(sent["nonce"] == "\"2\"" && sent["nc"] == "00000001")
     }

@@ -13,8 +13,8 @@ import Testing
 @Suite struct AuthenticationSessionTests {
     /// A delegate that answers challenges with the test's closure.
     private final class Answerer: NSObject, URLSessionDataDelegate, Sendable {
-        let counts = Noted<[Int]>([])
-        let methods = Noted<[String]>([])
+        let counts = LockedValue<[Int]>([])
+        let methods = LockedValue<[String]>([])
         private let answer:
             @Sendable (URLAuthenticationChallenge) -> (URLSession.AuthChallengeDisposition, URLCredential?)
 

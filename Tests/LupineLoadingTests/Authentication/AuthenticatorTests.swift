@@ -54,7 +54,7 @@ struct AuthenticatorTests {
             "Digest realm=\"r\", nonce=\"2\", algorithm=SHA-256",
             "Digest realm=\"s\", nonce=\"3\", algorithm=SHA-512-256",
         ]
-        var verdict = scene.note(scene.authenticator.received(try Scene.response(401, lines)))
+        var verdict = scene.record(scene.authenticator.received(try Scene.response(401, lines)))
         var realms: [String?] = []
         while verdict == "ask" {
             realms.append(scene.lastChallenge?.protectionSpace.realm)
@@ -71,8 +71,8 @@ struct AuthenticatorTests {
     func nothingUsable(_ lines: [String]) throws {
         var scene = Scene()
         try scene.send(Scene.request())
-        let verdict = scene.note(scene.authenticator.received(try Scene.response(401, lines)))
-        #expect(verdict == "deliver" && scene.asked.isEmpty)
+        let verdict = scene.record(scene.authenticator.received(try Scene.response(401, lines)))
+        #expect(verdict == "deliver" && scene.challenges.isEmpty)
     }
 
     @Test("[U-11.2] the space of a challenge")
@@ -214,7 +214,7 @@ struct AuthenticatorTests {
         repeat {
             try scene.send(Scene.request(), proxy: proxy)
             let line = "Digest realm=\"r\(count)\", nonce=\"n\", qop=\"auth\""
-            verdict = scene.note(
+            verdict = scene.record(
                 scene.authenticator.received(try Scene.response(407, [line], "Proxy-Authenticate")))
             count += 1
         } while verdict == "resend" && count < 100
@@ -229,11 +229,11 @@ struct AuthenticatorTests {
             try scene.send(Scene.request())
             verdict = try scene.receive(401, Scene.basic)
             if verdict == "ask" {
-                #expect(scene.lastChallenge?.previousFailureCount == scene.asked.count - 1)
+                #expect(scene.lastChallenge?.previousFailureCount == scene.challenges.count - 1)
                 verdict = scene.answer(.use(Scene.credential))
             }
         } while verdict == "resend"
-        #expect(verdict == "deliver" && scene.asked.count == 20)
+        #expect(verdict == "deliver" && scene.challenges.count == 20)
     }
 
     @Test("[U-11.8] a user that cannot be sent is no credential")

@@ -95,7 +95,7 @@ import Testing
 
     /// A delegate that answers challenges with `answer`, and records the proposed credentials.
     private final class Answering: NSObject, URLSessionTaskDelegate, Sendable {
-        let proposals = Noted<[String]>([])
+        let proposals = LockedValue<[String]>([])
         private let answer: URLCredential?
 
         init(_ answer: URLCredential? = nil) { self.answer = answer }
@@ -242,7 +242,7 @@ import Testing
             let cache = URLCache(memoryCapacity: 1 << 20, diskCapacity: 0)
             let url = try stage.url("/members/page")
             let task = await withCheckedContinuation { continuation in
-                let made = Noted<URLSessionDataTask?>(nil)
+                let made = LockedValue<URLSessionDataTask?>(nil)
                 let task = stage.session.dataTask(with: url) { data, response, _ in
                     if let response, let data, let task = made.value {
                         cache.storeCachedResponse(
@@ -458,7 +458,7 @@ import Testing
         let memory = AuthenticationMemory()
         for number in 0..<1_500 {
             var scene = Scene(memory)
-            try scene.pass("http://origin.test/a/b", Scene.basic, as: Self.credential("u\(number)"))
+            try scene.authenticate("http://origin.test/a/b", Scene.basic, as: Self.credential("u\(number)"))
         }
         let known = try (0..<1_500).filter { number in
             try AuthenticationMemoryTests.says(

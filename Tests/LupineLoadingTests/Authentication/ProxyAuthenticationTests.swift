@@ -19,7 +19,7 @@ struct ProxyAuthenticationTests {
 
     /// Passes a 407 to a request that the proxy forwards to the authenticator, and returns its verdict.
     static func refuse(_ scene: inout Scene, _ lines: [String]) throws -> String {
-        scene.note(
+        scene.record(
             scene.authenticator.received(try Scene.response(407, lines, "Proxy-Authenticate")))
     }
 
@@ -27,7 +27,7 @@ struct ProxyAuthenticationTests {
     static func refuseTunnel(_ scene: inout Scene, _ lines: [String]) throws -> String {
         var fields = Fields()
         for line in lines { try fields.append(.proxyAuthenticate, line) }
-        return scene.note(
+        return scene.record(
             scene.authenticator.refused(tunnel: ResponseHead(status: Status(407), fields: fields)))
     }
 
@@ -141,7 +141,7 @@ struct ProxyAuthenticationTests {
             let sent =
                 fields.proxyAuthorization ?? fields.tunnelAuthorizer?.source.authorization(forTunnelTo: "x:1")
             #expect(try DigestTests.parameters(sent)["username"] == "\"Mufasa\"")
-            #expect(try scene.receive(200) == "deliver" && scene.asked.isEmpty)
+            #expect(try scene.receive(200) == "deliver" && scene.challenges.isEmpty)
             #expect(storage.allCredentials.isEmpty)
             var next = Scene(memory)
             let unasked = try next.send(request, proxy: proxy)

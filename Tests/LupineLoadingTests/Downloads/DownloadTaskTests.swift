@@ -47,7 +47,7 @@ struct DownloadTaskTests {
         try await withSession(delegate, over: spoken) { session, origin in
             let task = session.downloadTask(with: try url(origin, "/range/300000"))
             task.resume()
-            await delegate.log.has("complete")
+            await delegate.log.wait(for: "complete")
             let entries = delegate.log.entries
             let (writes, rest) = (entries.dropLast(3), Array(entries.suffix(3)))
             #expect(rest == ["finished 300000 0600", "metrics", "complete nil"])
@@ -72,10 +72,10 @@ struct DownloadTaskTests {
                 "GET", "/steps", ScriptPlan([Script([.send(head)] + steps + [.send("0123456789"), .close])]))
             session.downloadTask(with: try url(origin, "/steps")).resume()
             for step in 1...5 {
-                await delegate.log.has("wrote \(step)0/60")
+                await delegate.log.wait(for: "wrote \(step)0/60")
                 origin.gate("\(step)").open()
             }
-            await delegate.log.has("complete")
+            await delegate.log.wait(for: "complete")
             #expect(
                 delegate.log.entries
                     == (1...6).map { "wrote \($0)0/60" } + ["finished 60 0600", "metrics", "complete nil"])
@@ -90,7 +90,7 @@ struct DownloadTaskTests {
         let delegate = DownloadDelegate()
         try await withSession(delegate, over: spoken) { session, origin in
             session.downloadTask(with: try url(origin, path)).resume()
-            await delegate.log.has("complete")
+            await delegate.log.wait(for: "complete")
             #expect(delegate.log.entries.contains { $0.hasPrefix("finished") })
             #expect(delegate.log.entries.last == "complete nil")
         }
@@ -157,12 +157,12 @@ struct DownloadTaskTests {
                 ]))
             let task = session.downloadTask(with: try url(origin, "/file"))
             task.resume()
-            await delegate.log.has("wrote 40000/100000")
+            await delegate.log.wait(for: "wrote 40000/100000")
             let data = await withCheckedContinuation { waiting in
                 task.cancel { waiting.resume(returning: $0) }
             }
             let resumeData = try #require(data)
-            await delegate.log.has("complete")
+            await delegate.log.wait(for: "complete")
             let inError =
                 (task.error as? URLError)?.errorUserInfo[NSURLSessionDownloadTaskResumeData] as? Data
             #expect(inError == resumeData && (task.error as? URLError)?.code == .cancelled)
@@ -174,7 +174,7 @@ struct DownloadTaskTests {
             configuration.lupine.httpVersions = spoken.versions
             let other = URLSession(configuration: configuration, delegate: second, delegateQueue: nil)
             other.downloadTask(withResumeData: resumeData).resume()
-            await second.log.has("complete")
+            await second.log.wait(for: "complete")
             #expect(second.log.entries.first == "resumed 40000/100000")
             #expect(second.log.entries.suffix(3) == ["finished 100000 0600", "metrics", "complete nil"])
             #expect(second.contents.first == sent)
@@ -195,7 +195,7 @@ struct DownloadTaskTests {
                     ), .close))
             let task = session.downloadTask(with: try url(origin, "/cut"))
             task.resume()
-            await delegate.log.has("complete")
+            await delegate.log.wait(for: "complete")
             let error = try #require(task.error as? URLError)
             #expect(error.code == .networkConnectionLost)
             let data = error.errorUserInfo[NSURLSessionDownloadTaskResumeData] as? Data
@@ -235,9 +235,9 @@ struct DownloadTaskTests {
                     .stall))
             let task = session.downloadTask(with: try url(origin, "/stall"))
             task.resume()
-            await delegate.log.has("wrote")
+            await delegate.log.wait(for: "wrote")
             task.cancel()
-            await delegate.log.has("complete")
+            await delegate.log.wait(for: "complete")
             let error = try #require(task.error as? URLError)
             #expect(error.code == .cancelled)
             #expect(error.errorUserInfo[NSURLSessionDownloadTaskResumeData] == nil)
@@ -254,7 +254,7 @@ struct DownloadTaskTests {
         let delegate = DownloadDelegate(becomesDownload: true)
         try await withSession(delegate, over: spoken) { session, origin in
             session.dataTask(with: try url(origin, "/range/200000")).resume()
-            await delegate.log.has("complete")
+            await delegate.log.wait(for: "complete")
             let entries = delegate.log.entries.filter { !$0.hasPrefix("wrote") }
             #expect(entries == ["became 1", "finished 200000 0600", "metrics", "complete nil"])
             #expect(delegate.contents.first == Self.alphabet(200_000))
@@ -280,7 +280,7 @@ struct DownloadTaskTests {
             var request = URLRequest(url: url)
             request.setValue("own", forHTTPHeaderField: "X-Own")
             session.dataTask(with: request).resume()
-            await delegate.log.has("wrote 5/10")
+            await delegate.log.wait(for: "wrote 5/10")
             let task = try #require(await session.allTasks.first as? URLSessionDownloadTask)
             let data = try #require(
                 await withCheckedContinuation { waiting in

@@ -71,7 +71,7 @@ struct SavingTests {
                 $0.urlCache = cached
                 $0.lupine.httpVersions = spoken.versions
             }, delegate: listener, delegateQueue: nil)
-        let handle = Noted<FileHandle?>(nil)
+        let handle = LockedValue<FileHandle?>(nil)
         let task = session.dataTask(with: URLRequest(url: try #require(URL(string: origin.url + path)))) {
             _ in
             let opened = try? open(file)
@@ -84,7 +84,7 @@ struct SavingTests {
             while task.countOfBytesReceived < 5, task.state != .completed { await Task.yield() }
             origin.gate("kept").open()
         }
-        await listener.log.has("complete")
+        await listener.log.wait(for: "complete")
         session.invalidateAndCancel()
         await origin.shutdown()
         try handle.value?.close()
@@ -128,7 +128,7 @@ struct SavingTests {
         async throws
     {
         let listener = Listener(.cancel)
-        let isAsked = Noted(false)
+        let isAsked = LockedValue(false)
         let (content, _) = try await load("/long", listener, behind: "kept", over: spoken) { _ in
             isAsked.update { $0 = true }
             return nil

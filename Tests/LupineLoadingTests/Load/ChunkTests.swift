@@ -11,7 +11,7 @@ import Testing
 struct ChunkTests {
     /// A delegate that records the pieces, and lets the test wait for the end.
     private final class Listener: NSObject, URLSessionDataDelegate, Sendable {
-        let pieces = Noted<[Data]>([])
+        let pieces = LockedValue<[Data]>([])
         let ended = Gate()
 
         func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {

@@ -211,9 +211,9 @@ import Testing
         let plan = ScriptPlan(
             .send("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\(length)\r\n\r\n"), .send(sent), .close)
         try await withLoads(plan) { stage in
-            let first = Noted<Int?>(nil)
-            let asked = Noted(false)
-            let client = Noted<RecordingHopClient?>(nil)
+            let first = LockedValue<Int?>(nil)
+            let asked = LockedValue(false)
+            let client = LockedValue<RecordingHopClient?>(nil)
             let take: @Sendable (Int) -> Demand = { _ in
                 let loop = client.value?.load.withLock { $0?.flow.withLock { $0.loop } }
                 if let loop, !asked.value {

@@ -185,7 +185,7 @@ import Testing
         let gate = DispatchSemaphore(value: 0)
         try await withLoads(plan) { stage in
             #expect(try await stage.send().text == "first")
-            let isFirst = Noted(true)
+            let isFirst = LockedValue(true)
             let client = RecordingHopClient(stream: { _ in
                 defer { isFirst.set(false) }
                 return isFirst.value ? BlockingStream(gate) : InputStream(data: Data(Self.small))

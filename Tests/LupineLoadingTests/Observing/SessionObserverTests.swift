@@ -169,7 +169,7 @@ import Testing
             configuration.httpAdditionalHeaders = ["X-Session": "one"]
         }
         try await observing(configure: configure) { stage, observer in
-            let came = Noted<[[UInt8]]>([])
+            let came = LockedValue<[[UInt8]]>([])
             for method in ["GET", "POST"] {
                 stage.origin.route(method, "/x") { request throws(Refusal) in
                     came.update { $0.append(Self.octets(request.head)) }
@@ -213,7 +213,7 @@ import Testing
         "[U-21.6] whoever waits for the observers is called behind all that has happened",
         arguments: Spoken.allCases)
     func hearing(over spoken: Spoken) async throws {
-        let names = Noted<[String]>([])
+        let names = LockedValue<[String]>([])
         let observer = RecordingObserver { event in names.update { $0.append(event.kind.name) } }
         let configuration = URLSessionConfiguration.ephemeral
         configuration.lupine.transferObservers = [observer]
@@ -225,7 +225,7 @@ import Testing
             let steps = heard.filter { $0 != "notice" }
             #expect(steps.prefix(4) == ["start", "dial", "lease", "head"])
         }
-        let called = Noted(false)
+        let called = LockedValue(false)
         URLSession(configuration: .ephemeral).whenObserversHaveHeard { called.set(true) }
         #expect(called.value)
     }
@@ -246,7 +246,7 @@ import Testing
         "[U-21.3, O-6] an observer may invalidate the session and cancel its tasks",
         arguments: Spoken.allCases)
     func callsBack(over spoken: Spoken) async throws {
-        let session = Noted<URLSession?>(nil)
+        let session = LockedValue<URLSession?>(nil)
         let observer = RecordingObserver { event in
             guard case .lease = event.kind, let session = session.value else { return }
             _ = session.poolCounts()

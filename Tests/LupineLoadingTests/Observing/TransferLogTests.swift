@@ -19,7 +19,7 @@ import Testing
     private func lines(
         _ level: TransferLog.Level, _ paths: [String], plan: ScriptPlan? = nil, fields: [String: String] = [:]
     ) async throws -> [Line] {
-        let written = Noted<[Line]>([])
+        let written = LockedValue<[Line]>([])
         let observer = RecordingObserver()
         let configuration = URLSessionConfiguration.ephemeral
         // The log is called before the recorder, so its line is there when the recorder has the event.

@@ -152,7 +152,7 @@ struct DataURLTests {
 
     @Test func whoGoesOnBeforeTheAnswerToPauseIsThereIsToldMore() async throws {
         let url = try #require(URL(string: "data:,\(String(repeating: "a", count: 200_000))"))
-        let opened = Noted<DataURLLoad?>(nil)
+        let opened = LockedValue<DataURLLoad?>(nil)
         let witness = HopWitness(
             plan: { _ in
                 opened.value?.resumeReading()

@@ -132,7 +132,7 @@ struct FileLoadTests {
             let log = await witness.end()
             #expect(log.order == ["response", "data", "end"] && log.error?.code == .cancelled)
 
-            let resumer = Noted<FileLoad?>(nil)
+            let resumer = LockedValue<FileLoad?>(nil)
             let slow = HopWitness(demand: { _ in
                 // Resumes before `demand` returns: nothing may be lost.
                 resumer.value?.resumeReading()

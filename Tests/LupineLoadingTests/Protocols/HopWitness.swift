@@ -28,12 +28,12 @@ final class HopWitness: HopLoadClient {
         var text: String { String(decoding: body, as: UTF8.self) }
     }
 
-    let log = Noted(Log())
+    let log = LockedValue(Log())
     let ended = Gate()
     let sawResponse = Gate()
     let sawData = Gate()
     let asked = Gate()
-    private let isBusy = Noted(false)
+    private let isBusy = LockedValue(false)
     private let plan: @Sendable (URLResponse) -> HopPlan
     private let demand: @Sendable (Int) -> Demand
 

@@ -14,7 +14,7 @@ struct HostileProtocolTests {
     /// A class that declines every request, and runs the closure that a test has registered for a path of its origin.
     private final class Onlooker: URLProtocol {
         /// The closures, by port and path: all concurrent tests share the class, but each has an origin of its own.
-        private static let looks = Noted<[String: @Sendable () -> Void]>([:])
+        private static let looks = LockedValue<[String: @Sendable () -> Void]>([:])
 
         static func stage(_ path: String, of origin: LupineOrigin.Origin, _ look: (@Sendable () -> Void)?) {
             looks.update { $0["\(origin.port)\(path)"] = look }
@@ -56,7 +56,7 @@ struct HostileProtocolTests {
         configuration.protocolClasses = [Onlooker.self]
         configuration.lupine.ownEventLoops = 1
         try await withStage(configuration: configuration, over: spoken) { stage in
-            let looks = Noted<[Bool]>([])
+            let looks = LockedValue<[Bool]>([])
             let session = stage.session
             let other = try stage.url("/bytes/1")
             Onlooker.stage(way.look.path, of: stage.origin) {
@@ -68,7 +68,7 @@ struct HostileProtocolTests {
             let url = try #require(
                 URL(string: "http://\(way.user)origin.test:\(stage.origin.port)\(way.path)"))
             let ended = Gate()
-            let status = Noted<Int?>(nil)
+            let status = LockedValue<Int?>(nil)
             session.dataTask(with: url) { _, response, _ in
                 status.set((response as? HTTPURLResponse)?.statusCode)
                 ended.open()
@@ -94,7 +94,7 @@ struct HostileProtocolTests {
                 asked.open()
                 release.wait()
             }
-            let ends = Noted<[URLError.Code?]>([])
+            let ends = LockedValue<[URLError.Code?]>([])
             let ended = Gate()
             let task = stage.session.dataTask(with: try stage.url("/redirect-to?url=\(path)")) {
                 _, _, error in
@@ -122,7 +122,7 @@ struct HostileProtocolTests {
         try await withStage(configuration: configuration, over: spoken) { stage in
             let (session, other) = (stage.session, try stage.url("/bytes/1"))
             let told = Gate()
-            let isElsewhere = Noted<Bool?>(nil)
+            let isElsewhere = LockedValue<Bool?>(nil)
             let observer = NotificationCenter.default.addObserver(
                 forName: .NSHTTPCookieManagerCookiesChanged, object: storage, queue: nil
             ) { _ in

@@ -16,9 +16,9 @@ struct ProtocolLoadTests {
             let ring: @Sendable () -> Void
         }
 
-        private let now = Noted(Instant(nanoseconds: 0))
-        private let alarms = Noted<[Int: Alarm]>([:])
-        private let count = Noted(0)
+        private let now = LockedValue(Instant(nanoseconds: 0))
+        private let alarms = LockedValue<[Int: Alarm]>([:])
+        private let count = LockedValue(0)
 
         var clock: SessionClock {
             SessionClock(
@@ -49,54 +49,54 @@ struct ProtocolLoadTests {
     ) throws -> ProtocolLoad {
         let request = URLRequest(url: try #require(URL(string: "echo://\(host)/")))
         return ProtocolLoad(
-            EchoProtocol.self, canonical: EchoProtocol.canonicalRequest(for: request),
+            ScriptedProtocol.self, canonical: ScriptedProtocol.canonicalRequest(for: request),
             task: URLSessionTask(), idleTimeout: idle, clock: clock.clock, client: witness)
     }
 
     @Test("[U-17.4, U-17.5] what a protocol says comes in order; it is stopped once, also after success")
     func success() async throws {
-        let (host, play) = EchoProtocol.stage { echo in
-            #expect(echo.request.value(forHTTPHeaderField: "X-Canonical") == "yes")
-            echo.respond(policy: .allowedInMemoryOnly)
-            echo.load("a")
-            echo.load("")
-            echo.load(String(repeating: "b", count: 100_000))
-            echo.finish()
-            echo.load("late")
-            echo.fail(URLError(.badURL))
-            echo.finish()
+        let (host, scenario) = ScriptedProtocol.register { loader in
+            #expect(loader.request.value(forHTTPHeaderField: "X-Canonical") == "yes")
+            loader.respond(policy: .allowedInMemoryOnly)
+            loader.load("a")
+            loader.load("")
+            loader.load(String(repeating: "b", count: 100_000))
+            loader.finish()
+            loader.load("late")
+            loader.fail(URLError(.badURL))
+            loader.finish()
         }
         let witness = HopWitness()
         try Self.load(host, witness).start()
         let log = await witness.end()
-        await play.stopped.wait()
+        await scenario.stopped.wait()
         #expect(log.order == ["response", "data", "data", "data", "end"] && log.overlaps == 0)
         #expect(log.error == nil && log.policy == .allowedInMemoryOnly && log.body.count == 100_001)
         #expect(log.metrics?.fetchType == .unknown && log.metrics?.response === log.response)
-        #expect(play.log.value == ["start", "stop"])
+        #expect(scenario.log.value == ["start", "stop"])
     }
 
     @Test("[U-17.5] the first end wins, from whatever thread")
     func firstEndWins() async throws {
         for round in 0..<20 {
-            let (host, play) = EchoProtocol.stage { echo in
-                let echo = UncheckedSendable(echo)
-                echo.value.respond()
+            let (host, scenario) = ScriptedProtocol.register { loader in
+                let loader = UncheckedSendable(loader)
+                loader.value.respond()
                 DispatchQueue.concurrentPerform(iterations: 8) { index in
-                    echo.value.load("\(index)")
+                    loader.value.load("\(index)")
                     if index % 2 == round % 2 {
-                        echo.value.finish()
+                        loader.value.finish()
                     } else {
-                        echo.value.fail(URLError(.badURL))
+                        loader.value.fail(URLError(.badURL))
                     }
                 }
             }
             let witness = HopWitness()
             try Self.load(host, witness).start()
             let log = await witness.end()
-            await play.stopped.wait()
+            await scenario.stopped.wait()
             #expect(log.ends == 1 && log.overlaps == 0 && log.order.last == "end")
-            #expect(play.log.value == ["start", "stop"])
+            #expect(scenario.log.value == ["start", "stop"])
         }
     }
 
@@ -106,7 +106,7 @@ struct ProtocolLoadTests {
     func failures() async throws {
         let errors: [any Error] = [URLError(.dataNotAllowed), OwnError()]
         for error in errors {
-            let (host, _) = EchoProtocol.stage { $0.fail(error) }
+            let (host, _) = ScriptedProtocol.register { $0.fail(error) }
             let witness = HopWitness()
             try Self.load(host, witness).start()
             let log = await witness.end()
@@ -118,9 +118,9 @@ struct ProtocolLoadTests {
 
     @Test("[U-17.5] an end without a response is a success")
     func noResponse() async throws {
-        let (host, _) = EchoProtocol.stage { echo in
-            echo.load("bytes")
-            echo.finish()
+        let (host, _) = ScriptedProtocol.register { loader in
+            loader.load("bytes")
+            loader.finish()
         }
         let witness = HopWitness()
         try Self.load(host, witness).start()
@@ -130,7 +130,7 @@ struct ProtocolLoadTests {
 
     @Test("[U-17.4, U-17.7] a load that is cancelled is stopped once; nothing it says counts any more")
     func cancelled() async throws {
-        let (host, play) = EchoProtocol.stage { $0.respond() }
+        let (host, scenario) = ScriptedProtocol.register { $0.respond() }
         let witness = HopWitness()
         let load = try Self.load(host, witness)
         load.start()
@@ -138,11 +138,11 @@ struct ProtocolLoadTests {
         load.cancel(URLError(.cancelled))
         load.cancel(URLError(.timedOut))
         let log = await witness.end()
-        await play.stopped.wait()
+        await scenario.stopped.wait()
         #expect(log.order == ["response", "end"] && log.error?.code == .cancelled)
-        #expect(play.log.value == ["start", "stop"])
+        #expect(scenario.log.value == ["start", "stop"])
         // Cancelled before its start: no protocol is created.
-        let (other, unused) = EchoProtocol.stage { $0.respond() }
+        let (other, unused) = ScriptedProtocol.register { $0.respond() }
         let early = HopWitness()
         let never = try Self.load(other, early)
         never.cancel(URLError(.cancelled))
@@ -154,37 +154,38 @@ struct ProtocolLoadTests {
     @Test("[U-17.6] a redirect is told, holds the rest, and a skip stops the protocol")
     func redirect() async throws {
         let target = URLRequest(url: try #require(URL(string: "http://elsewhere.test/")))
-        let (host, play) = EchoProtocol.stage { echo in
-            guard let url = echo.request.url else { return }
+        let (host, scenario) = ScriptedProtocol.register { loader in
+            guard let url = loader.request.url else { return }
             let response = URLResponse(
                 url: url, mimeType: nil, expectedContentLength: 0, textEncodingName: nil)
-            echo.client?.urlProtocol(echo, wasRedirectedTo: target, redirectResponse: response)
-            echo.respond()
-            echo.finish()
+            loader.client?.urlProtocol(loader, wasRedirectedTo: target, redirectResponse: response)
+            loader.respond()
+            loader.finish()
         }
         let witness = HopWitness()
         let load = try Self.load(host, witness)
         load.start()
         await witness.asked.wait()
-        await play.started.wait()
+        await scenario.started.wait()
         #expect(witness.log.value.redirect == target && witness.log.value.order == ["redirect"])
         load.skip()
         let log = await witness.end()
-        await play.stopped.wait()
-        #expect(log.order == ["redirect", "end"] && log.error == nil && play.log.value == ["start", "stop"])
+        await scenario.stopped.wait()
+        #expect(log.order == ["redirect", "end"] && log.error == nil)
+        #expect(scenario.log.value == ["start", "stop"])
     }
 
     @Test("[U-17.6] a redirect behind the response is not heard, and holds nothing up")
     func lateRedirect() async throws {
         let target = URLRequest(url: try #require(URL(string: "http://elsewhere.test/")))
-        let (host, _) = EchoProtocol.stage { echo in
-            guard let url = echo.request.url else { return }
+        let (host, _) = ScriptedProtocol.register { loader in
+            guard let url = loader.request.url else { return }
             let response = URLResponse(
                 url: url, mimeType: nil, expectedContentLength: 0, textEncodingName: nil)
-            echo.respond()
-            echo.client?.urlProtocol(echo, wasRedirectedTo: target, redirectResponse: response)
-            echo.load("bytes")
-            echo.finish()
+            loader.respond()
+            loader.client?.urlProtocol(loader, wasRedirectedTo: target, redirectResponse: response)
+            loader.load("bytes")
+            loader.finish()
         }
         let witness = HopWitness()
         try Self.load(host, witness).start()
@@ -193,7 +194,7 @@ struct ProtocolLoadTests {
     }
 
     private final class Sender: NSObject, URLAuthenticationChallengeSender {
-        let notes = Noted<[String]>([])
+        let notes = LockedValue<[String]>([])
         let told = Gate()
         private func note(_ text: String) {
             notes.update { $0.append(text) }
@@ -222,7 +223,7 @@ struct ProtocolLoadTests {
         let challenge = URLAuthenticationChallenge(
             protectionSpace: CredentialTests.space(), proposedCredential: nil, previousFailureCount: 0,
             failureResponse: nil, error: nil, sender: sender)
-        let (host, _) = EchoProtocol.stage { $0.client?.urlProtocol($0, didReceive: challenge) }
+        let (host, _) = ScriptedProtocol.register { $0.client?.urlProtocol($0, didReceive: challenge) }
         let witness = HopWitness()
         let load = try Self.load(host, witness)
         load.start()
@@ -240,17 +241,17 @@ struct ProtocolLoadTests {
         let challenge = URLAuthenticationChallenge(
             protectionSpace: CredentialTests.space(), proposedCredential: nil, previousFailureCount: 0,
             failureResponse: nil, error: nil, sender: sender)
-        let (host, play) = EchoProtocol.stage { echo in
-            echo.client?.urlProtocol(echo, didReceive: challenge)
-            echo.client?.urlProtocol(echo, didCancel: challenge)
+        let (host, scenario) = ScriptedProtocol.register { loader in
+            loader.client?.urlProtocol(loader, didReceive: challenge)
+            loader.client?.urlProtocol(loader, didCancel: challenge)
         }
         let witness = HopWitness()
         let load = try Self.load(host, witness)
         load.start()
-        await play.started.wait()
+        await scenario.started.wait()
         witness.log.value.reply?(.performDefaultHandling, nil)
         load.cancel(URLError(.cancelled))
-        await play.stopped.wait()
+        await scenario.stopped.wait()
         #expect(sender.notes.value.isEmpty)
     }
 
@@ -258,11 +259,11 @@ struct ProtocolLoadTests {
         "[U-17.7] the idle time-out counts while nothing is said, and not while somebody else is waited for")
     func idleTimeout() async throws {
         let clock = StillClock()
-        let (host, play) = EchoProtocol.stage { $0.respond() }
+        let (host, scenario) = ScriptedProtocol.register { $0.respond() }
         let witness = HopWitness()
         let load = try Self.load(host, witness, idle: .seconds(10), clock)
         load.start()
-        await play.started.wait()
+        await scenario.started.wait()
         clock.advance(.seconds(9))
         load.setSuspended(true)
         clock.advance(.seconds(100))
@@ -271,8 +272,8 @@ struct ProtocolLoadTests {
         #expect(witness.log.value.ends == 0 && clock.isSet)
         clock.advance(.seconds(2))
         let log = await witness.end()
-        await play.stopped.wait()
-        #expect(log.error?.code == .timedOut && play.log.value == ["start", "stop"] && !clock.isSet)
+        await scenario.stopped.wait()
+        #expect(log.error?.code == .timedOut && scenario.log.value == ["start", "stop"] && !clock.isSet)
     }
 
     @Test("[U-17.7] what a protocol says moves the idle time-out on")
@@ -280,18 +281,18 @@ struct ProtocolLoadTests {
         let clock = StillClock()
         let said = Gate()
         let goOn = Gate()
-        let (host, play) = EchoProtocol.stage { echo in
-            echo.respond()
-            let echo = UncheckedSendable(echo)
+        let (host, scenario) = ScriptedProtocol.register { loader in
+            loader.respond()
+            let loader = UncheckedSendable(loader)
             Task {
                 await goOn.wait()
-                echo.value.load("x")
+                loader.value.load("x")
                 said.open()
             }
         }
         let witness = HopWitness()
         try Self.load(host, witness, idle: .seconds(10), clock).start()
-        await play.started.wait()
+        await scenario.started.wait()
         clock.advance(.seconds(8))
         goOn.open()
         await said.wait()
@@ -302,15 +303,15 @@ struct ProtocolLoadTests {
     }
 
     @Test func whatIsSaidWhileNobodyListensIsKept() async throws {
-        let (host, play) = EchoProtocol.stage { echo in
-            echo.respond()
-            for index in 0..<10 { echo.load("\(index)") }
-            echo.finish()
+        let (host, scenario) = ScriptedProtocol.register { loader in
+            loader.respond()
+            for index in 0..<10 { loader.load("\(index)") }
+            loader.finish()
         }
         let witness = HopWitness(demand: { _ in .pause })
         let load = try Self.load(host, witness)
         load.start()
-        await play.started.wait()
+        await scenario.started.wait()
         #expect(witness.log.value.pieces.count == 1)
         for _ in 0..<10 { load.resumeReading() }
         let log = await witness.end()
@@ -318,13 +319,13 @@ struct ProtocolLoadTests {
     }
 
     @Test func aCachedAnswerThatIsStillGoodIsTheAnswer() async throws {
-        let (host, _) = EchoProtocol.stage { echo in
-            guard let url = echo.request.url else { return }
+        let (host, _) = ScriptedProtocol.register { loader in
+            guard let url = loader.request.url else { return }
             let response = URLResponse(
                 url: url, mimeType: "a/b", expectedContentLength: 3, textEncodingName: nil)
             let cached = CachedURLResponse(response: response, data: Data("old".utf8))
-            echo.client?.urlProtocol(echo, cachedResponseIsValid: cached)
-            echo.finish()
+            loader.client?.urlProtocol(loader, cachedResponseIsValid: cached)
+            loader.finish()
         }
         let witness = HopWitness()
         try Self.load(host, witness).start()
@@ -337,10 +338,10 @@ struct ProtocolLoadTests {
         try await FileLoadTests.withFolder { folder in
             let file = folder.appending(path: "copy")
             let target = FileTarget(try Descriptor.writing(path: file.path))
-            let (host, _) = EchoProtocol.stage { echo in
-                echo.respond()
-                for index in 0..<100 { echo.load("\(index),") }
-                echo.finish()
+            let (host, _) = ScriptedProtocol.register { loader in
+                loader.respond()
+                for index in 0..<100 { loader.load("\(index),") }
+                loader.finish()
             }
             let witness = HopWitness(plan: { _ in .splice(into: target) })
             try Self.load(host, witness).start()

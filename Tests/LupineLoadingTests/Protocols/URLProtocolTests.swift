@@ -57,7 +57,7 @@ struct URLProtocolTests {
         #expect(instance.request == request && instance.task == nil && instance.client == nil)
         #expect(instance.cachedResponse == nil)
         let task = URLSessionTask()
-        let made = EchoProtocol(task: task, cachedResponse: nil, client: nil)
+        let made = ScriptedProtocol(task: task, cachedResponse: nil, client: nil)
         #expect(made.task === task && made.request.value(forHTTPHeaderField: "X-Canonical") == "yes")
     }
 

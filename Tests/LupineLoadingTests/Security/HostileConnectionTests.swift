@@ -28,10 +28,10 @@ import Testing
             let (accepting, refusing) = (Judge(.accepts), Judge(.refuses))
             #expect(await stage.load(as: accepting) == nil)
             #expect(await stage.load(as: refusing) == .serverCertificateUntrusted)
-            #expect(accepting.asked == 1 && refusing.asked == 1)
+            #expect(accepting.challengeCount == 1 && refusing.challengeCount == 1)
             // The first delegate's connection is still open, and the delegate is not asked about it again.
             #expect(await stage.load(as: accepting) == nil)
-            #expect(accepting.asked == 1)
+            #expect(accepting.challengeCount == 1)
         }
     }
 
@@ -46,7 +46,7 @@ import Testing
                     #expect(await stage.load(as: own) == .serverCertificateUntrusted)
                 }
                 #expect(stage.origin.counts.requests == 1)
-                if let session { #expect(session.asked == 2) }
+                if let session { #expect(session.challengeCount == 2) }
             }
         }
     }
@@ -61,9 +61,9 @@ import Testing
             for _ in 0..<2 {
                 let own = Judge(.refuses)
                 #expect(await stage.load(as: own) == .serverCertificateUntrusted)
-                #expect(own.asked == 1)
+                #expect(own.challengeCount == 1)
             }
-            #expect(session.asked == 1 && stage.origin.counts.requests == 1)
+            #expect(session.challengeCount == 1 && stage.origin.counts.requests == 1)
         }
     }
 
@@ -76,7 +76,7 @@ import Testing
             // The first connection is opened for a task whose delegate could have judged, but has not.
             let tasks: [(any URLSessionTaskDelegate)?] = [Silent(), nil, Silent(), Silent(), nil, session]
             for own in tasks { #expect(await stage.load(as: own) == nil) }
-            #expect(session.asked == 1 && stage.origin.counts.connectionsAccepted == 1)
+            #expect(session.challengeCount == 1 && stage.origin.counts.connectionsAccepted == 1)
             #expect(stage.origin.counts.requests == tasks.count)
         }
     }
@@ -90,7 +90,7 @@ import Testing
             #expect(stage.origin.counts.connectionsAccepted == 1)
             let refusing = Judge(.refuses)
             #expect(await stage.load(as: refusing) == .serverCertificateUntrusted)
-            #expect(refusing.asked == 1)
+            #expect(refusing.challengeCount == 1)
         }
     }
 
@@ -102,7 +102,7 @@ import Testing
             for _ in 0..<2 { #expect(await stage.load(as: Forwarding(to: Silent())) == nil) }
             let judge = Judge(.refuses)
             #expect(await stage.load(as: Forwarding(to: judge)) == .serverCertificateUntrusted)
-            #expect(judge.asked == 1)
+            #expect(judge.challengeCount == 1)
         }
     }
 
@@ -119,12 +119,12 @@ import Testing
             await stage.closeIdle()
             wavering.answer(.accepts)
             #expect(await stage.load(as: wavering) == nil)
-            #expect(wavering.asked == 2 && session.asked == 1)
+            #expect(wavering.challengeCount == 2 && session.challengeCount == 1)
             session.answer(.refuses)
             #expect(await stage.load(as: nil) == .serverCertificateUntrusted)
             // The delegate has a connection of its own now.
             #expect(await stage.load(as: wavering) == nil)
-            #expect(wavering.asked == 2 && session.asked == 2)
+            #expect(wavering.challengeCount == 2 && session.challengeCount == 2)
         }
     }
 
@@ -137,7 +137,7 @@ import Testing
                     let own = Judge(.accepts)
                     address = ObjectIdentifier(own)
                     #expect(await stage.load(as: own) == nil)
-                    #expect(own.asked == 1)
+                    #expect(own.challengeCount == 1)
                 }
                 // Freed memory is usually reused at once; objects at other addresses are kept until that happens.
                 var others: [Judge] = []
@@ -148,7 +148,7 @@ import Testing
                 }
                 let heir = try #require(others.last)
                 #expect(await stage.load(as: heir) == .serverCertificateUntrusted)
-                #expect(heir.asked == 1)
+                #expect(heir.challengeCount == 1)
             }
         }
     }
@@ -176,7 +176,7 @@ import Testing
             #expect(stage.origin.counts.handshakesResumed == 0)
             // A delegate's own ticket is offered; the delegate is asked nevertheless.
             #expect(await stage.perform(work, as: first) == nil)
-            #expect(first.asked == 2 && stage.origin.counts.handshakesResumed == 1)
+            #expect(first.challengeCount == 2 && stage.origin.counts.handshakesResumed == 1)
         }
     }
 
@@ -187,7 +187,7 @@ import Testing
         let session = Judge(.accepts)
         try await Self.run(leaf: "expired", keepsAlive: false, session: session, over: spoken) { stage in
             for own in [Silent(), nil, Silent()] { #expect(await stage.load(as: own) == nil) }
-            #expect(session.asked == 3 && stage.origin.counts.handshakesResumed == 2)
+            #expect(session.challengeCount == 3 && stage.origin.counts.handshakesResumed == 2)
             #expect(await stage.load(as: Judge(.accepts)) == nil)
             #expect(stage.origin.counts.handshakesResumed == 2)
         }
@@ -205,10 +205,10 @@ import Testing
         try await Self.run(asksForIdentity: true, over: spoken) { stage in
             let first = Judge(.accepts, showing: identity)
             #expect(await stage.load("/redirect/1", as: first) == nil)
-            #expect(first.asked == 2)
+            #expect(first.challengeCount == 2)
             let second = Judge(.accepts, .refuses, showing: identity)
             #expect(await stage.load("/redirect/1", as: second) == .serverCertificateUntrusted)
-            #expect(second.asked == 2 && stage.origin.counts.requests == 3)
+            #expect(second.challengeCount == 2 && stage.origin.counts.requests == 3)
         }
     }
 
@@ -221,7 +221,7 @@ import Testing
         try await Self.run(perHost: 1, over: spoken) { stage in
             let thinking = Judge()
             async let first = stage.load(as: thinking)
-            await thinking.hears(1)
+            await thinking.waitForChallenges(1)
             // The task neither waits for the other delegate's answer, nor is served because of it.
             let refusing = Judge(.refuses)
             #expect(await stage.load(as: refusing) == .serverCertificateUntrusted)
@@ -229,7 +229,7 @@ import Testing
             async let second = stage.load(as: thinking)
             thinking.answer(.accepts)
             let ends = await [first, second]
-            #expect(ends == [nil, nil] && thinking.asked == 1 && refusing.asked == 1)
+            #expect(ends == [nil, nil] && thinking.challengeCount == 1 && refusing.challengeCount == 1)
         }
     }
 
@@ -240,14 +240,14 @@ import Testing
         let session = Judge()
         try await Self.run(leaf: "expired", perHost: 1, session: session, over: spoken) { stage in
             async let silent = stage.load(as: Silent())
-            await session.hears(1)
+            await session.waitForChallenges(1)
             session.answer(.accepts)
             #expect(await silent == nil)
             let ends = await withTaskGroup(of: URLError.Code?.self) { group in
                 for index in 0..<8 { group.addTask { await stage.load(as: index % 2 == 0 ? nil : Silent()) } }
                 return await group.reduce(into: []) { $0.append($1) }
             }
-            #expect(ends.allSatisfy { $0 == nil } && session.asked == 1)
+            #expect(ends.allSatisfy { $0 == nil } && session.challengeCount == 1)
             #expect(stage.origin.counts.connectionsAccepted == 1)
         }
     }
@@ -410,46 +410,47 @@ extension HostileConnectionTests {
         }
     }
 
-    /// A delegate that answers trust challenges with its words, and counts them.
+    /// A delegate that answers trust challenges with the given answers, and counts the challenges.
     final class Judge: NSObject, URLSessionTaskDelegate {
-        enum Word: Sendable { case accepts, refuses, byDefault, passesOn }
+        enum Answer: Sendable { case accepts, refuses, byDefault, passesOn }
 
         private struct State: Sendable {
-            /// The answers to come, of which the last one is repeated.
-            var words: [Word]
-            var asked = 0
-            var thinking: [@Sendable (Word) -> Void] = []
+            /// The answers to the next challenges; the last one is repeated.
+            var answers: [Answer]
+            var challengeCount = 0
+            /// Closures that answer the challenges that wait.
+            var pendingReplies: [@Sendable (Answer) -> Void] = []
             var waiting: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
         }
 
         private let state: Lock<State>
         private let identity: SecIdentity?
 
-        /// Without words, challenges wait for `answer`.
-        init(_ words: Word..., showing identity: SecIdentity? = nil) {
-            state = Lock(State(words: words))
+        /// Without answers, challenges wait until `answer` is called.
+        init(_ answers: Answer..., showing identity: SecIdentity? = nil) {
+            state = Lock(State(answers: answers))
             self.identity = identity
         }
 
         /// The number of challenges about a server.
-        var asked: Int { state.withLock { $0.asked } }
+        var challengeCount: Int { state.withLock { $0.challengeCount } }
 
-        /// Gives this answer from now on, and to the challenges that wait.
-        func answer(_ word: Word) {
-            let thinking = state.withLock { state in
-                defer { state.thinking = [] }
-                state.words = [word]
-                return state.thinking
+        /// Gives this answer to the challenges that wait and to all later ones.
+        func answer(_ answer: Answer) {
+            let replies = state.withLock { state in
+                defer { state.pendingReplies = [] }
+                state.answers = [answer]
+                return state.pendingReplies
             }
-            for reply in thinking { reply(word) }
+            for reply in replies { reply(answer) }
         }
 
         /// Waits until there have been this many challenges.
-        func hears(_ count: Int) async {
+        func waitForChallenges(_ count: Int) async {
             await withCheckedContinuation { continuation in
                 let isThere = state.withLock { state in
-                    if state.asked < count { state.waiting.append((count, continuation)) }
-                    return state.asked >= count
+                    if state.challengeCount < count { state.waiting.append((count, continuation)) }
+                    return state.challengeCount >= count
                 }
                 if isThere { continuation.resume() }
             }
@@ -465,8 +466,8 @@ extension HostileConnectionTests {
                     identity == nil ? .performDefaultHandling : .useCredential,
                     identity.map { URLCredential(identity: $0, certificates: nil, persistence: .forSession) })
             }
-            let give = { @Sendable (word: Word) in
-                switch word {
+            let reply = { @Sendable (answer: Answer) in
+                switch answer {
                 case .accepts: completionHandler(.useCredential, URLCredential(trust: trust))
                 case .refuses: completionHandler(.rejectProtectionSpace, nil)
                 case .byDefault: completionHandler(.performDefaultHandling, nil)
@@ -475,20 +476,20 @@ extension HostileConnectionTests {
                         session, task: task, didReceive: challenge, completionHandler: completionHandler)
                 }
             }
-            let (word, ready) = state.withLock { state in
-                state.asked += 1
-                let asked = state.asked
-                let ready = state.waiting.filter { $0.count <= asked }
-                state.waiting.removeAll { $0.count <= asked }
-                guard let word = state.words.first else {
-                    state.thinking.append(give)
-                    return (Word?.none, ready)
+            let (answer, ready) = state.withLock { state in
+                state.challengeCount += 1
+                let count = state.challengeCount
+                let ready = state.waiting.filter { $0.count <= count }
+                state.waiting.removeAll { $0.count <= count }
+                guard let answer = state.answers.first else {
+                    state.pendingReplies.append(reply)
+                    return (Answer?.none, ready)
                 }
-                if state.words.count > 1 { state.words.removeFirst() }
-                return (word, ready)
+                if state.answers.count > 1 { state.answers.removeFirst() }
+                return (answer, ready)
             }
-            if let word { give(word) }
-            for one in ready { one.continuation.resume() }
+            if let answer { reply(answer) }
+            for waiter in ready { waiter.continuation.resume() }
         }
     }
 }

@@ -11,7 +11,7 @@ import Testing
 
 /// Tests of which challenges there are for which connections, and of the effects of the answers.
 @Suite struct TLSProfileSelectorTests {
-    private static func bridge(_ identity: SecIdentity? = nil) throws -> TLSProfileSelector {
+    private static func makeSelector(_ identity: SecIdentity? = nil) throws -> TLSProfileSelector {
         TLSProfileSelector(try TrustStage.configuration(identity))
     }
 
@@ -46,8 +46,8 @@ import Testing
     func dispositions(_ row: Row, over spoken: Spoken) async throws {
         for (leaf, expected) in [("good", row.good), ("expired", row.expired)] {
             try await TrustStage.run(leaf, over: spoken) { stage in
-                let bridge = try stage.bridge()
-                let delegate = Delegate { challenge in
+                let selector = try stage.makeSelector()
+                let delegate = RecordingChallenger { challenge in
                     let credential = row.credential.flatMap { kind in
                         switch kind {
                         case .trust: challenge.protectionSpace.serverTrust.map { URLCredential(trust: $0) }
@@ -56,13 +56,13 @@ import Testing
                     }
                     return (row.disposition, credential)
                 }
-                let trust = bridge.trust(asking: delegate)
-                let error = try await stage.send(bridge, trust, host: "localhost")
+                let trust = selector.trust(asking: delegate)
+                let error = try await stage.send(selector, trust, host: "localhost")
                 switch (expected, error) {
                 case (.success, nil), (.cancelled, .cancelled): break
                 case (.untrusted, .tls("localhost", stage.origin.port, .untrusted)?):
                     // U-11.19: the same trust object that the delegate was asked about.
-                    let info = bridge.userInfo(for: try #require(error), of: trust)
+                    let info = selector.userInfo(for: try #require(error), of: trust)
                     let asked = delegate.challenges.withLock { $0.first?.protectionSpace.serverTrust }
                     #expect(info[NSURLErrorFailingURLPeerTrustErrorKey] as? SecTrust == asked)
                     #expect(
@@ -81,9 +81,9 @@ import Testing
     func theChallengeForAServersTrust(over spoken: Spoken) async throws {
         let challenge = Lock<URLAuthenticationChallenge?>(nil)
         try await TrustStage.run(over: spoken) { stage in
-            let bridge = try stage.bridge()
-            let delegate = Delegate { _ in (.performDefaultHandling, nil) }
-            #expect(try await stage.send(bridge, bridge.trust(asking: delegate)) == nil)
+            let selector = try stage.makeSelector()
+            let delegate = RecordingChallenger { _ in (.performDefaultHandling, nil) }
+            #expect(try await stage.send(selector, selector.trust(asking: delegate)) == nil)
             let asked = try #require(delegate.challenges.withLock { $0.first })
             #expect(asked.protectionSpace.port == Int(stage.origin.port))
             challenge.withLock { $0 = asked }
@@ -107,18 +107,18 @@ import Testing
         arguments: Spoken.allCases)
     func withoutItsTaskAConnectionIsGivenUp(over spoken: Spoken) async throws {
         try await TrustStage.run(over: spoken) { stage in
-            let bridge = try stage.bridge()
-            weak var gone: Delegate?
+            let selector = try stage.makeSelector()
+            weak var gone: RecordingChallenger?
             let trust: TaskTrust
             do {
-                let delegate = Delegate { _ in (.performDefaultHandling, nil) }
+                let delegate = RecordingChallenger { _ in (.performDefaultHandling, nil) }
                 gone = delegate
-                trust = bridge.trust(asking: delegate)
+                trust = selector.trust(asking: delegate)
             }
             #expect(gone != nil)
             trust.end()
             #expect(gone == nil)
-            #expect(try await stage.send(bridge, trust) == .cancelled)
+            #expect(try await stage.send(selector, trust) == .cancelled)
         }
     }
 
@@ -128,20 +128,20 @@ import Testing
         arguments: Spoken.allCases)
     func everyNewConnectionAsks(over spoken: Spoken) async throws {
         try await TrustStage.run(over: spoken) { stage in
-            let bridge = try stage.bridge()
+            let selector = try stage.makeSelector()
             for _ in 0..<3 {
-                let delegate = Delegate { _ in (.performDefaultHandling, nil) }
-                #expect(try await stage.send(bridge, bridge.trust(asking: delegate)) == nil)
+                let delegate = RecordingChallenger { _ in (.performDefaultHandling, nil) }
+                #expect(try await stage.send(selector, selector.trust(asking: delegate)) == nil)
                 let trust = delegate.challenges.withLock { $0.first?.protectionSpace.serverTrust }
                 #expect(trust.map(SecTrustGetCertificateCount) == 3)
             }
             #expect(stage.origin.counts.handshakesResumed == 2)
         }
         try await TrustStage.run(keepsAlive: true, over: spoken) { stage in
-            let bridge = try stage.bridge()
-            let delegates = (0..<3).map { _ in Delegate { _ in (.performDefaultHandling, nil) } }
+            let selector = try stage.makeSelector()
+            let delegates = (0..<3).map { _ in RecordingChallenger { _ in (.performDefaultHandling, nil) } }
             for delegate in delegates {
-                #expect(try await stage.send(bridge, bridge.trust(asking: delegate)) == nil)
+                #expect(try await stage.send(selector, selector.trust(asking: delegate)) == nil)
             }
             #expect(delegates.map(\.count) == [1, 0, 0] && stage.pool.connectionsOpened == 1)
         }
@@ -150,8 +150,8 @@ import Testing
     @Test(arguments: Spoken.allCases)
     func withoutADelegateVerdictsAreKept(over spoken: Spoken) async throws {
         try await TrustStage.run(over: spoken) { stage in
-            let bridge = try stage.bridge()
-            for _ in 0..<4 { #expect(try await stage.send(bridge) == nil) }
+            let selector = try stage.makeSelector()
+            for _ in 0..<4 { #expect(try await stage.send(selector) == nil) }
             #expect(stage.origin.counts.handshakesResumed == 3)
         }
     }
@@ -162,28 +162,28 @@ import Testing
         arguments: Spoken.allCases)
     func theRefusedTrustIsThereWithoutADelegate(over spoken: Spoken) async throws {
         try await TrustStage.run("expired", over: spoken) { stage in
-            let bridge = try stage.bridge()
-            let error = try #require(try await stage.send(bridge, host: "localhost"))
+            let selector = try stage.makeSelector()
+            let error = try #require(try await stage.send(selector, host: "localhost"))
             guard case .tls(_, _, .untrusted(.expired)) = error else {
                 Issue.record("\(error)")
                 return
             }
-            let info = bridge.userInfo(for: error, of: nil)
+            let info = selector.userInfo(for: error, of: nil)
             let trust = try #require(info[NSURLErrorFailingURLPeerTrustErrorKey] as? SecTrust)
             #expect(SecurityFixture.code(trust) == errSecCertificateExpired)
-            #expect(bridge.userInfo(for: .cancelled, of: nil).isEmpty)
+            #expect(selector.userInfo(for: .cancelled, of: nil).isEmpty)
         }
     }
 
     @Test(arguments: Spoken.allCases)
     func aConnectionThatADelegateAcceptedIsNotLentToOthers(over spoken: Spoken) async throws {
         try await TrustStage.run("expired", keepsAlive: true, over: spoken) { stage in
-            let bridge = try stage.bridge()
-            let delegate = Delegate { challenge in
+            let selector = try stage.makeSelector()
+            let delegate = RecordingChallenger { challenge in
                 (.useCredential, challenge.protectionSpace.serverTrust.map { URLCredential(trust: $0) })
             }
-            #expect(try await stage.send(bridge, bridge.trust(asking: delegate)) == nil)
-            #expect(try await stage.send(bridge) != nil)
+            #expect(try await stage.send(selector, selector.trust(asking: delegate)) == nil)
+            #expect(try await stage.send(selector) != nil)
         }
     }
 
@@ -199,9 +199,9 @@ import Testing
         let issuer = try SecurityFixture.certificate("client-root").certificate.subject
         for asks in [true, false] {
             try await TrustStage.run(asksForIdentity: asks, over: spoken) { stage in
-                let bridge = try stage.bridge()
-                let delegate = Delegate(showing: identity)
-                #expect(try await stage.send(bridge, bridge.trust(asking: delegate)) == nil)
+                let selector = try stage.makeSelector()
+                let delegate = RecordingChallenger(showing: identity)
+                #expect(try await stage.send(selector, selector.trust(asking: delegate)) == nil)
                 let spaces = delegate.challenges.withLock { $0.map(\.protectionSpace) }
                 #expect(spaces.count == (asks ? 2 : 1))
                 #expect(await stage.client(on: 0) == (asks ? rsa : nil))
@@ -223,11 +223,11 @@ import Testing
         _ disposition: URLSession.AuthChallengeDisposition, over spoken: Spoken
     ) async throws {
         try await TrustStage.run(asksForIdentity: true, over: spoken) { stage in
-            let bridge = try stage.bridge()
-            let delegate = Delegate { challenge in
+            let selector = try stage.makeSelector()
+            let delegate = RecordingChallenger { challenge in
                 (challenge.protectionSpace.serverTrust == nil ? disposition : .performDefaultHandling, nil)
             }
-            let error = try await stage.send(bridge, bridge.trust(asking: delegate))
+            let error = try await stage.send(selector, selector.trust(asking: delegate))
             let isCancelled = disposition == .cancelAuthenticationChallenge
             #expect(error == (isCancelled ? .cancelled : nil))
             if !isCancelled { #expect(await stage.client(on: 0) == nil) }
@@ -240,22 +240,22 @@ import Testing
         arguments: Spoken.allCases)
     func aChosenIdentityIsNotShared(over spoken: Spoken) async throws {
         try await TrustStage.run(keepsAlive: true, asksForIdentity: true, over: spoken) { stage in
-            let bridge = try stage.bridge()
+            let selector = try stage.makeSelector()
             let (rsa, ecdsa) = (
                 try TrustStage.identity("client-rsa"), try TrustStage.identity("client-ecdsa")
             )
-            let first = Delegate(showing: rsa)
-            let firstTrust = bridge.trust(asking: first)
-            #expect(try await stage.send(bridge, firstTrust) == nil)
+            let first = RecordingChallenger(showing: rsa)
+            let firstTrust = selector.trust(asking: first)
+            #expect(try await stage.send(selector, firstTrust) == nil)
             #expect(firstTrust.choice(host: "good.test", port: stage.origin.port) == .identity(rsa.identity))
             // The next exchange has a connection of that identity and one challenge, about trust; then that connection is reused.
-            for _ in 0..<2 { #expect(try await stage.send(bridge, firstTrust) == nil) }
+            for _ in 0..<2 { #expect(try await stage.send(selector, firstTrust) == nil) }
             #expect(stage.pool.connectionsOpened == 2 && first.count == 3)
             // Another task, which has chosen another identity for the same host, never uses the first one's connections.
-            let second = Delegate(showing: ecdsa)
-            let secondTrust = bridge.trust(asking: second)
-            #expect(try await stage.send(bridge, secondTrust, mayIdentify: false) == nil)
-            #expect(try await stage.send(bridge, secondTrust) == nil)
+            let second = RecordingChallenger(showing: ecdsa)
+            let secondTrust = selector.trust(asking: second)
+            #expect(try await stage.send(selector, secondTrust, mayIdentify: false) == nil)
+            #expect(try await stage.send(selector, secondTrust) == nil)
             let shown = [rsa, rsa, ecdsa, ecdsa].map(\.identity.certificate)
             for (index, certificate) in shown.enumerated() {
                 #expect(await stage.client(on: index) == certificate, "\(index)")
@@ -271,22 +271,23 @@ import Testing
     func behindARedirectElsewhereTheConfiguredIdentityIsNotShown(over spoken: Spoken) async throws {
         try await TrustStage.run(keepsAlive: true, asksForIdentity: true, over: spoken) { stage in
             let identity = try TrustStage.identity("client-rsa")
-            let bridge = try stage.bridge(identity)
-            #expect(try await stage.send(bridge) == nil)
-            #expect(try await stage.send(bridge, mayIdentify: false) == nil)
+            let selector = try stage.makeSelector(identity)
+            #expect(try await stage.send(selector) == nil)
+            #expect(try await stage.send(selector, mayIdentify: false) == nil)
             #expect(await stage.client(on: 0) == identity.identity.certificate)
             #expect(await stage.client(on: 1) == nil)
-            let delegate = Delegate { _ in (.performDefaultHandling, nil) }
-            #expect(try await stage.send(bridge, bridge.trust(asking: delegate), mayIdentify: false) == nil)
+            let delegate = RecordingChallenger { _ in (.performDefaultHandling, nil) }
+            let trust = selector.trust(asking: delegate)
+            #expect(try await stage.send(selector, trust, mayIdentify: false) == nil)
             #expect(await stage.client(on: 2) == nil)
         }
     }
 
-    @Test func theEngineOfASessionTakesItsProfilesFromTheBridge() throws {
+    @Test func theEngineOfASessionTakesItsProfilesFromTheSelector() throws {
         let engine = SessionEngine(
             SessionSettingsTests.settings { $0.connectionProxyDictionary = [:] })
         let url = try #require(URL(string: "https://GOOD.test/"))
-        let delegate = Delegate { _ in (.performDefaultHandling, nil) }
+        let delegate = RecordingChallenger { _ in (.performDefaultHandling, nil) }
         let trust = engine.tlsProfiles.trust(asking: delegate)
         let asked = try engine.route(for: url, isWebSocket: false, taskTrust: trust).origin
         #expect(asked.tls == engine.tlsProfiles.profile(host: "good.test", port: 443, for: trust))
@@ -298,11 +299,11 @@ import Testing
     }
 
     @Test func profilesAreSharedWhereTheyMayBe() throws {
-        let bridge = try Self.bridge()
-        let delegate = Delegate { _ in (.performDefaultHandling, nil) }
-        let trusts = (0..<2).map { _ in bridge.trust(asking: delegate) }
+        let selector = try Self.makeSelector()
+        let delegate = RecordingChallenger { _ in (.performDefaultHandling, nil) }
+        let trusts = (0..<2).map { _ in selector.trust(asking: delegate) }
         func profile(_ trust: TaskTrust?, _ mayIdentify: Bool = true) -> TLSProfile {
-            bridge.profile(host: "good.test", port: 443, for: trust, mayIdentify: mayIdentify)
+            selector.profile(host: "good.test", port: 443, for: trust, mayIdentify: mayIdentify)
         }
         #expect(profile(nil) == profile(nil, false), "there is no identity to leave out")
         #expect(profile(trusts[0]) == profile(trusts[1]) && profile(trusts[0]) != profile(nil))

@@ -168,7 +168,7 @@ import Testing
                 return response
             }
             stage.session.dataTask(with: try stage.url("/out")).resume()
-            await delegate.log.has("complete")
+            await delegate.log.wait(for: "complete")
             let entries = delegate.log.entries.filter { $0 != "caching" }
             #expect(entries == ["redirect", "challenge", "response", "data", "complete "])
         }
@@ -181,7 +181,7 @@ import Testing
             var request = URLRequest(url: try stage.url("/post"))
             request.httpMethod = "POST"
             stage.session.uploadTask(withStreamedRequest: request).resume()
-            await delegate.log.has("complete")
+            await delegate.log.wait(for: "complete")
             let entries = delegate.log.entries.filter { $0 != "caching" }
             #expect(entries == ["stream", "response", "data", "complete "])
         }
@@ -196,7 +196,7 @@ import Testing
             let task = stage.session.dataTask(with: try stage.url("/get"))
             task.delegate = Neither()
             task.resume()
-            await delegate.log.has("complete")
+            await delegate.log.wait(for: "complete")
             let entries = delegate.log.entries.filter { $0 != "caching" }
             #expect(entries == ["response", "data", "complete "])
         }
@@ -229,10 +229,10 @@ import Testing
         try await withStage(delegate: delegate, over: spoken) { stage in
             let task = stage.session.dataTask(with: try stage.url("/get"))
             task.resume()
-            await delegate.log.has("asked")
+            await delegate.log.wait(for: "asked")
             task.cancel()
-            await delegate.log.has("cancelled")
-            await delegate.log.has("complete \(URLError.cancelled.rawValue)")
+            await delegate.log.wait(for: "cancelled")
+            await delegate.log.wait(for: "complete \(URLError.cancelled.rawValue)")
         }
     }
 

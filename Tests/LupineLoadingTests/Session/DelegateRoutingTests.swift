@@ -147,19 +147,19 @@ struct DelegateRoutingTests {
     @Test(arguments: rows)
     func challenge(_ row: Row) async {
         let log = CallLog()
-        let stand = LoadStand()
-        let session = stand.session(delegate(row.session, log))
+        let loads = ScriptedLoadSource()
+        let session = loads.session(delegate(row.session, log))
         let task = session.dataTask(with: someURL())
         task.delegate =
             row.own == .taskLevel
             ? TaskLevel(log, "own") : delegate(row.own, log) as? any URLSessionTaskDelegate
         task.resume()
-        let load = await stand.load()
+        let load = await loads.load()
         let challenge = URLAuthenticationChallenge(
             space: URLProtectionSpace(
                 host: "localhost", port: 80, protocol: "http", realm: nil, authenticationMethod: row.method),
             credential: nil, failures: 0, response: nil)
-        let answers = Noted(0)
+        let answers = LockedValue(0)
         let answer = await withCheckedContinuation { continuation in
             load.client.driverChallenged(challenge) { disposition, credential in
                 answers.update { $0 += 1 }
@@ -194,15 +194,15 @@ struct DelegateRoutingTests {
             }
         }
         let log = CallLog()
-        let stand = LoadStand()
-        let session = stand.session(NotingDelegate(log))
+        let loads = ScriptedLoadSource()
+        let session = loads.session(RecordingDelegate(log))
         let task = session.dataTask(with: someURL())
         task.delegate = Own(log)
-        await log.has("created")
+        await log.wait(for: "created")
         task.resume()
-        task.delegate = NotingDelegate(log, name: "late ")
-        await stand.load().answer("hello")
-        await log.has("complete")
+        task.delegate = RecordingDelegate(log, name: "late ")
+        await loads.load().answer("hello")
+        await log.wait(for: "complete")
         #expect(
             log.entries == ["created 1", "response 200", "own data", "metrics", "complete nil"],
             "a delegate that is set after the first resume does not count")
@@ -212,14 +212,14 @@ struct DelegateRoutingTests {
     @Test("[U-5.8] one object as both delegates is called once")
     func bothInOne() async {
         let log = CallLog()
-        let stand = LoadStand()
-        let delegate = NotingDelegate(log)
-        let session = stand.session(delegate)
+        let loads = ScriptedLoadSource()
+        let delegate = RecordingDelegate(log)
+        let session = loads.session(delegate)
         let task = session.dataTask(with: someURL())
         task.delegate = delegate
         task.resume()
-        await stand.load().answer("hello")
-        await log.has("complete")
+        await loads.load().answer("hello")
+        await log.wait(for: "complete")
         #expect(log.entries == ["created 1", "response 200", "data hello", "metrics", "complete nil"])
         session.invalidateAndCancel()
     }
@@ -229,8 +229,8 @@ struct DelegateRoutingTests {
     )
     func cancelledChallenge() async {
         final class Mute: NSObject, URLSessionTaskDelegate {
-            let handler = Noted<(@Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void)?>(
-                nil)
+            typealias Handler = @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+            let handler = LockedValue<Handler?>(nil)
             let log = CallLog()
             func urlSession(
                 _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
@@ -247,11 +247,11 @@ struct DelegateRoutingTests {
             }
         }
         let delegate = Mute()
-        let stand = LoadStand()
-        let session = stand.session(delegate)
+        let loads = ScriptedLoadSource()
+        let session = loads.session(delegate)
         let task = session.dataTask(with: someURL())
         task.resume()
-        let load = await stand.load()
+        let load = await loads.load()
         let challenge = URLAuthenticationChallenge(
             space: URLProtectionSpace(
                 host: "localhost", port: 80, protocol: "http", realm: nil,
@@ -259,9 +259,9 @@ struct DelegateRoutingTests {
             credential: nil, failures: 0, response: nil)
         let answers = CallLog()
         load.client.driverChallenged(challenge) { disposition, _ in answers.add("\(disposition)") }
-        await delegate.log.has("asked")
+        await delegate.log.wait(for: "asked")
         task.cancel()
-        await delegate.log.has("complete")
+        await delegate.log.wait(for: "complete")
         delegate.handler.value?(.useCredential, nil)
         // Breaks a cycle: the handler holds the task, and the task's session the delegate that holds the handler.
         delegate.handler.set(nil)

@@ -35,10 +35,10 @@ struct ExchangeRuleTests {
             let bridged = (request as NSURLRequest) as URLRequest
             #expect(URLProtocol.property(forKey: "key", in: bridged) as? String == "value")
             let task = stage.session.dataTask(with: bridged)
-            let delegate = NotingDelegate()
+            let delegate = RecordingDelegate()
             task.delegate = delegate
             task.resume()
-            await delegate.log.has("complete nil")
+            await delegate.log.wait(for: "complete nil")
             for seen in [task.originalRequest, task.currentRequest] {
                 let seen = try #require(seen)
                 #expect(URLProtocol.property(forKey: "key", in: seen) as? String == "value")
@@ -51,7 +51,7 @@ struct ExchangeRuleTests {
         "[U-7.14] uploads leave nothing to go on from, and no data makes one go on",
         arguments: [false, true], Spoken.allCases)
     func uploadsStartAnew(_ hasHandler: Bool, over spoken: Spoken) async throws {
-        let delegate = NotingDelegate()
+        let delegate = RecordingDelegate()
         try await withStage(delegate: delegate, over: spoken) { stage in
             let ended = Gate()
             let task =
@@ -66,7 +66,7 @@ struct ExchangeRuleTests {
             if hasHandler {
                 await ended.wait()
             } else {
-                await delegate.log.has("complete \(URLError.Code.unsupportedURL.rawValue)")
+                await delegate.log.wait(for: "complete \(URLError.Code.unsupportedURL.rawValue)")
             }
         }
     }

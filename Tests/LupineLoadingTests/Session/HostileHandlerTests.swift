@@ -160,8 +160,8 @@ struct HostileHandlerTests {
     func callsBack(_ handler: Handler, _ deed: Deed) async throws {
         try await withStage { stage in
             let (called, more) = (Gate(), Gate())
-            let calls = Noted(0)
-            let begun = Noted<URLSessionTask?>(nil)
+            let calls = LockedValue(0)
+            let begun = LockedValue<URLSessionTask?>(nil)
             let other = try stage.url("/get")
             let task = try handler.begin(stage) {
                 LupineLoading.assertNoLockIsHeld()

@@ -86,8 +86,8 @@ struct HostileLookTests {
     func curiousResponse(_ way: Way) async throws {
         let stage = CacheStage()
         let cache = stage.cache()
-        let looks = Noted(0)
-        let known = Noted<[URLSessionTask]>([])
+        let looks = LockedValue(0)
+        let known = LockedValue<[URLSessionTask]>([])
         let look: @Sendable () -> Void = {
             looks.update { $0 += 1 }
             for task in known.value {
@@ -95,7 +95,7 @@ struct HostileLookTests {
             }
             _ = (cache.currentMemoryUsage, cache.memoryCapacity)
         }
-        let (host, _) = EchoProtocol.stage { loading in
+        let (host, _) = ScriptedProtocol.register { loading in
             guard let url = loading.request.url,
                 let response = CuriousResponse(
                     url: url,
@@ -109,7 +109,7 @@ struct HostileLookTests {
             loading.finish()
         }
         let configuration = URLSessionConfiguration.ephemeral
-        configuration.protocolClasses = [EchoProtocol.self]
+        configuration.protocolClasses = [ScriptedProtocol.self]
         configuration.urlCache = cache
         let (ends, end) = AsyncStream<Void>.makeStream()
         let session = URLSession(
@@ -140,7 +140,7 @@ struct HostileLookTests {
     func storedResponse(disk: Int) async throws {
         let stage = CacheStage()
         let cache = stage.cache(memory: 4000, disk: disk)
-        let looks = Noted(0)
+        let looks = LockedValue(0)
         let request = try CacheStage.request()
         let look: @Sendable () -> Void = {
             looks.update { $0 += 1 }
@@ -176,7 +176,7 @@ struct HostileLookTests {
                 .close))
         let url = try #require(URL(string: origin.url + "/stored"))
         let request = URLRequest(url: url)
-        let looks = Noted(0)
+        let looks = LockedValue(0)
         let response = try #require(
             CuriousResponse(
                 url: url, ["Cache-Control": "max-age=0", "ETag": "\"v1\""]
@@ -205,7 +205,7 @@ struct HostileLookTests {
     func waitingWrite() async throws {
         let stage = CacheStage()
         let cache = stage.cache()
-        let ends = Noted(0)
+        let ends = LockedValue(0)
         let gate = DispatchSemaphore(value: 0)
         StorageQueue.run { gate.wait() }
         do {
@@ -284,7 +284,7 @@ struct HostileLookTests {
         let stage = CacheStage()
         let cache = stage.cache()
         let url = try #require(URL(string: "http://h/curious"))
-        let looks = Noted(0)
+        let looks = LockedValue(0)
         let response = try #require(
             CuriousResponse(url: url, ["Cache-Control": "max-age=99"]) {
                 if StorageQueue.isCurrent { looks.update { $0 += 1 } }
@@ -304,15 +304,15 @@ struct HostileLookTests {
 
     @Test("[O-6] an error that the end of the time takes the place of may ask the task when it goes away")
     func replacedError() async throws {
-        let stand = LoadStand()
-        let delegate = NotingDelegate(onResponse: { _, _ in })
-        let session = stand.session(delegate)
+        let loads = ScriptedLoadSource()
+        let delegate = RecordingDelegate(onResponse: { _, _ in })
+        let session = loads.session(delegate)
         let task = session.dataTask(with: someURL())
         task.resume()
-        let load = await stand.load()
+        let load = await loads.load()
         load.respond()
-        await delegate.log.has("response 200")
-        let end = Noted<ObjectIdentifier?>(nil)
+        await delegate.log.wait(for: "response 200")
+        let end = LockedValue<ObjectIdentifier?>(nil)
         load.client.driverEnded(
             PartingError { [unowned task] in
                 _ = (task.state, task.error)
@@ -322,9 +322,9 @@ struct HostileLookTests {
         #expect(end.value == nil, "the delegate has not answered")
         // Stands for an event loop, where the timer of a load fires: the `deinit` of the program's error does not run there.
         let loop = Self.ring(load)
-        await delegate.log.has("parted")
+        await delegate.log.wait(for: "parted")
         #expect(end.value != loop)
-        await delegate.log.has("complete -1001")
+        await delegate.log.wait(for: "complete -1001")
         session.invalidateAndCancel()
     }
 
@@ -336,8 +336,8 @@ struct HostileLookTests {
             let parting: Parting
             init(_ parting: Parting) { self.parting = parting }
         }
-        let stand = LoadStand()
-        let session = stand.session(nil)
+        let loads = ScriptedLoadSource()
+        let session = loads.session(nil)
         let (ends, end) = AsyncStream<Void>.makeStream()
         func start() -> URLSessionTask {
             let parting = Parting { end.yield() }
@@ -354,7 +354,7 @@ struct HostileLookTests {
             return task
         }
         let task = start()
-        await stand.load().end()
+        await loads.load().end()
         var ended = ends.makeAsyncIterator()
         await ended.next()
         #expect(task.state == .completed && task.delegate == nil)
@@ -363,7 +363,7 @@ struct HostileLookTests {
 
     /// An executor that runs jobs on a queue, and calls `act` once before.
     private final class Meddler: TaskExecutor {
-        let act = Noted<(@Sendable () -> Void)?>(nil)
+        let act = LockedValue<(@Sendable () -> Void)?>(nil)
         private let queue = DispatchQueue(label: "meddler")
 
         func enqueue(_ job: consuming ExecutorJob) {
@@ -378,14 +378,14 @@ struct HostileLookTests {
     @Test(
         "[U-4.7] who awaits a task hears at once, and a handler that comes meanwhile is called on the queue")
     func awaitedHandler() async throws {
-        let stand = LoadStand()
-        let session = stand.session(nil)
+        let loads = ScriptedLoadSource()
+        let session = loads.session(nil)
         let meddler = Meddler()
         let request = URLRequest(url: someURL())
         let upload = Task(executorPreference: meddler) {
             try await session.upload(for: request, from: Data("a".utf8)).0
         }
-        let load = await stand.load()
+        let load = await loads.load()
         let task = try #require(await session.allTasks.first as? URLSessionUploadTask)
         let (calls, call) = AsyncStream<ObjectIdentifier>.makeStream()
         load.respond()
@@ -433,7 +433,7 @@ struct HostileLookTests {
 
     /// Fires the load's timer on this thread, and returns the thread.
     private static func ring(_ load: ScriptedLoad) -> ObjectIdentifier {
-        load.ring()
+        load.fireTimeout()
         return thread
     }
 
@@ -445,7 +445,7 @@ struct HostileLookTests {
         arguments: Forgetting.allCases)
     func forgottenEvaluator(_ forgetting: Forgetting) async throws {
         let storage = HTTPCookieStorage(file: nil)
-        let ends = Noted(0)
+        let ends = LockedValue(0)
         let url = try #require(URL(string: "https://h.example/"))
         func cookie(_ name: String) throws -> HTTPCookie {
             try #require(

@@ -34,7 +34,7 @@ struct LupineOptionsSessionTests {
         let configuration = URLSessionConfiguration.ephemeral { $0.lupine.localBinding = "127.0.0.4" }
         try await withStage(configuration: configuration, delegate: delegate, over: spoken) { stage in
             stage.session.dataTask(with: try stage.url("/status/204", host: "no.such.name.test")).resume()
-            await delegate.log.has("complete nil")
+            await delegate.log.wait(for: "complete nil")
             let hop = try #require(delegate.metrics.withLock { $0 }?.transactionMetrics.last)
             #expect(hop.localAddress == "127.0.0.4" && hop.remoteAddress == "127.0.0.1")
         }
@@ -72,7 +72,7 @@ struct LupineOptionsSessionTests {
         try await withStage(plan, configuration: .ephemeral, delegate: delegate) { stage in
             let task = stage.session.dataTask(with: try stage.url("/"))
             task.resume()
-            await delegate.log.has("complete nil")
+            await delegate.log.wait(for: "complete nil")
             let wire = try #require(task.response as? HTTPURLResponse).lupine
             #expect(wire.version == "HTTP/1.0" && wire.reason == "Odd one")
             #expect(
@@ -151,7 +151,7 @@ struct LupineOptionsSessionTests {
         let configuration = URLSessionConfiguration.ephemeral { $0.lupine.receiveRate = 4000 }
         try await withStage(configuration: configuration, delegate: delegate, over: spoken) { stage in
             stage.session.dataTask(with: try stage.url("/bytes/3000")).resume()
-            await delegate.log.has("complete nil")
+            await delegate.log.wait(for: "complete nil")
             let pieces = delegate.pieces.withLock { $0 }
             #expect(pieces.reduce(0, +) == 3000)
             #expect(pieces.allSatisfy { $0 <= 1000 }, "a quarter of a second's worth at once: \(pieces)")
@@ -168,7 +168,7 @@ struct LupineOptionsSessionTests {
             request.httpMethod = "PUT"
             let task = stage.session.uploadTask(with: request, from: Data(repeating: 1, count: 100_000))
             task.resume()
-            await delegate.log.has("complete nil")
+            await delegate.log.wait(for: "complete nil")
             #expect(task.countOfBytesSent > 0 && task.countOfBytesSent < 100_000)
         }
     }
@@ -300,7 +300,7 @@ struct LupineOptionsSessionTests {
         try await withStage(serving: serving, configuration: configuration, delegate: delegate) { stage in
             stage.session.dataTask(with: try stage.url("/status/204", host: "good.test", scheme: "https"))
                 .resume()
-            await delegate.log.has("complete nil")
+            await delegate.log.wait(for: "complete nil")
             let hop = try #require(delegate.metrics.withLock { $0 }?.transactionMetrics.last)
             #expect(hop.negotiatedTLSProtocolVersion == .TLSv13)
             #expect(hop.negotiatedTLSCipherSuite == .CHACHA20_POLY1305_SHA256)

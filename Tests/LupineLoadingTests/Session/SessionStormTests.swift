@@ -36,7 +36,7 @@ struct SessionStormTests {
         configuration.timeoutIntervalForResource = 20
         configuration.lupine.httpVersions = spoken.versions
         let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
-        let handled = Noted<[Int: Int]>([:])
+        let handled = LockedValue<[Int: Int]>([:])
         var tasks: [URLSessionTask] = []
         for number in 1...300 {
             let path = Self.paths.randomElement(using: &random) ?? "/get"
@@ -117,8 +117,8 @@ struct SessionStormTests {
 
 /// A delegate that records how each task ends, and the calls after that.
 private final class StormDelegate: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate {
-    let ends = Noted<[Int: [String]]>([:])
-    let early = Noted<[String]>([])
+    let ends = LockedValue<[Int: [String]]>([:])
+    let early = LockedValue<[String]>([])
     let invalid = StormGate()
 
     private func calls(_ task: URLSessionTask, _ what: String) {
@@ -158,7 +158,7 @@ private final class StormDelegate: NSObject, URLSessionDataDelegate, URLSessionD
 
 /// A gate that opens once.
 private final class StormGate: Sendable {
-    private let state = Noted<(isOpen: Bool, waiting: [CheckedContinuation<Void, Never>])>((false, []))
+    private let state = LockedValue<(isOpen: Bool, waiting: [CheckedContinuation<Void, Never>])>((false, []))
 
     func open() {
         state.update { state in

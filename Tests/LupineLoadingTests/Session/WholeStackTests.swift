@@ -71,11 +71,11 @@ struct WholeStackTests {
     @Test(
         "[U-5.1, U-5.7, T-7] a redirected load, as a delegate hears of it", arguments: Spoken.allCases)
     func delegate(_ spoken: Spoken) async throws {
-        let delegate = NotingDelegate()
+        let delegate = RecordingDelegate()
         try await withSession(over: spoken, delegate) { session, origin in
             let task = session.dataTask(with: try url(origin, "/redirect/1"))
             task.resume()
-            await delegate.log.has("complete")
+            await delegate.log.wait(for: "complete")
             let entries = delegate.log.entries.map { $0.hasPrefix("data") ? "data" : $0 }
             #expect(
                 entries.filter { !$0.hasPrefix("caches") } == [
@@ -122,10 +122,10 @@ struct WholeStackTests {
                 code: .cannotConnectToHost),
         ], Spoken.allCases)
     func failures(_ row: Failure, _ spoken: Spoken) async throws {
-        let delegate = NotingDelegate()
+        let delegate = RecordingDelegate()
         try await withSession(over: spoken, delegate) { session, _ in
             session.dataTask(with: try #require(URL(string: row.url))).resume()
-            await delegate.log.has("complete")
+            await delegate.log.wait(for: "complete")
             #expect(delegate.log.entries == ["created 1", "metrics", "complete \(row.code.rawValue)"])
         }
     }
@@ -134,13 +134,13 @@ struct WholeStackTests {
         "[U-6.6] an error names the address, and says that it is a cancellation",
         arguments: Spoken.allCases)
     func cancelled(_ spoken: Spoken) async throws {
-        let delegate = NotingDelegate()
+        let delegate = RecordingDelegate()
         try await withSession(over: spoken, delegate) { session, origin in
             let task = session.dataTask(with: try url(origin, "/infinite"))
             task.resume()
-            await delegate.log.has("data")
+            await delegate.log.wait(for: "data")
             task.cancel()
-            await delegate.log.has("complete")
+            await delegate.log.wait(for: "complete")
             let error = try #require(task.error as? URLError)
             #expect(error.code == .cancelled)
             #expect(error.failingURL == task.originalRequest?.url)
@@ -151,18 +151,18 @@ struct WholeStackTests {
 
     @Test("[U-6.4] a task that is suspended stands still and goes on", arguments: Spoken.allCases)
     func suspended(_ spoken: Spoken) async throws {
-        let delegate = NotingDelegate()
+        let delegate = RecordingDelegate()
         try await withSession(over: spoken, delegate) { session, origin in
             let task = session.dataTask(with: try url(origin, "/infinite"))
             task.resume()
-            await delegate.log.has("data")
+            await delegate.log.wait(for: "data")
             task.suspend()
             #expect(task.state == .suspended)
             let before = delegate.log.entries.count
             task.resume()
-            await delegate.log.has("data", count: before + 10)
+            await delegate.log.wait(for: "data", count: before + 10)
             task.cancel()
-            await delegate.log.has("complete -999")
+            await delegate.log.wait(for: "complete -999")
         }
     }
 
@@ -192,12 +192,12 @@ struct WholeStackTests {
         "[U-4.3] invalidation in the middle of loads tells of each of them, then of itself",
         arguments: Spoken.allCases)
     func invalidation(_ spoken: Spoken) async throws {
-        let delegate = NotingDelegate()
+        let delegate = RecordingDelegate()
         try await withSession(over: spoken, delegate) { session, origin in
             for _ in 0..<10 { session.dataTask(with: try url(origin, "/infinite")).resume() }
-            await delegate.log.has("data", count: 10)
+            await delegate.log.wait(for: "data", count: 10)
             session.invalidateAndCancel()
-            await delegate.log.has("invalid")
+            await delegate.log.wait(for: "invalid")
             #expect(delegate.log.entries.count { $0 == "complete -999" } == 10)
             #expect(delegate.log.entries.count { $0 == "metrics" } == 10)
             #expect(delegate.log.entries.last == "invalid true")
@@ -326,7 +326,7 @@ struct WholeStackTests {
         let delegate = Saving()
         try await withSession(over: spoken, delegate) { session, origin in
             session.dataTask(with: try url(origin, "/bytes/100000")).resume()
-            await delegate.log.has("complete")
+            await delegate.log.wait(for: "complete")
             #expect(
                 delegate.log.entries == ["response 1", "become 1 1", "file 100000", "complete true true"])
         }

@@ -27,13 +27,13 @@ struct BecomeStreamTests {
         let result: Result<Void, any Error>
         do {
             session.dataTask(with: try #require(URL(string: origin.url + path))).resume()
-            await delegate.log.has("become")
+            await delegate.log.wait(for: "become")
             result = .success(
                 try await body(try #require(delegate.become.value), delegate, origin))
         } catch { result = .failure(error) }
         delegate.become.set(nil)
         session.invalidateAndCancel()
-        await delegate.log.has("invalid")
+        await delegate.log.wait(for: "invalid")
         await origin.shutdown()
         try result.get()
     }
@@ -57,7 +57,7 @@ struct BecomeStreamTests {
                 ofMinLength: 300_001, maxLength: 400_000, timeout: 0)
             let whole = try await content(origin, "/bytes/300000?seed=3", over: spoken)
             #expect(data == whole && isAtEnd)
-            await delegate.log.has("complete")
+            await delegate.log.wait(for: "complete")
             #expect(
                 delegate.log.entries.filter { $0 != "read closed" } == [
                     "response", "become 1 1", "metrics 1", "complete nil",
@@ -76,7 +76,7 @@ struct BecomeStreamTests {
         let configuration = DriverLoad.configuration { $0.lupine.httpVersions = spoken.versions }
         let session = URLSession(configuration: configuration)
         let url = try #require(URL(string: origin.url + "/get"))
-        let made = Noted<URLSessionTask?>(nil)
+        let made = LockedValue<URLSessionTask?>(nil)
         await withCheckedContinuation { (ended: CheckedContinuation<Void, Never>) in
             let task = session.dataTask(with: url) { _, _, _ in ended.resume() }
             made.set(task)
@@ -104,7 +104,7 @@ struct BecomeStreamTests {
         let url = try #require(URL(string: origin.url + "/bytes/2"))
         for count in 1...50 {
             session.dataTask(with: url).resume()
-            await reads.log.has("end", count: count)
+            await reads.log.wait(for: "end", count: count)
         }
         #expect(reads.log.entries == (0..<50).flatMap { _ in ["2", "end"] })
         session.invalidateAndCancel()
@@ -145,8 +145,8 @@ struct BecomeStreamTests {
                 delegate.log.add("read \((error as? URLError)?.code.rawValue ?? 0)")
             }
             task.cancel()
-            await delegate.log.has("complete -999")
-            await delegate.log.has("read -999")
+            await delegate.log.wait(for: "complete -999")
+            await delegate.log.wait(for: "read -999")
         }
     }
 
@@ -154,7 +154,7 @@ struct BecomeStreamTests {
     func closed(over spoken: Spoken) async throws {
         try await become("/infinite", over: spoken) { task, delegate, _ in
             task.closeRead()
-            await delegate.log.has("complete nil")
+            await delegate.log.wait(for: "complete nil")
             #expect(await task.failureOfReading() == .networkConnectionLost)
         }
     }
@@ -163,7 +163,7 @@ struct BecomeStreamTests {
     func fails(over spoken: Spoken) async throws {
         try await become("/infinite", over: spoken) { task, delegate, _ in
             task.startSecureConnection()
-            await delegate.log.has("complete -1200")
+            await delegate.log.wait(for: "complete -1200")
             #expect(await task.failureOfReading() == .secureConnectionFailed)
         }
     }
@@ -176,7 +176,7 @@ struct BecomeStreamTests {
             configuration: DriverLoad.configuration { $0.lupine.httpVersions = .http2 }, delegate: becoming,
             delegateQueue: nil)
         session.dataTask(with: try #require(URL(string: origin.url + "/infinite"))).resume()
-        await becoming.log.has("become")
+        await becoming.log.wait(for: "become")
         let stream = try #require(becoming.become.value)
         _ = try await stream.readData(ofMinLength: 100_000, maxLength: 100_000, timeout: 0)
         let url = try #require(URL(string: origin.url + "/bytes/3000000"))
@@ -187,10 +187,10 @@ struct BecomeStreamTests {
         #expect(try await stream.readData(ofMinLength: 1, maxLength: 1, timeout: 0).0?.count == 1)
         #expect(origin.counts.connectionsAccepted == 1)
         stream.cancel()
-        await becoming.log.has("complete -999")
+        await becoming.log.wait(for: "complete -999")
         becoming.become.set(nil)
         session.invalidateAndCancel()
-        await becoming.log.has("invalid")
+        await becoming.log.wait(for: "invalid")
         await origin.shutdown()
     }
 }

@@ -25,7 +25,7 @@ struct CapturedStreamsTests {
             if isSecure { task.startSecureConnection() }
             task.resume()
             task.captureStreams()
-            await stage.log.has("complete nil")
+            await stage.log.wait(for: "complete nil")
             #expect(
                 stage.log.entries.filter { !$0.hasPrefix("challenge") } == [
                     "streams", "metrics 0", "complete nil",
@@ -73,7 +73,7 @@ struct CapturedStreamsTests {
             let task = stage.task()
             task.resume()
             task.captureStreams()
-            await stage.log.has("streams")
+            await stage.log.wait(for: "streams")
             stage.delegate.streams.set(nil)
             await stage.origin.gate("end").wait()
         }
@@ -86,7 +86,7 @@ struct CapturedStreamsTests {
             let task = stage.task()
             task.resume()
             task.captureStreams()
-            await stage.log.has("streams")
+            await stage.log.wait(for: "streams")
             let streams = try #require(stage.delegate.streams.value)
             let came: [[UInt8]?] = await withCheckedContinuation { continuation in
                 DispatchQueue.global().async {

@@ -55,7 +55,7 @@ struct StreamStage {
                 try await body(StreamStage(session: session, origin: origin, delegate: delegate)))
         } catch { result = .failure(error) }
         session.invalidateAndCancel()
-        await delegate.log.has("invalid")
+        await delegate.log.wait(for: "invalid")
         await origin.shutdown()
         try result.get()
     }
@@ -64,8 +64,8 @@ struct StreamStage {
 /// A delegate that records every call of a stream task, and answers challenges.
 final class StreamDelegate: NSObject, URLSessionStreamDelegate, URLSessionDataDelegate {
     let log = CallLog()
-    let streams = Noted<UncheckedSendable<(InputStream, OutputStream)>?>(nil)
-    let become = Noted<URLSessionStreamTask?>(nil)
+    let streams = LockedValue<UncheckedSendable<(InputStream, OutputStream)>?>(nil)
+    let become = LockedValue<URLSessionStreamTask?>(nil)
     private let answer: StreamStage.Answer?
 
     init(_ answer: StreamStage.Answer? = nil) { self.answer = answer }

@@ -25,7 +25,7 @@ struct StreamTaskTests {
             #expect(text2 == "bye.")
             let text3 = try await task.text()
             #expect(text3 == ".")
-            await stage.log.has("complete")
+            await stage.log.wait(for: "complete")
             #expect(stage.log.entries == ["write closed", "read closed", "metrics 0", "complete nil"])
             #expect(task.countOfBytesSent == 5 && task.countOfBytesReceived == 8)
             #expect(await task.failureOfWriting() == .networkConnectionLost)
@@ -62,7 +62,7 @@ struct StreamTaskTests {
                 note("read \(String(decoding: data ?? Data(), as: UTF8.self)) \(isAtEnd)")
             }
             task.resume()
-            await log.has("complete")
+            await log.wait(for: "complete")
             let entries = log.entries
             #expect(
                 entries.filter { $0 != "read closed" } == [
@@ -82,7 +82,7 @@ struct StreamTaskTests {
             try await task.write("last")
             task.stopSecureConnection()
             await stage.origin.gate("bye").wait()
-            await stage.log.has("complete nil")
+            await stage.log.wait(for: "complete nil")
             #expect(await task.failureOfReading() == .networkConnectionLost)
         }
     }
@@ -108,7 +108,7 @@ struct StreamTaskTests {
                 return
             }
             #expect(await task.failureOfWriting() == .serverCertificateUntrusted)
-            await stage.log.has("complete")
+            await stage.log.wait(for: "complete")
             let error = try #require(task.error as? URLError)
             #expect(error.code == .serverCertificateUntrusted && error.failureURLPeerTrust != nil)
             #expect(stage.log.entries.suffix(2) == ["metrics 0", "complete -1202"])
@@ -152,7 +152,7 @@ struct StreamTaskTests {
             try await task.write("last")
             task.closeRead()
             task.closeWrite()
-            await stage.log.has("complete nil")
+            await stage.log.wait(for: "complete nil")
             stage.origin.gate("closed").open()
             await stage.origin.gate("all").wait()
         }
@@ -215,9 +215,9 @@ struct StreamTaskTests {
             }
             if stop.isResumed { task.resume() }
             if let gate = stop.gate { await stage.origin.gate(gate).wait() }
-            if let call = stop.call { await stage.log.has(call) }
+            if let call = stop.call { await stage.log.wait(for: call) }
             task.cancel()
-            await stage.log.has("complete")
+            await stage.log.wait(for: "complete")
             let entries = stage.log.entries.filter { !$0.hasPrefix("challenge") && !$0.hasPrefix("wrote") }
             #expect(entries == ["read 1 -999", "read 2 -999", "metrics 0", "complete -999"])
             if stop.writes > 1 { #expect(stage.log.entries.contains("wrote false")) }
@@ -237,7 +237,7 @@ struct StreamTaskTests {
             #expect(await task.failureOfWriting() == nil)
             #expect(await task.failureOfWriting(1 << 20) == nil)
             task.closeWrite()
-            await stage.log.has("complete")
+            await stage.log.wait(for: "complete")
             #expect(stage.log.entries == ["read closed", "write closed", "metrics 0", "complete -1001"])
         }
         try await StreamStage.run([.stall]) { stage in
@@ -254,7 +254,7 @@ struct StreamTaskTests {
             task.resume()
             try await task.write("x")
             #expect(await task.failureOfReading() == .networkConnectionLost)
-            await stage.log.has("complete -1005")
+            await stage.log.wait(for: "complete -1005")
             #expect(ClientSockets.count(to: stage.origin.port) == 0)
         }
     }
@@ -283,7 +283,7 @@ struct StreamTaskTests {
             let task = stage.session.streamTask(withHostName: row.host, port: row.port)
             task.resume()
             #expect(await task.failureOfReading() == row.code)
-            await stage.log.has("complete")
+            await stage.log.wait(for: "complete")
             #expect(stage.log.entries == ["metrics 0", "complete \(row.code.rawValue)"])
         }
     }

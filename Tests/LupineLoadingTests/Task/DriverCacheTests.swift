@@ -62,7 +62,7 @@ struct DriverCacheTests {
                 var request = try DriverLoad.request()
                 if !isConfigured { request.cachePolicy = policy }
                 let load = DriverLoad(request, script, context: context)
-                #expect(!load.client.hears { load.driver.start() })
+                #expect(!load.client.isCalled { load.driver.start() })
                 let notes = await load.ended()
                 #expect(script.hops.count == expected.hops, "\(what)")
                 #expect(String(decoding: notes.data, as: UTF8.self) == expected.text, "\(what)")
@@ -127,7 +127,7 @@ struct DriverCacheTests {
             let script = HopScript([])
             let context = Self.context(script, cache)
             let load = DriverLoad(request, script, context: context, .init(onlyQueues: onlyQueues))
-            let isInside = load.client.hears { load.driver.start() }
+            let isInside = load.client.isCalled { load.driver.start() }
             #expect(isInside == (onlyQueues && !isOwn), "\(onlyQueues) \(isOwn)")
             let notes = await load.ended()
             #expect(notes.data == Data("stored".utf8) && notes.failure == nil && notes.ends == 1)
@@ -370,7 +370,7 @@ struct DriverCacheTests {
         answers.caches = { _ in nil }
         let load = DriverLoad(try DriverLoad.request(), script, context: Self.context(script, cache), answers)
         load.driver.start()
-        await load.client.heard("caches")
+        await load.client.wait(for: "caches")
         #expect(load.client.notes.ends == 0)
         load.driver.cancel(URLError(.cancelled))
         let notes = await load.ended()
@@ -433,7 +433,7 @@ struct DriverCacheTests {
         let context = Self.context(script, cache)
         let load = DriverLoad(request, script, context: context, answers)
         load.driver.start()
-        await load.client.heard("data")
+        await load.client.wait(for: "data")
         load.driver.setSuspended(true)
         load.driver.resumeReading()
         #expect(load.client.notes.ends == 0)
@@ -461,7 +461,7 @@ struct DriverCacheTests {
         let script = HopScript([])
         let load = DriverLoad(try DriverLoad.request(), script, context: Self.context(script, cache), answers)
         load.driver.start()
-        await load.client.heard("response 200")
+        await load.client.wait(for: "response 200")
         load.driver.cancel(URLError(.cancelled))
         let notes = await load.ended()
         #expect(notes.error?.code == .cancelled && notes.data.isEmpty)

@@ -115,7 +115,7 @@ struct DriverLoad: Sendable {
     }
 
     func ended() async -> RecordingClient.Notes {
-        await client.heard("end")
+        await client.wait(for: "end")
         return client.notes
     }
 }

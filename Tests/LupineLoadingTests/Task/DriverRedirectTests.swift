@@ -30,7 +30,7 @@ struct DriverRedirectTests {
             var request = try DriverLoad.request()
             row.change(&request)
             let load = DriverLoad(request, HopScript([]))
-            #expect(!load.client.hears { load.driver.start() }, "\(row.what)")
+            #expect(!load.client.isCalled { load.driver.start() }, "\(row.what)")
             let notes = await load.ended()
             #expect(notes.error?.code == row.code, "\(row.what)")
             #expect(notes.log == ["end"] && notes.metrics?.transactionMetrics.isEmpty == true)
@@ -40,7 +40,7 @@ struct DriverRedirectTests {
     @Test("[U-6.5, T-1] cancelled before the start, and while it runs")
     func cancelled() async throws {
         let early = DriverLoad(try DriverLoad.request(), HopScript([.status(200)]))
-        #expect(!early.client.hears { early.driver.cancel(URLError(.cancelled)) })
+        #expect(!early.client.isCalled { early.driver.cancel(URLError(.cancelled)) })
         early.driver.start()
         let notes = await early.ended()
         #expect(
@@ -50,7 +50,7 @@ struct DriverRedirectTests {
 
         let running = DriverLoad(try DriverLoad.request(), HopScript([.silence]))
         running.driver.start()
-        #expect(!running.client.hears { running.driver.cancel(URLError(.cancelled)) })
+        #expect(!running.client.isCalled { running.driver.cancel(URLError(.cancelled)) })
         running.driver.cancel(URLError(.timedOut))
         let later = await running.ended()
         #expect(
@@ -194,9 +194,9 @@ struct DriverRedirectTests {
     @Test("[U-10.5] where http may not follow https, the program's own answer may not lead there either")
     func insecureAnswers() async throws {
         for isProtocol in [false, true] {
-            var goes = ScriptedAnswer()
-            goes.goesTo = try DriverLoad.request("http://h/b")
-            let script = HopScript([isProtocol ? goes : .redirect("/b")], isTransaction: !isProtocol)
+            var redirecting = ScriptedAnswer()
+            redirecting.protocolRedirect = try DriverLoad.request("http://h/b")
+            let script = HopScript([isProtocol ? redirecting : .redirect("/b")], isTransaction: !isProtocol)
             let context = DriverLoad.context(
                 script, DriverLoad.configuration { $0.lupine.followsInsecureRedirects = false })
             var answers = RecordingClient.Answers()
@@ -277,7 +277,7 @@ struct DriverRedirectTests {
         answers.redirect = { _, _ in nil }
         let load = DriverLoad(try DriverLoad.request(), script, context: context, answers)
         load.driver.start()
-        await load.client.heard("redirect 302")
+        await load.client.wait(for: "redirect 302")
         time.advance(by: .seconds(9))
         #expect(load.client.notes.ends == 0)
         time.advance(by: .seconds(1))
@@ -298,7 +298,7 @@ struct DriverRedirectTests {
         let script = HopScript([.redirect("/b"), .status(200)])
         let load = DriverLoad(try DriverLoad.request(), script, answers)
         load.driver.start()
-        await load.client.heard("redirect 302")
+        await load.client.wait(for: "redirect 302")
         let reply = try #require(load.client.takeRedirectReplies().first)
         reply(try DriverLoad.request("http://h/c"))
         reply(nil)
@@ -322,9 +322,9 @@ struct DriverRedirectTests {
 
     @Test("[U-17.6] a protocol's redirect is asked about, and followed by another hop")
     func protocolRedirects() async throws {
-        var goes = ScriptedAnswer()
-        goes.goesTo = try DriverLoad.request("http://h/b")
-        let script = HopScript([goes, .status(200)], isTransaction: false)
+        var redirecting = ScriptedAnswer()
+        redirecting.protocolRedirect = try DriverLoad.request("http://h/b")
+        let script = HopScript([redirecting, .status(200)], isTransaction: false)
         let notes = await DriverLoad(try DriverLoad.request(), script).run()
         #expect(notes.log == ["sends", "redirect 302", "sends", "response 200", "caches", "end"])
         #expect(script.hops.first?.wasSkipped == true && notes.metrics?.redirectCount == 1)
@@ -332,12 +332,13 @@ struct DriverRedirectTests {
         var answers = RecordingClient.Answers()
         answers.redirect = { _, _ in .some(nil) }
         let refused = await DriverLoad(
-            try DriverLoad.request(), HopScript([goes], isTransaction: false), answers
+            try DriverLoad.request(), HopScript([redirecting], isTransaction: false), answers
         ).run()
         #expect(refused.log == ["sends", "redirect 302", "response 302", "end"] && refused.error == nil)
 
-        let endless = await DriverLoad(try DriverLoad.request(), HopScript([goes], isTransaction: false))
-            .run()
+        let endless = await DriverLoad(
+            try DriverLoad.request(), HopScript([redirecting], isTransaction: false)
+        ).run()
         #expect(endless.error?.code == .httpTooManyRedirects && endless.metrics?.redirectCount == 20)
     }
 
@@ -349,12 +350,12 @@ struct DriverRedirectTests {
         let load = DriverLoad(try DriverLoad.request(), script, answers)
         load.driver.setPriority(0.25)
         load.driver.start()
-        await load.client.heard("redirect 302")
+        await load.client.wait(for: "redirect 302")
         load.driver.setSuspended(true)
         load.driver.setPriority(0.75)
         #expect(script.hops.first?.isSuspended == true && script.hops.first?.priority == 0.75)
         load.client.takeRedirectReplies().first?(try DriverLoad.request("http://h/b"))
-        await script.made(2)
+        await script.waitForHops(2)
         let hop = try #require(script.hops.last)
         #expect(hop.request.priority == 0.75)
         // The priority is passed on after the hop was created.

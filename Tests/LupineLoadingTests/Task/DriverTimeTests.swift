@@ -70,7 +70,7 @@ struct DriverTimeTests {
             script, DriverLoad.configuration { $0.timeoutIntervalForResource = 10 }, clock: time.clock)
         let load = DriverLoad(try DriverLoad.request(), script, context: context)
         load.driver.start()
-        await script.made(1)
+        await script.waitForHops(1)
         #expect(time.alarms == 0, "nobody needs a timer while a hop has one")
         load.driver.setSuspended(true)
         #expect(time.alarms == 1)
@@ -94,7 +94,7 @@ struct DriverTimeTests {
             network: network.watch(saysSoAtOnce: saysSoAtOnce))
         let load = DriverLoad(try DriverLoad.request(), script, context: context)
         load.driver.start()
-        await load.client.heard("waits")
+        await load.client.wait(for: "waits")
         while load.client.notes.ends == 0 {
             network.change()
             await Task.yield()
@@ -133,7 +133,7 @@ struct DriverTimeTests {
             }, clock: time.clock, network: network.watch())
         let load = DriverLoad(try DriverLoad.request(), script, context: context)
         load.driver.start()
-        await load.client.heard("waits")
+        await load.client.wait(for: "waits")
         while time.alarms == 0 { await Task.yield() }
         time.advance(by: .seconds(5))
         #expect(await load.ended().error?.code == .timedOut)

@@ -31,14 +31,14 @@ struct HostileCountTests {
         "[U-6.8] a progress whose total is more than a number holds is indeterminate, also as part of another",
         arguments: rows, [false, true])
     func announced(_ row: Row, isPart: Bool) async throws {
-        let stand = LoadStand()
-        let session = stand.session()
+        let loads = ScriptedLoadSource()
+        let session = loads.session()
         let task = session.uploadTask(with: URLRequest(url: someURL()), from: Data(count: row.sent))
         let whole = Progress(totalUnitCount: 3)
         if isPart { whole.addChild(task.progress, withPendingUnitCount: 1) }
         #expect(task.progress.isIndeterminate)
         task.resume()
-        let load = await stand.load()
+        let load = await loads.load()
         load.client.driverSent(total: Int64(row.sent), expected: Int64(row.sent))
         load.respond(["Content-Length": "\(row.length)"])
         #expect(task.progress.totalUnitCount == row.total)

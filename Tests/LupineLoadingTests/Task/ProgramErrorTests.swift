@@ -85,7 +85,7 @@ struct ProgramErrorTests {
     /// A delegate that records the end of its task.
     final class EndNote: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate, Sendable {
         private let ended = Gate()
-        private let error = Noted<(any Error)?>(nil)
+        private let error = LockedValue<(any Error)?>(nil)
 
         func end(of task: URLSessionTask) async -> (any Error)? {
             task.delegate = self
@@ -112,12 +112,12 @@ struct ProgramErrorTests {
         arguments: kinds, Form.allCases)
     func protocols(_ kind: Kind, _ form: Form) async throws {
         for isLate in [false, true] {
-            let (host, _) = EchoProtocol.stage { echo in
+            let (host, _) = ScriptedProtocol.register { loader in
                 if isLate {
-                    echo.respond(200)
-                    echo.load("the beginning")
+                    loader.respond(200)
+                    loader.load("the beginning")
                 }
-                echo.fail(kind.error)
+                loader.fail(kind.error)
             }
             let error = try await ProtocolSessionTests.withSession { session in
                 await form.load(try ProtocolSessionTests.request("http", host), in: session)
@@ -130,12 +130,12 @@ struct ProgramErrorTests {
     func conversions(_ kind: Kind) async throws {
         for disposition in [URLSession.ResponseDisposition.becomeDownload, .becomeStream] {
             let goOn = Gate()
-            let (host, _) = EchoProtocol.stage { echo in
-                echo.respond(200)
-                let echo = UncheckedSendable(echo)
+            let (host, _) = ScriptedProtocol.register { loader in
+                loader.respond(200)
+                let loader = UncheckedSendable(loader)
                 Task {
                     await goOn.wait()
-                    echo.value.fail(kind.error)
+                    loader.value.fail(kind.error)
                 }
             }
             let converter = Converter(disposition)
@@ -164,8 +164,8 @@ struct ProgramErrorTests {
         let disposition: URLSession.ResponseDisposition
         let converted = Gate()
         let ended = Gate()
-        let stream = Noted<URLSessionStreamTask?>(nil)
-        let error = Noted<(any Error)?>(nil)
+        let stream = LockedValue<URLSessionStreamTask?>(nil)
+        let error = LockedValue<(any Error)?>(nil)
 
         init(_ disposition: URLSession.ResponseDisposition) { self.disposition = disposition }
 
@@ -228,10 +228,10 @@ struct ProgramErrorTests {
 
     @Test("[U-6.5] a task that was cancelled completes as cancelled, whatever a protocol says to it")
     func cancelled() async throws {
-        let task = Noted<URLSessionTask?>(nil)
-        let (host, _) = EchoProtocol.stage { echo in
+        let task = LockedValue<URLSessionTask?>(nil)
+        let (host, _) = ScriptedProtocol.register { loader in
             task.value?.cancel()
-            echo.fail(OwnError())
+            loader.fail(OwnError())
         }
         let error = try await ProtocolSessionTests.withSession { session -> (any Error)? in
             let request = try ProtocolSessionTests.request("http", host)

@@ -11,9 +11,9 @@ import Testing
 struct TaskConsumerTests {
     /// A consumer that records what it gets.
     private final class Consumer: TaskConsumer {
-        let events = Noted<[String]>([])
+        let events = LockedValue<[String]>([])
         let ended = Gate()
-        let isAlone = Noted(true)
+        let isAlone = LockedValue(true)
         let limit: Int
 
         init(limit: Int = .max) { self.limit = limit }
@@ -34,7 +34,7 @@ struct TaskConsumerTests {
 
     /// A delegate that records what it gets.
     private final class Listener: NSObject, URLSessionDataDelegate, Sendable {
-        let events = Noted<[String]>([])
+        let events = LockedValue<[String]>([])
         let ended = Gate()
 
         func urlSession(

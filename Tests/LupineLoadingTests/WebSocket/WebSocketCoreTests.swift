@@ -68,7 +68,7 @@ struct WebSocketCoreTests {
     func manySends() async throws {
         let group = try EventLoopGroup(count: 1, name: "socket")
         let loop = group.loops[0]
-        let (core, jobs, heard) = (WebSocketCore(), Jobs(), Noted<[Int]>([]))
+        let (core, jobs, heard) = (WebSocketCore(), Jobs(), LockedValue<[Int]>([]))
         core.setPoster { jobs.add($0) }
         for index in 0..<5_000 {
             core.send(WebSocketMessage(.binary, [UInt8(truncatingIfNeeded: index)])) { error in

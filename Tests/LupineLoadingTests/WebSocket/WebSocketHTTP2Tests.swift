@@ -231,7 +231,7 @@ struct WebSocketHTTP2Tests {
     }
 
     @Test("[H-13.5] a stream that was refused once is opened again") func refusedOnce() async throws {
-        let count = Noted(0)
+        let count = LockedValue(0)
         try await withSession { session, origin in
             origin.route(
                 "GET", "/scripted",
@@ -319,7 +319,7 @@ private final class SocketNote: NSObject, URLSessionTaskDelegate {
     static func protocolName(of task: URLSessionTask, in session: URLSession) async -> String? {
         guard let note = session.delegate as? SocketNote else { return nil }
         let prefix = "\(task.taskIdentifier): "
-        await note.log.has(prefix)
+        await note.log.wait(for: prefix)
         return note.log.entries.first { $0.hasPrefix(prefix) }.map { String($0.dropFirst(prefix.count)) }
     }
 }

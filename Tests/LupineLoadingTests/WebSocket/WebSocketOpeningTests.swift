@@ -14,7 +14,7 @@ struct WebSocketOpeningTests {
         let origin = try LupineOrigin.Origin.start()
         let configuration = URLSessionConfiguration.ephemeral
         configuration.connectionProxyDictionary = [:]
-        let task = Noted<URLSessionTask?>(nil)
+        let task = LockedValue<URLSessionTask?>(nil)
         let session = URLSession(
             SessionCore(configuration, delegate: nil, queue: nil, isShared: false) { order, context, client in
                 // Runs on the connection's loop, after the server's answer and before the load handles it.
@@ -41,8 +41,8 @@ struct WebSocketOpeningTests {
 private final class Crossing: TaskLoad, TaskDriverClient {
     private let client: any TaskDriverClient
     private let upgrading: @Sendable () -> Void
-    private let driver = Noted<(any TaskLoad)?>(nil)
-    private let late = Noted<(isHeld: Bool, error: URLError?)>((false, nil))
+    private let driver = LockedValue<(any TaskLoad)?>(nil)
+    private let late = LockedValue<(isHeld: Bool, error: URLError?)>((false, nil))
 
     init(
         _ client: any TaskDriverClient, upgrading: @escaping @Sendable () -> Void,

@@ -90,7 +90,7 @@ struct WebSocketTaskTests {
                 protocols: ["other", "lupine"])
             #expect(text(try await task.receive()) == "0")
             #expect(text(try await task.receive()) == "1")
-            await delegate.log.has("complete")
+            await delegate.log.wait(for: "complete")
             #expect(
                 delegate.log.entries == [
                     "open lupine", "close 0 bye", "metrics \(spoken.switched)", "complete nil",
@@ -109,7 +109,7 @@ struct WebSocketTaskTests {
         let delegate = SocketDelegate()
         try await withSession(spoken, delegate) { session, origin in
             let task = try socket(session, origin, "?close=\(code)")
-            await delegate.log.has("complete")
+            await delegate.log.wait(for: "complete")
             let shown = code == 0 ? 1005 : code
             #expect(
                 delegate.log.entries == [
@@ -128,7 +128,7 @@ struct WebSocketTaskTests {
             #expect(text(try await task.receive()) == "first")
             task.send(.string("last")) { delegate.log.add("sent \($0 == nil)") }
             task.cancel(with: .goingAway, reason: Data(String(repeating: "é", count: 100).utf8))
-            await delegate.log.has("complete")
+            await delegate.log.wait(for: "complete")
             let reason = String(repeating: "é", count: 61)
             #expect(
                 delegate.log.entries == [
@@ -149,7 +149,7 @@ struct WebSocketTaskTests {
             #expect(text(try await task.receive()) == "first")
             task.suspend()
             task.cancel(with: .goingAway, reason: nil)
-            await delegate.log.has("complete")
+            await delegate.log.wait(for: "complete")
             #expect(
                 delegate.log.entries == [
                     "open -", "close 1001 -", "metrics \(spoken.switched)", "complete nil",
@@ -177,7 +177,7 @@ struct WebSocketTaskTests {
             case .sessionInvalidated: session.invalidateAndCancel()
             case .madeInInvalidSession: task.resume()
             }
-            await log.has("ping")
+            await log.wait(for: "ping")
             #expect(log.entries == ["receive -999", "send -999", "ping -999"])
             let late = await #expect(throws: URLError.self) { _ = try await task.receive() }
             #expect(late?.code == .cancelled)
@@ -198,7 +198,7 @@ struct WebSocketTaskTests {
                 }
             }
             task.cancel()
-            await delegate.log.has("complete")
+            await delegate.log.wait(for: "complete")
             #expect(
                 delegate.log.entries == [
                     "open -", "waiter -999", "metrics \(spoken.switched)", "complete -999",
@@ -217,7 +217,7 @@ struct WebSocketTaskTests {
             let task = session.webSocketTask(with: url)
             task.send(.string("queued")) { delegate.log.add("sent \(($0 as? URLError)?.code.rawValue ?? 0)") }
             task.resume()
-            await delegate.log.has("complete")
+            await delegate.log.wait(for: "complete")
             let status = path != "/get" ? 503 : spoken == .http1 ? 200 : 400
             #expect((task.response as? HTTPURLResponse)?.statusCode == status)
             #expect(delegate.log.entries == ["sent -1011", "metrics \(status)", "complete -1011"])
@@ -234,7 +234,7 @@ struct WebSocketTaskTests {
             origin.script("GET", "/drop", ScriptPlan(.close))
             let url = try #require(URL(string: "ws://127.0.0.1:\(origin.port)/drop"))
             session.webSocketTask(with: url).resume()
-            await delegate.log.has("complete")
+            await delegate.log.wait(for: "complete")
             #expect(delegate.log.entries.last == "complete -1011")
         }
     }
@@ -250,7 +250,7 @@ struct WebSocketTaskTests {
                             + "Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n\r\n"), .stall))
             let url = try #require(URL(string: "ws://127.0.0.1:\(origin.port)/foreign"))
             session.webSocketTask(with: url).resume()
-            await delegate.log.has("complete")
+            await delegate.log.wait(for: "complete")
             #expect(delegate.log.entries == ["metrics 101", "complete -1011"])
         }
     }
@@ -266,7 +266,7 @@ struct WebSocketTaskTests {
             task.resume()
             let error = await #expect(throws: NSError.self) { _ = try await task.receive() }
             #expect(error?.domain == NSPOSIXErrorDomain && error?.code == Int(EMSGSIZE))
-            await delegate.log.has("complete")
+            await delegate.log.wait(for: "complete")
             #expect((task.error as NSError?)?.code == Int(EMSGSIZE))
             #expect(!delegate.log.entries.contains { $0.hasPrefix("close") })
         }
@@ -302,7 +302,7 @@ struct WebSocketTaskTests {
             let task = try socket(session, origin, "?drop=1")
             try await task.send(.string("a"))
             _ = try? await task.receive()
-            await delegate.log.has("complete")
+            await delegate.log.wait(for: "complete")
             #expect(delegate.log.entries.last == "complete -1005" && task.closeCode == .invalid)
             #expect(!delegate.log.entries.contains { $0.hasPrefix("close") })
         }
@@ -327,7 +327,7 @@ struct WebSocketTaskTests {
                 }
             }
             next(0)
-            await log.has("end")
+            await log.wait(for: "end")
             #expect(log.entries == (0..<100).map(String.init) + ["end"])
         }
     }
@@ -391,7 +391,7 @@ struct WebSocketTaskTests {
         let delegate = SocketDelegate(
             URLCredential(user: "Mufasa", password: "Circle of Life", persistence: .forSession))
         try await withSession(spoken, delegate) { session, origin in
-            let said = Noted<[String]>([])
+            let said = LockedValue<[String]>([])
             origin.route(
                 "GET", "/members",
                 .chosen { request throws(Refusal) in
@@ -414,7 +414,7 @@ struct WebSocketTaskTests {
             } else {
                 #expect(text(try await task.receive()) == "hi")
                 #expect((task.response as? HTTPURLResponse)?.statusCode == spoken.switched)
-                await delegate.log.has("open -")
+                await delegate.log.wait(for: "open -")
                 #expect(delegate.log.entries == ["challenge 0", "open -"])
             }
             #expect(said.value.count == 2 && said.value.first == "-")
@@ -484,7 +484,7 @@ struct WebSocketTaskTests {
             let reason = error?.localizedDescription ?? ""
             #expect(reason.hasPrefix("timed out after 10 s without a byte to or from \(host);"), "\(reason)")
             await origin.gate("gone").wait()
-            await delegate.log.has("complete")
+            await delegate.log.wait(for: "complete")
             #expect(
                 delegate.log.entries.filter { !$0.hasPrefix("metrics") } == [
                     "open -", "sent -1001", "complete -1001",
