@@ -123,7 +123,7 @@ struct ErrorTextTests {
     ]
 
     @Test(
-        "[U-16.1, U-16.2] an error names host, step and cause, the same in each way to print it",
+        "[U-16.1, U-16.2] an error names host, step and cause, in every way to print it",
         arguments: rows.flatMap { row in row.spoken.map { (row, $0) } })
     func texts(_ row: Row, over spoken: Spoken) async throws {
         var serving = OriginConfiguration()

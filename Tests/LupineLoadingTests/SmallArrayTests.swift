@@ -6,7 +6,7 @@ import Testing
 
 /// Tests of a list that allocates an array only from its second element on.
 struct SmallArrayTests {
-    @Test("it is what an array would be", arguments: 0..<5)
+    @Test("it behaves like an array", arguments: 0..<5)
     func likeAnArray(count: Int) {
         var few = SmallArray<Int>()
         let array = Array(0..<count)
@@ -21,7 +21,7 @@ struct SmallArrayTests {
         #expect(few[count] == nil)
     }
 
-    @Test("it is a queue, too", arguments: 0..<5)
+    @Test("it behaves like a queue", arguments: 0..<5)
     func queue(count: Int) {
         var few: SmallArray<Int> = []
         for element in 0..<count { few.append(element) }

@@ -104,7 +104,7 @@ import Testing
         }
     }
 
-    @Test("[U-11.3] an algorithm that is not known: the 401 is final", arguments: Spoken.allCases)
+    @Test("[U-11.3] a challenge with an unknown algorithm: the 401 is final", arguments: Spoken.allCases)
     func unknownAlgorithm(over spoken: Spoken) async throws {
         try await withFlow(over: spoken) { flow, _ in
             let answer = try await flow.load("/digest-auth/auth/\(Self.user)/SHA-512")
@@ -112,7 +112,7 @@ import Testing
         }
     }
 
-    @Test("[U-11.13] nonces that are stale after each use", arguments: Spoken.allCases)
+    @Test("[U-11.13] the server declares each nonce stale after its use", arguments: Spoken.allCases)
     func stale(over spoken: Spoken) async throws {
         try await withFlow(over: spoken) { flow, _ in
             let path = "/digest-auth/auth/\(Self.user)/SHA-256-sess/1"
@@ -125,7 +125,7 @@ import Testing
         }
     }
 
-    @Test("[U-11.13] next nonces save the round trip", arguments: Spoken.allCases)
+    @Test("[U-11.13] nextnonce saves a round trip", arguments: Spoken.allCases)
     func nextNonce(over spoken: Spoken) async throws {
         try await withFlow(over: spoken) { flow, _ in
             let path = "/digest-auth/auth/\(Self.user)/MD5?nextnonce=1"
@@ -151,7 +151,9 @@ import Testing
         }
     }
 
-    @Test("[U-11.8, U-11.15] Basic, then unasked beside it and not above it", arguments: Spoken.allCases)
+    @Test(
+        "[U-11.8, U-11.15] Basic is sent unasked beside an accepted path, and not above it",
+        arguments: Spoken.allCases)
     func basic(over spoken: Spoken) async throws {
         let credential = URLCredential(user: "test", password: "123£", persistence: .forSession)
         try await withFlow(over: spoken) { flow, _ in
@@ -168,7 +170,7 @@ import Testing
     }
 
     @Test(
-        "[U-11.12] a name that is not ASCII, and a hashed one, as the origin reads them",
+        "[U-11.12] a user name that is not ASCII, and a hashed one, reach the origin",
         arguments: Spoken.allCases)
     func names(over spoken: Spoken) async throws {
         let credential = URLCredential(user: "Jäsøn Doe", password: "Secret, or not?", persistence: .none)
@@ -195,7 +197,9 @@ import Testing
         }
     }
 
-    @Test("[U-11.10, U-11.17] through a proxy that reads requests: both may ask, in absolute form")
+    @Test(
+        "[U-11.10, U-11.17] through a forwarding proxy, proxy and origin may challenge; the target is in absolute form"
+    )
     func proxied() async throws {
         try await withFlow(isProxied: true) { flow, origin in
             origin.route("GET", "/behind") { request throws(Refusal) in

@@ -28,7 +28,7 @@ struct AuthenticationMemoryTests {
     ]
 
     @Test(
-        "[U-11.15] Basic is said at and below the directory of an address that took it",
+        "[U-11.15] Basic is sent unasked at and below the directory of a URL that accepted it",
         arguments: directories)
     func basicDirectory(url: String, isSaid: Bool) throws {
         let memory = AuthenticationMemory()
@@ -48,7 +48,9 @@ struct AuthenticationMemoryTests {
         ("http://other.test/", "http://origin.test/a/b", false),
     ]
 
-    @Test("[U-11.15] Digest is said where the domain list says, else to the whole origin", arguments: domains)
+    @Test(
+        "[U-11.15] Digest is sent unasked to the URLs of the domain list, else to the whole origin",
+        arguments: domains)
     func digestDomain(domain: String, url: String, isSaid: Bool) throws {
         let memory = AuthenticationMemory()
         var scene = Scene(memory)
@@ -59,7 +61,7 @@ struct AuthenticationMemoryTests {
         if let said { #expect(try DigestTests.parameters(said)["nc"] == "00000002") }
     }
 
-    @Test("[U-11.15] nothing is known across sessions")
+    @Test("[U-11.15] sessions do not share remembered credentials")
     func sessions() throws {
         let memory = AuthenticationMemory()
         var scene = Scene(memory)
@@ -70,7 +72,9 @@ struct AuthenticationMemoryTests {
         #expect(try Self.says(memory, "http://origin.test/") == nil)
     }
 
-    @Test("[U-11.15] a refusal clears what was known", arguments: [Scene.basic, Scene.digest("m")])
+    @Test(
+        "[U-11.15] a refusal removes the remembered credential",
+        arguments: [Scene.basic, Scene.digest("m")])
     func refusalClears(_ line: String) throws {
         let memory = AuthenticationMemory()
         var first = Scene(memory)
@@ -81,7 +85,7 @@ struct AuthenticationMemoryTests {
         #expect(try Self.says(memory, "http://origin.test/a/b") == nil)
     }
 
-    @Test("[U-11.15] the deepest directory counts")
+    @Test("[U-11.15] of several directories the deepest one applies")
     func deepest() throws {
         let memory = AuthenticationMemory()
         let digest = { (realm: String, domain: String) in
@@ -97,7 +101,7 @@ struct AuthenticationMemoryTests {
         }
     }
 
-    @Test("[U-11.15] what is remembered is bounded")
+    @Test("[U-11.15] the memory has a limit")
     func bounds() throws {
         let memory = AuthenticationMemory()
         for index in 0..<80 {
@@ -110,7 +114,7 @@ struct AuthenticationMemoryTests {
 
     // MARK: nonces
 
-    @Test("[U-11.11] tasks that share a nonce count its uses together, also at once")
+    @Test("[U-11.11] tasks that share a nonce count its uses together, also concurrently")
     func sharedCounts() async throws {
         let memory = AuthenticationMemory()
         let counts = try await withThrowingTaskGroup(of: [String].self) { group in
@@ -140,7 +144,7 @@ struct AuthenticationMemoryTests {
         #expect(counts.count == 160)
     }
 
-    @Test("[U-11.11] a nonce that comes again is counted on")
+    @Test("[U-11.11] a repeated nonce continues its count")
     func returningNonce() throws {
         let memory = AuthenticationMemory()
         var counts: [String?] = []
@@ -160,7 +164,7 @@ struct AuthenticationMemoryTests {
         #expect(counts == ["00000001", "00000002", "00000001", "00000003"])
     }
 
-    @Test("[U-11.13] a stale nonce is replaced without asking, three times in a row")
+    @Test("[U-11.13] a stale nonce is replaced without calling the delegate, three times in a row")
     func stale() throws {
         var scene = Scene()
         try scene.send(Scene.request())
@@ -177,7 +181,7 @@ struct AuthenticationMemoryTests {
         #expect(scene.lastChallenge?.previousFailureCount == 1)
     }
 
-    @Test("[U-11.13] stale of what was said unasked, and stale before anything was said")
+    @Test("[U-11.13] a stale answer that was sent unasked, and stale before any answer")
     func staleUnasked() throws {
         let memory = AuthenticationMemory()
         var first = Scene(memory)
@@ -194,7 +198,7 @@ struct AuthenticationMemoryTests {
         #expect(third.lastChallenge?.previousFailureCount == 0)
     }
 
-    @Test("[U-11.13] the next nonce is the one that the server names")
+    @Test("[U-11.13] nextnonce replaces the nonce")
     func nextNonce() throws {
         let memory = AuthenticationMemory()
         var scene = Scene(memory)
@@ -214,7 +218,7 @@ struct AuthenticationMemoryTests {
         (.none, false), (.forSession, true), (.permanent, true), (.synchronizable, true),
     ]
 
-    @Test("[U-11.16] what becomes of a credential that was taken", arguments: persistences)
+    @Test("[U-11.16] an accepted credential is stored as its persistence says", arguments: persistences)
     func persistence(_ persistence: URLCredential.Persistence, isSaid: Bool) throws {
         let memory = AuthenticationMemory()
         let storage = URLCredentialStorage()
@@ -229,7 +233,7 @@ struct AuthenticationMemoryTests {
         #expect(storage.allCredentials.isEmpty, "only the program puts anything there")
     }
 
-    @Test("[U-11.16] the storage's credential answers by default")
+    @Test("[U-11.16] the storage's credential is used by default")
     func storedDefault() throws {
         let storage = URLCredentialStorage()
         let space = URLProtectionSpace(

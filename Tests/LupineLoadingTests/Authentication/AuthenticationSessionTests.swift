@@ -76,7 +76,7 @@ import Testing
     }
 
     @Test(
-        "[U-11.6, U-11.10] a delegate's credential answers; method and body go out again, on the same connection",
+        "[U-11.6, U-11.10] a delegate's credential is used; method and body are sent again on the same connection",
         arguments: Spoken.allCases
     )
     func answers(over spoken: Spoken) async throws {
@@ -101,7 +101,7 @@ import Testing
     }
 
     @Test(
-        "[U-11.15] what a session knows it says unasked, for those who have the same credential",
+        "[U-11.15] a session sends known credentials unasked, for tasks with the same credential",
         arguments: Spoken.allCases)
     func unasked(over spoken: Spoken) async throws {
         let delegate = Answerer { _ in (.performDefaultHandling, nil) }
@@ -142,7 +142,7 @@ import Testing
     }
 
     @Test(
-        "[U-11.4, U-11.16] without a delegate the address' user answers, and is not stored",
+        "[U-11.4, U-11.16] without a delegate the URL's user is used, and is not stored",
         arguments: Spoken.allCases)
     func user(over spoken: Spoken) async throws {
         try await withSession(over: spoken) { session, origin in
@@ -160,7 +160,7 @@ import Testing
         }
     }
 
-    @Test("[U-11.17] a proxy that reads requests asks, and is answered with its own field")
+    @Test("[U-11.17] a forwarding proxy challenges, and gets Proxy-Authorization")
     func proxy() async throws {
         let delegate = Answerer { challenge in
             #expect(challenge.protectionSpace.isProxy() && challenge.protectionSpace.host == "127.0.0.1")
@@ -187,7 +187,7 @@ import Testing
     }
 
     @Test(
-        "[U-11.17] a tunnel is refused, answered by Digest in a new CONNECT; refused for good it fails the task"
+        "[U-11.17] a refused tunnel is answered with Digest in a new CONNECT; a final refusal fails the task"
     )
     func tunnel() async throws {
         let challenge = Script([

@@ -116,7 +116,7 @@ import Testing
     // MARK: one user after the other
 
     @Test(
-        "[U-11.15, U-11.4] a task that was handed a credential answers with it, and nobody else does",
+        "[U-11.15, U-11.4] a task's own credential is used for it, and for no other task",
         arguments: Scheme.allCases, Spoken.allCases)
     func handed(_ scheme: Scheme, over spoken: Spoken) async throws {
         try await Self.withMembers(over: spoken) { stage in
@@ -135,7 +135,7 @@ import Testing
     }
 
     @Test(
-        "[U-11.15, U-5.8] what a task's own delegate answers, or the session's, is that task's",
+        "[U-11.15, U-5.8] the credential of the task's or the session's delegate is used for that task only",
         arguments: Scheme.allCases, [true, false])
     func delegates(_ scheme: Scheme, isOwn: Bool) async throws {
         for spoken in Spoken.allCases {
@@ -166,7 +166,7 @@ import Testing
     }
 
     @Test(
-        "[U-11.4] a delegate is told what the task was handed, and may answer otherwise, for this task",
+        "[U-11.4] a delegate gets the task's own credential as the proposal, and may answer with another, for this task",
         arguments: Scheme.allCases, Spoken.allCases)
     func otherwise(_ scheme: Scheme, over spoken: Spoken) async throws {
         try await Self.withMembers(over: spoken) { stage in
@@ -182,7 +182,9 @@ import Testing
         }
     }
 
-    @Test("[U-11.15] a task goes on as whom its delegate said, within the origin", arguments: Spoken.allCases)
+    @Test(
+        "[U-11.15] a task keeps using its delegate's credential, within the origin",
+        arguments: Spoken.allCases)
     func goesOnAsAnswered(over spoken: Spoken) async throws {
         try await Self.withMembers(over: spoken) { stage in
             stage.origin.route("GET", "/members/old") { request throws(Refusal) in
@@ -201,7 +203,7 @@ import Testing
     }
 
     @Test(
-        "[U-11.16] `none` is remembered for nobody, not even for the same user", arguments: Scheme.allCases,
+        "[U-11.16] a credential with persistence `none` is not remembered, not even for the same user", arguments: Scheme.allCases,
         Spoken.allCases)
     func none(_ scheme: Scheme, over spoken: Spoken) async throws {
         try await Self.withMembers(over: spoken) { stage in
@@ -214,7 +216,9 @@ import Testing
         }
     }
 
-    @Test("[U-11.15] many users at once are each who they are", arguments: Scheme.allCases, Spoken.allCases)
+    @Test(
+        "[U-11.15] concurrent tasks of many users each send their own credential",
+        arguments: Scheme.allCases, Spoken.allCases)
     func crowd(_ scheme: Scheme, over spoken: Spoken) async throws {
         try await Self.withMembers(connections: 6, over: spoken) { stage in
             let visits = try (0..<90).map { number in
@@ -235,7 +239,7 @@ import Testing
     }
 
     @Test(
-        "[U-12.2, U-12.5] what a program stores for a task is for the user who was answered",
+        "[U-12.2, U-12.5] a response that the program stores for a task belongs to the task's user",
         arguments: Spoken.allCases)
     func storedForTask(over spoken: Spoken) async throws {
         try await Self.withMembers(over: spoken) { stage in
@@ -269,7 +273,7 @@ import Testing
     // MARK: redirects
 
     @Test(
-        "[U-10.5, U-11.4] what a task was handed is its server's, also when it comes home again",
+        "[U-10.5, U-11.4] a task's own credential is for its server, also after a redirect back to it",
         arguments: Spoken.allCases)
     func away(over spoken: Spoken) async throws {
         try await Self.withMembers(over: spoken) { stage in
@@ -295,7 +299,7 @@ import Testing
     // MARK: the storage speaks for the session
 
     @Test(
-        "[U-11.15, U-11.16] unasked is said what the storage proposes now, not what it did",
+        "[U-11.15, U-11.16] the credential sent unasked is the one that the storage proposes now",
         arguments: Scheme.allCases, Spoken.allCases)
     func storageChanges(_ scheme: Scheme, over spoken: Spoken) async throws {
         let storage = URLCredentialStorage()
@@ -322,7 +326,7 @@ import Testing
     }
 
     @Test(
-        "[U-11.4] an address that names a user without a password is answered as that user, or not at all",
+        "[U-11.4] a URL with a user and no password is answered with that user's credential, or not at all",
         arguments: Spoken.allCases)
     func namedWithoutPassword(over spoken: Spoken) async throws {
         let storage = URLCredentialStorage()
@@ -340,7 +344,7 @@ import Testing
     }
 
     @Test(
-        "[U-11.16] a session that has ended takes with it what was brought to it", arguments: Scheme.allCases,
+        "[U-11.16] an invalidated session releases the credentials of its tasks", arguments: Scheme.allCases,
         Spoken.allCases)
     func sessionEnds(_ scheme: Scheme, over spoken: Spoken) async throws {
         let storage = URLCredentialStorage()
@@ -359,7 +363,7 @@ import Testing
 
     // MARK: tunnels
 
-    @Test("[U-11.17, U-8.12] tunnels of web sockets and streams: one user's name opens none for another")
+    @Test("[U-11.17, U-8.12] a tunnel for WebSockets or streams that one user opened is not used for another")
     func tunnels() async throws {
         let refuses = Script([
             .expectHead,
@@ -408,7 +412,7 @@ import Testing
     // MARK: proxies, without a network
 
     @Test(
-        "[U-11.17] the configuration's name for a proxy is every task's; the storage's is of those who bring none"
+        "[U-11.17] the configuration's proxy user applies to all tasks; the storage's to tasks without a credential"
     )
     func proxies() throws {
         let memory = AuthenticationMemory()
@@ -453,7 +457,7 @@ import Testing
 
     // MARK: bounds
 
-    @Test("[U-11.15] many users are remembered, and not without end")
+    @Test("[U-11.15] the number of remembered users has a limit")
     func bounds() throws {
         let memory = AuthenticationMemory()
         for number in 0..<1_500 {

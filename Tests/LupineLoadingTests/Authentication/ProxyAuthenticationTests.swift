@@ -31,7 +31,7 @@ struct ProxyAuthenticationTests {
             scene.authenticator.refused(tunnel: ResponseHead(status: Status(407), fields: fields)))
     }
 
-    @Test("[U-11.17] a plain proxied request is answered with the proxy's space and its own field")
+    @Test("[U-11.17] a forwarded request is answered with the proxy's space, in Proxy-Authorization")
     func plain() throws {
         let memory = AuthenticationMemory()
         let storage = URLCredentialStorage()
@@ -66,7 +66,7 @@ struct ProxyAuthenticationTests {
         #expect(elsewhere.authorization == nil)
     }
 
-    @Test("[U-11.17] a refused answer is counted, and forgotten")
+    @Test("[U-11.17] a refused answer is counted and forgotten")
     func refused() throws {
         let memory = AuthenticationMemory()
         let proxy = try Self.proxy(ProxyServerFixture.plain, "http://origin.test/a")
@@ -82,7 +82,7 @@ struct ProxyAuthenticationTests {
     }
 
     @Test(
-        "[U-11.17] a tunnel's Digest uses CONNECT and host:port, counts each, and its field stays out of the tunnel"
+        "[U-11.17] a tunnel's Digest uses CONNECT and host:port, counts each use, and stays out of the tunnel"
     )
     func tunnel() throws {
         let proxy = try Self.proxy(ProxyServerFixture.plain, "https://origin.test/a")
@@ -112,7 +112,7 @@ struct ProxyAuthenticationTests {
         #expect(try scene.send(request, proxy: proxy).tunnelAuthorizer == fields.tunnelAuthorizer)
     }
 
-    @Test("[U-11.17] a tunnel is protected as having no content, whatever the request sends")
+    @Test("[U-11.17] a tunnel's auth-int hashes empty content, whatever the request's body is")
     func tunnelWithoutContent() throws {
         let proxy = try Self.proxy(ProxyServerFixture.plain, "https://origin.test/a")
         let request = try Scene.request("https://origin.test/a") { $0.httpMethod = "POST" }
@@ -126,7 +126,9 @@ struct ProxyAuthenticationTests {
         #expect(try DigestTests.parameters(sent)["qop"] == "auth-int")
     }
 
-    @Test("[U-11.17] the configuration's credential goes first: as Basic by the transport, as Digest unasked")
+    @Test(
+        "[U-11.17] the configuration's credential is used first: as Basic by the transport, as Digest unasked"
+    )
     func configured() throws {
         let memory = AuthenticationMemory()
         for url in ["http://origin.test/a", "https://origin.test/a"] {
@@ -150,7 +152,7 @@ struct ProxyAuthenticationTests {
         }
     }
 
-    @Test("[U-11.17] the delegate is asked when the configuration's credential is refused")
+    @Test("[U-11.17] the delegate is called when the proxy refuses the configuration's credential")
     func configuredIsRefused() throws {
         let proxy = try Self.proxy(ProxyServerFixture.named, "http://origin.test/a")
         let request = try Scene.request("http://origin.test/a")
@@ -196,7 +198,7 @@ struct ProxyAuthenticationTests {
     }
 
     @Test(
-        "[U-11.4, U-11.17] where a proxy is answered with what the task was handed", arguments: Asked.all)
+        "[U-11.4, U-11.17] the task's own credential answers a proxy only where that is allowed", arguments: Asked.all)
     func handed(_ row: Asked) throws {
         let memory = AuthenticationMemory()
         let storage = URLCredentialStorage()
@@ -231,7 +233,7 @@ struct ProxyAuthenticationTests {
         #expect((sent.proxyAuthorization != nil || sent.tunnelAuthorizer != nil) == row.isAnswered)
     }
 
-    @Test("[U-11.17] what a delegate says to a proxy goes out, also where the task was handed the same")
+    @Test("[U-11.17] a delegate's credential is sent to the proxy, also if the task has the same credential")
     func delegateSaysTheSame() throws {
         let request = try Scene.request("https://a.test/")
         let proxy = try Self.proxy(ProxyServerFixture.plain, "https://a.test/")
@@ -255,7 +257,7 @@ struct ProxyAuthenticationTests {
         #expect(AuthenticationProxy(ProxyServerFixture.socks, for: url) == nil)
     }
 
-    @Test("[U-11.13, U-11.17] a proxy's stale nonce is replaced without asking")
+    @Test("[U-11.13, U-11.17] a proxy's stale nonce is replaced without calling the delegate")
     func stale() throws {
         let proxy = try Self.proxy(ProxyServerFixture.plain, "https://origin.test/a")
         let request = try Scene.request("https://origin.test/a")

@@ -102,7 +102,7 @@ import Testing
         ),
     ]
 
-    @Test("[U-12.2] who may have which entry, and finds it among those of its address")
+    @Test("[U-12.2] which requester may use which entry, among those of one URL")
     func table() {
         for (what, reader, may) in Self.readers {
             for (name, provenance) in Self.entries {
@@ -117,7 +117,7 @@ import Testing
         }
     }
 
-    @Test("[U-12.2] what an evaluator asks of an entry")
+    @Test("[U-12.2] which entries an evaluator accepts")
     func evaluators() throws {
         let pin = PublicKeyPin(Self.keyA)
         let other = PublicKeyPin(Self.keyB)
@@ -144,7 +144,7 @@ import Testing
         }
     }
 
-    @Test("[U-12.2] what nobody has checked is not for the disk, nor what nobody could read there")
+    @Test("[U-12.2] which responses may be written to disk")
     func written() {
         for (name, provenance) in Self.entries {
             let isWritten = !["judged1", "judged2", "aliceProxied"].contains(name)
@@ -154,7 +154,7 @@ import Testing
         #expect(!Self.secure(roots: nil, wasChecked: false).mayBeWritten)
     }
 
-    @Test("[U-12.13] what is noted of an entry that a 304 of another connection has updated")
+    @Test("[U-12.13] the provenance of an entry that a 304 over another connection has updated")
     func joined() {
         let (proven, unproven) = (Self.secure(keys: [Self.keyA, Self.keyB]), Self.secure(roots: nil))
         let rows: [(CacheProvenance, CacheProvenance, CacheProvenance?)] = [
@@ -175,7 +175,7 @@ import Testing
         }
     }
 
-    @Test("[U-12.2] a response that is not HTTP's says nothing of being everybody's")
+    @Test("[U-12.2] a response without HTTP fields does not count as public")
     func otherResponses() throws {
         let url = try #require(URL(string: "http://h/a"))
         let response = CachedURLResponse(
@@ -206,7 +206,7 @@ import Testing
         ([("Set-Cookie", "id=a")], ["Authorization": "Bearer t"], true),
     ]
 
-    @Test("[U-12.5] an answer that makes its reader somebody is kept for nobody", arguments: naming)
+    @Test("[U-12.5] a response that identifies its reader is not stored", arguments: naming)
     func namingAnswers(fields: [(String, String)], asked: [String: String], isKept: Bool) throws {
         let stage = CacheStage()
         let cache = stage.cache(disk: 0)
@@ -239,7 +239,7 @@ import Testing
     }
 
     @Test(
-        "[U-12.2] an address has an entry for each party; the public methods see the plain one and remove all"
+        "[U-12.2] a URL has an entry for each party; the public methods see the plain one and remove all"
     )
     func parties() async throws {
         let request = try CacheStage.request()
@@ -291,7 +291,7 @@ import Testing
         }
     }
 
-    @Test("[U-12.2] what an entry notes is what was noted; one under the key of another party is none")
+    @Test("[U-12.2] an entry's provenance survives the disk; an entry under another party's key is ignored")
     func files() async throws {
         let request = try CacheStage.request()
         for (name, provenance) in Self.entries where provenance.mayBeWritten {
@@ -327,7 +327,7 @@ import Testing
 
     // MARK: users
 
-    @Test("[U-12.5] what tells users apart")
+    @Test("[U-12.5] the fields that distinguish users")
     func users() throws {
         let mine = IdentifyingFields(["X-User"])
         let rows:
@@ -372,7 +372,7 @@ import Testing
     }
 
     @Test(
-        "[U-12.5] the user whom an address names is told apart like one who says so, unless the request says it"
+        "[U-12.5] the user of a URL counts like one in a field, unless the request has a field"
     )
     func namedUsers() throws {
         let (alice, bob, plain) = ("http://alice:a@h/a", "http://bob:b@h/a", "http://h/a")
@@ -395,7 +395,9 @@ import Testing
         }
     }
 
-    @Test("[U-12.5] what a program stores for a user is that user's, by whichever field the request says so")
+    @Test(
+        "[U-12.5] a response that the program stores for a user is returned to that user only, whichever field identifies it"
+    )
     func storedByPrograms() throws {
         for (name, value) in [("Cookie", "alice"), ("X-Api-Key", "alice"), ("authorization", "alice")] {
             let stored = try CacheStage.request("http://h/a", [name: value])
@@ -410,7 +412,7 @@ import Testing
 
     // MARK: validators
 
-    @Test("[U-12.13] which 304 speaks of what is stored")
+    @Test("[U-12.13] which 304 applies to the stored response")
     func selected() throws {
         let date = "Sun, 06 Nov 1994 08:49:37 GMT"
         let rows: [(stored: [(String, String)], update: [(String, String)], isSelected: Bool)] = [

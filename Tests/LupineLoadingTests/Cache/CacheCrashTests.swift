@@ -40,7 +40,7 @@ struct CacheCrashTests {
         ProcessInfo.processInfo.environment["LUPINE_CACHE_KILLS"].flatMap { Int($0) } ?? 200
 
     @Test(
-        "[U-12.16] a program that is killed in the middle of a write loses nothing that was written, again and again"
+        "[U-12.16] a program that is killed during a write loses nothing that was written before, repeatedly"
     )
     func killedWriters() async throws {
         var last = 0

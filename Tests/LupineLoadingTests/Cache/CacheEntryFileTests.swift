@@ -59,7 +59,7 @@ struct CacheEntryFileTests {
         ]
     }
 
-    @Test("the user whom an address names is not written") func users() throws {
+    @Test("the user of a URL is not written") func users() throws {
         let url = try #require(URL(string: "http://alice:s3cret@h/a"))
         let responses = [
             URLResponse(url: url, mimeType: nil, expectedContentLength: 5, textEncodingName: nil),
@@ -75,7 +75,7 @@ struct CacheEntryFileTests {
         }
     }
 
-    @Test("an entry of an address that names a user was not written here, and is none")
+    @Test("an entry whose URL has a user is refused")
     func usersOfOthers() throws {
         let url = try #require(URL(string: "http://alice.h/a"))
         let response = URLResponse(url: url, mimeType: nil, expectedContentLength: 5, textEncodingName: nil)
@@ -111,7 +111,7 @@ struct CacheEntryFileTests {
         }
     }
 
-    @Test("[U-12.16] an entry that was cut, extended or changed in any bit is none")
+    @Test("[U-12.16] an entry that was cut, extended or changed in any bit is refused")
     func everyDamageIsSeen() throws {
         let url = try #require(URL(string: "http://h/a"))
         let head = try CacheStage.head([("ETag", "\"a\""), ("Vary", "Accept")])
@@ -133,7 +133,7 @@ struct CacheEntryFileTests {
         #expect(CacheEntryFile.entry(octets, digest: CacheEntryFile.digest(of: "http://h/b")) == nil)
     }
 
-    @Test("what is known about an entry can be anything under a right checksum, and is read or refused")
+    @Test("provenance with any content and a correct checksum is read or refused")
     func sealedNonsense() throws {
         let response = try #require(try Self.responses().first).response
         let entry = try Self.entry(response, userInfo: ["k": [1, "v"]])
@@ -159,7 +159,7 @@ struct CacheEntryFileTests {
     }
 
     @Test(
-        "a status that no server can send is not written, and no entry",
+        "a status that no server can send is neither written nor read",
         arguments: [Int.min, -7, 0, 99, 1000, .max])
     func impossibleStatus(_ status: Int) throws {
         let url = try #require(URL(string: "http://h/a"))
@@ -192,7 +192,7 @@ struct CacheEntryFileTests {
         #expect(CacheEntryFile.octets(of: try Self.entry(own), digest: Self.digest) == nil)
     }
 
-    @Test("[U-12.3] of a userInfo all is written that a property list can hold, and nothing else")
+    @Test("[U-12.3] the part of userInfo that a property list can hold is written")
     func userInfo() throws {
         let response = try #require(try Self.responses().first).response
         let date = Date(timeIntervalSinceReferenceDate: 1.5)

@@ -23,7 +23,7 @@ struct CacheRuleTests {
             HTTPURLResponse(url: url, statusCode: status, httpVersion: nil, headerFields: fields))
     }
 
-    @Test("[U-12.2] a key is the address without its fragment")
+    @Test("[U-12.2] a key is the URL without its fragment")
     func key() throws {
         let rows = [
             ("http://h/a?b=c#d", "http://h/a?b=c"), ("https://h/a", "https://h/a"),
@@ -64,7 +64,7 @@ struct CacheRuleTests {
             ("Vary: proxy-x", "GET", [:], 200, ["Vary": "proxy-x"], false),
         ]
 
-    @Test("[U-12.4, U-12.7] what may be stored", arguments: storable)
+    @Test("[U-12.4, U-12.7] which responses may be stored", arguments: storable)
     func whatMayBeStored(
         what: String, method: String, request: [String: String], status: Int, response: [String: String],
         isStorable: Bool
@@ -92,7 +92,7 @@ struct CacheRuleTests {
         (.reloadRevalidatingCacheData, [.revalidate, .load, .revalidate, .load, .load]),
     ]
 
-    @Test("[U-12.11] each policy, with what is stored", arguments: plans)
+    @Test("[U-12.11] each cache policy, with a stored response", arguments: plans)
     func planOfPolicy(policy: URLRequest.CachePolicy, plans: [CachePlan]) throws {
         let stored = [Self.fresh, Self.freshBare, Self.stale, Self.staleBare, Self.none]
         let request = try Self.request()
@@ -116,13 +116,15 @@ struct CacheRuleTests {
                 == .reloadIgnoringLocalCacheData)
     }
 
-    @Test("[U-12.14] a caller with conditions does its own caching", arguments: CachePlan.callerConditions)
+    @Test(
+        "[U-12.14] a request with conditions of the caller's bypasses the cache",
+        arguments: CachePlan.callerConditions)
     func aCallerWithConditionsDoesItsOwnCaching(name: String) throws {
         let request = try Self.request([name.lowercased(): "x"])
         #expect(CachePlan.plan(for: request, policy: .returnCacheDataElseLoad, stored: Self.fresh) == .bypass)
     }
 
-    @Test("[U-12.13] conditions are what the server said, word for word")
+    @Test("[U-12.13] conditions repeat the validators of the stored response verbatim")
     func conditions() throws {
         let both = try Self.response(["ETag": "W/\"a\"", "Last-Modified": "not a date"])
         #expect(
@@ -166,7 +168,7 @@ struct CacheRuleTests {
     ]
 
     @Test(
-        "[U-12.8] an unsafe request voids its address and those of its origin that are named",
+        "[U-12.8] an unsafe request invalidates its URL, and those of its origin that the response names",
         arguments: voidings)
     func voiding(method: String, status: Int, fields: [String: String], urls: [String]) throws {
         let voided = CacheRule.invalidatedURLs(
@@ -192,7 +194,7 @@ struct CacheRuleTests {
         ("Proxy-Authorization", [:], [:], false),
     ]
 
-    @Test("[U-12.11] an answer is for requests with the same fields", arguments: varies)
+    @Test("[U-12.11] a stored response is used for requests with the same Vary fields", arguments: varies)
     func varying(vary: String?, stored: [String: String], asked: [String: String], isSame: Bool) throws {
         let conceal = { (secret: String) in "#" + String(secret.utf8.reduce(0) { $0 + Int($1) }) }
         let key = VaryKey(vary: vary, request: try Self.request(stored), conceal: conceal)

@@ -46,7 +46,7 @@ struct HostileCookieTests {
         ("wss://h.test/a", "a.example", "a.example", nil),
     ]
 
-    @Test("[U-13.18] the cookies of a request are those of the server that it names", arguments: servers)
+    @Test("[U-13.18] a request gets the cookies of the server that its Host names", arguments: servers)
     func named(_ row: (url: String, host: String?, server: String?, cookies: String?)) throws {
         var request = URLRequest(url: try #require(URL(string: row.url)))
         if let host = row.host { request.setValue(host, forHTTPHeaderField: "Host") }
@@ -54,7 +54,7 @@ struct HostileCookieTests {
         #expect(request.cookieURL?.absoluteString == row.cookies)
     }
 
-    @Test("[U-13.18] the server may be named by the configuration", arguments: Spoken.allCases)
+    @Test("[U-13.18] the configuration's Host counts too", arguments: Spoken.allCases)
     func namedByTheConfiguration(over spoken: Spoken) async throws {
         let storage = HTTPCookieStorage(file: nil)
         for tenant in ["a.example", "b.example"] {
@@ -71,7 +71,9 @@ struct HostileCookieTests {
         #expect(Set(storage.cookies?.map(\.domain) ?? []) == ["a.example", "b.example"])
     }
 
-    @Test("[U-13.18] a server's cookie goes to no other at its address", arguments: Spoken.allCases)
+    @Test(
+        "[U-13.18] a server's cookie is not sent to another server at the same address",
+        arguments: Spoken.allCases)
     func atOneAddress(over spoken: Spoken) async throws {
         let configuration = URLSessionConfiguration.ephemeral
         let storage = HTTPCookieStorage(file: nil)
@@ -231,7 +233,7 @@ struct HostileCookieTests {
     }
 
     @Test(
-        "[U-13.9] 5.7 (18): what is for its own site is not set for another's document",
+        "[U-13.9] 5.7 (18): a same-site cookie is not set from a cross-site document",
         arguments: [
             CrossSite(attribute: "SameSite=Strict", main: "https://other.net/", isStored: false),
             CrossSite(attribute: "SameSite=Lax", main: "https://other.net/", isStored: false),
@@ -248,7 +250,7 @@ struct HostileCookieTests {
 
     // MARK: many cookies
 
-    @Test("[U-13.10] one registrable domain has 180 cookies, however many hosts it has")
+    @Test("[U-13.10] a registrable domain has 180 cookies, however many hosts it has")
     func oneDomainFloods() throws {
         try set("session=bank", from: "https://www.bank.example/")
         for host in 0..<17 {
@@ -265,7 +267,7 @@ struct HostileCookieTests {
             storage.cookies?.count { $0.domain.contains("evil.com") } == 180, "the root's dot counts with it")
     }
 
-    @Test("[U-13.10] many domains take nothing from those that have few") func manyDomainsFlood() throws {
+    @Test("[U-13.10] many domains do not displace the cookies of small ones") func manyDomainsFlood() throws {
         try set("session=bank", from: "https://www.bank.example/")
         for name in 0..<20 {
             for number in 0..<170 { try set("c\(number)=1", from: "https://evil\(name).com/") }
@@ -276,21 +278,21 @@ struct HostileCookieTests {
         #expect(counts.max() ?? 0 - (counts.min() ?? 0) <= 170 && counts.min() ?? 0 > 0)
     }
 
-    @Test("[U-13.10] tenants of one registry are not one domain") func tenants() throws {
+    @Test("[U-13.10] domains under one public suffix do not share a limit") func tenants() throws {
         try set("session=mine", from: "https://mine.co.uk/")
         for number in 0..<400 { try set("c\(number)=1", from: "https://evil\(number % 4).co.uk/") }
         #expect(storage.cookies?.count == 401)
         #expect(try sent(to: "https://mine.co.uk/") == ["session=mine"])
     }
 
-    @Test("[U-13.10] cookies that came in the clear drive out no Secure ones") func insecureFlood() throws {
+    @Test("[U-13.10] cookies from http do not displace Secure ones") func insecureFlood() throws {
         try set("session=bank; Secure; Domain=bank.example", from: "https://www.bank.example/")
         for number in 0..<400 { try set("c\(number)=1", from: "http://evil.bank.example/") }
         #expect(try sent(to: "https://www.bank.example/") == ["session=bank"])
         #expect(storage.cookies?.count == 180)
     }
 
-    @Test("[U-13.9] 5.7 (16): a Secure cookie that has ended holds nobody off") func endedSecure() throws {
+    @Test("[U-13.9] 5.7 (16): an expired Secure cookie blocks no other") func endedSecure() throws {
         let now = Date()
         let origin = try #require(URL(string: "https://h.example/").flatMap { CookieOrigin($0) })
         let secure = try #require(SetCookieSyntax.cookie("a=1; Secure; Max-Age=5", from: origin, now: now))

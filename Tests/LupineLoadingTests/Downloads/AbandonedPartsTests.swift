@@ -18,7 +18,7 @@ struct AbandonedPartsTests {
     }
 
     @Test(
-        "[U-7.14] a part is kept for a week",
+        "[U-7.14] a partial file is kept for a week",
         arguments: [
             Row(testDescription: "an old part", isKept: false),
             Row(testDescription: "a young one", age: AbandonedParts.age - 60, isKept: true),
@@ -48,7 +48,7 @@ struct AbandonedPartsTests {
         #expect(names == (row.isKept ? [row.name] : []))
     }
 
-    @Test("[U-7.14] a download that is given up leaves no part, and what is no resume data harms nobody")
+    @Test("[U-7.14] an abandoned download leaves no partial file, and invalid resume data harms nothing")
     func givenUp() throws {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("given-\(UUID().uuidString)")
         try Data("01234".utf8).write(to: file)

@@ -23,7 +23,7 @@ struct DownloadSourcesTests {
     ]
 
     @Test(
-        "[U-7.9, U-10.9, U-11.4, U-12.15] whoever answers a download, the content is in the file",
+        "[U-7.9, U-10.9, U-11.4, U-12.15] the content of a download is in its file, whatever its source",
         arguments: Source.allCases, Spoken.allCases)
     func everySource(_ source: Source, over spoken: Spoken) async throws {
         var serving = OriginConfiguration()

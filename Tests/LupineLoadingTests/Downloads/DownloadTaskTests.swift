@@ -41,7 +41,7 @@ struct DownloadTaskTests {
     }
 
     @Test(
-        "[U-7.9, U-7.10, T-9] a download's whole life, as a delegate hears of it", arguments: Spoken.allCases)
+        "[U-7.9, U-7.10, T-9] the delegate calls of a download, in order", arguments: Spoken.allCases)
     func life(over spoken: Spoken) async throws {
         let delegate = DownloadDelegate()
         try await withSession(delegate, over: spoken) { session, origin in
@@ -60,7 +60,7 @@ struct DownloadTaskTests {
     }
 
     @Test(
-        "[U-7.10] each step is told before the next one comes, however soon after the last",
+        "[U-7.10] each progress is reported before the next one, however soon that follows",
         arguments: Spoken.allCases) func steps(over spoken: Spoken)
         async throws
     {
@@ -84,7 +84,7 @@ struct DownloadTaskTests {
     }
 
     @Test(
-        "[U-7.9] every final status is downloaded, also without content",
+        "[U-7.9] responses of every final status are downloaded, also without content",
         arguments: ["/status/404", "/status/204"], Spoken.allCases)
     func anyStatus(_ path: String, over spoken: Spoken) async throws {
         let delegate = DownloadDelegate()
@@ -96,7 +96,7 @@ struct DownloadTaskTests {
         }
     }
 
-    @Test("[U-9.10] coded content is undone on its way into the file", arguments: Spoken.allCases)
+    @Test("[U-9.10] coded content is decoded on its way into the file", arguments: Spoken.allCases)
     func decoded(over spoken: Spoken) async throws {
         try await withSession(over: spoken) { session, origin in
             let (file, _) = try await session.download(from: url(origin, "/gzip"))
@@ -106,7 +106,7 @@ struct DownloadTaskTests {
         }
     }
 
-    @Test("[U-4.7] the file of an awaited download is the caller's", arguments: Spoken.allCases) func awaited(
+    @Test("[U-4.7] the file of an awaited download belongs to the caller", arguments: Spoken.allCases) func awaited(
         over spoken: Spoken
     ) async throws {
         try await withSession(over: spoken) { session, origin in
@@ -117,7 +117,7 @@ struct DownloadTaskTests {
         }
     }
 
-    @Test("[U-4.6] a handler gets the file, which is gone afterwards", arguments: Spoken.allCases)
+    @Test("[U-4.6] a handler gets the file, which is removed afterwards", arguments: Spoken.allCases)
     func handler(over spoken: Spoken) async throws {
         try await withSession(over: spoken) { session, origin in
             let url = try url(origin, "/range/1000")
@@ -133,7 +133,7 @@ struct DownloadTaskTests {
     }
 
     @Test(
-        "[U-7.12, U-7.13, U-7.14] a download that was cut off goes on where it stopped, in another session",
+        "[U-7.12, U-7.13, U-7.14] an interrupted download resumes where it stopped, in another session",
         arguments: Spoken.allCases)
     func resumes(over spoken: Spoken) async throws {
         let delegate = DownloadDelegate()
@@ -182,7 +182,7 @@ struct DownloadTaskTests {
         }
     }
 
-    @Test("[U-7.13] a download that fails says how to go on", arguments: Spoken.allCases)
+    @Test("[U-7.13] the error of a failed download contains resume data", arguments: Spoken.allCases)
     func failureCarriesResumeData(over spoken: Spoken) async throws {
         let delegate = DownloadDelegate()
         try await withSession(delegate, over: spoken) { session, origin in
@@ -207,7 +207,7 @@ struct DownloadTaskTests {
     }
 
     @Test(
-        "[U-7.14] what is no resume data fails, and nothing is known of the request",
+        "[U-7.14] invalid resume data fails the task, which has no request",
         arguments: Spoken.allCases) func noResumeData(over spoken: Spoken)
         async throws
     {
@@ -221,7 +221,7 @@ struct DownloadTaskTests {
         }
     }
 
-    @Test("[U-7.12] a plain cancel leaves nothing behind", arguments: Spoken.allCases) func plainCancel(
+    @Test("[U-7.12] `cancel()` leaves no file and no resume data", arguments: Spoken.allCases) func plainCancel(
         over spoken: Spoken
     ) async throws {
         let delegate = DownloadDelegate()
@@ -248,7 +248,7 @@ struct DownloadTaskTests {
         }
     }
 
-    @Test("[U-7.15] a data task goes on as a download", arguments: Spoken.allCases) func becomesDownload(
+    @Test("[U-7.15] a data task becomes a download", arguments: Spoken.allCases) func becomesDownload(
         over spoken: Spoken
     ) async throws {
         let delegate = DownloadDelegate(becomesDownload: true)
@@ -262,7 +262,7 @@ struct DownloadTaskTests {
     }
 
     @Test(
-        "[U-7.15, U-7.11] what a converted task leaves to be gone on with has nothing of its session's",
+        "[U-7.15, U-7.11] the resume data of a converted task contains nothing of its session",
         arguments: Spoken.allCases)
     func convertedResumeData(over spoken: Spoken) async throws {
         let delegate = DownloadDelegate(becomesDownload: true)

@@ -128,7 +128,7 @@ struct HostileDownloadTests {
     ]
 
     @Test(
-        "[U-7.14] no answer joins two versions, and none makes a file longer or shorter",
+        "[U-7.14] no response joins two versions, or makes a file longer or shorter",
         arguments: answers, Spoken.allCases)
     func oneVersion(_ answer: Answer, over spoken: Spoken) async throws {
         var serving = OriginConfiguration()

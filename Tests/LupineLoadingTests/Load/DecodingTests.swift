@@ -86,7 +86,7 @@ import Testing
             sent: { Array(CodedBodies.brotli(plain).dropLast(1)) }, code: .cannotDecodeContentData),
     ]
 
-    @Test("[U-9.10, U-9.11] a coded body, whole and byte by byte", arguments: rows, [false, true])
+    @Test("[U-9.10, U-9.11] a coded body, at once and byte by byte", arguments: rows, [false, true])
     func table(_ row: Row, _ isSlow: Bool) async throws {
         let sent = try row.sent()
         let head =
@@ -115,7 +115,7 @@ import Testing
     }
 
     @Test(
-        "[U-9.7, U-9.11] where there is no body nothing is decoded",
+        "[U-9.7, U-9.11] a response without a body is not decoded",
         arguments: [("HEAD", 200), ("GET", 204), ("GET", 304)])
     func withoutABodyNothingIsDecoded(_ method: String, _ status: Int) async throws {
         let length = status == 204 ? "" : "Content-Length: 20\r\n"
@@ -194,7 +194,7 @@ import Testing
 
     /// Checks how much has been delivered when another connection of the same loop is served.
     @Test(
-        "what a small body grows to does not keep the loop from its other connections",
+        "decoding a small body that grows lets the loop serve other connections",
         arguments: [false, true], [false, true])
     func givesWay(_ isSaved: Bool, isChunked: Bool) async throws {
         let body = try CodedBodies.gzip([UInt8](repeating: 0, count: 24 << 20))

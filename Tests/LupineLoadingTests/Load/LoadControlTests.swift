@@ -16,7 +16,7 @@ import Testing
     }
 
     @Test(
-        "[U-6.5, U-6.7] wherever it stands, the end comes once, with the error that was given, and the connection goes",
+        "[U-6.5, U-6.7] a cancelled load ends once in every state, with the given error, and closes the connection",
         arguments: Step.allCases, Spoken.allCases)
     func cancelled(_ step: Step, over spoken: Spoken) async throws {
         let plan: ScriptPlan =
@@ -126,7 +126,7 @@ import Testing
     }
 
     @Test(
-        "[U-14.1, U-14.2] the request's own time, fractions too; each hop's own", arguments: [false, true],
+        "[U-14.1, U-14.2] the request's time-out, fractions too; each hop has its own", arguments: [false, true],
         Spoken.allCases)
     func timedOut(_ byRequest: Bool, over spoken: Spoken) async throws {
         try await withLoads(

@@ -114,7 +114,7 @@ import Testing
     }
 
     @Test(
-        "[U-7.8, U-9.13] an early answer: what is left of the body is nobody's, and neither is the connection",
+        "[U-7.8, U-9.13] an early response: the rest of the body is not sent, and the connection is not reused",
         arguments: Kind.allCases, Spoken.allCases)
     func anEarlyAnswer(_ kind: Kind, over spoken: Spoken) async throws {
         let bytes = [UInt8](repeating: 3, count: 48 << 20)
@@ -174,7 +174,7 @@ import Testing
         }
     }
 
-    @Test("[U-7.5] a stream that blocks holds up no other that takes its place")
+    @Test("[U-7.5] a stream that blocks does not delay the stream of the second attempt")
     func aBlockedStream() async throws {
         let body = "5\r\nhello\r\n0\r\n\r\n"
         let plan = ScriptPlan([
@@ -227,7 +227,7 @@ import Testing
         }
     }
 
-    @Test("[U-16.4] a stream's own error is the load's", arguments: Spoken.allCases)
+    @Test("[U-16.4] a stream's error is the load's error", arguments: Spoken.allCases)
     func aStreamThatFails(over spoken: Spoken) async throws {
         try await withLoads(ScriptPlan(.expectHead, .stall), over: spoken) { stage in
             var request = try stage.request(method: "POST")

@@ -106,7 +106,7 @@ import Testing
     }
 
     @Test(
-        "[U-1.7, U-9.1] what the caller sets stays, Host too",
+        "[U-1.7, U-9.1] the caller's fields are kept, Host too",
         arguments: ["Host", "Accept", "Accept-Language", "Accept-Encoding", "User-Agent", "Authorization"],
         Spoken.allCases)
     func theCallersOwn(_ name: String, over spoken: Spoken) async throws {
@@ -117,7 +117,7 @@ import Testing
         }
     }
 
-    @Test("[U-9.1] what the request before had is never what this one has")
+    @Test("[U-9.1] no field of an earlier request is repeated")
     func oneAfterTheOther() async throws {
         try await withLoads { stage in
             var hops: [HopRequest] = []
@@ -155,7 +155,7 @@ import Testing
     }
 
     @Test(
-        "[U-9.1] the fields of a session's own are written once for each server, and are those of any such request",
+        "[U-9.1] the session's fields are encoded once for each server, and are the same for all its requests",
         arguments: Spoken.allCases
     )
     func sessionsOwn(over spoken: Spoken) async throws {
@@ -221,7 +221,7 @@ import Testing
 
     /// The body is announced by the caller, or by the session if it is large enough.
     @Test(
-        "[U-9.4] an announced body waits for the word, and is never sent after a final answer",
+        "[U-9.4] with Expect: 100-continue the body waits for 100, and is not sent after a final response",
         arguments: [true, false], [true, false])
     func expectContinue(_ byCaller: Bool, _ isWanted: Bool) async throws {
         let plan =

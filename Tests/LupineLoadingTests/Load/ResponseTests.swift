@@ -145,7 +145,7 @@ import Testing
     }
 
     @Test(
-        "[U-9.6] any number of interim heads up to 32, told one by one", arguments: [1, 32, 33],
+        "[U-9.6] up to 32 informational responses are reported one by one", arguments: [1, 32, 33],
         Spoken.allCases)
     func interimHeads(_ count: Int, over spoken: Spoken) async throws {
         let hints = String(repeating: "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n", count: count)
@@ -178,7 +178,7 @@ import Testing
     }
 
     @Test(
-        "[U-9.9] what came is delivered before the error",
+        "[U-9.9] received content is delivered before the error",
         arguments: [
             "Content-Length: 6\r\n\r\nabc", "Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n",
         ], Spoken.allCases)
@@ -191,7 +191,7 @@ import Testing
         }
     }
 
-    @Test("[U-9.8, U-9.9] a body that the connection's end ends is whole", arguments: Spoken.allCases)
+    @Test("[U-9.8, U-9.9] a body that ends with the connection is complete", arguments: Spoken.allCases)
     func endedByTheConnection(over spoken: Spoken) async throws {
         try await withLoads(
             ScriptPlan(.expectHead, .send("HTTP/1.1 200 OK\r\n\r\nabc"), .close), over: spoken

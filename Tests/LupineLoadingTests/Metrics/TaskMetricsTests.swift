@@ -96,7 +96,7 @@ struct TaskMetricsTests {
         expectOrder(metrics)
     }
 
-    @Test("[U-19.1] clocks that were set, and connections begun for somebody else, keep the order")
+    @Test("[U-19.1] the dates stay ordered if clocks are set, and on connections opened for another task")
     func oddClocks() {
         let early = exchange(from: -5)
         let late = exchange(from: 30)
@@ -141,7 +141,7 @@ struct TaskMetricsTests {
         #expect(transaction.requestStartDate != nil)
     }
 
-    @Test("[U-19.2] each exchange is a transaction; only the one that was answered has the answer")
+    @Test("[U-19.2] each exchange is a transaction; only the answered one has a response")
     func retries() {
         var died = exchange(isReused: true)
         died.responseStart = nil
@@ -155,7 +155,7 @@ struct TaskMetricsTests {
         expectOrder(metrics)
     }
 
-    @Test("[U-19.3] metrics stay as they were made")
+    @Test("[U-19.3] metrics do not change")
     func metricsDoNotChange() throws {
         let metrics = metrics([hop([exchange()])])
         let made = try #require(metrics.transactionMetrics.first)
@@ -172,7 +172,7 @@ struct TaskMetricsTests {
     }
 
     @Test(
-        "answers that did not come from the network have their times and nothing of a connection",
+        "responses from the cache or a protocol have dates, and no connection",
         arguments: [URLSessionTaskMetrics.ResourceFetchType.localCache, .unknown])
     func localAnswers(_ type: URLSessionTaskMetrics.ResourceFetchType) {
         let metrics = metrics([hop([], type)])

@@ -33,7 +33,7 @@ import Testing
         #expect(status == 200)
     }
 
-    @Test("[U-21.1] a transfer names its task, and ends as the network has it", arguments: Spoken.allCases)
+    @Test("[U-21.1] a transfer has its task, and the result of the network load", arguments: Spoken.allCases)
     func tasks(over spoken: Spoken) async throws {
         try await observing(over: spoken) { stage, observer in
             let first = stage.session.dataTask(with: try stage.url("/get?a=1"))
@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test(
-        "[U-21.2] redirects are transfers of the same task, each with the one before",
+        "[U-21.2] redirects are transfers of the same task; each refers to the one before",
         arguments: Spoken.allCases)
     func redirects(over spoken: Spoken) async throws {
         try await observing(over: spoken) { stage, observer in
@@ -88,7 +88,7 @@ import Testing
     }
 
     @Test(
-        "[U-21.2] the answer to a challenge is a transfer of its own, which repeats the one before",
+        "[U-21.2] the request after a challenge is a new transfer, which repeats the one before",
         arguments: Spoken.allCases)
     func challenges(over spoken: Spoken) async throws {
         try await observing(delegate: Answerer(), over: spoken) { stage, observer in
@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    @Test("[U-21.1] what the network is not asked for is no transfer", arguments: Spoken.allCases)
+    @Test("[U-21.1] a load without the network is no transfer", arguments: Spoken.allCases)
     func noTransfers(over spoken: Spoken) async throws {
         let configure = { (configuration: URLSessionConfiguration) in
             configuration.urlCache = URLCache(memoryCapacity: 1 << 20, diskCapacity: 0)
@@ -137,7 +137,7 @@ import Testing
         }
     }
 
-    @Test("[U-21.1] a web socket's transfer ends with the connection's leaving HTTP")
+    @Test("[U-21.1] a WebSocket's transfer ends when the connection leaves HTTP")
     func webSockets() async throws {
         try await observing { stage, observer in
             let socket = stage.session.webSocketTask(with: try stage.url("/websocket", scheme: "ws"))
@@ -163,7 +163,7 @@ import Testing
         return Array((text + "\r\n").utf8)
     }
 
-    @Test("[U-21.1, U-21.6] the head of the request is what came, and could be had without sending it")
+    @Test("[U-21.1, U-21.6] the observed head is the head that the server received, also without sending it")
     func headsOfRequests() async throws {
         let configure = { (configuration: URLSessionConfiguration) in
             configuration.httpAdditionalHeaders = ["X-Session": "one"]
@@ -193,7 +193,7 @@ import Testing
         }
     }
 
-    @Test("[U-21.6] what no task could send has no head")
+    @Test("[U-21.6] a request that cannot be sent has no head")
     func noHead() throws {
         let session = URLSession(configuration: .ephemeral)
         for text in ["ws://origin.test/", "file:///etc/hostname", "//origin.test/"] {
@@ -210,7 +210,7 @@ import Testing
     }
 
     @Test(
-        "[U-21.6] whoever waits for the observers is called behind all that has happened",
+        "[U-21.6] `whenObserversHaveHeard` calls back after all earlier events",
         arguments: Spoken.allCases)
     func hearing(over spoken: Spoken) async throws {
         let names = LockedValue<[String]>([])

@@ -73,7 +73,7 @@ struct DataURLTests {
         Row(testDescription: "the other alphabet", text: "data:;base64,-_-_"),
     ]
 
-    @Test("[U-18.2] addresses that hold their content", arguments: rows)
+    @Test("[U-18.2] data URLs", arguments: rows)
     func reads(_ row: Row) {
         let read = DataURL(row.text)
         #expect(read.map { String(decoding: $0.content, as: UTF8.self) } == row.content)
@@ -100,7 +100,7 @@ struct DataURLTests {
         #expect(log.metrics?.fetchType == .unknown && log.metrics?.bodyBytesAfterDecoding == 100_000)
     }
 
-    @Test("[U-18.2] what is no such address fails as badURL")
+    @Test("[U-18.2] an invalid data URL fails as badURL")
     func fails() async throws {
         for text in ["data:text/plain", "data:;base64,*"] {
             let witness = HopWitness()

@@ -50,7 +50,7 @@ struct HostileProtocolTests {
 
     /// All loads share one event loop: a call that blocked the loop would wait for itself.
     @Test(
-        "[O-7] a class that is asked may wait for another request", arguments: ways, Spoken.allCases)
+        "[O-7] canInit may wait for another request", arguments: ways, Spoken.allCases)
     func askedBehind(_ way: Way, over spoken: Spoken) async throws {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.protocolClasses = [Onlooker.self]
@@ -81,7 +81,7 @@ struct HostileProtocolTests {
     }
 
     @Test(
-        "a request that is cancelled while a class thinks about its redirect ends once",
+        "a request that is cancelled while a protocol decides about its redirect ends once",
         arguments: Spoken.allCases)
     func cancelledBehindARedirect(over spoken: Spoken) async throws {
         let configuration = URLSessionConfiguration.ephemeral

@@ -53,7 +53,7 @@ struct ProtocolLoadTests {
             task: URLSessionTask(), idleTimeout: idle, clock: clock.clock, client: witness)
     }
 
-    @Test("[U-17.4, U-17.5] what a protocol says comes in order; it is stopped once, also after success")
+    @Test("[U-17.4, U-17.5] a protocol's calls are reported in order; it is stopped once, also after success")
     func success() async throws {
         let (host, scenario) = ScriptedProtocol.register { loader in
             #expect(loader.request.value(forHTTPHeaderField: "X-Canonical") == "yes")
@@ -76,7 +76,7 @@ struct ProtocolLoadTests {
         #expect(scenario.log.value == ["start", "stop"])
     }
 
-    @Test("[U-17.5] the first end wins, from whatever thread")
+    @Test("[U-17.5] the first end counts, on any thread")
     func firstEndWins() async throws {
         for round in 0..<20 {
             let (host, scenario) = ScriptedProtocol.register { loader in
@@ -116,7 +116,7 @@ struct ProtocolLoadTests {
         }
     }
 
-    @Test("[U-17.5] an end without a response is a success")
+    @Test("[U-17.5] finishing without a response is a success")
     func noResponse() async throws {
         let (host, _) = ScriptedProtocol.register { loader in
             loader.load("bytes")
@@ -128,7 +128,7 @@ struct ProtocolLoadTests {
         #expect(log.order == ["data", "end"] && log.text == "bytes" && log.error == nil)
     }
 
-    @Test("[U-17.4, U-17.7] a load that is cancelled is stopped once; nothing it says counts any more")
+    @Test("[U-17.4, U-17.7] a cancelled load stops its protocol once, and ignores its calls")
     func cancelled() async throws {
         let (host, scenario) = ScriptedProtocol.register { $0.respond() }
         let witness = HopWitness()
@@ -151,7 +151,7 @@ struct ProtocolLoadTests {
         #expect(unused.log.value.isEmpty)
     }
 
-    @Test("[U-17.6] a redirect is told, holds the rest, and a skip stops the protocol")
+    @Test("[U-17.6] a redirect is reported and holds later calls; skipping stops the protocol")
     func redirect() async throws {
         let target = URLRequest(url: try #require(URL(string: "http://elsewhere.test/")))
         let (host, scenario) = ScriptedProtocol.register { loader in
@@ -175,7 +175,7 @@ struct ProtocolLoadTests {
         #expect(scenario.log.value == ["start", "stop"])
     }
 
-    @Test("[U-17.6] a redirect behind the response is not heard, and holds nothing up")
+    @Test("[U-17.6] a redirect after the response is ignored, and delays nothing")
     func lateRedirect() async throws {
         let target = URLRequest(url: try #require(URL(string: "http://elsewhere.test/")))
         let (host, _) = ScriptedProtocol.register { loader in
@@ -235,7 +235,7 @@ struct ProtocolLoadTests {
         _ = await witness.end()
     }
 
-    @Test("[U-17.6] the answer to a challenge that was withdrawn goes nowhere")
+    @Test("[U-17.6] the answer to a withdrawn challenge is ignored")
     func withdrawn() async throws {
         let sender = Sender()
         let challenge = URLAuthenticationChallenge(
@@ -256,7 +256,7 @@ struct ProtocolLoadTests {
     }
 
     @Test(
-        "[U-17.7] the idle time-out counts while nothing is said, and not while somebody else is waited for")
+        "[U-17.7] the idle time-out runs while the protocol is silent, and not while a reply is awaited")
     func idleTimeout() async throws {
         let clock = StillClock()
         let (host, scenario) = ScriptedProtocol.register { $0.respond() }
@@ -276,7 +276,7 @@ struct ProtocolLoadTests {
         #expect(log.error?.code == .timedOut && scenario.log.value == ["start", "stop"] && !clock.isSet)
     }
 
-    @Test("[U-17.7] what a protocol says moves the idle time-out on")
+    @Test("[U-17.7] each call of a protocol restarts the idle time-out")
     func signsOfLife() async throws {
         let clock = StillClock()
         let said = Gate()
@@ -333,7 +333,7 @@ struct ProtocolLoadTests {
         #expect(log.order == ["response", "data", "end"] && log.text == "old" && log.policy == .notAllowed)
     }
 
-    @Test("[U-17.5] content of a download goes into its file")
+    @Test("[U-17.5] the content of a download is written to its file")
     func splices() async throws {
         try await FileLoadTests.withFolder { folder in
             let file = folder.appending(path: "copy")

@@ -29,7 +29,7 @@ struct ProtocolSessionTests {
     }
 
     @Test(
-        "[U-17.2, U-17.3, U-17.5] a protocol of the configuration is asked with the session's fields, and answers"
+        "[U-17.2, U-17.3, U-17.5] a protocol class of the configuration gets the session's fields, and loads"
     )
     func answers() async throws {
         let (host, scenario) = ScriptedProtocol.register { loader in
@@ -53,7 +53,7 @@ struct ProtocolSessionTests {
         #expect(scenario.log.value.first == "canInit added")
     }
 
-    @Test("[U-17.8, U-17.9] a protocol finds its session's value, and the body of an upload task")
+    @Test("[U-17.8, U-17.9] a protocol sees the session's value, and the body of an upload task")
     func valueAndBody() async throws {
         let (host, _) = ScriptedProtocol.register { loader in
             loader.respond(200)
@@ -83,7 +83,7 @@ struct ProtocolSessionTests {
     }
 
     @Test(
-        "[U-17.1] classes are asked in their order; without one that takes it an unknown scheme is unsupported"
+        "[U-17.1] protocol classes are tried in order; an unknown scheme that none accepts is unsupported"
     )
     func order() async throws {
         let (host, scenario) = ScriptedProtocol.register { $0.finish() }
@@ -114,7 +114,7 @@ struct ProtocolSessionTests {
         }
     }
 
-    @Test("[U-17.1] a registered class is asked by the shared session, and not by configurations made before")
+    @Test("[U-17.1] the shared session tries registered classes; earlier configurations do not")
     func shared() async throws {
         let before = URLSessionConfiguration.ephemeral
         before.connectionProxyDictionary = [:]
@@ -134,7 +134,7 @@ struct ProtocolSessionTests {
         session.finishTasksAndInvalidate()
     }
 
-    @Test("[U-17.6] a redirect of a protocol's starts a new selection, after the first instance was stopped")
+    @Test("[U-17.6] a protocol's redirect selects a protocol again, after the first one was stopped")
     func redirects() async throws {
         let (second, last) = ScriptedProtocol.register { loader in
             loader.respond()
@@ -159,7 +159,9 @@ struct ProtocolSessionTests {
         #expect(last.log.value.filter { !$0.hasPrefix("canInit") } == ["start", "stop"])
     }
 
-    @Test("[U-17.6] what was added to a protocol's request is no part of the redirect that it makes of it")
+    @Test(
+        "[U-17.6] fields that were added to a protocol's request are not in the redirect that it derives from it"
+    )
     func redirectedCopy() async throws {
         let seen = LockedValue<[String?]>([])
         let names = ["Cookie", "X-Session", "X-Own"]
@@ -196,7 +198,7 @@ struct ProtocolSessionTests {
         session.invalidateAndCancel()
     }
 
-    @Test("[U-10.5] a protocol's redirect leads away whatever response it has", arguments: [nil, 302])
+    @Test("[U-10.5] a protocol's redirect counts as a redirect with any response", arguments: [nil, 302])
     func leftOrigin(_ status: Int?) async throws {
         let (last, _) = ScriptedProtocol.register { loader in
             loader.respond()
@@ -245,7 +247,7 @@ struct ProtocolSessionTests {
     }
 
     @Test(
-        "[U-7.1] GET with a body is refused by the network alone: protocols get it as it is, and caches answer it"
+        "[U-7.1] GET with a body fails in the network only: protocols get it unchanged, and caches answer it"
     )
     func bodyWithGET() async throws {
         func asked(_ body: @escaping @Sendable (inout URLRequest) -> Void) async throws -> String {
@@ -285,7 +287,7 @@ struct ProtocolSessionTests {
     }
 
     @Test(
-        "[U-1.8] a relative address is loaded, cached and handed to protocols as the absolute one",
+        "[U-1.8] a relative URL is loaded, cached and passed to protocols as absolute",
         arguments: Spoken.allCases)
     func relativeAddresses(over spoken: Spoken) async throws {
         let (host, _) = ScriptedProtocol.register { loader in
@@ -336,7 +338,7 @@ struct ProtocolSessionTests {
         #expect(error?.code == .cancelled)
     }
 
-    @Test("[U-18.1, U-18.2] files and data: addresses in data tasks, not in uploads")
+    @Test("[U-18.1, U-18.2] file: and data: URLs in data tasks, not in uploads")
     func builtIn() async throws {
         try await FileLoadTests.withFolder { folder in
             let file = folder.appending(path: "a.json")

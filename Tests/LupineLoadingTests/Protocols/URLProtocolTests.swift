@@ -16,7 +16,7 @@ struct URLProtocolTests {
     private final class NoProtocol {}
 
     @Test(
-        "[U-17.1] the latest registration is asked first, duplicates are ignored, configurations take what is there"
+        "[U-17.1] the latest registration is tried first, duplicates are ignored, configurations copy the list"
     )
     func registration() {
         let ours = { (classes: [AnyClass]?) in
@@ -44,7 +44,7 @@ struct URLProtocolTests {
         #expect(URLProtocol.property(forKey: "key", in: copy) as? String == "value")
     }
 
-    @Test("[U-17.2] the task's form of canInit asks about its current request; the base class takes nothing")
+    @Test("[U-17.2] canInit(with task:) asks about the current request; the base class declines")
     func defaults() throws {
         let request = URLRequest(url: try #require(URL(string: "http://a.test/")))
         let other = URLRequest(url: try #require(URL(string: "http://b.test/")))

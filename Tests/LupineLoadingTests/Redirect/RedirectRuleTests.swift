@@ -70,7 +70,7 @@ struct RedirectRuleTests {
     ]
 
     @Test(
-        "which statuses are followed, with which method and body: the table above U-10.1", arguments: methods)
+        "which statuses are followed, with which method and body (table of U-10.1)", arguments: methods)
     func methodsAndBodies(status: Int, rows: [String: String?]) throws {
         for (method, expected) in rows {
             let request = try Self.request(method, body: "x")
@@ -87,7 +87,9 @@ struct RedirectRuleTests {
         }
     }
 
-    @Test("[U-10.1] without a location it is the answer", arguments: [nil, "", " ", "\t"] as [String?])
+    @Test(
+        "[U-10.1] without Location the redirect is the response",
+        arguments: [nil, "", " ", "\t"] as [String?])
     func withoutALocation(location: String?) throws {
         let request = try Self.request()
         let verdict = RedirectRule.verdict(
@@ -136,7 +138,7 @@ struct RedirectRuleTests {
         ("http://h/a?q#f", "?r", "http://h/a?r#f"),
     ]
 
-    @Test("[U-10.2] the fragment goes along unless the target has one", arguments: fragments)
+    @Test("[U-10.2] the fragment is kept unless the target has one", arguments: fragments)
     func fragmentsGoAlong(url: String, location: String, expected: String) throws {
         let request = try Self.request("GET", url)
         #expect(try Self.proposal(request, to: location).request.url?.absoluteString == expected)
@@ -233,7 +235,7 @@ struct RedirectRuleTests {
         }
     }
 
-    @Test("[U-10.5] the configuration names what else stays")
+    @Test("[U-10.5] the configuration names further headers to keep")
     func ownNames() throws {
         var options = URLSessionConfiguration.LupineOptions()
         options.sensitiveFields = ["x-KEPT", "Accept", "no name"]
@@ -244,7 +246,7 @@ struct RedirectRuleTests {
         #expect(home["X-Kept"] != nil && home["Accept"] != nil)
     }
 
-    @Test("[U-10.5] the configuration refuses http behind https", arguments: [true, false])
+    @Test("[U-10.5] the configuration refuses redirects from https to http", arguments: [true, false])
     func insecureRedirects(isWebSocket: Bool) throws {
         var options = URLSessionConfiguration.LupineOptions()
         options.followsInsecureRedirects = false
@@ -265,14 +267,14 @@ struct RedirectRuleTests {
         _ = try Self.proposal(plain, to: "http://g/b", isWebSocket: isWebSocket, options)
     }
 
-    @Test("[U-10.5] a referrer is never added")
+    @Test("[U-10.5] Referer is never added")
     func noReferrer() throws {
         #expect(
             try Self.proposal(Self.request(), to: "http://g/").request.value(forHTTPHeaderField: "Referer")
                 == nil)
     }
 
-    @Test("[U-10.5, U-8.1] a web socket sent to http stays where it is")
+    @Test("[U-10.5, U-8.1] a WebSocket redirected to http or https is not followed there")
     func webSocketOrigins() throws {
         let request = try Self.request("GET", "wss://h/a", ["Authorization": "a", "Referer": "r"])
         let stays = try Self.proposal(request, to: "https://h/b", isWebSocket: true)
@@ -290,7 +292,7 @@ struct RedirectRuleTests {
             proposal.credential == URLCredential(user: "me", password: "secret", persistence: .forSession))
     }
 
-    @Test("[U-10.8] what else a request has goes along")
+    @Test("[U-10.8] the other properties of a request are kept")
     func propertiesGoAlong() throws {
         var request = try Self.request("POST")
         request.timeoutInterval = 7
@@ -305,7 +307,7 @@ struct RedirectRuleTests {
         #expect(!next.allowsCellularAccess && next.protocolProperty(forKey: "k") as? String == "x")
     }
 
-    @Test("[U-10.1, U-10.5] no location stops the program, and no secret leaves its server")
+    @Test("[U-10.1, U-10.5] no Location crashes the program, and no secret leaves its server")
     func anyLocation() throws {
         var random = SeededRandom(seed: 10)
         let request = try Self.request("GET", "https://h:1/a/b?c#d", ["Authorization": "secret"])

@@ -24,7 +24,7 @@ struct RedirectTargetTests {
         ("g#s/./x", "http://a/b/c/g#s/./x"), ("g#s/../x", "http://a/b/c/g#s/../x"), ("http:g", "http:g"),
     ]
 
-    @Test("[U-10.2] a reference is resolved as RFC 3986 says", arguments: examples)
+    @Test("[U-10.2] a reference is resolved as in RFC 3986", arguments: examples)
     func examplesOfTheRFC(reference: String, expected: String) {
         let base = URIReference(Array("http://a/b/c/d;p?q".utf8))
         #expect(RedirectTarget.resolve(Array(reference.utf8), against: base).text == expected)
@@ -66,13 +66,13 @@ struct RedirectTargetTests {
         ("JavaScript:alert(1)", .unsupportedScheme("javascript")), ("x:", .unsupportedScheme("x")),
     ]
 
-    @Test("[U-10.1, U-10.3] what leads nowhere", arguments: failures)
+    @Test("[U-10.1, U-10.3] targets that are not followed", arguments: failures)
     func whatLeadsNowhere(location: String, failure: RedirectTarget.Failure) throws {
         let base = try #require(URL(string: "http://h/a/b?q"))
         #expect(throws: failure) { try RedirectTarget(location, from: base, isWebSocket: false) }
     }
 
-    @Test("[U-10.3, U-8.1] a web socket's targets are web sockets")
+    @Test("[U-10.3, U-8.1] a WebSocket's targets are ws and wss")
     func webSockets() throws {
         let base = try #require(URL(string: "ws://h/a"))
         for (location, expected) in [
@@ -87,7 +87,7 @@ struct RedirectTargetTests {
         }
     }
 
-    @Test("[U-10.2] a user in the target is proposed, and not part of the address")
+    @Test("[U-10.2] a user in the target becomes the proposed credential, and is removed from the URL")
     func users() throws {
         let base = try #require(URL(string: "http://h/a"))
         for (location, user, password) in [

@@ -104,7 +104,7 @@ struct ArchiveTests {
         (try? NSKeyedUnarchiver.unarchivedObject(ofClass: type, from: data)).flatMap { $0 }
     }
 
-    @Test("[U-1.9, U-2.5, U-11.21, U-12.17] what is archived is read as it was", arguments: Coded.allCases)
+    @Test("[U-1.9, U-2.5, U-11.21, U-12.17] archived values are read unchanged", arguments: Coded.allCases)
     func roundTrips(_ coded: Coded) throws {
         func check<Object: NSObject & NSSecureCoding>(_ object: Object) throws {
             #expect(Object.supportsSecureCoding)
@@ -117,7 +117,7 @@ struct ArchiveTests {
     }
 
     @Test(
-        "[U-2.5] an archive with a status that no server can send is no response, and has no words for it",
+        "[U-2.5] an archive with an impossible status is refused",
         arguments: [Int.min, -7, 0, 99, 1000, .max])
     func impossibleStatus(_ status: Int) throws {
         let response = try #require(
@@ -170,7 +170,7 @@ struct ArchiveTests {
         #expect(back?.mainDocumentURL == address)
     }
 
-    @Test("[U-1.9] streams and what no property list holds stay behind")
+    @Test("[U-1.9] streams, and values that no property list can hold, are not archived")
     func leftBehind() throws {
         var request = URLRequest(url: Self.url)
         request.httpBodyStream = InputStream(data: Data([1]))
@@ -192,7 +192,7 @@ struct ArchiveTests {
         #expect(back.httpMethod == "PUT")
     }
 
-    @Test("octets that were cut or changed give no request, or one that is archived as itself")
+    @Test("a cut or changed archive gives no request, or one that archives as itself")
     func damagedOctets() {
         let octets = RequestArchive.octets(of: Self.request())
         for count in 0..<octets.count { #expect(RequestArchive.request(Array(octets[..<count])) == nil) }
@@ -210,7 +210,7 @@ struct ArchiveTests {
 
     // MARK: the others
 
-    @Test("a response of a class of the program's, and further values that no property list holds")
+    @Test("a response of a subclass, and userInfo that no property list can hold")
     func cachedResponses() throws {
         let own = OwnResponse(url: Self.url, mimeType: "a/b", expectedContentLength: 1, textEncodingName: nil)
         let cached = CachedURLResponse(
@@ -224,7 +224,7 @@ struct ArchiveTests {
         #expect(second.userInfo as NSDictionary? == http.userInfo as NSDictionary?)
     }
 
-    @Test("[U-11.21] a challenge without its sender")
+    @Test("[U-11.21] a challenge is archived without its sender")
     func challenges() throws {
         let challenge = try Self.challenge()
         let back = try #require(Self.read(URLAuthenticationChallenge.self, try Self.archive(challenge)))
@@ -254,7 +254,7 @@ struct ArchiveTests {
     }
 
     @Test(
-        "[U-1.9, U-2.5, U-11.21, U-12.17] an archive with other values gives nothing, or a whole object",
+        "[U-1.9, U-2.5, U-11.21, U-12.17] an archive with wrong values gives nothing, or a complete object",
         arguments: Coded.allCases)
     func hostileValues(_ coded: Coded) throws {
         func check<Object: NSObject & NSSecureCoding>(_ object: Object) throws {
@@ -317,7 +317,7 @@ struct ArchiveTests {
     }()
 
     @Test(
-        "[U-2.5] an address that is none, and fields that do not come in pairs, are no response",
+        "[U-2.5] an invalid URL, and an odd list of fields, give no response",
         arguments: hostileResponseValues)
     func hostileResponses(_ key: String, _ value: Data) throws {
         var values = Self.sound.filter { Coded.httpResponse.keys.contains($0.key) }
@@ -340,7 +340,7 @@ struct ArchiveTests {
         return reader.decodeObject(of: type, forKey: NSKeyedArchiveRootObjectKey)
     }
 
-    @Test("an archive that was cut gives nothing", arguments: Coded.allCases)
+    @Test("a cut archive gives nothing", arguments: Coded.allCases)
     func cutArchives(_ coded: Coded) throws {
         func check<Object: NSObject & NSSecureCoding>(_ object: Object) throws {
             let archive = try Self.archive(object)

@@ -34,7 +34,7 @@ struct URLRequestTests {
         #expect(request.customMirror.children.contains { $0.label == "httpMethod" })
     }
 
-    @Test("[U-1.8] an initializer makes the address absolute; one that is set keeps base and relative string")
+    @Test("[U-1.8] an initializer makes the URL absolute; a URL that is set keeps base and relative string")
     func relativeAddresses() throws {
         let relative = try #require(URL(string: "x", relativeTo: url))
         #expect(URLRequest(url: relative).url?.baseURL == nil)
@@ -61,7 +61,7 @@ struct URLRequestTests {
         for (policy, number) in numbers { #expect(policy.rawValue == number) }
     }
 
-    @Test("[U-1.1] a copy does not see what is done to another")
+    @Test("[U-1.1] copies are independent")
     func copiesAreIndependent() {
         var original = request
         original.setValue("1", forHTTPHeaderField: "A")
@@ -82,7 +82,7 @@ struct URLRequestTests {
         ("delete", "DELETE"), ("connect", "CONNECT"), ("patch", "patch"), ("Options", "Options"), ("x", "x"),
     ]
 
-    @Test("[U-1.2] known methods are capitals, others stay, nil restores GET", arguments: methods)
+    @Test("[U-1.2] known methods are uppercased, others kept, nil restores GET", arguments: methods)
     func methodsAreCanonical(given: String?, kept: String?) throws {
         var request = request
         request.httpMethod = "PUT"
@@ -98,7 +98,7 @@ struct URLRequestTests {
         #expect(throws: URLRequestError.invalidMethod(method)) { try request.checkedMethod() }
     }
 
-    @Test("[U-1.3] set replaces, add joins, names are canonical and found in any mix of cases")
+    @Test("[U-1.3] set replaces, add joins; names are canonical and found in any case")
     func headerFieldsAreKeptByName() {
         var request = request
         request.setValue("a", forHTTPHeaderField: "content-TYPE")
@@ -114,7 +114,7 @@ struct URLRequestTests {
         #expect(request.allHTTPHeaderFields == nil)
     }
 
-    @Test("[U-1.3] an assigned dictionary keeps its names; what stays keeps its place")
+    @Test("[U-1.3] an assigned dictionary keeps its names; remaining fields keep their place")
     func dictionariesAreKept() {
         var request = request
         request.allHTTPHeaderFields = ["b-b": "1", "A": "2"]
@@ -130,7 +130,7 @@ struct URLRequestTests {
     }
 
     @Test(
-        "a value that would break the line is refused", arguments: ["a\0b", "a\rb", "a\nb", "a\r\nb"])
+        "a value with a line break is refused", arguments: ["a\0b", "a\rb", "a\nb", "a\r\nb"])
     func valuesAreOneLine(value: String) throws {
         var request = request
         request.setValue("good", forHTTPHeaderField: "A")
@@ -192,7 +192,7 @@ struct URLRequestTests {
         #expect(request.explicitTimeoutInterval == 60)
     }
 
-    @Test("fields that are the loader's are left out, others stay in order")
+    @Test("fields that the loader sets are left out, others keep their order")
     func loaderOwnedFieldsAreLeftOut() throws {
         var request = request
         let names = [

@@ -47,7 +47,7 @@ struct URLResponseTests {
         ("x-lower-Case", "x-lower-Case"), ("X-UPPER", "X-UPPER"), ("DNT", "Dnt"),
     ]
 
-    @Test("[U-2.1] keys are canonical, but for x- and WWW-Authenticate", arguments: names)
+    @Test("[U-2.1] keys are canonical, except x- and WWW-Authenticate", arguments: names)
     func keysAreCanonical(given: String, key: String) throws {
         for response in [try made([given: "v"]), try loaded("\(given): v\r\n")] {
             #expect(response.allHeaderFields[key] as? String == "v")
@@ -57,7 +57,7 @@ struct URLResponseTests {
         }
     }
 
-    @Test("[U-2.2] repeated lines join in order, also folded ones, without a blank, and of any octets")
+    @Test("[U-2.2] repeated fields are joined in order, also folded ones, without a blank, and of any octets")
     func linesJoin() throws {
         let response = try loaded(
             "A: 1\r\na:2\r\nX-b: 1\r\nx-B: 2\r\nSet-Cookie: a=1\r\nset-cookie: b=2\r\nC: x\r\n  y\r\nL: \u{E9}\r\nU: \u{C3}\u{A9}\r\n"
@@ -76,7 +76,7 @@ struct URLResponseTests {
         ("9223372036854775807", .max), ("9223372036854775808", -1),
     ]
 
-    @Test("[U-2.3] a made response takes the length as it is said", arguments: lengths)
+    @Test("[U-2.3] a response made by the program has the length of its Content-Length", arguments: lengths)
     func madeLengths(value: String?, length: Int64) throws {
         var fields = ["Content-Encoding": "gzip", "Transfer-Encoding": "chunked"]
         fields["content-length"] = value
@@ -84,7 +84,7 @@ struct URLResponseTests {
         #expect(try made(nil).expectedContentLength == -1)
     }
 
-    @Test("[U-2.3] a loaded response knows no length that decoding or chunks will change")
+    @Test("[U-2.3] a loaded response has no length if it is decoded or chunked")
     func loadedLengths() throws {
         #expect(try loaded("Content-Length: 5\r\n").expectedContentLength == 5)
         #expect(try loaded("Content-Length: 5\r\n", isDecoded: true).expectedContentLength == -1)
@@ -133,7 +133,7 @@ struct URLResponseTests {
         #expect(try made(["Content-Disposition": value]).suggestedFilename == name)
     }
 
-    @Test("[U-2.4] octets of a disposition are UTF-8, else Latin-1")
+    @Test("[U-2.4] a disposition is decoded as UTF-8, else Latin-1")
     func dispositionOctets() throws {
         #expect(
             try loaded("Content-Disposition: a; filename=\"\u{C3}\u{A9}\"\r\n").suggestedFilename == "é")
@@ -148,7 +148,7 @@ struct URLResponseTests {
         ("http://h/a%00%1fb", nil, "ab"), ("http://h/a?x=/y", "image/jpg", "a.jpg"),
     ]
 
-    @Test("[U-2.4] else the address names the file, else nothing does", arguments: addresses)
+    @Test("[U-2.4] without a disposition the URL names the file, else nothing does", arguments: addresses)
     func addressesName(url: String, type: String?, name: String) throws {
         let url = try #require(URL(string: url))
         let fields = type.map { ["Content-Type": $0] }
@@ -159,7 +159,7 @@ struct URLResponseTests {
         #expect(plain.suggestedFilename == name)
     }
 
-    @Test("[U-2.5] responses are equal by what they say, and copies are the same object")
+    @Test("[U-2.5] responses are equal by content, and copies are the same object")
     func equality() throws {
         let response = try made(["Content-Type": "a/b", "x": "1"])
         #expect(response == (try made(["content-type": "a/b", "x": "1"])))

@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test(
-        "[U-9.17] a connection that one task's delegate accepted is not lent to another's",
+        "[U-9.17] a connection that one task's delegate accepted is not used for another's",
         arguments: [
             (Way.direct, Spoken.http1), (.tunnel, .http1), (.tunnelInTLS, .http1), (.direct, .http2),
         ])
@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test(
-        "[U-9.17] nor is it lent to a task that leaves the question to the session",
+        "[U-9.17] a connection that a task's delegate accepted is not used for a task whose delegate does not decide",
         arguments: Spoken.allCases)
     func notLentToTheSession(over spoken: Spoken) async throws {
         for session in [nil, Judge(.refuses), Judge(.byDefault)] {
@@ -52,7 +52,7 @@ import Testing
     }
 
     @Test(
-        "[U-9.17] a task whose delegate judges is asked, whatever the session's delegate has accepted",
+        "[U-9.17] a task's delegate that decides is called, whatever the session's delegate has accepted",
         arguments: Spoken.allCases)
     func theSessionsVerdictIsNotForThoseWhoJudge(over spoken: Spoken) async throws {
         let session = Judge(.accepts)
@@ -68,7 +68,7 @@ import Testing
     }
 
     @Test(
-        "[U-9.17] what the session's delegate accepted is lent to all who leave it the question",
+        "[U-9.17] connections that the session's delegate accepted are used for all tasks whose delegates do not decide",
         arguments: Spoken.allCases)
     func theSessionsVerdictIsShared(over spoken: Spoken) async throws {
         let session = Judge(.accepts)
@@ -82,7 +82,7 @@ import Testing
     }
 
     @Test(
-        "[U-9.17] what the policy accepted is lent to all who leave it the question",
+        "[U-9.17] connections that the policy accepted are used for all tasks whose delegates do not decide",
         arguments: Spoken.allCases)
     func thePolicysVerdictIsShared(over spoken: Spoken) async throws {
         try await Self.run(over: spoken) { stage in
@@ -95,7 +95,7 @@ import Testing
     }
 
     @Test(
-        "[U-9.17] what one delegate has passed on, another of its class that asks somebody else may not",
+        "[U-9.17] what one delegate passed on is not valid for another of its class that passes on to another object",
         arguments: Spoken.allCases)
     func whoAsksAnother(over spoken: Spoken) async throws {
         try await Self.run(over: spoken) { stage in
@@ -109,7 +109,7 @@ import Testing
     /// The delegate leaves the first challenge to the session and answers the second: neither connection serves the other's
     /// tasks.
     @Test(
-        "[U-9.17] a delegate that passes on today and answers tomorrow answers for itself",
+        "[U-9.17] a delegate that passes on one challenge and answers the next is called each time",
         arguments: Spoken.allCases)
     func whoPassesOnMayAnswerLater(over spoken: Spoken) async throws {
         let session = Judge(.accepts)
@@ -128,7 +128,9 @@ import Testing
         }
     }
 
-    @Test("[U-9.17] a new delegate at a dead one's address inherits nothing", arguments: Spoken.allCases)
+    @Test(
+        "[U-9.17] a new delegate at the memory address of a released one inherits nothing",
+        arguments: Spoken.allCases)
     func aDeadDelegatesAddress(over spoken: Spoken) async throws {
         try await Self.run(over: spoken) { stage in
             var address: ObjectIdentifier?
@@ -159,7 +161,7 @@ import Testing
     enum Work: Sendable { case data, socket, stream }
 
     @Test(
-        "[U-9.17, I-12.15] a ticket of one delegate's verdict is not offered for another's",
+        "[U-9.17, I-12.15] a TLS ticket of a connection that one delegate accepted is not offered for another's",
         arguments: [
             (Work.data, Spoken.http1), (.socket, .http1), (.stream, .http1), (.data, .http2),
         ])
@@ -181,7 +183,7 @@ import Testing
     }
 
     @Test(
-        "[U-9.17, I-12.15] a ticket of the session's verdict is offered for the session's tasks",
+        "[U-9.17, I-12.15] a TLS ticket of a connection that the session's delegate accepted is offered for the session's tasks",
         arguments: Spoken.allCases)
     func theSessionsTicketsAreShared(over spoken: Spoken) async throws {
         let session = Judge(.accepts)
@@ -198,7 +200,7 @@ import Testing
     /// Each task is redirected within the origin: its second hop uses a connection of the identity that the task chose at its
     /// first hop, and such connections are kept.
     @Test(
-        "[U-11.20, U-9.17] the same identity does not make one delegate's verdict the other's",
+        "[U-11.20, U-9.17] the same client identity does not share connections between delegates",
         arguments: Spoken.allCases)
     func theSameIdentityIsNotTheSameVerdict(over spoken: Spoken) async throws {
         let identity = try TrustStage.identity("client-rsa")
@@ -215,7 +217,7 @@ import Testing
     // MARK: who waits
 
     @Test(
-        "[U-9.17] who waits is not served by what another's delegate accepts meanwhile",
+        "[U-9.17] a waiting task does not get a connection that another task's delegate accepts",
         arguments: Spoken.allCases)
     func waitingTasks(over spoken: Spoken) async throws {
         try await Self.run(perHost: 1, over: spoken) { stage in
@@ -234,7 +236,7 @@ import Testing
     }
 
     @Test(
-        "[U-9.17] who waits is served by what the session's delegate accepts meanwhile",
+        "[U-9.17] a waiting task gets a connection that the session's delegate accepts",
         arguments: Spoken.allCases)
     func waitingTasksOfTheSession(over spoken: Spoken) async throws {
         let session = Judge()
@@ -254,7 +256,7 @@ import Testing
 
     /// Many delegates at once, some of which refuse: each task ends as its own delegate decides.
     @Test(
-        "[U-9.17] whatever the order, each task's end is its own delegate's word", arguments: 1...4,
+        "[U-9.17] in any order each task ends as its own delegate decides", arguments: 1...4,
         Spoken.allCases)
     func everyOrder(_ seed: UInt64, over spoken: Spoken) async throws {
         try await Self.run(leaf: "expired", perHost: 2, session: Judge(.accepts), over: spoken) { stage in

@@ -26,7 +26,7 @@ import Testing
     }
 
     /// I-12.9: a revocation has precedence, and a missing response is the least severe error.
-    @Test("[I-12.9] revoked comes first, a missing answer last")
+    @Test("[I-12.9] a revocation is reported first, a missing response last")
     func revokedAndUnknown() throws {
         let fetcher = FileFetcher(["ocsp": "ocsp/revoked.der"])
         let revoked = try Self.trust("revoked-ocsp", kSecRevocationUseAnyAvailableMethod, fetcher)

@@ -41,7 +41,7 @@ import Testing
 
     /// Checks the table of dispositions; I-12.14: the answer is final either way.
     @Test(
-        "[U-11.18, U-11.19, I-12.14] each disposition has its end, whatever the chain says", arguments: rows,
+        "[U-11.18, U-11.19, I-12.14] each disposition has its result, whatever the chain is", arguments: rows,
         Spoken.allCases)
     func dispositions(_ row: Row, over spoken: Spoken) async throws {
         for (leaf, expected) in [("good", row.good), ("expired", row.expired)] {
@@ -76,7 +76,7 @@ import Testing
 
     /// U-11.18, I-12.12.
     @Test(
-        "[U-11.18, I-12.12] the challenge for a server's trust, after the connection is gone",
+        "[U-11.18, I-12.12] the server trust challenge, after the connection is closed",
         arguments: Spoken.allCases)
     func theChallengeForAServersTrust(over spoken: Spoken) async throws {
         let challenge = Lock<URLAuthenticationChallenge?>(nil)
@@ -103,7 +103,7 @@ import Testing
     }
 
     @Test(
-        "a task that has ended is asked nothing more, and is not held by what it was asked through",
+        "a task that has ended gets no challenges, and is not retained",
         arguments: Spoken.allCases)
     func withoutItsTaskAConnectionIsGivenUp(over spoken: Spoken) async throws {
         try await TrustStage.run(over: spoken) { stage in
@@ -124,7 +124,7 @@ import Testing
 
     /// I-12.15 and U-11.18: each new connection is challenged, even one that resumes a session; U-9.17: an open one is not.
     @Test(
-        "[I-12.15, U-9.17] each new connection asks, also a resumed one; one that stands does not",
+        "[I-12.15, U-9.17] each new connection is challenged, also a resumed one; a reused connection is not",
         arguments: Spoken.allCases)
     func everyNewConnectionAsks(over spoken: Spoken) async throws {
         try await TrustStage.run(over: spoken) { stage in
@@ -158,7 +158,7 @@ import Testing
 
     /// U-11.19, without a delegate.
     @Test(
-        "[U-11.19] the refused trust is there without a delegate",
+        "[U-11.19] the error has the refused trust without a delegate",
         arguments: Spoken.allCases)
     func theRefusedTrustIsThereWithoutADelegate(over spoken: Spoken) async throws {
         try await TrustStage.run("expired", over: spoken) { stage in
@@ -191,7 +191,7 @@ import Testing
 
     /// U-11.20: only if the server requests a certificate, with the issuers that it names.
     @Test(
-        "[U-11.20] the challenge for a client's certificate",
+        "[U-11.20] the client certificate challenge",
         arguments: Spoken.allCases)
     func theChallengeForAClientsCertificate(over spoken: Spoken) async throws {
         let identity = try TrustStage.identity("client-rsa")
@@ -236,7 +236,7 @@ import Testing
 
     /// U-11.20: an identity that a task has chosen is used on all its connections, which no task with another choice shares.
     @Test(
-        "[U-11.20] a chosen identity is not shared with who chose another",
+        "[U-11.20] a chosen identity is not used for a task that chose another",
         arguments: Spoken.allCases)
     func aChosenIdentityIsNotShared(over spoken: Spoken) async throws {
         try await TrustStage.run(keepsAlive: true, asksForIdentity: true, over: spoken) { stage in
@@ -266,7 +266,7 @@ import Testing
     /// U-10.5: after a redirect to another origin, neither the configured identity is used nor a connection on which it was
     /// presented.
     @Test(
-        "[U-10.5] behind a redirect elsewhere the configured identity is not shown",
+        "[U-10.5] after a redirect to another origin the configured identity is not presented",
         arguments: Spoken.allCases)
     func behindARedirectElsewhereTheConfiguredIdentityIsNotShown(over spoken: Spoken) async throws {
         try await TrustStage.run(keepsAlive: true, asksForIdentity: true, over: spoken) { stage in

@@ -78,7 +78,7 @@ import Testing
     }
 
     @Test(
-        "[U-5.12] the form with the handler is called, else the asynchronous one, else the default",
+        "[U-5.12] the form with the handler is called, else the asynchronous form, else the default",
         arguments: Method.allCases, Forms.allCases)
     func forms(_ method: Method, _ forms: Forms) async throws {
         try await withStage { stage in
@@ -155,7 +155,7 @@ import Testing
     }
 
     @Test(
-        "[U-5.12] asynchronous forms answer redirects, challenges and responses, in their order",
+        "[U-5.12] asynchronous forms answer redirects, challenges and responses, in order",
         arguments: Spoken.allCases)
     func loads(over spoken: Spoken) async throws {
         let delegate = Answering()
@@ -174,7 +174,7 @@ import Testing
         }
     }
 
-    @Test("[U-5.12] an asynchronous form gives a streamed upload its body", arguments: Spoken.allCases)
+    @Test("[U-5.12] an asynchronous form supplies the body of a streamed upload", arguments: Spoken.allCases)
     func stream(over spoken: Spoken) async throws {
         let delegate = Answering()
         try await withStage(delegate: delegate, over: spoken) { stage in
@@ -188,7 +188,7 @@ import Testing
     }
 
     @Test(
-        "[U-5.12] what a task's own delegate lacks in both forms, the session's answers in its own",
+        "[U-5.12] if the task's delegate implements neither form, the session's delegate is called",
         arguments: Spoken.allCases)
     func successor(over spoken: Spoken) async throws {
         let delegate = Answering()
@@ -223,7 +223,9 @@ import Testing
         }
     }
 
-    @Test("[U-5.12] the Swift task of a form is cancelled with the task", arguments: Spoken.allCases)
+    @Test(
+        "[U-5.12] the Swift task of an asynchronous form is cancelled with the task",
+        arguments: Spoken.allCases)
     func cancelled(over spoken: Spoken) async throws {
         let delegate = Waiting()
         try await withStage(delegate: delegate, over: spoken) { stage in

@@ -13,7 +13,7 @@ struct AsyncFormsTests {
         return nil
     }
 
-    @Test("[U-4.7] data and response come back, on any thread where there is no delegate")
+    @Test("[U-4.7] data and response are returned, on any thread without a delegate")
     func data() async throws {
         let loads = ScriptedLoadSource()
         // This queue runs nothing.
@@ -28,7 +28,7 @@ struct AsyncFormsTests {
         #expect((response as? HTTPURLResponse)?.statusCode == 200)
     }
 
-    @Test("[U-4.7] the delegate of a call hears of the task, and metrics before the call returns")
+    @Test("[U-4.7] the delegate argument gets the task, and metrics before the call returns")
     func delegate() async throws {
         let loads = ScriptedLoadSource { $0.answer("hello") }
         let session = loads.session()
@@ -40,7 +40,7 @@ struct AsyncFormsTests {
         session.invalidateAndCancel()
     }
 
-    @Test("[U-4.7] who cancels the waiting cancels the transfer", arguments: [true, false])
+    @Test("[U-4.7] cancelling the Swift task cancels the transfer", arguments: [true, false])
     func cancellation(hasDelegate: Bool) async {
         let loads = ScriptedLoadSource()
         let session = loads.session(hasDelegate ? RecordingDelegate() : nil)
@@ -54,7 +54,7 @@ struct AsyncFormsTests {
         session.invalidateAndCancel()
     }
 
-    @Test("[U-4.7] who is cancelled before the beginning begins nothing")
+    @Test("[U-4.7] a cancelled Swift task starts no transfer")
     func cancelledBefore() async {
         let loads = ScriptedLoadSource()
         let session = loads.session()
@@ -73,7 +73,7 @@ struct AsyncFormsTests {
 
     // MARK: bytes
 
-    @Test("[U-4.7] bytes come back before the body is there, and hold the load while they wait")
+    @Test("[U-4.7] bytes are returned before the body is complete, and pause the load while they wait")
     func bytes() async throws {
         let loads = ScriptedLoadSource()
         let session = loads.session()
@@ -99,7 +99,7 @@ struct AsyncFormsTests {
         session.invalidateAndCancel()
     }
 
-    @Test("[U-4.7] what had come is read before the error that ended it")
+    @Test("[U-4.7] received bytes are read before the error")
     func bytesFail() async throws {
         let loads = ScriptedLoadSource()
         let session = loads.session()
@@ -121,7 +121,7 @@ struct AsyncFormsTests {
         session.invalidateAndCancel()
     }
 
-    @Test("[U-4.7] a reader that is cancelled while it waits cancels the transfer")
+    @Test("[U-4.7] a cancelled reader that waits cancels the transfer")
     func bytesCancelled() async throws {
         let loads = ScriptedLoadSource()
         let session = loads.session()
@@ -141,7 +141,7 @@ struct AsyncFormsTests {
         session.invalidateAndCancel()
     }
 
-    @Test("a transfer whose bytes nobody can read any more is cancelled")
+    @Test("a transfer whose bytes were released is cancelled")
     func bytesDropped() async throws {
         let loads = ScriptedLoadSource()
         let session = loads.session()

@@ -184,7 +184,7 @@ struct DelegateRoutingTests {
         }
     }
 
-    @Test("[U-5.8] method by method: what the task's own delegate lacks is the session delegate's")
+    @Test("[U-5.8] methods that the task's delegate does not implement are called on the session's delegate")
     func methodByMethod() async {
         final class Own: NSObject, URLSessionDataDelegate {
             let log: CallLog
@@ -225,7 +225,7 @@ struct DelegateRoutingTests {
     }
 
     @Test(
-        "[U-5.10] a challenge that is cancelled while it is asked about has its answer; a late one is ignored"
+        "[U-5.10] a challenge that is cancelled during its call is answered; a late answer is ignored"
     )
     func cancelledChallenge() async {
         final class Mute: NSObject, URLSessionTaskDelegate {

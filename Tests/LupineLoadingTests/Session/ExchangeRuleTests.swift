@@ -24,7 +24,7 @@ struct ExchangeRuleTests {
     }
 
     @Test(
-        "[U-1.6] what is attached to a request goes through copies, bridging, tasks and their loads",
+        "[U-1.6] properties of a request survive copies, bridging, tasks and loads",
         arguments: Spoken.allCases)
     func attachedProperties(over spoken: Spoken) async throws {
         try await withStage(over: spoken) { stage in
@@ -48,7 +48,7 @@ struct ExchangeRuleTests {
     }
 
     @Test(
-        "[U-7.14] uploads leave nothing to go on from, and no data makes one go on",
+        "[U-7.14] uploads have no resume data, and resume from none",
         arguments: [false, true], Spoken.allCases)
     func uploadsStartAnew(_ hasHandler: Bool, over spoken: Spoken) async throws {
         let delegate = RecordingDelegate()
@@ -112,7 +112,7 @@ struct ExchangeRuleTests {
     }
 
     @Test(
-        "[U-9.16] addresses are tried until one answers; when none does, the error is that of the last",
+        "[U-9.16] addresses are tried until one connects; if none does, the last error is reported",
         arguments: Spoken.allCases)
     func addresses(over spoken: Spoken) async throws {
         var serving = OriginConfiguration()
@@ -161,7 +161,7 @@ struct ExchangeRuleTests {
     }
 
     @Test(
-        "[U-10.9] a redirect is asked about before its body comes, which is delivered unless it is followed",
+        "[U-10.9] the delegate is called for a redirect before its body arrives, which is delivered unless it is followed",
         arguments: Spoken.allCases)
     func aRedirectsBody(over spoken: Spoken) async throws {
         let body = String(repeating: "moved ", count: 100_000)

@@ -54,7 +54,7 @@ struct HTTP2SessionTests {
     }
 
     @Test(
-        "[U-9.18] an https origin chooses, and the metrics say what",
+        "[U-9.18] an https origin selects the version, and the metrics report it",
         arguments: [
             Row(
                 testDescription: "both know both", versions: [.http11, .http2],
@@ -86,7 +86,7 @@ struct HTTP2SessionTests {
         }
     }
 
-    @Test("[U-9.18] an origin that has no HTTP/2 is refused where nothing else is spoken")
+    @Test("[U-9.18] an origin without HTTP/2 is refused by a session that speaks only HTTP/2")
     func nothingInCommon() async throws {
         try await withSession(.http2, serving: ["http/1.1"]) { session, _, host in
             let url = try #require(URL(string: "https://\(host)/get"))
@@ -97,7 +97,7 @@ struct HTTP2SessionTests {
     }
 
     @Test(
-        "[U-21.6] the head of a request that can go over HTTP/2 alone is what observers have of it",
+        "[U-21.6] observers get the head of a request that is sent over HTTP/2 alone",
         arguments: [HTTPVersions.http2, [.http11, .http2]])
     func head(_ versions: HTTPVersions) async throws {
         try await withSession(versions) { session, _, host in
@@ -116,7 +116,7 @@ struct HTTP2SessionTests {
         }
     }
 
-    @Test("[U-9.18] a session that speaks nothing says so")
+    @Test("[U-9.18] a session without HTTP versions reports an error")
     func nothingSpoken() async throws {
         try await withSession([]) { session, _, host in
             let url = try #require(URL(string: "https://\(host)/get"))
@@ -128,7 +128,7 @@ struct HTTP2SessionTests {
     }
 
     @Test(
-        "[U-9.18, H-13.3] a web socket goes over the connection of requests that are there before it",
+        "[U-9.18, H-13.3] a WebSocket uses the existing connection of the requests before it",
         arguments: [HTTPVersions.http2, [.http11, .http2]])
     func webSocket(_ versions: HTTPVersions) async throws {
         try await withSession(versions) { session, origin, host in
@@ -146,7 +146,7 @@ struct HTTP2SessionTests {
         }
     }
 
-    @Test("[U-9.18] a proxy is spoken to in HTTP/1.1, whatever it would choose")
+    @Test("[U-9.18] a proxy is used with HTTP/1.1, whatever it supports")
     func proxy() async throws {
         try await withSession([.http11, .http2], asProxy: true) { session, _, _ in
             let noting = MetricsNote()
@@ -159,7 +159,7 @@ struct HTTP2SessionTests {
     }
 
     @Test(
-        "[H-12.5] the priority of a task goes to the server", arguments: [HTTPVersions.http2, .http11])
+        "[H-12.5] the priority of a task is sent to the server", arguments: [HTTPVersions.http2, .http11])
     func priority(_ versions: HTTPVersions) async throws {
         try await withSession(versions) { session, origin, host in
             let name = try FieldName("Priority")
@@ -185,7 +185,7 @@ struct HTTP2SessionTests {
     }
 
     @Test(
-        "[U-9.19] without a priority of its own a task has that of its service type, the request's before the session's",
+        "[U-9.19] without a priority a task has that of its service type: the request's, else the session's",
         arguments: [
             (.default, .default, 0.5, ""), (.background, .default, 0.5, "u=5"),
             (.responsiveData, .background, 0.5, "u=1"), (.video, .default, 0.5, ""),

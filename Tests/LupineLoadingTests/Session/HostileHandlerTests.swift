@@ -156,7 +156,7 @@ struct HostileHandlerTests {
         }
     }
 
-    @Test("[O-6] every completion handler calls everything back", arguments: handlers, Deed.allCases)
+    @Test("[O-6] every completion handler may call the library", arguments: handlers, Deed.allCases)
     func callsBack(_ handler: Handler, _ deed: Deed) async throws {
         try await withStage { stage in
             let (called, more) = (Gate(), Gate())

@@ -81,7 +81,7 @@ struct HostileLookTests {
     }
 
     @Test(
-        "[O-6] a response of the program's may ask its task and the cache while it is asked",
+        "[O-6] a response subclass may call its task and the cache from its getters",
         arguments: Way.allCases)
     func curiousResponse(_ way: Way) async throws {
         let stage = CacheStage()
@@ -136,7 +136,7 @@ struct HostileLookTests {
     }
 
     @Test(
-        "[O-6] a response that a program stores may ask the cache while it is asked", arguments: [0, 1 << 20])
+        "[O-6] a stored response subclass may call the cache from its getters", arguments: [0, 1 << 20])
     func storedResponse(disk: Int) async throws {
         let stage = CacheStage()
         let cache = stage.cache(memory: 4000, disk: disk)
@@ -161,7 +161,7 @@ struct HostileLookTests {
     }
 
     @Test(
-        "[U-12.13] a response of the program's that was stored is not asked again when the server confirms it",
+        "[U-12.13] a stored response subclass is not called when the server confirms it",
         arguments: Spoken.allCases)
     func confirmedResponse(over spoken: Spoken) async throws {
         let stage = CacheStage()
@@ -201,7 +201,7 @@ struct HostileLookTests {
 
     // MARK: what goes away
 
-    @Test("[O-6] a response that waits to be written keeps nothing of its request but the head")
+    @Test("[O-6] a response that waits to be written retains only the head of its request")
     func waitingWrite() async throws {
         let stage = CacheStage()
         let cache = stage.cache()
@@ -223,7 +223,7 @@ struct HostileLookTests {
     }
 
     @Test(
-        "[O-7] what a cache gives up is let go of on no loop, and not where files are written",
+        "[O-7] objects that a cache drops are released neither on a loop nor on the storage queue",
         arguments: [true, false])
     func evicted(_ isWritten: Bool) async throws {
         let stage = CacheStage()
@@ -262,7 +262,7 @@ struct HostileLookTests {
         await cache.flush()
     }
 
-    @Test("[O-7] what a program has put into its configuration ends on no loop")
+    @Test("[O-7] objects of the program in its configuration are not released on a loop")
     func configuredValue() async throws {
         let origin = try LupineOrigin.Origin.start()
         let (places, ended) = AsyncStream.makeStream(of: Bool.self)
@@ -279,7 +279,7 @@ struct HostileLookTests {
         await origin.shutdown()
     }
 
-    @Test("[O-7] a response of the program's is not asked where files are written")
+    @Test("[O-7] a response subclass is not called on the storage queue")
     func writtenResponse() async throws {
         let stage = CacheStage()
         let cache = stage.cache()
@@ -302,7 +302,7 @@ struct HostileLookTests {
         init(_ look: @escaping @Sendable () -> Void) { parting = Parting(look) }
     }
 
-    @Test("[O-6] an error that the end of the time takes the place of may ask the task when it goes away")
+    @Test("[O-6] an error that the resource time-out replaces may call its task from deinit")
     func replacedError() async throws {
         let loads = ScriptedLoadSource()
         let delegate = RecordingDelegate(onResponse: { _, _ in })
@@ -329,7 +329,7 @@ struct HostileLookTests {
     }
 
     @Test(
-        "[O-7] a task that is kept holds neither the handler that was called nor its delegate",
+        "[O-7] a finished task retains neither its handler nor its delegate",
         .timeLimit(.minutes(10)), arguments: [0, 1, 2])
     func keptTask(_ kind: Int) async throws {
         final class Delegate: NSObject, URLSessionDataDelegate, Sendable {
@@ -376,7 +376,7 @@ struct HostileLookTests {
     }
 
     @Test(
-        "[U-4.7] who awaits a task hears at once, and a handler that comes meanwhile is called on the queue")
+        "[U-4.7] an awaiting caller resumes at once, and a handler is called on the queue")
     func awaitedHandler() async throws {
         let loads = ScriptedLoadSource()
         let session = loads.session(nil)
@@ -409,7 +409,7 @@ struct HostileLookTests {
         withExtendedLifetime(bytes) {}
     }
 
-    @Test("[O-7] what was attached to a request that is given up goes away on no loop")
+    @Test("[O-7] properties of an abandoned request are not released on a loop")
     func abandonedRequest() async throws {
         let origin = try LupineOrigin.Origin.start()
         origin.script(
@@ -441,7 +441,7 @@ struct HostileLookTests {
     enum Forgetting: CaseIterable, Sendable { case crowded, emptied, cleared }
 
     @Test(
-        "[O-6] an evaluator whose cookies go may ask the storage when it goes away",
+        "[O-6] an evaluator whose cookies are removed may call the storage from deinit",
         arguments: Forgetting.allCases)
     func forgottenEvaluator(_ forgetting: Forgetting) async throws {
         let storage = HTTPCookieStorage(file: nil)

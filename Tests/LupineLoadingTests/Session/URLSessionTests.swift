@@ -26,7 +26,7 @@ struct URLSessionTests {
         }
     }
 
-    @Test("all unfinished tasks are listed, also those never resumed, and none that has finished")
+    @Test("unfinished tasks are listed, also those never resumed; finished ones are not")
     func taskLists() async {
         let loads = ScriptedLoadSource()
         let delegate = RecordingDelegate()
@@ -47,7 +47,7 @@ struct URLSessionTests {
     }
 
     @Test(
-        "[U-4.9] an invalidated session lists no task that was cancelled with it, and all that may finish",
+        "[U-4.9] an invalidated session lists no task that it cancelled, and those that may finish",
         arguments: [[false], [true], [false, true]])
     func taskListsOfAnInvalidSession(cancelling: [Bool]) async {
         let loads = ScriptedLoadSource()
@@ -86,7 +86,7 @@ struct URLSessionTests {
         session.invalidateAndCancel()
     }
 
-    @Test("[U-6.8] progress is sent and received together; it ends full and cancels the task")
+    @Test("[U-6.8] progress is the sum of sent and received; it ends complete, and cancels the task")
     func progress() async {
         let loads = ScriptedLoadSource()
         let delegate = RecordingDelegate()
@@ -116,7 +116,7 @@ struct URLSessionTests {
         session.invalidateAndCancel()
     }
 
-    @Test("counts of bytes are what was sent, what came, and what is expected of each")
+    @Test("the counts of sent, received and expected bytes")
     func counts() async {
         let loads = ScriptedLoadSource()
         let session = loads.session()
@@ -135,7 +135,7 @@ struct URLSessionTests {
         session.invalidateAndCancel()
     }
 
-    @Test("a priority lies between 0 and 1, and goes down to the load")
+    @Test("a priority is between 0 and 1, and is passed to the load")
     func priority() async {
         let loads = ScriptedLoadSource()
         let session = loads.session()
@@ -153,7 +153,7 @@ struct URLSessionTests {
         session.invalidateAndCancel()
     }
 
-    @Test("[U-6.9, T-3] a task is its own copy and a key by identity")
+    @Test("[U-6.9, T-3] copying a task returns it, and tasks are keys by identity")
     func identity() {
         let session = ScriptedLoadSource().session()
         let first = session.dataTask(with: someURL())
@@ -165,7 +165,7 @@ struct URLSessionTests {
     }
 
     @Test(
-        "[U-6.1, U-6.3, U-6.4] one resume runs a task that was suspended often; the load is held and let go")
+        "[U-6.1, U-6.3, U-6.4] one resume undoes several suspensions; the load is suspended and resumed")
     func suspension() async {
         let loads = ScriptedLoadSource()
         let session = loads.session()
@@ -185,7 +185,7 @@ struct URLSessionTests {
         session.invalidateAndCancel()
     }
 
-    @Test("[T-3, U-1.1] the original request stays, the current one follows the hops")
+    @Test("[T-3, U-1.1] the original request stays, the current one changes with the hops")
     func requests() async {
         let loads = ScriptedLoadSource()
         let session = loads.session()
@@ -200,7 +200,7 @@ struct URLSessionTests {
         session.invalidateAndCancel()
     }
 
-    @Test("a task that no session made does nothing")
+    @Test("a task without a session does nothing")
     func stranger() {
         let task = URLSessionTask()
         #expect(task.originalRequest == nil)
@@ -211,7 +211,7 @@ struct URLSessionTests {
 
     // MARK: handlers
 
-    @Test("[U-4.5, U-4.6] a handler takes the place of response, data and completion; metrics are still told")
+    @Test("[U-4.5, U-4.6] a handler replaces response, data and completion; metrics are still reported")
     func handler() async {
         let loads = ScriptedLoadSource()
         let delegate = RecordingDelegate()
@@ -234,7 +234,7 @@ struct URLSessionTests {
     }
 
     @Test(
-        "[U-4.6] without a body a handler gets empty data; after a failure none, but the response that had come"
+        "[U-4.6] without a body a handler gets empty data; after a failure none, but the received response"
     )
     func handlerArguments() async {
         let loads = ScriptedLoadSource { load in
@@ -263,7 +263,7 @@ struct URLSessionTests {
         }
     }
 
-    @Test("a body that is longer than the session collects fails its task", arguments: [true, false])
+    @Test("a body over the limit of collected bodies fails its task", arguments: [true, false])
     func collectingLimit(announces: Bool) async {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.lupine.collectedBodyLimit = 8
@@ -283,7 +283,7 @@ struct URLSessionTests {
         session.invalidateAndCancel()
     }
 
-    @Test("a task with a handler costs the delegate queue one operation")
+    @Test("a task with a handler adds one operation to the delegate queue")
     func oneOperation() async {
         let loads = ScriptedLoadSource()
         let operations = OperationQueue()
@@ -305,7 +305,7 @@ struct URLSessionTests {
     // MARK: the end
 
     @Test(
-        "[U-4.3, T-13] invalidation cancels every task, then says so once, last of all",
+        "[U-4.3, T-13] invalidation cancels every task; the delegate's last call reports it, once",
         arguments: [true, false])
     func invalidation(ownerStays: Bool) async {
         let loads = ScriptedLoadSource()
@@ -337,7 +337,7 @@ struct URLSessionTests {
         #expect(entries.count { $0.hasPrefix("invalid") } == 1)
     }
 
-    @Test("[U-4.3] a session without tasks says that it is invalid, too")
+    @Test("[U-4.3] a session without tasks reports its invalidation, too")
     func invalidationWithoutTasks() async {
         let delegate = RecordingDelegate()
         ScriptedLoadSource().session(delegate).finishTasksAndInvalidate()
@@ -345,7 +345,7 @@ struct URLSessionTests {
         #expect(delegate.log.entries == ["invalid true"])
     }
 
-    @Test("[U-4.3] existing tasks may finish")
+    @Test("[U-4.3] finishTasksAndInvalidate lets existing tasks finish")
     func finishing() async {
         let loads = ScriptedLoadSource()
         let delegate = RecordingDelegate()
@@ -362,7 +362,7 @@ struct URLSessionTests {
     }
 
     @Test(
-        "[U-4.4] a task of an invalid session is cancelled when it is resumed, and the delegate hears nothing"
+        "[U-4.4] a task of an invalid session is cancelled when it is resumed, without calls of the delegate"
     )
     func afterTheEnd() async {
         let loads = ScriptedLoadSource()
@@ -381,7 +381,7 @@ struct URLSessionTests {
         #expect(loads.count == 0)
     }
 
-    @Test("[U-4.4] a task of an invalid session that nobody resumes goes with whoever has made it")
+    @Test("[U-4.4] a task of an invalid session that is never resumed is released by its creator")
     func neverResumed() async {
         let loads = ScriptedLoadSource()
         let delegate = RecordingDelegate()
@@ -397,7 +397,7 @@ struct URLSessionTests {
         #expect(kept == nil)
     }
 
-    @Test("[U-4.4] a task that the invalidation has cancelled is not resumed")
+    @Test("[U-4.4] a task that the invalidation cancelled cannot be resumed")
     func resumedTooLate() async {
         let loads = ScriptedLoadSource()
         let delegate = RecordingDelegate()
@@ -410,7 +410,7 @@ struct URLSessionTests {
         #expect(loads.count == 0)
     }
 
-    @Test("[U-4.3] the shared session is not invalidated")
+    @Test("[U-4.3] the shared session cannot be invalidated")
     func shared() {
         URLSession.shared.invalidateAndCancel()
         URLSession.shared.finishTasksAndInvalidate()
@@ -418,7 +418,7 @@ struct URLSessionTests {
         #expect(URLSession.shared.delegate == nil)
     }
 
-    @Test("[U-4.2] a session lives while a task of its is unfinished, and goes when nothing holds it")
+    @Test("[U-4.2] a session lives while one of its tasks is unfinished, and is released afterwards")
     func lifetime() async {
         let loads = ScriptedLoadSource()
         weak var session: URLSession?
@@ -442,7 +442,7 @@ struct URLSessionTests {
         #expect(delegate == nil)
     }
 
-    @Test("[U-4.2] who keeps a finished task does not keep what its session loaded with")
+    @Test("[U-4.2] a finished task does not retain what its session loaded with")
     func finishedTask() async {
         weak var held: OneTimeEvent?
         let delegate = RecordingDelegate()
@@ -466,7 +466,7 @@ struct URLSessionTests {
         #expect(task.state == .completed)
     }
 
-    @Test("[U-3.2] a session's configuration is a copy each time")
+    @Test("[U-3.2] `configuration` is a new copy at each call")
     func configuration() {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.timeoutIntervalForRequest = 7
@@ -479,7 +479,7 @@ struct URLSessionTests {
         session.invalidateAndCancel()
     }
 
-    @Test("[U-4.1] reset and flush call back on the delegate queue; reset empties the stores")
+    @Test("[U-4.1] reset and flush call their handlers on the delegate queue; reset empties the stores")
     func stores() async throws {
         let operations = OperationQueue()
         let queue = DispatchQueue(label: "test")

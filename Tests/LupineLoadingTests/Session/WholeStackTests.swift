@@ -34,7 +34,7 @@ struct WholeStackTests {
         try #require(URL(string: origin.url + path))
     }
 
-    @Test("[U-4.7] a body comes back with its response", arguments: Spoken.allCases)
+    @Test("[U-4.7] a response with its body", arguments: Spoken.allCases)
     func data(_ spoken: Spoken) async throws {
         try await withSession(over: spoken) { session, origin in
             let (data, response) = try await session.data(from: url(origin, "/bytes/1000?seed=1"))
@@ -48,7 +48,7 @@ struct WholeStackTests {
         }
     }
 
-    @Test("[U-4.5] a body of many pieces comes whole", arguments: Spoken.allCases)
+    @Test("[U-4.5] a body of many pieces is complete", arguments: Spoken.allCases)
     func manyPieces(_ spoken: Spoken) async throws {
         try await withSession(over: spoken) { session, origin in
             let (data, _) = try await session.data(from: url(origin, "/stream-bytes/3000000?seed=2"))
@@ -56,7 +56,7 @@ struct WholeStackTests {
         }
     }
 
-    @Test("[U-7.3, U-7.4] data goes up and comes back", arguments: Spoken.allCases)
+    @Test("[U-7.3, U-7.4] an upload, echoed", arguments: Spoken.allCases)
     func upload(_ spoken: Spoken) async throws {
         try await withSession(over: spoken) { session, origin in
             var request = URLRequest(url: try url(origin, "/post"))
@@ -69,7 +69,7 @@ struct WholeStackTests {
     }
 
     @Test(
-        "[U-5.1, U-5.7, T-7] a redirected load, as a delegate hears of it", arguments: Spoken.allCases)
+        "[U-5.1, U-5.7, T-7] the delegate calls of a redirected load, in order", arguments: Spoken.allCases)
     func delegate(_ spoken: Spoken) async throws {
         let delegate = RecordingDelegate()
         try await withSession(over: spoken, delegate) { session, origin in
@@ -87,7 +87,7 @@ struct WholeStackTests {
     }
 
     @Test(
-        "[T-12] a redirect that is not followed is the response, with its own body",
+        "[T-12] a refused redirect is the response, with its own body",
         arguments: Spoken.allCases)
     func redirectNotFollowed(_ spoken: Spoken) async throws {
         final class Stay: NSObject, URLSessionTaskDelegate {
@@ -131,7 +131,7 @@ struct WholeStackTests {
     }
 
     @Test(
-        "[U-6.6] an error names the address, and says that it is a cancellation",
+        "[U-6.6] an error has the URL, and a cancellation is recognisable",
         arguments: Spoken.allCases)
     func cancelled(_ spoken: Spoken) async throws {
         let delegate = RecordingDelegate()
@@ -149,7 +149,7 @@ struct WholeStackTests {
         }
     }
 
-    @Test("[U-6.4] a task that is suspended stands still and goes on", arguments: Spoken.allCases)
+    @Test("[U-6.4] a suspended task stops and continues", arguments: Spoken.allCases)
     func suspended(_ spoken: Spoken) async throws {
         let delegate = RecordingDelegate()
         try await withSession(over: spoken, delegate) { session, origin in
@@ -167,7 +167,7 @@ struct WholeStackTests {
     }
 
     @Test(
-        "[U-4.7] lines are read while the body still comes; who stops reading holds the server",
+        "[U-4.7] lines are read while the body arrives; a reader that stops pauses the server",
         arguments: Spoken.allCases)
     func bytes(_ spoken: Spoken) async throws {
         try await withSession(over: spoken) { session, origin in
@@ -189,7 +189,7 @@ struct WholeStackTests {
     }
 
     @Test(
-        "[U-4.3] invalidation in the middle of loads tells of each of them, then of itself",
+        "[U-4.3] invalidation during loads completes each of them, then the session",
         arguments: Spoken.allCases)
     func invalidation(_ spoken: Spoken) async throws {
         let delegate = RecordingDelegate()
@@ -204,7 +204,7 @@ struct WholeStackTests {
         }
     }
 
-    @Test("many tasks at once each have their own answer", arguments: Spoken.allCases)
+    @Test("many concurrent tasks each get their own response", arguments: Spoken.allCases)
     func manyTasks(_ spoken: Spoken) async throws {
         try await withSession(over: spoken) { session, origin in
             try await withThrowingTaskGroup(of: (Int, Int).self) { group in
@@ -234,7 +234,7 @@ struct WholeStackTests {
     }
 
     @Test(
-        "[U-5.9] a server that nobody knows: the delegate says whether it is trusted, at the task level",
+        "[U-5.9] an untrusted server: the delegate's task method decides whether it is trusted",
         arguments: [URLSession.AuthChallengeDisposition.useCredential, .performDefaultHandling])
     func serverTrust(_ disposition: URLSession.AuthChallengeDisposition) async throws {
         var serving = OriginConfiguration()
@@ -269,7 +269,7 @@ struct WholeStackTests {
     }
 
     @Test(
-        "[U-4.3] the connections of a session that became invalid go, however long somebody holds it")
+        "[U-4.3] the connections of an invalid session are closed, however long the program retains it")
     func invalidSessionHoldsNothing() async throws {
         let origin = try LupineOrigin.Origin.start()
         let configuration = URLSessionConfiguration.ephemeral
@@ -282,7 +282,7 @@ struct WholeStackTests {
         await origin.shutdown()
     }
 
-    @Test("[U-4.2] 200 sessions have as many threads as one, and leave no descriptor behind")
+    @Test("[U-4.2] 200 sessions use as many threads as one, and leave no descriptor open")
     func manySessions() async throws {
         let origin = try LupineOrigin.Origin.start()
         let end = try await Program.run(

@@ -48,7 +48,7 @@ struct BecomeStreamTests {
     }
 
     @Test(
-        "[U-5.5, U-7.16] a data task that becomes a stream is read, and cannot be written to",
+        "[U-5.5, U-7.16] a data task that becomes a stream is read, and cannot be written",
         arguments: Spoken.allCases)
     func content(over spoken: Spoken) async throws {
         try await become("/bytes/300000?seed=3", over: spoken) { task, delegate, origin in
@@ -69,7 +69,7 @@ struct BecomeStreamTests {
 
     /// If a download had created a file, the check for files that the tests leave behind would find it.
     @Test(
-        "[U-7.15, U-7.16] a task that has ended before the answer goes on as nothing else",
+        "[U-7.15, U-7.16] a task that ended before the answer does not become a stream",
         arguments: Spoken.allCases)
     func tooLate(over spoken: Spoken) async throws {
         let origin = try start(speaking: spoken)
@@ -95,7 +95,7 @@ struct BecomeStreamTests {
         await origin.shutdown()
     }
 
-    @Test("reads are answered although nobody has kept the stream", arguments: Spoken.allCases)
+    @Test("reads are answered although the program does not retain the stream", arguments: Spoken.allCases)
     func unkept(over spoken: Spoken) async throws {
         let origin = try start(speaking: spoken)
         let configuration = DriverLoad.configuration { $0.lupine.httpVersions = spoken.versions }
@@ -112,7 +112,7 @@ struct BecomeStreamTests {
     }
 
     @Test(
-        "[U-5.5, U-7.16] whoever reads slowly holds the load back, and has every byte",
+        "[U-5.5, U-7.16] a slow reader pauses the load, and gets every byte",
         arguments: Spoken.allCases)
     func slowly(over spoken: Spoken) async throws {
         try await become("/stream-bytes/3000000?seed=4", over: spoken) { task, _, origin in
@@ -137,7 +137,7 @@ struct BecomeStreamTests {
         }
     }
 
-    @Test("[U-7.16] reads that wait fail when the load is cancelled", arguments: Spoken.allCases)
+    @Test("[U-7.16] waiting reads fail when the load is cancelled", arguments: Spoken.allCases)
     func cancelled(over spoken: Spoken) async throws {
         try await become("/infinite", over: spoken) { task, delegate, _ in
             _ = try await task.readData(ofMinLength: 1_000_000, maxLength: 1_000_000, timeout: 0)
@@ -168,7 +168,7 @@ struct BecomeStreamTests {
         }
     }
 
-    @Test("[H-6.13] over HTTP/2 one that nobody reads stops itself and nothing else on its connection")
+    @Test("[H-6.13] over HTTP/2 a stream that is not read pauses itself, and no other on its connection")
     func sharesItsConnection() async throws {
         let origin = try start(speaking: .http2)
         let becoming = StreamDelegate()

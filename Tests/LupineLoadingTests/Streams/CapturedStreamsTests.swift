@@ -10,7 +10,7 @@ import Testing
 /// The streams that a stream task hands out.
 struct CapturedStreamsTests {
     @Test(
-        "[U-7.16] the streams carry much both ways, and their closing ends the connection",
+        "[U-7.16] the streams transfer much both ways, and closing them closes the connection",
         arguments: [false, true])
     func captured(_ isSecure: Bool) async throws {
         let many = [UInt8](repeating: 7, count: 3_000_000)
@@ -68,7 +68,9 @@ struct CapturedStreamsTests {
         return came
     }
 
-    @Test("[U-7.16] streams that nobody takes close the connection") func dropped() async throws {
+    @Test(
+        "[U-7.16] streams that the delegate does not retain close the connection"
+    ) func dropped() async throws {
         try await StreamStage.run([.expectEnd, .signal("end"), .stall]) { stage in
             let task = stage.task()
             task.resume()
@@ -79,7 +81,9 @@ struct CapturedStreamsTests {
         }
     }
 
-    @Test("[U-7.16] a captured stream reads to the end, and tells a break from it", arguments: [false, true])
+    @Test(
+        "[U-7.16] a captured stream reads to the end, and reports a broken connection as an error",
+        arguments: [false, true])
     func capturedEnd(_ isBroken: Bool) async throws {
         try await StreamStage.run([.send("x"), .waitForSignal("go"), isBroken ? .reset : .halfClose, .stall])
         { stage in

@@ -20,7 +20,7 @@ struct StreamDepthTests {
         }
     }
 
-    @Test("whoever reads a body hears of its pieces")
+    @Test("the reader of a body is notified of its pieces")
     func pieces() {
         let depths = Depths()
         let buffer = ContentBuffer(resume: {})
@@ -29,7 +29,7 @@ struct StreamDepthTests {
         #expect(depths.count == 1)
     }
 
-    @Test("answers of a stream task go to the delegate queue")
+    @Test("handlers of a stream task are called on the delegate queue")
     func answers() {
         let depths = Depths()
         let core = StreamCore()

@@ -194,7 +194,7 @@ struct StreamMachineTests {
         }
     }
 
-    @Test("[U-7.16] what is at hand, and how much of it is left") func places() {
+    @Test("[U-7.16] the available bytes, and how many remain") func places() {
         var machine = StreamMachine()
         _ = machine.handle(Self.read(1, 1, 10), at: .zero)
         _ = machine.handle(Self.write(2, 5), at: .zero)

@@ -11,7 +11,7 @@ import Testing
 
 /// Stream tasks against scripted servers on this machine, through all layers.
 struct StreamTaskTests {
-    @Test("[U-7.16] bytes go both ways, and each half has its end") func bothWays() async throws {
+    @Test("[U-7.16] bytes are sent both ways, and each half can be closed") func bothWays() async throws {
         try await StreamStage.run([.expectBytes(5), .send("world"), .expectEnd, .send("bye"), .close]) {
             stage in
             let task = stage.task()
@@ -35,7 +35,9 @@ struct StreamTaskTests {
         }
     }
 
-    @Test("[U-7.16] what is asked for before the task is resumed is done in order, on the delegate queue")
+    @Test(
+        "[U-7.16] operations before the task is resumed are performed in order; handlers run on the delegate queue"
+    )
     func inOrder() async throws {
         let script: [Script.Step] = [
             .expectBytes(8), .send("ok"), .startTLS(), .expectBytes(5), .send("inside"), .expectEnd,
@@ -73,7 +75,7 @@ struct StreamTaskTests {
         }
     }
 
-    @Test("[U-7.16] TLS ends with a goodbye, and the connection with it") func stopsSecure() async throws {
+    @Test("[U-7.16] TLS ends with close_notify, and closes the connection") func stopsSecure() async throws {
         try await StreamStage.run([.startTLS(), .expectBytes(4), .expectEnd, .signal("bye"), .stall]) {
             stage in
             let task = stage.task()
@@ -88,7 +90,7 @@ struct StreamTaskTests {
     }
 
     @Test(
-        "[U-7.16] a server that is not trusted fails the task, unless a challenge says otherwise",
+        "[U-7.16] an untrusted server fails the task, unless the challenge is answered otherwise",
         arguments: [false, true])
     func trust(_ isAccepted: Bool) async throws {
         let script: [Script.Step] = [.startTLS(), .expectBytes(5), .send("inside"), .stall]
@@ -116,7 +118,7 @@ struct StreamTaskTests {
         }
     }
 
-    @Test("[U-7.16] a server that wants to know who we are is told what the challenge is answered with")
+    @Test("[U-7.16] a client certificate request is answered as the challenge is")
     func clientCertificate() async throws {
         let identity = try TrustStage.identity("client-ecdsa")
         let script: [Script.Step] = [.startTLS(), .expectBytes(5), .send("inside"), .stall]
@@ -138,7 +140,7 @@ struct StreamTaskTests {
         }
     }
 
-    @Test("[U-7.16] the peer reads what was sent last, though not all of what it sent was read") func unread()
+    @Test("[U-7.16] the peer reads the last bytes, though not everything from it was read") func unread()
         async throws
     {
         let script: [Script.Step] = [
@@ -197,7 +199,7 @@ struct StreamTaskTests {
     private static let silence: StreamStage.Answer = { _ in nil }
 
     @Test(
-        "[U-7.16, U-6.5] what waits fails when the task is cancelled, and nothing stays open",
+        "[U-7.16, U-6.5] waiting operations fail when the task is cancelled, and no connection stays open",
         arguments: stops)
     func cancelled(_ stop: Stop) async throws {
         let answer = stop.asks ? Self.silence : nil
@@ -226,7 +228,7 @@ struct StreamTaskTests {
         }
     }
 
-    @Test("[U-7.16] an operation that takes too long fails, and so do those like it") func timeouts()
+    @Test("[U-7.16] an operation that takes too long fails, and so do later ones of its kind") func timeouts()
         async throws
     {
         try await StreamStage.run([.expectEnd, .stall]) { stage in
@@ -248,7 +250,7 @@ struct StreamTaskTests {
         }
     }
 
-    @Test("[U-7.16] a connection that breaks fails what waits, and the task") func broken() async throws {
+    @Test("[U-7.16] a broken connection fails waiting operations and the task") func broken() async throws {
         try await StreamStage.run([.expectBytes(1), .reset]) { stage in
             let task = stage.task()
             task.resume()
@@ -288,7 +290,7 @@ struct StreamTaskTests {
         }
     }
 
-    @Test("[U-4.4] a task of an invalid session answers what was asked for") func invalidSession()
+    @Test("[U-4.4] a task of an invalid session calls the handlers of its operations") func invalidSession()
         async throws
     {
         try await StreamStage.run([.stall]) { stage in
@@ -301,7 +303,7 @@ struct StreamTaskTests {
 
     // MARK: proxies
 
-    @Test("[U-7.16] a tunnel leads through an HTTP proxy, also to a server that speaks first")
+    @Test("[U-7.16] a tunnel through an HTTP proxy, also to a server that sends first")
     func throughHTTPProxy() async throws {
         let script: [Script.Step] = [
             .expectHead, .send("HTTP/1.1 200 Connected\r\n\r\n220 ready"), .expectBytes(4), .send("done"),
@@ -318,7 +320,7 @@ struct StreamTaskTests {
         }
     }
 
-    @Test("[U-7.16] what came in the clear is not taken for TLS's") func injected() async throws {
+    @Test("[U-7.16] plain bytes are not taken for TLS records") func injected() async throws {
         let script: [Script.Step] = [
             .expectHead, .send("HTTP/1.1 200 Connected\r\n\r\n220 ready"), .stall,
         ]
@@ -332,7 +334,7 @@ struct StreamTaskTests {
         }
     }
 
-    @Test("[U-7.16] a way leads through a SOCKS proxy") func throughSOCKS() async throws {
+    @Test("[U-7.16] a connection through a SOCKS proxy") func throughSOCKS() async throws {
         let script: [Script.Step] = [
             .expectBytes(3), .send([5, 0]), .expectBytes(4 + 1 + 9 + 2),
             .send([5, 0, 0, 1, 0, 0, 0, 0, 0, 0]), .startTLS(), .expectBytes(5), .send("world"), .close,

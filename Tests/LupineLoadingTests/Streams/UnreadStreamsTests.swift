@@ -53,7 +53,7 @@ struct UnreadStreamsTests {
         return await onLoop(loop) { stand.wire.value.closing }
     }
 
-    @Test("the time runs only once nobody has either, and begins anew with each octet")
+    @Test("the time-out starts when both streams are released, and restarts with each accepted octet")
     func patience() async throws {
         try await Self.withStand { loop, clock, stand in
             await Self.onLoop(loop) { stand.pump.value.transfer() }
@@ -73,7 +73,7 @@ struct UnreadStreamsTests {
         }
     }
 
-    @Test("what is taken in time goes as ever")
+    @Test("bytes that the peer accepts in time are sent")
     func inTime() async throws {
         try await Self.withStand { loop, clock, stand in
             stand.output.end(.finished)

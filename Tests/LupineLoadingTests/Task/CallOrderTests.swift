@@ -10,7 +10,7 @@ import Testing
 /// Tests of the calls that a delegate gets of a task, and of their order.
 struct CallOrderTests {
     @Test(
-        "[U-5.1, U-5.2, U-5.6, U-4.1] everything in Apple's order, on the queue, metrics and completion last")
+        "[U-5.1, U-5.2, U-5.6, U-4.1] delegate calls in Apple's order, on the queue, metrics and completion last")
     func wholeTask() async {
         let loads = ScriptedLoadSource()
         let queue = DispatchQueue(label: "test")
@@ -40,7 +40,7 @@ struct CallOrderTests {
         #expect(task.state == .completed)
     }
 
-    @Test("[T-7, U-5.4] pieces are delivered as they came, and no piece where nothing came")
+    @Test("[T-7, U-5.4] pieces are delivered as they arrive, and no empty ones")
     func pieces() async {
         let loads = ScriptedLoadSource()
         let delegate = RecordingDelegate()
@@ -78,7 +78,7 @@ struct CallOrderTests {
         session.invalidateAndCancel()
     }
 
-    @Test("[T-6, U-5.10] a response that is not wanted cancels the task, from any thread")
+    @Test("[T-6, U-5.10] a refused response cancels the task, on any thread")
     func cancelDisposition() async {
         let loads = ScriptedLoadSource()
         let delegate = RecordingDelegate(onResponse: { _, allow in
@@ -93,7 +93,7 @@ struct CallOrderTests {
         session.invalidateAndCancel()
     }
 
-    @Test("[U-5.3, T-5] after cancel nothing is started any more, even what was waiting on the queue")
+    @Test("[U-5.3, T-5] after cancel no further call is made, not even one that waits on the queue")
     func cancelDropsWhatWaits() async {
         let loads = ScriptedLoadSource()
         let queue = DispatchQueue(label: "test")
@@ -120,7 +120,7 @@ struct CallOrderTests {
         session.invalidateAndCancel()
     }
 
-    @Test("[U-5.3] a task that is cancelled by one of its own calls hears only of its end")
+    @Test("[U-5.3] a task that is cancelled in one of its calls only gets the completion")
     func cancelWithin() async {
         let loads = ScriptedLoadSource()
         let delegate = RecordingDelegate(onResponse: { task, allow in
@@ -152,7 +152,9 @@ struct CallOrderTests {
         session.invalidateAndCancel()
     }
 
-    @Test("[U-5.10] the resource time-out ends a task whose delegate never answers; another error waits")
+    @Test(
+        "[U-5.10] the resource time-out ends a task whose delegate does not answer; another error waits for the answer"
+    )
     func neverAnswered() async {
         let loads = ScriptedLoadSource()
         let delegate = RecordingDelegate(onResponse: { _, _ in })
@@ -169,7 +171,7 @@ struct CallOrderTests {
     }
 
     @Test(
-        "[U-5.10] where the load has ended, only the time for the whole ends the wait for a disposition, and once",
+        "[U-5.10] after the load's end only the resource time-out ends the wait for a disposition, once",
         .timeLimit(.minutes(10)), arguments: [nil, URLError.Code.networkConnectionLost])
     func neverAnsweredAfterTheEnd(code: URLError.Code?) async throws {
         for answers in [false, true] {
@@ -203,7 +205,7 @@ struct CallOrderTests {
         }
     }
 
-    @Test("[U-5.5, U-7.2] a delegate that is slow holds the load, and lets it go on")
+    @Test("[U-5.5, U-7.2] a slow delegate pauses the load, which continues later")
     func backPressure() async {
         let loads = ScriptedLoadSource()
         let handler = LockedValue<RecordingDelegate.Allow?>(nil)
@@ -230,7 +232,7 @@ struct CallOrderTests {
         session.invalidateAndCancel()
     }
 
-    @Test("[U-5.2, U-4.1] calls of one task never overlap, on a queue that runs many at once")
+    @Test("[U-5.2, U-4.1] calls of one task do not overlap on a concurrent queue")
     func noOverlap() async {
         let loads = ScriptedLoadSource()
         let operations = OperationQueue()
@@ -259,7 +261,7 @@ struct CallOrderTests {
         session.invalidateAndCancel()
     }
 
-    @Test("[T-1] nothing is called inside of resume, suspend, cancel, creation and invalidation")
+    @Test("[T-1] resume, suspend, cancel, creation and invalidation call nothing before they return")
     func nothingInside() async {
         let loads = ScriptedLoadSource { $0.answer("hello") }
         // A call on this thread before the last of these methods has returned is a call inside one of them.
@@ -283,7 +285,7 @@ struct CallOrderTests {
     }
 
     @Test(
-        "[T-1, U-6.4] nor when the answer lies in memory; a task of the session's queue hears of it behind what runs there"
+        "[T-1, U-6.4] the same for a response in memory; a task resumed on the delegate queue is called after the current job"
     )
     func nothingInsideOutOfMemory() async throws {
         let queue = OperationQueue()
@@ -320,7 +322,7 @@ struct CallOrderTests {
         session.invalidateAndCancel()
     }
 
-    @Test("[U-7.7] what was sent is said in rising totals, and from 0 again when it is sent again")
+    @Test("[U-7.7] sent bytes are reported as rising totals, and from 0 when the body is sent again")
     func sent() async {
         let loads = ScriptedLoadSource()
         let delegate = RecordingDelegate()
@@ -340,7 +342,7 @@ struct CallOrderTests {
         session.invalidateAndCancel()
     }
 
-    @Test("[U-5.11] what a delegate does not implement goes as without a delegate")
+    @Test("[U-5.11] methods that a delegate does not implement behave as without a delegate")
     func defaults() async throws {
         final class Bare: NSObject, URLSessionDataDelegate {}
         let loads = ScriptedLoadSource()

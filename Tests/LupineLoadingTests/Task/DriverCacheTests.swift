@@ -46,7 +46,7 @@ struct DriverCacheTests {
         (.reloadRevalidatingCacheData, (1, "loaded", nil), (1, "loaded", nil), (1, "loaded", nil)),
     ]
 
-    @Test("[U-12.11, U-12.12] what each policy makes of what is stored", arguments: policies)
+    @Test("[U-12.11, U-12.12] each cache policy with a stored response", arguments: policies)
     func whatAPolicyMakesOfIt(policy: URLRequest.CachePolicy, fresh: Outcome, stale: Outcome, none: Outcome)
         async throws
     {
@@ -79,7 +79,8 @@ struct DriverCacheTests {
         }
     }
 
-    @Test("[U-12.13, U-19.2] a 304: what is stored is the answer, its fields updated, in two transactions")
+    @Test(
+        "[U-12.13, U-19.2] a 304: the stored response is delivered with updated fields, in two transactions")
     func notModified() async throws {
         let cache = try await Self.filled(Self.stale)
         let script = HopScript([
@@ -108,7 +109,7 @@ struct DriverCacheTests {
     }
 
     @Test(
-        "an answer in memory is told where it is found to a client that only queues, unless it is of a class of the program's"
+        "a response in memory is delivered synchronously to a client that only queues, unless it is a subclass"
     )
     func toldInPlace() async throws {
         typealias Own = CacheEntryFileTests.OwnResponse
@@ -136,7 +137,7 @@ struct DriverCacheTests {
         }
     }
 
-    @Test("an answer told in place ends with a cancellation that comes in its midst, once")
+    @Test("a synchronous delivery that is cancelled during it ends once")
     func cancelledInPlace() async throws {
         let cache = URLCache(memoryCapacity: 16 << 20, diskCapacity: 0)
         let whole = HopScript([.status(200, Self.fresh, String(repeating: "a", count: 200_000))])
@@ -158,7 +159,7 @@ struct DriverCacheTests {
     }
 
     @Test(
-        "a load that is held gets its answer out of memory when it goes on; one that was cancelled before gets none"
+        "a suspended load gets its response from memory when it is resumed; a cancelled one does not"
     )
     func heldInPlace() async throws {
         let cache = try await Self.filled(Self.fresh)
@@ -178,7 +179,7 @@ struct DriverCacheTests {
         #expect(notes.error?.code == .cancelled && notes.responses.isEmpty && notes.ends == 1)
     }
 
-    @Test("[U-12.5, U-12.11] what lies on the disk alone is the answer, too, or is superseded")
+    @Test("[U-12.5, U-12.11] a response that only the disk has is delivered, or replaced")
     func onTheDisk() async throws {
         let stage = CacheStage()
         let script = HopScript([.status(200, Self.fresh, "stored")])
@@ -208,7 +209,7 @@ struct DriverCacheTests {
         #expect(stage.entries.isEmpty)
     }
 
-    @Test("[U-12.13] another answer takes the place of what is stored; a failure is a failure")
+    @Test("[U-12.13] another response replaces the stored one; a failure does not")
     func revalidationFails() async throws {
         let cache = try await Self.filled(Self.stale)
         let lost = HopScript([.failure(.networkConnectionLost)])
@@ -237,7 +238,7 @@ struct DriverCacheTests {
     }
 
     @Test(
-        "[U-12.13] an answer that is not stored leaves nothing behind of the one before",
+        "[U-12.13] a response that is not stored removes the earlier one",
         arguments: superseding)
     func superseded(what: String, answers: [ScriptedAnswer], isKept: Bool) async throws {
         for (fields, policy) in [
@@ -254,7 +255,7 @@ struct DriverCacheTests {
         }
     }
 
-    @Test("[U-12.13] a download's question that is answered anew makes the old answer void")
+    @Test("[U-12.13] a download whose revalidation gets a new response invalidates the stored one")
     func supersededByDownload() async throws {
         let cache = try await Self.filled(Self.stale)
         let script = HopScript([.status(200, Self.fresh, "new")])
@@ -265,7 +266,7 @@ struct DriverCacheTests {
     }
 
     @Test(
-        "[U-12.14] a caller's own condition goes past the cache",
+        "[U-12.14] a request with the caller's condition bypasses the cache",
         arguments: [
             "If-None-Match", "If-Modified-Since", "Range", "If-Range", "If-Match", "If-Unmodified-Since",
         ])
@@ -319,7 +320,7 @@ struct DriverCacheTests {
         #expect(notes.data.count == answer.body.reduce(0) { $0 + $1.count }, "\(what)")
     }
 
-    @Test("[U-12.4] content that the client did not want is not whole")
+    @Test("[U-12.4] content that the client refused is not stored")
     func unwanted() async throws {
         var enough = RecordingClient.Answers()
         enough.received = { _ in .enough }
@@ -337,7 +338,7 @@ struct DriverCacheTests {
     }
 
     @Test(
-        "[U-12.6, U-12.3] what the program makes of the proposal is stored before the end",
+        "[U-12.6, U-12.3] the program's changes of the proposed response are stored before the end",
         arguments: [false, true])
     func proposals(isSlow: Bool) async throws {
         let request = try DriverLoad.request()
@@ -362,7 +363,7 @@ struct DriverCacheTests {
         }
     }
 
-    @Test("[U-12.6, U-5.10] the end waits for the answer; after a cancel nothing is stored")
+    @Test("[U-12.6, U-5.10] the end waits for the reply to the proposal; after a cancel nothing is stored")
     func unansweredProposal() async throws {
         let cache = Self.cache()
         let script = HopScript([.status(200, [], "x")])
@@ -380,7 +381,7 @@ struct DriverCacheTests {
     }
 
     @Test(
-        "[U-12.8] what changes something makes void what is stored for it, and what it names of the same origin"
+        "[U-12.8] an unsafe method invalidates its URL, and those of the same origin that the response names"
     )
     func unsafeRequests() async throws {
         let rows: [(what: String, method: String, status: Int, fields: [(String, String)], isKept: Bool)] = [
@@ -404,7 +405,7 @@ struct DriverCacheTests {
         #expect(cache.cachedResponse(for: try DriverLoad.request()) == nil)
     }
 
-    @Test("[U-12.5] an answer to somebody who said who they are is for them only")
+    @Test("[U-12.5] a response to an identified user is for that user only")
     func authorized() async throws {
         let cache = Self.cache()
         for (who, hops, text) in [("a", 1, "1"), ("a", 0, "1"), ("b", 1, "2"), (nil, 1, "3")] {
@@ -417,7 +418,7 @@ struct DriverCacheTests {
     }
 
     @Test(
-        "[U-12.15, U-7.2] the cache's answer comes in pieces, as far as the client takes them, also while held"
+        "[U-12.15, U-7.2] a cached response is delivered in pieces, as fast as the client accepts them, also while suspended"
     )
     func pieces() async throws {
         let cache = URLCache(memoryCapacity: 8 << 20, diskCapacity: 0)
@@ -453,7 +454,7 @@ struct DriverCacheTests {
         #expect(metrics.countOfResponseBodyBytesAfterDecoding == 200_000)
     }
 
-    @Test("[U-5.3] cancelled while the cache's answer waits to be taken")
+    @Test("[U-5.3] a cancellation while pieces of a cached response wait")
     func cancelledWhileAnswering() async throws {
         let cache = try await Self.filled(Self.fresh)
         var answers = RecordingClient.Answers()
@@ -468,7 +469,7 @@ struct DriverCacheTests {
         #expect(notes.metrics?.transactionMetrics.map(\.resourceFetchType) == [.localCache])
     }
 
-    @Test("[U-12.11] without a cache, cache-only is a failure")
+    @Test("[U-12.11] without a cache, returnCacheDataDontLoad fails")
     func noCache() async throws {
         var request = try DriverLoad.request()
         request.cachePolicy = .returnCacheDataDontLoad
@@ -478,7 +479,7 @@ struct DriverCacheTests {
     }
 
     @Test(
-        "[U-12.14] without a cache a request's own words to caches count, wherever they come from",
+        "[U-12.14] without a cache a request's cache directives are sent, whoever set them",
         arguments: [false, true])
     func wordsWithoutACache(isSessions: Bool) async throws {
         let rows: [(URLRequest.CachePolicy, String?, isSent: Bool, isPast: Bool)] = [

@@ -279,7 +279,7 @@ struct HopMachineTests {
     }
 
     /// Feeds random events under the rules of a load: there is at most one hop, which ends once; work is answered later.
-    @Test("[U-5.1] whatever happens in whatever order: one end, nothing after it, and no hop is left")
+    @Test("[U-5.1] random events in random order: one end, nothing after it, and no hop is left")
     func anyOrder() throws {
         let names = Self.events.keys.sorted()
         for seed in 0..<4_000 {

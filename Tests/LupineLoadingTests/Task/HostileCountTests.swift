@@ -28,7 +28,7 @@ struct HostileCountTests {
     ]
 
     @Test(
-        "[U-6.8] a progress whose total is more than a number holds is indeterminate, also as part of another",
+        "[U-6.8] a progress whose total overflows is indeterminate, also as a child",
         arguments: rows, [false, true])
     func announced(_ row: Row, isPart: Bool) async throws {
         let loads = ScriptedLoadSource()
@@ -56,7 +56,7 @@ struct HostileCountTests {
     }
 
     @Test(
-        "[U-6.8] a server that announces the longest body does not stop the program that sends to it",
+        "[U-6.8] a server that announces the greatest length does not trap the uploading program",
         arguments: Spoken.allCases)
     func wholeStack(over spoken: Spoken) async throws {
         let plan = ScriptPlan(

@@ -108,7 +108,7 @@ struct ProgramErrorTests {
     }
 
     @Test(
-        "[U-16.4, U-17.5] what a protocol of the program's fails with is what the task fails with",
+        "[U-16.4, U-17.5] the error of a URLProtocol is the task's error",
         arguments: kinds, Form.allCases)
     func protocols(_ kind: Kind, _ form: Form) async throws {
         for isLate in [false, true] {
@@ -126,7 +126,9 @@ struct ProgramErrorTests {
         }
     }
 
-    @Test("[U-16.4] the same where the response has become a download or a stream", arguments: kinds)
+    @Test(
+        "[U-16.4] the error of a URLProtocol, after the response has become a download or a stream",
+        arguments: kinds)
     func conversions(_ kind: Kind) async throws {
         for disposition in [URLSession.ResponseDisposition.becomeDownload, .becomeStream] {
             let goOn = Gate()
@@ -199,7 +201,7 @@ struct ProgramErrorTests {
     }
 
     @Test(
-        "[U-16.4] what a body stream of the program's fails with is what the task fails with",
+        "[U-16.4] the error of a body stream is the task's error",
         arguments: kinds, Spoken.allCases)
     func bodyStreams(_ kind: Kind, over spoken: Spoken) async throws {
         let plan = ScriptPlan(.expectHead, .stall)
@@ -226,7 +228,7 @@ struct ProgramErrorTests {
         ) { completionHandler(BrokenStream(error)) }
     }
 
-    @Test("[U-6.5] a task that was cancelled completes as cancelled, whatever a protocol says to it")
+    @Test("[U-6.5] a cancelled task completes as cancelled, whatever its protocol reports")
     func cancelled() async throws {
         let task = LockedValue<URLSessionTask?>(nil)
         let (host, _) = ScriptedProtocol.register { loader in

@@ -42,7 +42,7 @@ struct TaskDeliveryTests {
         }
     }
 
-    @Test("one turn is asked for, however much is added, and it runs all of it in order")
+    @Test("one turn is requested for any number of additions, and runs all in order")
     func oneTurn() {
         let delivery = Held()
         #expect(delivery.add(.call { _ in }))
@@ -55,7 +55,7 @@ struct TaskDeliveryTests {
         #expect(delivery.drain() == ["certain"])
     }
 
-    @Test("a task can be ended directly only if nothing waits, is asked or is about to run")
+    @Test("a task can be ended directly only if no call waits, is open or is about to run")
     func directEnd() {
         let delivery = Held()
         #expect(delivery.add(.call { _ in }))
@@ -76,7 +76,7 @@ struct TaskDeliveryTests {
     }
 
     @Test(
-        "[T-7] no more than 64 pieces wait: those behind them are joined, up to 64 KiB, and nothing is lost")
+        "[T-7] at most 64 pieces wait separately: later ones are joined, up to 64 KiB each, and none is lost")
     func joinedPieces() {
         let delivery = Held()
         for _ in 0..<1_000 { _ = delivery.add(Data(count: 1)) }
@@ -90,7 +90,7 @@ struct TaskDeliveryTests {
         #expect(delivery.drain().suffix(3) == ["data 1", "call", "data 2"])
     }
 
-    @Test("[U-7.2] what was given out keeps no room, also where something always waits")
+    @Test("[U-7.2] delivered pieces do not count as waiting, also if others always wait")
     func roomOfWhatIsGone() throws {
         var delivery = TaskDelivery()
         _ = delivery.add(Data(count: 1))
@@ -106,7 +106,7 @@ struct TaskDeliveryTests {
         #expect(steps.count < 1_000)
     }
 
-    @Test("[U-5.5] a question holds back what stands behind it")
+    @Test("[U-5.5] an open question holds back the calls behind it")
     func questionHoldsBack() {
         let delivery = Held()
         let question = silent()
@@ -122,7 +122,7 @@ struct TaskDeliveryTests {
         #expect(delivery.drain() == ["data 5", "data 6", "end", "finish"])
     }
 
-    @Test("[U-5.3] a cancellation leaves what is certain, and the end")
+    @Test("[U-5.3] a cancellation keeps the undroppable calls, and the end")
     func cancellation() {
         let delivery = Held()
         let open = silent()
@@ -142,7 +142,7 @@ struct TaskDeliveryTests {
         #expect(delivery.drain() == ["end", "finish"])
     }
 
-    @Test("[U-5.5] more than 256 KiB pause the load, and it goes on when little is left")
+    @Test("[U-5.5] more than 256 KiB waiting pause the load, which continues when little is left")
     func marks() {
         let delivery = Held()
         let piece = 64 * 1024
@@ -157,7 +157,7 @@ struct TaskDeliveryTests {
     }
 
     @Test(
-        "held content waits with what stands behind it, what stands before it comes, and the load stops at its mark"
+        "held content and the calls behind it wait, earlier calls are made, and the load stops at the limit"
     )
     func heldContent() {
         let delivery = Held()
@@ -177,7 +177,7 @@ struct TaskDeliveryTests {
             ])
     }
 
-    @Test("content that is held in a turn ends the turn before the next piece")
+    @Test("holding content during a turn ends the turn before the next piece")
     func heldInTurn() {
         let delivery = Held()
         _ = delivery.add(Data(count: 1))
@@ -192,7 +192,7 @@ struct TaskDeliveryTests {
         #expect(delivery.drain() == ["data 2"])
     }
 
-    @Test("[U-5.3] a cancellation drops content that is held, and the task ends")
+    @Test("[U-5.3] a cancellation drops held content, and ends the task")
     func heldAndCancelled() {
         let delivery = Held()
         _ = delivery.holdContent(true)
@@ -203,7 +203,7 @@ struct TaskDeliveryTests {
         #expect(delivery.drain() == ["certain", "end", "finish"])
     }
 
-    @Test("[U-5.10] an end by force breaks an open question, and drops nothing where none is open")
+    @Test("[U-5.10] a forced end abandons an open question, and drops nothing if none is open")
     func force() {
         let delivery = Held()
         _ = delivery.add(Data(count: 5))
@@ -217,7 +217,7 @@ struct TaskDeliveryTests {
         #expect(delivery.drain() == ["end", "finish"])
     }
 
-    @Test("what the sink adds at the end comes before the metrics, and an inserted step before all others")
+    @Test("calls that the sink adds at the end come before the metrics, an inserted call before all others")
     func lastWords() {
         let delivery = Held()
         _ = delivery.add(Data(count: 1))

@@ -49,7 +49,7 @@ struct WebSocketCoreTests {
     }
 
     @Test(
-        "[U-8.4] a receiver that asked before the connection was open hears nothing before the delegate has")
+        "[U-8.4] a receiver added before the connection is open gets nothing before the delegate's call")
     func earlyReceiver() async throws {
         try await withCore { core, jobs, log, loop in
             core.receive { result in log.add((try? result.get()) == nil ? "failed" : "message") }
@@ -63,7 +63,7 @@ struct WebSocketCoreTests {
     }
 
     @Test(
-        "[U-8.4] messages that wait for the connection are sent in order, and give way to others of the loop meanwhile"
+        "[U-8.4] messages that wait for the connection are sent in order, and yield to other jobs of the loop"
     )
     func manySends() async throws {
         let group = try EventLoopGroup(count: 1, name: "socket")
@@ -95,7 +95,7 @@ struct WebSocketCoreTests {
         await group.shutdown()
     }
 
-    @Test("[U-8.4] a message that came before the end is received, although the end is known already")
+    @Test("[U-8.4] a message that arrived before the end is received after it")
     func messageBeforeEnd() async throws {
         try await withCore { core, jobs, log, loop in
             for _ in 0..<2 {
@@ -109,7 +109,7 @@ struct WebSocketCoreTests {
         }
     }
 
-    @Test("[U-8.9] whoever hears that the connection is open can close it")
+    @Test("[U-8.9] the connection can be closed in the delegate's didOpen")
     func closeWhenOpen() async throws {
         try await withCore { core, jobs, log, loop in
             #expect(!core.close(.goingAway, reason: nil), "there is nothing to close")
@@ -124,7 +124,7 @@ struct WebSocketCoreTests {
     }
 
     @Test(
-        "messages stop the reading when they are many, although somebody waits for one: the delegate queue is busy",
+        "many messages pause reading even if a receiver waits, because the delegate queue may be busy",
         arguments: [(2, 600 << 10), (256, 1)])
     func busyQueue(_ count: Int, _ length: Int) async throws {
         try await withCore { core, jobs, log, loop in
@@ -142,7 +142,7 @@ struct WebSocketCoreTests {
         }
     }
 
-    @Test("messages that are withheld wait, and stop the reading when they are many")
+    @Test("held messages wait, and pause reading when they are many")
     func withheld() async throws {
         try await withCore { core, jobs, log, loop in
             core.open(Self.driver(for: core), on: loop) {}
@@ -163,7 +163,7 @@ struct WebSocketCoreTests {
         }
     }
 
-    @Test("[U-8.4] messages that are withheld are received at the end, then comes the end")
+    @Test("[U-8.4] held messages are received at the end, followed by the end")
     func withheldToTheEnd() async throws {
         try await withCore { core, jobs, log, loop in
             core.setEndHandler { _ in log.add("ended") }
@@ -188,7 +188,7 @@ struct WebSocketCoreTests {
         }
     }
 
-    @Test("[U-6.4] a connection that is held is closed when its task ends")
+    @Test("[U-6.4] a suspended connection is closed when its task ends")
     func heldToTheEnd() async throws {
         let closed = CallLog()
         try await withCore { core, jobs, _, loop in
@@ -206,7 +206,7 @@ struct WebSocketCoreTests {
         #expect(closed.entries == ["true"])
     }
 
-    @Test("[U-8.9] a close frame goes out although the connection is held")
+    @Test("[U-8.9] a close frame is sent although the task is suspended")
     func closedWhenHeld() async throws {
         let sent = CallLog()
         try await withCore { core, jobs, _, loop in
@@ -226,7 +226,7 @@ struct WebSocketCoreTests {
         #expect(sent.entries == ["1"])
     }
 
-    @Test("a connection that comes too late is not announced")
+    @Test("a connection after the end is not announced")
     func tooLate() async throws {
         try await withCore { core, jobs, log, loop in
             core.abort(URLError(.cancelled))

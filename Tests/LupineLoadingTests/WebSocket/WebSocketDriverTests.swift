@@ -17,7 +17,7 @@ struct WebSocketDriverTests {
 
     private static func text(_ text: String) -> WebSocketMessage { WebSocketMessage(.text, Array(text.utf8)) }
 
-    @Test("[U-8.5] what is sent is masked with a fresh key") func masked() throws {
+    @Test("[U-8.5] each frame is masked with a fresh key") func masked() throws {
         let scene = Self.open()
         #expect(scene.client.send(Self.text("hello"), number: 1))
         let first = scene.wire.takeSent()
@@ -28,7 +28,7 @@ struct WebSocketDriverTests {
             try scene.server(first + second) == [.message(Self.text("hello")), .message(Self.text("hello"))])
     }
 
-    @Test("[U-8.4] a send is reported when it was written", arguments: [true, false]) func written(
+    @Test("[U-8.4] a send is reported when it has been written", arguments: [true, false]) func written(
         _ atOnce: Bool
     ) {
         let scene = Self.open()
@@ -40,7 +40,7 @@ struct WebSocketDriverTests {
         #expect(scene.owner.written.withLock { $0 } == (atOnce ? [1, 2] : [2]))
     }
 
-    @Test("[U-8.5] fragments are put together, cut at every byte, and control frames may go between")
+    @Test("[U-8.5] fragments are joined, cut at every byte, also with control frames between them")
     func fragments() throws {
         var bytes: [UInt8] = []
         let scene = Self.open()
@@ -72,7 +72,7 @@ struct WebSocketDriverTests {
     }
 
     @Test(
-        "[U-8.5] a message that takes long to decompress gives way, and nothing overtakes it",
+        "[U-8.5] a message that takes long to decompress yields, and later bytes wait",
         arguments: [0, 1, 2])
     func givesWay(_ kind: Int) throws {
         let scene = Self.open(deflate: DeflateAgreement())
@@ -108,7 +108,7 @@ struct WebSocketDriverTests {
         #expect(scene.wire.resumes == 1)
     }
 
-    @Test("[U-8.5] what is wrong at the end of a message that takes long fails the connection as well")
+    @Test("[U-8.5] an error at the end of a message that takes long to decompress fails the connection")
     func wrongAtItsEnd() throws {
         let scene = Self.open(deflate: DeflateAgreement())
         scene.wire.isLate = true
@@ -124,7 +124,7 @@ struct WebSocketDriverTests {
         }
     }
 
-    @Test("[U-8.9] messages that nobody wants any more are not even decompressed") func dropped() throws {
+    @Test("[U-8.9] unwanted messages are not decompressed") func dropped() throws {
         let scene = Self.open(deflate: DeflateAgreement())
         scene.owner.demand.withLock { $0 = .enough }
         var bytes: [UInt8] = []
@@ -140,7 +140,7 @@ struct WebSocketDriverTests {
         #expect(try scene.server(scene.wire.takeSent()) == [.pong(Array("p".utf8))])
     }
 
-    @Test("[U-8.7] of the pings that come at once the last one is answered, also before a close")
+    @Test("[U-8.7] of several pings in one read the last is answered, also before a close")
     func pingsAtOnce() throws {
         for closes in [false, true] {
             let scene = Self.open()
@@ -158,7 +158,7 @@ struct WebSocketDriverTests {
         }
     }
 
-    @Test("[U-8.7] while output waits only the last ping is answered") func manyPings() throws {
+    @Test("[U-8.7] while output waits, only the last ping is answered") func manyPings() throws {
         let scene = Self.open()
         scene.wire.isFull = true
         _ = scene.client.send(Self.text("long"), number: 1)
@@ -214,7 +214,7 @@ struct WebSocketDriverTests {
         #expect(scene.owner.messages.withLock { $0 }.isEmpty && !scene.client.ping())
     }
 
-    @Test("[U-8.6] the limit counts what a message decompresses to", arguments: [1024, 1025])
+    @Test("[U-8.6] the limit applies to the decompressed length", arguments: [1024, 1025])
     func decompressedLimit(_ size: Int) throws {
         let scene = Self.open(limit: 1024, deflate: DeflateAgreement())
         var compressed: [UInt8] = []
@@ -230,7 +230,7 @@ struct WebSocketDriverTests {
         }
     }
 
-    @Test("messages are compressed where that was agreed on and is worth it") func compresses() throws {
+    @Test("messages are compressed if that was negotiated and saves bytes") func compresses() throws {
         let scene = Self.open(deflate: DeflateAgreement())
         let long = String(repeating: "lupine ", count: 100)
         _ = scene.client.send(Self.text(long), number: 1)
@@ -244,7 +244,7 @@ struct WebSocketDriverTests {
         #expect(String(decoding: inflated, as: UTF8.self) == long)
     }
 
-    @Test("[U-8.4] what cannot go is not reported as written, and the peer's words still count")
+    @Test("[U-8.4] unsent messages are not reported as written, and the peer's frames still count")
     func lastWords() throws {
         let scene = Self.open()
         scene.wire.isBroken = true
@@ -260,7 +260,7 @@ struct WebSocketDriverTests {
         #expect(scene.wire.isClosed && scene.wire.timer == nil)
     }
 
-    @Test("[U-8.8] the peer's close is answered with the same code") func peerCloses() throws {
+    @Test("[U-8.8] the peer's close frame is answered with the same code") func peerCloses() throws {
         let scene = Self.open()
         let closure = try WebSocketClosure(WebSocketCloseCode(rawValue: 4001), reason: Array("bye".utf8))
         var bytes: [UInt8] = []
@@ -276,7 +276,9 @@ struct WebSocketDriverTests {
         #expect(scene.owner.outcomes.withLock { $0 }.count == 1)
     }
 
-    @Test("[U-8.9] our close waits for the peer's, but not for ever", arguments: [true, false])
+    @Test(
+        "[U-8.9] after our close frame the driver waits for the peer's, up to a time-out",
+        arguments: [true, false])
     func weClose(_ isAnswered: Bool) throws {
         let scene = Self.open()
         let closure = try WebSocketClosure(.goingAway, reason: Array("done".utf8))
@@ -292,7 +294,7 @@ struct WebSocketDriverTests {
         #expect(scene.owner.outcomes.withLock { $0 } == [.locallyClosed(closure, answer: answer)])
     }
 
-    @Test("[U-8.11] a connection that is gone without a close frame is lost") func lost() {
+    @Test("[U-8.11] a connection that closes without a close frame is lost") func lost() {
         let scene = Self.open()
         scene.client.closed(.connectionLost(host: "a", port: 1, .connectionReset))
         #expect(scene.owner.outcomes.withLock { $0 } == [.lost])
@@ -300,14 +302,14 @@ struct WebSocketDriverTests {
         #expect(scene.owner.outcomes.withLock { $0 }.count == 1)
     }
 
-    @Test("[U-8.10] an aborted conversation says nothing") func aborted() {
+    @Test("[U-8.10] an aborted driver reports nothing") func aborted() {
         let scene = Self.open()
         scene.client.abort()
         #expect(scene.wire.isClosed && scene.wire.takeSent().isEmpty)
         #expect(scene.owner.outcomes.withLock { $0 }.isEmpty)
     }
 
-    @Test("an owner that has enough stops the reading, and nothing is lost") func pauses() {
+    @Test("an owner that answers `.enough` stops reading, and no message is lost") func pauses() {
         let scene = Self.open(takes: false)
         var bytes: [UInt8] = []
         for name in ["1", "2", "3"] {

@@ -84,7 +84,7 @@ struct WebSocketHTTP2Tests {
 
     // MARK: which connection
 
-    @Test("[H-13.3, H-13.6] a web socket shares the connection that is there, and so do further requests")
+    @Test("[H-13.3, H-13.6] a WebSocket shares the existing connection, and so do further requests")
     func shares() async throws {
         try await withSession([.http11, .http2]) { session, origin in
             #expect(try await get(session, origin) == 1_000)
@@ -105,7 +105,7 @@ struct WebSocketHTTP2Tests {
     }
 
     @Test(
-        "[H-13.3] without a connection of HTTP/2 at hand, or one that takes none, it has one of its own",
+        "[H-13.3] without a usable HTTP/2 connection a WebSocket gets its own connection",
         arguments: [true, false])
     func fallsBack(_ takes: Bool) async throws {
         try await withSession([.http11, .http2], behaviour(takesWebSockets: takes)) { session, origin in
@@ -118,7 +118,7 @@ struct WebSocketHTTP2Tests {
         }
     }
 
-    @Test("[H-13.3] a connection whose streams are all taken is left alone") func full() async throws {
+    @Test("[H-13.3] a connection without free streams is not used") func full() async throws {
         try await withSession([.http11, .http2], behaviour(streams: 1)) { session, origin in
             #expect(try await get(session, origin) == 1_000)
             let first = try socket(session, origin)
@@ -131,7 +131,9 @@ struct WebSocketHTTP2Tests {
         }
     }
 
-    @Test("[H-13.4] a server that takes none is named where nothing else may be spoken") func refusesAlone()
+    @Test(
+        "[H-13.4] a server without extended CONNECT is an error where only HTTP/2 is spoken"
+    ) func refusesAlone()
         async throws
     {
         try await withSession(.http2, behaviour(takesWebSockets: false)) { session, origin in
@@ -142,7 +144,7 @@ struct WebSocketHTTP2Tests {
         }
     }
 
-    @Test("[H-13.4] one that is cancelled before the server has said anything is over") func cancelsEarly()
+    @Test("[H-13.4] a WebSocket that is cancelled before the response ends") func cancelsEarly()
         async throws
     {
         try await withSession { session, origin in
@@ -213,7 +215,7 @@ struct WebSocketHTTP2Tests {
             steps: [.head([(":status", "200"), ("sec-websocket-extensions", "x")])], code: .badServerResponse),
     ]
 
-    @Test("[H-13.5] how a stream ends is how a connection ends", arguments: rows)
+    @Test("[H-13.5] the end of the stream is the end of the WebSocket's connection", arguments: rows)
     func ends(_ row: Row) async throws {
         try await withSession { session, origin in
             origin.route(
@@ -230,7 +232,7 @@ struct WebSocketHTTP2Tests {
         }
     }
 
-    @Test("[H-13.5] a stream that was refused once is opened again") func refusedOnce() async throws {
+    @Test("[H-13.5] a refused stream is opened again") func refusedOnce() async throws {
         let count = LockedValue(0)
         try await withSession { session, origin in
             origin.route(
@@ -246,7 +248,7 @@ struct WebSocketHTTP2Tests {
         }
     }
 
-    @Test("[H-13.6] a server that goes lets web sockets live on") func goAway() async throws {
+    @Test("[H-13.6] GOAWAY leaves WebSockets open") func goAway() async throws {
         try await withSession { session, origin in
             origin.route(
                 "GET", "/leave",
@@ -270,7 +272,7 @@ struct WebSocketHTTP2Tests {
 
     // MARK: windows
 
-    @Test("[H-13.1] windows of a few octets carry it all", arguments: [1, 7, 100]) func tinyWindows(
+    @Test("[H-13.1] messages pass through windows of a few octets", arguments: [1, 7, 100]) func tinyWindows(
         _ size: Int
     )
         async throws
@@ -284,7 +286,7 @@ struct WebSocketHTTP2Tests {
         }
     }
 
-    @Test("[H-13.6] one that nobody reads stops itself, and nobody else") func backPressure() async throws {
+    @Test("[H-13.6] a WebSocket that is not read pauses itself only") func backPressure() async throws {
         try await withSession { session, origin in
             let task = try socket(session, origin, "/websocket?size=8000000")
             task.maximumMessageSize = 8_000_000

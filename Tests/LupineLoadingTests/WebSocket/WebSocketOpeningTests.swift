@@ -9,7 +9,7 @@ import Testing
 
 /// A WebSocket task that is cancelled at the moment when its connection opens.
 struct WebSocketOpeningTests {
-    @Test("[U-5.1, U-8.2] cancelled while the connection leaves HTTP, a socket's task ends all the same")
+    @Test("[U-5.1, U-8.2] a task that is cancelled while the connection leaves HTTP ends")
     func cancelledWhileOpening() async throws {
         let origin = try LupineOrigin.Origin.start()
         let configuration = URLSessionConfiguration.ephemeral

@@ -43,7 +43,7 @@ struct WebSocketTaskTests {
         if case .string(let text) = message { text } else { nil }
     }
 
-    @Test("[U-8.1, U-8.4] text and data come back as they went", arguments: [false, true], Spoken.allCases)
+    @Test("[U-8.1, U-8.4] text and data are echoed unchanged", arguments: [false, true], Spoken.allCases)
     func echo(_ compresses: Bool, _ spoken: Spoken) async throws {
         try await withSession(spoken, compresses: compresses) { session, origin in
             let task = try socket(session, origin, "?deflate=1")
@@ -65,7 +65,7 @@ struct WebSocketTaskTests {
         }
     }
 
-    @Test("16 MiB in fragments come back whole", arguments: Spoken.allCases) func large(_ spoken: Spoken)
+    @Test("16 MiB in fragments are received whole", arguments: Spoken.allCases) func large(_ spoken: Spoken)
         async throws
     {
         try await withSession(spoken) { session, origin in
@@ -81,7 +81,7 @@ struct WebSocketTaskTests {
         }
     }
 
-    @Test("[U-8.2, U-8.8] a socket's whole life, as a delegate hears of it", arguments: Spoken.allCases)
+    @Test("[U-8.2, U-8.8] the delegate calls of a WebSocket, in order", arguments: Spoken.allCases)
     func life(_ spoken: Spoken) async throws {
         let delegate = SocketDelegate()
         try await withSession(spoken, delegate) { session, origin in
@@ -103,7 +103,7 @@ struct WebSocketTaskTests {
     }
 
     @Test(
-        "[U-8.8] a close of the server's ends the task without an error, whatever its code",
+        "[U-8.8] the server's close frame ends the task without an error, whatever its code",
         arguments: [1000, 1001, 1002, 1003, 1007, 1008, 1009, 1010, 1011, 0], Spoken.allCases)
     func closeCodes(_ code: Int, _ spoken: Spoken) async throws {
         let delegate = SocketDelegate()
@@ -119,7 +119,9 @@ struct WebSocketTaskTests {
         }
     }
 
-    @Test("[U-8.9] our close goes behind what was sent and ends without an error", arguments: Spoken.allCases)
+    @Test(
+        "[U-8.9] our close frame follows the sent messages, and the task ends without an error",
+        arguments: Spoken.allCases)
     func weClose(_ spoken: Spoken) async throws {
         let delegate = SocketDelegate()
         try await withSession(spoken, delegate) { session, origin in
@@ -139,7 +141,7 @@ struct WebSocketTaskTests {
         }
     }
 
-    @Test("[U-8.9] so does one while the task is held", arguments: Spoken.allCases) func weCloseWhenHeld(
+    @Test("[U-8.9] our close frame is sent while the task is suspended", arguments: Spoken.allCases) func weCloseWhenHeld(
         _ spoken: Spoken
     ) async throws {
         let delegate = SocketDelegate()
@@ -160,7 +162,9 @@ struct WebSocketTaskTests {
     /// A way for a task to end without having begun.
     enum Unstarted: CaseIterable { case cancelled, sessionInvalidated, madeInInvalidSession }
 
-    @Test("whoever waits for a task that has never begun hears of its end", arguments: Unstarted.allCases)
+    @Test(
+        "waiting handlers of a task that never started are called at its end",
+        arguments: Unstarted.allCases)
     func unstarted(_ way: Unstarted) async throws {
         try await withSession { session, origin in
             if way == .madeInInvalidSession { session.invalidateAndCancel() }
@@ -184,7 +188,7 @@ struct WebSocketTaskTests {
         }
     }
 
-    @Test("[U-8.10] a plain cancel says nothing to the server", arguments: Spoken.allCases) func cancel(
+    @Test("[U-8.10] `cancel()` sends no close frame", arguments: Spoken.allCases) func cancel(
         _ spoken: Spoken
     ) async throws {
         let delegate = SocketDelegate()
@@ -208,7 +212,7 @@ struct WebSocketTaskTests {
     }
 
     @Test(
-        "[U-8.3] another status is no socket, and the response says why", arguments: ["/status/503", "/get"],
+        "[U-8.3] another status fails the task, and `response` has it", arguments: ["/status/503", "/get"],
         Spoken.allCases)
     func refused(_ path: String, _ spoken: Spoken) async throws {
         let delegate = SocketDelegate()
@@ -225,7 +229,7 @@ struct WebSocketTaskTests {
     }
 
     @Test(
-        "[U-8.3] a connection that is dropped in the handshake is a bad server's", arguments: Spoken.allCases)
+        "[U-8.3] a connection that closes during the handshake is badServerResponse", arguments: Spoken.allCases)
     func droppedInHandshake(_ spoken: Spoken)
         async throws
     {
@@ -239,7 +243,7 @@ struct WebSocketTaskTests {
         }
     }
 
-    @Test("[U-8.2] a 101 that does not belong to our key is refused") func foreignAnswer() async throws {
+    @Test("[U-8.2] a 101 with a wrong Sec-WebSocket-Accept is refused") func foreignAnswer() async throws {
         let delegate = SocketDelegate()
         try await withSession(.http1, delegate) { session, origin in
             origin.script(
@@ -283,7 +287,7 @@ struct WebSocketTaskTests {
         }
     }
 
-    @Test("[U-8.7] a ping gets its pong; one that nobody asked for is ignored", arguments: Spoken.allCases)
+    @Test("[U-8.7] a ping gets its pong; an unsolicited pong is ignored", arguments: Spoken.allCases)
     func pings(_ spoken: Spoken) async throws {
         try await withSession(spoken) { session, origin in
             let task = try socket(session, origin, "?ping=x&pong=y")
@@ -309,7 +313,7 @@ struct WebSocketTaskTests {
     }
 
     @Test(
-        "[U-8.4] several receivers are served in order, and a receiver may ask again in its handler",
+        "[U-8.4] several receivers are served in order, and a handler may receive again",
         arguments: Spoken.allCases)
     func receivers(_ spoken: Spoken) async throws {
         let log = CallLog()
@@ -332,7 +336,7 @@ struct WebSocketTaskTests {
         }
     }
 
-    @Test("a reader that is slow loses nothing", arguments: Spoken.allCases) func slowReader(_ spoken: Spoken)
+    @Test("a slow reader loses no message", arguments: Spoken.allCases) func slowReader(_ spoken: Spoken)
         async throws
     {
         try await withSession(spoken) { session, origin in
@@ -385,7 +389,7 @@ struct WebSocketTaskTests {
     }
 
     @Test(
-        "[U-8.1, U-11.4, U-11.6, H-13.2] a handshake that is challenged goes out again with the credential",
+        "[U-8.1, U-11.4, U-11.6, H-13.2] a challenged handshake is repeated with the credential",
         arguments: Login.allCases, Spoken.allCases)
     func challenged(_ login: Login, _ spoken: Spoken) async throws {
         let delegate = SocketDelegate(
@@ -432,7 +436,7 @@ struct WebSocketTaskTests {
     }
 
     @Test(
-        "[U-6.4, H-13.6] one that is suspended while messages come loses none, and holds up nobody else",
+        "[U-6.4, H-13.6] a WebSocket that is suspended while messages arrive loses none, and delays no other task",
         arguments: Spoken.allCases)
     func suspended(_ spoken: Spoken) async throws {
         try await withSession(spoken) { session, origin in
@@ -462,7 +466,7 @@ struct WebSocketTaskTests {
     }
 
     @Test(
-        "[U-8.12, H-13.5] a handshake that nobody answers ends with the time-out, and the server hears of it",
+        "[U-8.12, H-13.5] an unanswered handshake ends with the time-out and closes the connection",
         arguments: Spoken.allCases)
     func unanswered(_ spoken: Spoken) async throws {
         let delegate = SocketDelegate()
@@ -496,7 +500,7 @@ struct WebSocketTaskTests {
         }
     }
 
-    @Test("[U-8.12] sockets do not count against the connections of a host") func limits() async throws {
+    @Test("[U-8.12] WebSockets do not count against the connections of a host") func limits() async throws {
         let origin = try LupineOrigin.Origin.start()
         let configuration = URLSessionConfiguration.ephemeral
         configuration.connectionProxyDictionary = [:]
