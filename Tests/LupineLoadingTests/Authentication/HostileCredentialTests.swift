@@ -203,7 +203,8 @@ import Testing
     }
 
     @Test(
-        "[U-11.16] a credential with persistence `none` is not remembered, not even for the same user", arguments: Scheme.allCases,
+        "[U-11.16] a credential with persistence `none` is not remembered, not even for the same user",
+        arguments: Scheme.allCases,
         Spoken.allCases)
     func none(_ scheme: Scheme, over spoken: Spoken) async throws {
         try await Self.withMembers(over: spoken) { stage in

@@ -198,7 +198,8 @@ struct ProxyAuthenticationTests {
     }
 
     @Test(
-        "[U-11.4, U-11.17] the task's own credential answers a proxy only where that is allowed", arguments: Asked.all)
+        "[U-11.4, U-11.17] the task's own credential answers a proxy only where that is allowed",
+        arguments: Asked.all)
     func handed(_ row: Asked) throws {
         let memory = AuthenticationMemory()
         let storage = URLCredentialStorage()

@@ -167,7 +167,8 @@ struct URLCacheDiskTests {
     }
 
     @Test(
-        "[U-12.5] Authorization is matched, also by another cache on the folder, and never written to the disk")
+        "[U-12.5] Authorization is matched, also by another cache on the folder, and never written to the disk"
+    )
     func authorization() async throws {
         let secret = "Basic c2VjcmV0LW9mLW1pbmU="
         let request = try CacheStage.request("http://h/a", ["Authorization": secret, "Cookie": "k=hidden"])

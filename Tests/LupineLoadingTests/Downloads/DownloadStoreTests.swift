@@ -82,7 +82,8 @@ struct DownloadStoreTests {
     }
 
     @Test(
-        "[U-7.13] a resumed download that stops again can be resumed, though the partial response has no validator")
+        "[U-7.13] a resumed download that stops again can be resumed, though the partial response has no validator"
+    )
     func stopsTwice() throws {
         let first = DownloadStore(request, folder: folder.url)
         try store("01234", first, first.response(try response(200, Self.resumable), isDecoded: false))
@@ -95,8 +96,7 @@ struct DownloadStoreTests {
         #expect(try Data(contentsOf: URL(fileURLWithPath: again.file)) == Data("0123456".utf8))
     }
 
-    @Test("[U-7.13] an attempt without a response leaves the partial file unchanged") func noAnswer() throws
-    {
+    @Test("[U-7.13] an attempt without a response leaves the partial file unchanged") func noAnswer() throws {
         let first = DownloadStore(request, folder: folder.url)
         try store("01234", first, first.response(try response(200, Self.resumable), isDecoded: false))
         let data = try #require(first.stop(keepsPart: true))
@@ -105,8 +105,7 @@ struct DownloadStoreTests {
         #expect(try names().count == 1)
     }
 
-    @Test("[U-7.14] bytes after the recorded length are cut off") func longerPart() throws
-    {
+    @Test("[U-7.14] bytes after the recorded length are cut off") func longerPart() throws {
         let path = folder.url.appendingPathComponent("part").path
         try Self.keep("01234garbage", at: path)
         let part = ResumeData(

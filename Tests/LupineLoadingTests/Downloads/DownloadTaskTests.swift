@@ -106,7 +106,8 @@ struct DownloadTaskTests {
         }
     }
 
-    @Test("[U-4.7] the file of an awaited download belongs to the caller", arguments: Spoken.allCases) func awaited(
+    @Test("[U-4.7] the file of an awaited download belongs to the caller", arguments: Spoken.allCases)
+    func awaited(
         over spoken: Spoken
     ) async throws {
         try await withSession(over: spoken) { session, origin in
@@ -221,7 +222,8 @@ struct DownloadTaskTests {
         }
     }
 
-    @Test("[U-7.12] `cancel()` leaves no file and no resume data", arguments: Spoken.allCases) func plainCancel(
+    @Test("[U-7.12] `cancel()` leaves no file and no resume data", arguments: Spoken.allCases)
+    func plainCancel(
         over spoken: Spoken
     ) async throws {
         let delegate = DownloadDelegate()

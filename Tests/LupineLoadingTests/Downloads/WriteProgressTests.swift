@@ -26,8 +26,7 @@ struct WriteProgressTests {
         #expect(news.take(at: at(501)) == 24)
     }
 
-    @Test("[U-7.10] pieces soon after a call are reported after an interval, and no later") func soon()
-    {
+    @Test("[U-7.10] pieces soon after a call are reported after an interval, and no later") func soon() {
         var news = WriteProgress()
         _ = news.wrote(1, at: at(0))
         _ = news.take(at: at(10))

@@ -126,7 +126,8 @@ import Testing
     }
 
     @Test(
-        "[U-14.1, U-14.2] the request's time-out, fractions too; each hop has its own", arguments: [false, true],
+        "[U-14.1, U-14.2] the request's time-out, fractions too; each hop has its own",
+        arguments: [false, true],
         Spoken.allCases)
     func timedOut(_ byRequest: Bool, over spoken: Spoken) async throws {
         try await withLoads(

@@ -176,7 +176,8 @@ struct LupineOptionsSessionTests {
     // MARK: messages
 
     @Test(
-        "without decoding a body is delivered as sent, and Accept-Encoding is not sent", arguments: Spoken.allCases
+        "without decoding a body is delivered as sent, and Accept-Encoding is not sent",
+        arguments: Spoken.allCases
     )
     func decodingOff(over spoken: Spoken) async throws {
         let packed = try CodedBodies.gzip(Array("plain".utf8))

@@ -18,7 +18,8 @@ struct SessionStormTests {
     ]
 
     @Test(
-        "[U-5.1, U-5.2, 20.1] many concurrent tasks: each completes once", arguments: [1, 2, 3], Spoken.allCases)
+        "[U-5.1, U-5.2, 20.1] many concurrent tasks: each completes once", arguments: [1, 2, 3],
+        Spoken.allCases)
     func storm(_ seed: UInt64, over spoken: Spoken) async throws {
         var serving = OriginConfiguration()
         serving.speak(spoken)

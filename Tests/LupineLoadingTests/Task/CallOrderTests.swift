@@ -10,7 +10,8 @@ import Testing
 /// Tests of the calls that a delegate gets of a task, and of their order.
 struct CallOrderTests {
     @Test(
-        "[U-5.1, U-5.2, U-5.6, U-4.1] delegate calls in Apple's order, on the queue, metrics and completion last")
+        "[U-5.1, U-5.2, U-5.6, U-4.1] delegate calls in Apple's order, on the queue, metrics and completion last"
+    )
     func wholeTask() async {
         let loads = ScriptedLoadSource()
         let queue = DispatchQueue(label: "test")

@@ -23,7 +23,8 @@ struct DriverChallengeTests {
     }
 
     @Test(
-        "[U-11.6, U-5.7, U-19.2] an answered challenge repeats the hop, with method and body", arguments: [false, true])
+        "[U-11.6, U-5.7, U-19.2] an answered challenge repeats the hop, with method and body",
+        arguments: [false, true])
     func answered(isSlow: Bool) async throws {
         let script = HopScript([Self.asks, .status(200, [], "in")])
         let load = DriverLoad(

@@ -105,7 +105,8 @@ struct TaskConsumerTests {
     }
 
     @Test(
-        "a delegate that wants to be called later gets the remaining calls, and a consumer that becomes the only one gets no more")
+        "a delegate that wants to be called later gets the remaining calls, and a consumer that becomes the only one gets no more"
+    )
     func notAloneAnyMore() async throws {
         let consumer = Consumer()
         try await withTask("/held", consumer) { task, listener, origin in

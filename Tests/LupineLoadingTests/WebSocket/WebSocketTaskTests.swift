@@ -141,7 +141,8 @@ struct WebSocketTaskTests {
         }
     }
 
-    @Test("[U-8.9] our close frame is sent while the task is suspended", arguments: Spoken.allCases) func weCloseWhenHeld(
+    @Test("[U-8.9] our close frame is sent while the task is suspended", arguments: Spoken.allCases)
+    func weCloseWhenHeld(
         _ spoken: Spoken
     ) async throws {
         let delegate = SocketDelegate()
@@ -229,7 +230,8 @@ struct WebSocketTaskTests {
     }
 
     @Test(
-        "[U-8.3] a connection that closes during the handshake is badServerResponse", arguments: Spoken.allCases)
+        "[U-8.3] a connection that closes during the handshake is badServerResponse",
+        arguments: Spoken.allCases)
     func droppedInHandshake(_ spoken: Spoken)
         async throws
     {
