@@ -7,7 +7,7 @@ import Testing
 
 struct QueueTests {
     /// Compares the queue with an array, over 20,000 random steps.
-    @Test func whatComesFirstGoesFirst() {
+    @Test func firstInFirstOut() {
         var random = SeededRandom(seed: 7)
         var queue = Queue<Int>()
         var model: [Int] = []
@@ -31,7 +31,7 @@ struct QueueTests {
     }
 
     /// Checks that an element that was removed is released, even if the queue never becomes empty.
-    @Test func whatIsTakenOutIsLetGo() {
+    @Test func removedElementsAreReleased() {
         final class Thing {}
         var queue = Queue<Thing>()
         queue.append(Thing())

@@ -64,7 +64,7 @@ struct ChallengeTests {
         #expect(wide.map(\.scheme) == ["basic", "digest"] && wide.first?.parameters.count == 64)
     }
 
-    @Test func noOctetsStopTheReader() {
+    @Test func anyOctetsAreParsed() {
         let alphabet = Array("aB1 ,=\"\\\t@;".utf8)
         var state: UInt64 = 42
         for _ in 0..<20_000 {
@@ -130,7 +130,7 @@ struct ChallengeTests {
         }
     }
 
-    @Test func spacesOfProxies() throws {
+    @Test func protectionSpacesOfProxies() throws {
         let asker = AuthenticationCandidate.Challenger.proxy(host: "p", port: 3_128, type: "http")
         let candidates = AuthenticationCandidate.candidates(in: ["Digest realm=r, nonce=n"], from: asker)
         let space = try #require(candidates.first).space(of: asker)

@@ -140,7 +140,7 @@ struct CredentialTests {
     }
 
     @Test(arguments: [URLCredential.Persistence.none, .synchronizable])
-    func aStorageRefusesWhatItMayNotKeep(persistence: URLCredential.Persistence) {
+    func aStorageRefusesOtherPersistences(persistence: URLCredential.Persistence) {
         let storage = URLCredentialStorage()
         let credential = URLCredential(user: "a", password: "1", persistence: persistence)
         storage.set(credential, for: Self.space())
@@ -199,7 +199,7 @@ private final class NotingSender: NSObject, URLAuthenticationChallengeSender {
 }
 
 struct AuthenticationChallengeTests {
-    @Test func aChallengeKeepsItsValuesForAnotherSender() {
+    @Test func aChallengeCanBeCopiedForAnotherSender() {
         let credential = URLCredential(user: "u", password: "secret", persistence: .none)
         let first = NotingSender()
         let second = NotingSender()
@@ -214,7 +214,7 @@ struct AuthenticationChallengeTests {
         #expect(!challenge.description.contains("secret"))
     }
 
-    @Test func aSenderNeedNotKnowEveryAnswer() {
+    @Test func sendersMayOmitOptionalMethods() {
         let sender = NotingSender()
         let credential = URLCredential(user: "u", password: "p", persistence: .none)
         for proposed in [credential, nil] {

@@ -94,7 +94,7 @@ struct DigestTests {
         }
     }
 
-    @Test func aNameThatWouldEndTheLineIsNotSent() throws {
+    @Test func aUserNameWithALineBreakIsNotSent() throws {
         for (extra, isSent) in [("", false), ("userhash=true", true)] {
             var answers = try Self.answers("realm=r, nonce=n, \(extra)", user: "a\r\nb", password: "p")
             let field = answers.field(method: "GET", uri: "/", content: nil, clientNonce: "c")
@@ -157,7 +157,7 @@ struct DigestTests {
         #expect(DigestResponse.freshClientNonce() != DigestResponse.freshClientNonce())
     }
 
-    @Test func aNextNonceBeginsAnew() throws {
+    @Test func nextnonceRestartsTheCount() throws {
         var answers = try Self.answers("realm=r, nonce=n, qop=auth", user: "u", password: "p")
         _ = answers.field(method: "GET", uri: "/", content: nil, clientNonce: "c")
         let isTakenWithout = answers.useNextNonce(in: "rspauth=\"x\", cnonce=\"c\"")
@@ -199,7 +199,7 @@ struct DigestTests {
         #expect(try Self.parameters(one)["response"] != Self.parameters(two)["response"])
     }
 
-    @Test func whatElseAChallengeSays() throws {
+    @Test func otherParametersOfAChallenge() throws {
         let syntax = try #require(
             ChallengeSyntax.parse(["Digest realm=r, nonce=n, stale=TRUE, domain=\"/a http://x/b\""]).first)
         let challenge = try #require(DigestChallenge(syntax))

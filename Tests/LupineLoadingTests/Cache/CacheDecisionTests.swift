@@ -203,7 +203,7 @@ struct CacheDecisionTests {
         }
     }
 
-    @Test func whatIsNoGetIsNotLookedFor() throws {
+    @Test func onlyGETIsLookedUp() throws {
         var request = try CacheStage.request()
         request.httpMethod = "POST"
         #expect(!CacheDecision.needsEntry(for: request, configuration: .useProtocolCachePolicy))
@@ -211,7 +211,7 @@ struct CacheDecisionTests {
         #expect(Self.decide(request, nil, configuration: .returnCacheDataDontLoad) == .fail)
     }
 
-    @Test func whatIsNotHTTPIsOldAtOnce() throws {
+    @Test func responsesWithoutHTTPAreStale() throws {
         let request = try CacheStage.request()
         let url = try #require(request.url)
         let response = URLResponse(url: url, mimeType: nil, expectedContentLength: 1, textEncodingName: nil)
@@ -263,7 +263,7 @@ struct CacheDecisionTests {
         #expect(!new.answers(try CacheStage.request("http://h/a", ["Accept": "x", "X": "2"]), of: .standard))
     }
 
-    @Test func anEntryOfAProgramsCanBeRefreshed() throws {
+    @Test func anEntryOfTheProgramCanBeRefreshed() throws {
         let request = try CacheStage.request()
         let url = try #require(request.url)
         let made = try #require(

@@ -185,7 +185,7 @@ struct CacheEntryFileTests {
         #expect(CacheEntryFile.entry(sealed, digest: Self.digest) == nil)
     }
 
-    @Test func whatOnlyItsProgramCanMakeAgainIsNotWritten() throws {
+    @Test func subclassesAreNotWritten() throws {
         let url = try #require(URL(string: "http://h/a"))
         let own = try #require(
             OwnResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: nil))

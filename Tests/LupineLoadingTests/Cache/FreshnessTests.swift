@@ -105,14 +105,14 @@ struct FreshnessTests {
         #expect(freshness.isUsable(at: Self.at(age), for: control) == isUsable)
     }
 
-    @Test func pragmaOfAResponseCountsAlone() throws {
+    @Test func pragmaOfAResponseCountsWithoutCacheControl() throws {
         let alone = try Self.freshness(["Pragma": "no-cache", "Expires": Self.text(60)])
         #expect(!alone.isUsable(at: Self.now))
         let beside = try Self.freshness(["Pragma": "no-cache", "Cache-Control": "max-age=60"])
         #expect(beside.isUsable(at: Self.now))
     }
 
-    @Test func aClockThatIsSetBackMakesNothingFresh() throws {
+    @Test func settingTheClockBackMakesNothingFresh() throws {
         let freshness = try Self.freshness(["Date": Self.date, "Cache-Control": "max-age=60"])
         #expect(freshness.age(at: Self.at(-1)) == nil)
         #expect(!freshness.isUsable(at: Self.at(-1)))

@@ -482,7 +482,7 @@ struct URLCacheDiskTests {
         #expect(stage.index.cost == cache.currentDiskUsage)
     }
 
-    @Test func aDiskThatCannotBeWrittenCostsNothingElse() async throws {
+    @Test func anUnwritableDiskLeavesTheMemoryTier() async throws {
         let cache = URLCache(
             memoryCapacity: 1 << 20, diskCapacity: 1 << 20, directory: URL(fileURLWithPath: "/proc/none"),
             keyFile: URL(fileURLWithPath: "/proc/none/key"))
@@ -573,7 +573,7 @@ struct URLCacheDiskTests {
         #expect(other.memoryCapacity == 0 && other.diskCapacity == 0)
     }
 
-    @Test func aKeyIsMadeOnce() throws {
+    @Test func theKeyFileIsCreatedOnce() throws {
         let place = stage.root.appendingPathComponent("folder/key")
         let key = SecretKeyFile(place).key()
         #expect(key.count == 32 && SecretKeyFile(place).key() == key)

@@ -38,7 +38,7 @@ struct URLCacheTasksTests {
         #expect(await stored(cache, task) == nil)
     }
 
-    @Test func aTaskWhoseRequestIsNoGETHasNothingStored() async throws {
+    @Test func onlyGETIsStoredForATask() async throws {
         let session = URLSession(configuration: .ephemeral)
         defer { session.invalidateAndCancel() }
         let cache = stage.cache()

@@ -262,7 +262,7 @@ struct URLCacheTests {
         deinit { onEnd() }
     }
 
-    @Test func aValueOfTheCallersMayUseTheCacheAsItEnds() throws {
+    @Test func deinitOfAStoredValueMayUseTheCache() throws {
         let cache = stage.cache(memory: 2_000, disk: 0)
         let request = try CacheStage.request()
         func watched() throws -> CachedURLResponse {

@@ -134,7 +134,7 @@ struct CookieJarTests {
     ]
 
     @Test(arguments: policies)
-    func policiesWantCookies(policy: HTTPCookie.AcceptPolicy, main: String?, isWanted: Bool) throws {
+    func acceptPolicies(policy: HTTPCookie.AcceptPolicy, main: String?, isWanted: Bool) throws {
         let admission = CookieAdmission(
             origin: try origin("http://x.a.co.uk/"), mainDocumentHost: main, policy: policy,
             suffixList: .builtIn)

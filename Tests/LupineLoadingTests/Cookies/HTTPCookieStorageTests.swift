@@ -40,7 +40,7 @@ struct HTTPCookieStorageTests {
         #expect(storage.cookies(for: unknown) == [])
     }
 
-    @Test func thePolicyRulesWhatIsTaken() throws {
+    @Test func theAcceptPolicyApplies() throws {
         let site = try #require(URL(string: "https://other.net/"))
         #expect(storage.cookieAcceptPolicy == .always)
         storage.cookieAcceptPolicy = .onlyFromMainDocumentDomain
@@ -175,7 +175,7 @@ struct HTTPCookieStorageTests {
         #expect(!storage.hasFile)
     }
 
-    @Test func aDamagedFileGivesItsWholeLines() async throws {
+    @Test func aDamagedFileYieldsItsWholeLines() async throws {
         try await withFolder { folder in
             let file = folder.appendingPathComponent("cookies.jsonl")
             let first = HTTPCookieStorage(file: file)
@@ -203,7 +203,7 @@ struct HTTPCookieStorageTests {
         }
     }
 
-    @Test func aWriterThatWasStoppedLeavesTheOldContent() async throws {
+    @Test func anInterruptedWriteLeavesTheOldContent() async throws {
         try await withFolder { folder in
             let place = folder.appendingPathComponent("f")
             let file = AtomicFile(place)
@@ -220,7 +220,7 @@ struct HTTPCookieStorageTests {
         }
     }
 
-    @Test func aPlaceThatCannotBeWrittenIsAnError() throws {
+    @Test func anUnwritablePathIsAnError() throws {
         let file = AtomicFile(URL(fileURLWithPath: "/proc/self/none/f"))
         #expect(throws: (any Error).self) { try file.replace(with: Data()) }
         #expect(file.read(upTo: 10) == nil)

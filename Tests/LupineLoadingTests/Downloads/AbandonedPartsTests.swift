@@ -21,10 +21,10 @@ struct AbandonedPartsTests {
         "[U-7.14] a partial file is kept for a week",
         arguments: [
             Row(testDescription: "an old part", isKept: false),
-            Row(testDescription: "a young one", age: AbandonedParts.age - 60, isKept: true),
-            Row(testDescription: "one of the future", age: -60, isKept: true),
+            Row(testDescription: "a recent part", age: AbandonedParts.age - 60, isKept: true),
+            Row(testDescription: "a file dated in the future", age: -60, isKept: true),
             Row(testDescription: "another file", name: "LupineDownload-mine.tmp", isKept: true),
-            Row(testDescription: "a name that goes on", name: part + "x", isKept: true),
+            Row(testDescription: "a longer name", name: part + "x", isKept: true),
             Row(testDescription: "a folder", kind: "folder", isKept: true),
             Row(testDescription: "a link", kind: "link", isKept: true),
         ])

@@ -92,7 +92,7 @@ struct SavingTests {
     }
 
     @Test(arguments: ["/long", "/until-close"], Spoken.allCases)
-    func contentGoesBehindWhatTheFileHolds(_ path: String, over spoken: Spoken) async throws {
+    func contentIsAppendedToTheFile(_ path: String, over spoken: Spoken) async throws {
         let listener = Listener()
         let (content, received) = try await load(path, listener, behind: "head\n", over: spoken)
         #expect(content == Data(("head\n" + Self.text).utf8))
@@ -100,7 +100,7 @@ struct SavingTests {
         #expect(listener.log.entries == ["response", "complete nil"])
     }
 
-    @Test(arguments: Spoken.allCases) func codedContentIsDecodedOnItsWay(over spoken: Spoken) async throws {
+    @Test(arguments: Spoken.allCases) func codedContentIsDecoded(over spoken: Spoken) async throws {
         let listener = Listener()
         let (content, received) = try await load("/gzip", listener, over: spoken)
         #expect(String(decoding: content, as: UTF8.self).contains("\"gzipped\": true"))
@@ -115,7 +115,7 @@ struct SavingTests {
         #expect(listener.log.entries == ["response", "complete nil"])
     }
 
-    @Test(arguments: Spoken.allCases) func withoutAFileTheDelegateHasTheContent(over spoken: Spoken)
+    @Test(arguments: Spoken.allCases) func withoutAFileTheDelegateGetsTheContent(over spoken: Spoken)
         async throws
     {
         let listener = Listener()
@@ -124,7 +124,7 @@ struct SavingTests {
         #expect(listener.log.entries.contains("data") && listener.log.entries.last == "complete nil")
     }
 
-    @Test(arguments: Spoken.allCases) func aResponseThatIsRefusedOpensNothing(over spoken: Spoken)
+    @Test(arguments: Spoken.allCases) func aRefusedResponseOpensNoFile(over spoken: Spoken)
         async throws
     {
         let listener = Listener(.cancel)
@@ -153,7 +153,7 @@ struct SavingTests {
     }
 
     @Test(arguments: [true, false], Spoken.allCases)
-    func aFileThatCannotBeWrittenFailsTheTask(isClosed: Bool, over spoken: Spoken) async throws {
+    func anUnwritableFileFailsTheTask(isClosed: Bool, over spoken: Spoken) async throws {
         let listener = Listener()
         let (content, _) = try await load("/long", listener, behind: "kept", over: spoken) { file in
             guard isClosed else { return try FileHandle(forReadingFrom: file) }
@@ -165,7 +165,7 @@ struct SavingTests {
         #expect(listener.log.entries == ["response", "complete \(URLError.Code.cannotOpenFile.rawValue)"])
     }
 
-    @Test(arguments: Spoken.allCases) func whatIsCutIsKept(over spoken: Spoken) async throws {
+    @Test(arguments: Spoken.allCases) func partialContentIsKept(over spoken: Spoken) async throws {
         let listener = Listener()
         let (content, received) = try await load("/cut", listener, over: spoken)
         #expect(content == Data("begun".utf8) && received == 5)
@@ -173,7 +173,7 @@ struct SavingTests {
             listener.log.entries == ["response", "complete \(URLError.Code.networkConnectionLost.rawValue)"])
     }
 
-    @Test(arguments: Spoken.allCases) func whatIsSavedIsNotCached(over spoken: Spoken) async throws {
+    @Test(arguments: Spoken.allCases) func savedContentIsNotCached(over spoken: Spoken) async throws {
         let cache = URLCache(memoryCapacity: 16 << 20, diskCapacity: 0)
         _ = try await load("/long", Listener(), cached: cache, over: spoken)
         #expect(cache.currentMemoryUsage == 0)

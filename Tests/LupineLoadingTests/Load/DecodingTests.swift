@@ -43,17 +43,20 @@ import Testing
             testDescription: "br, then deflate, then gzip", coding: "br, deflate,identity, gzip",
             sent: { try CodedBodies.gzip(try CodedBodies.zlib(CodedBodies.brotli(plain))) }),
         Row(
-            testDescription: "asked for by the caller", coding: "gzip", sent: { try CodedBodies.gzip(plain) },
+            testDescription: "Accept-Encoding set by the caller", coding: "gzip",
+            sent: { try CodedBodies.gzip(plain) },
             fields: [("Accept-Encoding", "gzip")]),
         Row(
             testDescription: "two members", coding: "gzip",
             sent: { try CodedBodies.gzip(plain) + CodedBodies.gzip(plain) }, body: plain + plain),
         Row(
-            testDescription: "garbage behind the end", coding: "gzip",
+            testDescription: "garbage after the end", coding: "gzip",
             sent: { try CodedBodies.gzip(plain) + Array("garbage".utf8) }),
-        Row(testDescription: "identity is none", coding: "identity", sent: { plain }, tellsLength: true),
         Row(
-            testDescription: "an unknown coding is let alone", coding: "zstd", sent: { plain },
+            testDescription: "identity is not decoded", coding: "identity", sent: { plain }, tellsLength: true
+        ),
+        Row(
+            testDescription: "an unknown coding is not decoded", coding: "zstd", sent: { plain },
             tellsLength: true),
         Row(
             testDescription: "an unknown one among known ones", coding: "gzip, zstd", sent: { plain },
@@ -129,8 +132,7 @@ import Testing
     }
 
     /// Checks that a body that grows when decoded is decoded piece by piece, as the client takes it.
-    @Test(arguments: Spoken.allCases) func aBodyThatGrowsIsNeverHeldAsAWhole(over spoken: Spoken) async throws
-    {
+    @Test(arguments: Spoken.allCases) func aGrowingBodyIsNotHeldAsAWhole(over spoken: Spoken) async throws {
         let size = 32 << 20
         let sent = try CodedBodies.gzip([UInt8](repeating: 0, count: size))
         try await withLoads(
@@ -180,7 +182,7 @@ import Testing
         }
     }
 
-    @Test(arguments: Spoken.allCases) func aBombIsStopped(over spoken: Spoken) async throws {
+    @Test(arguments: Spoken.allCases) func aDecompressionBombIsStopped(over spoken: Spoken) async throws {
         let sent = try CodedBodies.gzip([UInt8](repeating: 0, count: 8 << 20))
         try await withLoads(
             ScriptPlan(.expectHead, .reply(sent, "Content-Encoding: gzip\r\n"), .stall),

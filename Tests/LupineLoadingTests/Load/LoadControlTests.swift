@@ -141,7 +141,7 @@ import Testing
         }
     }
 
-    @Test(arguments: Spoken.allCases) func theWholeIsOver(over spoken: Spoken) async throws {
+    @Test(arguments: Spoken.allCases) func theResourceTimeoutExpires(over spoken: Spoken) async throws {
         try await withLoads(ScriptPlan(.expectHead, .stall), over: spoken) { stage in
             let hop = HopRequest(request: try stage.request(), wholeTimeout: .milliseconds(20))
             #expect(await stage.send(hop).error?.code == .timedOut)

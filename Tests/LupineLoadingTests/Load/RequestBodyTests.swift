@@ -145,8 +145,8 @@ import Testing
     @Test(arguments: [
         Replay(testDescription: "[U-9.15] data", kind: .data, isReplayed: true),
         Replay(testDescription: "[U-9.15] a file", kind: .file, isReplayed: true),
-        Replay(testDescription: "[U-9.15] a stream that is asked for again", kind: .asked, isReplayed: true),
-        Replay(testDescription: "[U-9.15] a stream of the request's", kind: .stream, isReplayed: false),
+        Replay(testDescription: "[U-9.15] a stream that is requested again", kind: .asked, isReplayed: true),
+        Replay(testDescription: "[U-9.15] the request's own stream", kind: .stream, isReplayed: false),
         Replay(testDescription: "[U-9.15] POST", kind: .data, method: "POST", isReplayed: false),
     ])
     func aStaleConnection(_ row: Replay) async throws {

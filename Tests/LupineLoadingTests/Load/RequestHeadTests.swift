@@ -38,7 +38,7 @@ import Testing
             target: "/a%2Fb%20c/~?q=%41+b&&x=1;2#part",
             lines: ["GET /a%2Fb%20c/~?q=%41+b&&x=1;2 HTTP/1.1"]),
         Row(
-            testDescription: "[U-1.7] what is the loader's is dropped",
+            testDescription: "[U-1.7] fields that the load sets are dropped",
             fields: [
                 ("Content-Length", "7"), ("Transfer-Encoding", "chunked"), ("Connection", "close"),
                 ("Proxy-Authorization", "Basic x"), ("Proxy-Connection", "close"), ("X-Mine", "1"),
@@ -47,7 +47,8 @@ import Testing
             testDescription: "the caller's fields in their order", fields: [("B", "2"), ("A", "1")],
             lines: ["GET / HTTP/1.1", "B: 2", "A: 1"]),
         Row(
-            testDescription: "an upgrade that nobody handles is not asked for", fields: [("Upgrade", "h2c")],
+            testDescription: "an upgrade that the client does not handle is not requested",
+            fields: [("Upgrade", "h2c")],
             lines: ["GET / HTTP/1.1"]),
         Row(
             testDescription: "[U-9.4] no body, nothing to expect", fields: [("Expect", "100-continue")],

@@ -114,7 +114,7 @@ struct TaskMetricsTests {
         expectOrder(backwards)
     }
 
-    @Test func whatWasMovedAndWhereFrom() {
+    @Test func byteCountsAndAddresses() {
         let transaction = metrics([hop([exchange()])]).transactionMetrics[0]
         #expect(transaction.resourceFetchType == .networkLoad && transaction.response != nil)
         #expect(transaction.countOfRequestHeaderBytesSent == 11)
@@ -185,7 +185,7 @@ struct TaskMetricsTests {
         expectOrder(metrics)
     }
 
-    @Test func numbersAreApples() {
+    @Test func rawValuesAreApples() {
         typealias Fetch = URLSessionTaskMetrics.ResourceFetchType
         typealias Resolution = URLSessionTaskMetrics.DomainResolutionProtocol
         #expect([Fetch.unknown, .networkLoad, .serverPush, .localCache].map(\.rawValue) == [0, 1, 2, 3])

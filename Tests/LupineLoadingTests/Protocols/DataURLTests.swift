@@ -56,17 +56,17 @@ struct DataURLTests {
             content: "100%&%4"),
         Row(testDescription: "a fragment", text: "data:,a%23b#c", charset: "US-ASCII", content: "a#b"),
         Row(
-            testDescription: "a type and a charset that are none",
+            testDescription: "an invalid type and charset",
             text: "data:a%0D%0Ab;charset=%22x%0Ay%22,z",
             charset: "US-ASCII", content: "z"),
         Row(
             testDescription: "a charset between blanks in quotes", text: "data:a/b;charset=%22 x%0A%22,z",
             type: "a/b", charset: "x", content: "z"),
         Row(testDescription: "no comma", text: "data:text/plain"),
-        Row(testDescription: "a comma behind the fragment", text: "data:a#b,c"),
+        Row(testDescription: "a comma after the fragment", text: "data:a#b,c"),
         Row(testDescription: "another scheme", text: "date:,x"),
         Row(testDescription: "nothing", text: ""),
-        Row(testDescription: "a letter that is none", text: "data:;base64,SGV*"),
+        Row(testDescription: "an invalid base64 character", text: "data:;base64,SGV*"),
         Row(testDescription: "half a byte", text: "data:;base64,SGVsb"),
         Row(testDescription: "padding in the middle", text: "data:;base64,SG=sbG8="),
         Row(testDescription: "too much padding", text: "data:;base64,SGVs===="),
@@ -137,7 +137,7 @@ struct DataURLTests {
         #expect(late.order == ["response", "data", "end"] && late.error?.code == .cancelled)
     }
 
-    @Test func whatIsNotWantedEndsAsASuccess() async throws {
+    @Test func refusedContentEndsAsASuccess() async throws {
         let url = try #require(URL(string: "data:,\(String(repeating: "a", count: 200_000))"))
         for (plan, demand, order) in [
             (HopPlan.skip, Demand.more, ["response", "end"]),
@@ -150,7 +150,7 @@ struct DataURLTests {
         }
     }
 
-    @Test func whoGoesOnBeforeTheAnswerToPauseIsThereIsToldMore() async throws {
+    @Test func resumingDuringAPausingCallContinues() async throws {
         let url = try #require(URL(string: "data:,\(String(repeating: "a", count: 200_000))"))
         let opened = LockedValue<DataURLLoad?>(nil)
         let witness = HopWitness(
@@ -170,7 +170,7 @@ struct DataURLTests {
         opened.set(nil)
     }
 
-    @Test func whoPausesIsNotToldMore() async throws {
+    @Test func aPausedClientGetsNothing() async throws {
         let url = try #require(URL(string: "data:,\(String(repeating: "a", count: 200_000))"))
         let witness = HopWitness(plan: { _ in .pause }, demand: { _ in .pause })
         let load = DataURLLoad(URLRequest(url: url), client: witness)

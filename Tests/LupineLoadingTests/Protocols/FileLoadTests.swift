@@ -107,7 +107,7 @@ struct FileLoadTests {
         }
     }
 
-    @Test func aTargetThatCannotBeWrittenFailsTheLoad() async throws {
+    @Test func anUnwritableTargetFailsTheLoad() async throws {
         try await Self.withFolder { folder in
             let source = folder.appending(path: "source.bin")
             try Self.octets(100_000).write(to: source)

@@ -39,12 +39,12 @@ struct HostileProtocolTests {
 
     private static let ways = [
         Way(
-            testDescription: "behind a redirect", path: "/redirect-to?url=/anything/looked-at",
+            testDescription: "after a redirect", path: "/redirect-to?url=/anything/looked-at",
             look: ("/anything/looked-at", 1)),
         Way(
-            testDescription: "behind two redirects", path: "/redirect/2", look: ("/get", 1)),
+            testDescription: "after two redirects", path: "/redirect/2", look: ("/get", 1)),
         Way(
-            testDescription: "behind an answer to a challenge", path: "/basic-auth/looked/at",
+            testDescription: "after an answered challenge", path: "/basic-auth/looked/at",
             look: ("/basic-auth/looked/at", 2), user: "looked:at@"),
     ]
 

@@ -302,7 +302,7 @@ struct ProtocolLoadTests {
         #expect(await witness.end().error?.code == .timedOut)
     }
 
-    @Test func whatIsSaidWhileNobodyListensIsKept() async throws {
+    @Test func callsWhileTheClientIsPausedAreKept() async throws {
         let (host, scenario) = ScriptedProtocol.register { loader in
             loader.respond()
             for index in 0..<10 { loader.load("\(index)") }
@@ -318,7 +318,7 @@ struct ProtocolLoadTests {
         #expect(log.text == "0123456789" && log.order.last == "end")
     }
 
-    @Test func aCachedAnswerThatIsStillGoodIsTheAnswer() async throws {
+    @Test func aValidCachedResponseIsDelivered() async throws {
         let (host, _) = ScriptedProtocol.register { loader in
             guard let url = loader.request.url else { return }
             let response = URLResponse(

@@ -33,7 +33,7 @@ struct URLProtocolTests {
         #expect(ours(URLSessionConfiguration.ephemeral.protocolClasses).isEmpty)
     }
 
-    @Test func propertiesGoWithARequest() throws {
+    @Test func propertiesAreCopiedWithARequest() throws {
         let request = NSMutableURLRequest(url: try #require(URL(string: "http://a.test/")))
         URLProtocol.setProperty("value", forKey: "key", in: request)
         let copy = request as URLRequest

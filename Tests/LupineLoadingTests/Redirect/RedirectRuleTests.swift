@@ -110,7 +110,8 @@ struct RedirectRuleTests {
     ]
 
     @Test(arguments: failures)
-    func whatCannotBeFollowed(what: String, location: String, followed: Int, code: URLError.Code) throws {
+    func targetsThatAreNotFollowed(what: String, location: String, followed: Int, code: URLError.Code) throws
+    {
         let request = try Self.request()
         let verdict = RedirectRule.verdict(
             on: try Self.response(302, to: location, from: request.url), to: request, .init(),
@@ -192,7 +193,8 @@ struct RedirectRuleTests {
     static let hops = [
         Hop(what: "[U-10.5] the same origin", from: "http://h/a", status: 307, to: "/b"),
         Hop(
-            what: "[U-10.5] the port said and unsaid", from: "http://h/a", status: 307, to: "http://H:80/b"),
+            what: "[U-10.5] the default port, explicit and implicit", from: "http://h/a", status: 307,
+            to: "http://H:80/b"),
         Hop(
             what: "[U-10.4] the method becomes GET", from: "http://h/a", status: 302, to: "/b",
             dropsBody: true),
@@ -201,7 +203,7 @@ struct RedirectRuleTests {
             what: "[U-10.5] another host", from: "http://h/a", status: 307, to: "http://g/b",
             changed: elsewhere),
         Hop(
-            what: "[U-10.5] a host below", from: "http://h/a", status: 307, to: "http://x.h/b",
+            what: "[U-10.5] a subdomain", from: "http://h/a", status: 307, to: "http://x.h/b",
             changed: elsewhere),
         Hop(
             what: "[U-10.5] another port", from: "http://h/a", status: 307, to: "http://h:81/b",
@@ -221,7 +223,7 @@ struct RedirectRuleTests {
     ]
 
     @Test(arguments: hops)
-    func whichFieldsGoAlong(_ hop: Hop) throws {
+    func keptFields(_ hop: Hop) throws {
         // Names in any mix of cases.
         for change in [{ $0 }, { $0.lowercased() }] as [(String) -> String] {
             let fields = Dictionary(uniqueKeysWithValues: Self.fields.map { (change($0.key), $0.value) })

@@ -49,7 +49,7 @@ struct RedirectTargetTests {
     ]
 
     @Test(arguments: targets)
-    func whereALocationLeads(what: String, location: String, expected: String) throws {
+    func resolvedLocations(what: String, location: String, expected: String) throws {
         let base = try #require(URL(string: "http://h/a/b?q"))
         let target = try RedirectTarget(location, from: base, isWebSocket: false)
         #expect(target.url.absoluteString == expected, "\(what)")

@@ -183,7 +183,7 @@ struct URLRequestTests {
         #expect(alike == request && alike.hashValue == request.hashValue)
     }
 
-    @Test func aTimeoutThatWasSetIsToldFromTheDefault() {
+    @Test func aSetTimeoutDiffersFromTheDefault() {
         var request = request
         #expect(request.explicitTimeoutInterval == nil)
         #expect(URLRequest(url: url, timeoutInterval: 60).explicitTimeoutInterval == nil)
@@ -209,7 +209,7 @@ struct URLRequestTests {
         #expect((0..<fewer.count).map { fewer.name(at: $0) } == Array(names.dropFirst(5)))
     }
 
-    @Test func whatProtocolsAttachGoesWithEveryCopyAndThroughReferences() throws {
+    @Test func protocolPropertiesSurviveCopiesAndReferences() throws {
         var request = request
         request.setProtocolProperty("seen", forKey: "k")
         let copy = request

@@ -105,7 +105,7 @@ struct URLResponseTests {
         #expect(response.textEncodingName == encoding)
     }
 
-    @Test func aLoadedResponseForgetsWhoAsked() throws {
+    @Test func aLoadedResponseHasNoUserInfoInItsURL() throws {
         let url = try #require(URL(string: "http://user:pass@example.org/a"))
         let head = ResponseHead(status: Status(200))
         let response = HTTPURLResponse(url: url, head: head, isDecoded: false)
@@ -193,7 +193,7 @@ struct URLResponseTests {
     }
 
     @Test(arguments: [-1, 0, 100, 199, 200, 204, 299, 306, 399, 404, 499, 500, 599, 600, 999, 1_000, Int.max])
-    func everyStatusHasWords(code: Int) {
+    func everyStatusHasADescription(code: Int) {
         #expect(!HTTPURLResponse.localizedString(forStatusCode: code).isEmpty)
         #expect(HTTPURLResponse.localizedString(forStatusCode: 404) == "not found")
     }

@@ -36,7 +36,7 @@ import Testing
 
     /// Tokens of dead objects are removed while others get theirs; a delegate that is released meanwhile may request another
     /// token.
-    @Test func manyThreadsAtOnce() async {
+    @Test func concurrentThreads() async {
         final class Heir: Sendable {
             let after: Int
             init(after: Int) { self.after = after }

@@ -50,7 +50,7 @@ import Testing
         #expect(Fixture.code(trust) == errSecCertificateRevoked)
     }
 
-    @Test func responsesThatWereSetCount() throws {
+    @Test func responsesThatWereSetAreUsed() throws {
         let trust = try Self.trust("revoked-ocsp", kSecRevocationOCSPMethod, nil)
         let revoked = Data(try PKI.bytes("ocsp/revoked.der"))
         let other = Data(try PKI.bytes("ocsp/good.der"))

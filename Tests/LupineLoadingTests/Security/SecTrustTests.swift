@@ -213,14 +213,14 @@ import Testing
         for flags in UInt(1)...31 { #expect(SecPolicyCreateRevocation(flags) != nil, "\(flags)") }
     }
 
-    @Test func aClientIsJudgedAsAClient() throws {
+    @Test func aClientCertificateIsEvaluatedForClients() throws {
         let trust = try Fixture.trust("client-rsa", SecPolicyCreateSSL(false, nil), roots: ["client-root"])
         #expect(Fixture.code(trust) == errSecSuccess)
         #expect(SecTrustSetPolicies(trust, SecPolicyCreateSSL(true, nil)) == errSecSuccess)
         #expect(Fixture.code(trust) == errSecInvalidExtendedKeyUsage)
     }
 
-    @Test func theDeprecatedEvaluationTellsTheResult() throws {
+    @Test func theDeprecatedEvaluationReturnsTheResult() throws {
         let evaluation: any OlderEvaluation = ApplesOlderEvaluation()
         #expect(evaluation.result(of: try Fixture.trust("expired")) == .recoverableTrustFailure)
         #expect(evaluation.result(of: try Fixture.trust("good")) == .proceed)

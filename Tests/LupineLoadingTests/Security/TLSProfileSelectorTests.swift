@@ -148,7 +148,7 @@ import Testing
     }
 
     @Test(arguments: Spoken.allCases)
-    func withoutADelegateVerdictsAreKept(over spoken: Spoken) async throws {
+    func withoutADelegateTLSSessionsAreResumed(over spoken: Spoken) async throws {
         try await TrustStage.run(over: spoken) { stage in
             let selector = try stage.makeSelector()
             for _ in 0..<4 { #expect(try await stage.send(selector) == nil) }
@@ -176,7 +176,7 @@ import Testing
     }
 
     @Test(arguments: Spoken.allCases)
-    func aConnectionThatADelegateAcceptedIsNotLentToOthers(over spoken: Spoken) async throws {
+    func aConnectionThatADelegateAcceptedIsNotUsedForOthers(over spoken: Spoken) async throws {
         try await TrustStage.run("expired", keepsAlive: true, over: spoken) { stage in
             let selector = try stage.makeSelector()
             let delegate = RecordingChallenger { challenge in
@@ -298,7 +298,7 @@ import Testing
         #expect(try engine.route(for: plain, isWebSocket: false, taskTrust: trust).origin.tls == nil)
     }
 
-    @Test func profilesAreSharedWhereTheyMayBe() throws {
+    @Test func profilesAreSharedWherePossible() throws {
         let selector = try Self.makeSelector()
         let delegate = RecordingChallenger { _ in (.performDefaultHandling, nil) }
         let trusts = (0..<2).map { _ in selector.trust(asking: delegate) }

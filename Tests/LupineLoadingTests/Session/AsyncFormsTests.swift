@@ -166,11 +166,12 @@ struct AsyncFormsTests {
         Lines(testDescription: "LF", text: "a\nb\n", lines: ["a", "b"]),
         Lines(testDescription: "CR LF", text: "a\r\nb", lines: ["a", "b"]),
         Lines(testDescription: "CR", text: "a\rb", lines: ["a", "b"]),
-        Lines(testDescription: "lines of nothing are left out", text: "\n\na\n\n\nb\n\n", lines: ["a", "b"]),
+        Lines(testDescription: "empty lines are omitted", text: "\n\na\n\n\nb\n\n", lines: ["a", "b"]),
         Lines(
-            testDescription: "Unicode's own", text: "a\u{2028}b\u{2029}c\u{85}d", lines: ["a", "b", "c", "d"]),
+            testDescription: "Unicode line separators", text: "a\u{2028}b\u{2029}c\u{85}d",
+            lines: ["a", "b", "c", "d"]),
         Lines(
-            testDescription: "no end among other letters", text: "ä\u{2027}ö\u{A8}",
+            testDescription: "characters that end no line", text: "ä\u{2027}ö\u{A8}",
             lines: ["ä\u{2027}ö\u{A8}"]),
         Lines(testDescription: "nothing", text: "", lines: []),
     ])

@@ -98,18 +98,21 @@ struct DelegateRoutingTests {
 
     static let rows = [
         Row(
-            testDescription: "[U-5.9] trust goes to the session level", own: .nobody, session: .both,
+            testDescription: "[U-5.9] server trust goes to the session level", own: .nobody, session: .both,
             method: NSURLAuthenticationMethodServerTrust, asked: ["session"], answer: .rejectProtectionSpace),
         Row(
-            testDescription: "[U-5.9] trust goes to the task level where the session level is missing",
+            testDescription:
+                "[U-5.9] server trust goes to the task level if the session level is not implemented",
             own: .nobody, session: .taskLevel, method: NSURLAuthenticationMethodServerTrust, asked: ["task"],
             answer: .cancelAuthenticationChallenge),
         Row(
-            testDescription: "[U-5.9] a certificate goes the same way", own: .nobody, session: .taskLevel,
+            testDescription: "[U-5.9] a client certificate challenge goes the same way", own: .nobody,
+            session: .taskLevel,
             method: NSURLAuthenticationMethodClientCertificate, asked: ["task"],
             answer: .cancelAuthenticationChallenge),
         Row(
-            testDescription: "[U-5.9] a delegate of sessions only is asked about trust", own: .nobody,
+            testDescription: "[U-5.9] a delegate without task methods gets the server trust challenge",
+            own: .nobody,
             session: .sessionLevel, method: NSURLAuthenticationMethodServerTrust, asked: ["session"],
             answer: .rejectProtectionSpace),
         Row(
@@ -121,24 +124,28 @@ struct DelegateRoutingTests {
             session: .sessionLevel, method: NSURLAuthenticationMethodHTTPDigest, asked: [],
             answer: .performDefaultHandling),
         Row(
-            testDescription: "[U-5.11] where neither is implemented it is handled by default", own: .nobody,
+            testDescription: "[U-5.11] a challenge that no method handles gets the default handling",
+            own: .nobody,
             session: .neither, method: NSURLAuthenticationMethodServerTrust, asked: [],
             answer: .performDefaultHandling),
         Row(
-            testDescription: "[U-5.8] a task's own delegate is asked first", own: .taskLevel,
+            testDescription: "[U-5.8] a task's own delegate is called first", own: .taskLevel,
             session: .both, method: NSURLAuthenticationMethodHTTPBasic, asked: ["own"],
             answer: .cancelAuthenticationChallenge),
         Row(
-            testDescription: "[U-5.8] what a task's own delegate lacks goes to the session's", own: .neither,
+            testDescription:
+                "[U-5.8] a method that the task's delegate does not implement is called on the session's",
+            own: .neither,
             session: .both, method: NSURLAuthenticationMethodHTTPBasic, asked: ["task"],
             answer: .cancelAuthenticationChallenge),
         Row(
-            testDescription: "[U-5.8, U-5.9] about trust, too: session level before task level",
+            testDescription: "[U-5.8, U-5.9] server trust, too: session level before task level",
             own: .neither,
             session: .both, method: NSURLAuthenticationMethodServerTrust, asked: ["session"],
             answer: .rejectProtectionSpace),
         Row(
-            testDescription: "[U-5.9] who wraps a delegate that lacks the method passes on, even late",
+            testDescription:
+                "[U-5.9] a wrapper of a delegate without the method passes the challenge on, even asynchronously",
             own: .nobody,
             session: .wrapper, method: NSURLAuthenticationMethodServerTrust, asked: ["wrapper", "task"],
             answer: .cancelAuthenticationChallenge),

@@ -57,16 +57,16 @@ struct HTTP2SessionTests {
         "[U-9.18] an https origin selects the version, and the metrics report it",
         arguments: [
             Row(
-                testDescription: "both know both", versions: [.http11, .http2],
+                testDescription: "both have both", versions: [.http11, .http2],
                 offered: ["h2", "http/1.1"], name: "h2"),
             Row(
-                testDescription: "the server has HTTP/1.1 alone", versions: [.http11, .http2],
+                testDescription: "the server has only HTTP/1.1", versions: [.http11, .http2],
                 offered: ["http/1.1"], name: "http/1.1"),
             Row(
-                testDescription: "the session has HTTP/1.1 alone", versions: .http11,
+                testDescription: "the session has only HTTP/1.1", versions: .http11,
                 offered: ["h2", "http/1.1"], name: "http/1.1"),
             Row(
-                testDescription: "the session has HTTP/2 alone", versions: .http2, offered: ["h2"],
+                testDescription: "the session has only HTTP/2", versions: .http2, offered: ["h2"],
                 name: "h2"),
         ])
     func chosen(_ row: Row) async throws {

@@ -256,7 +256,7 @@ struct SessionEngineTests {
         }
     }
 
-    @Test func anEngineThatIsDroppedClosesItsConnections() async throws {
+    @Test func aReleasedEngineClosesItsConnections() async throws {
         var serving = OriginConfiguration()
         serving.script = ScriptPlan(
             .expectHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"), .expectEnd, .signal("closed"))

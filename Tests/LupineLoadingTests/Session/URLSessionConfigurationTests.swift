@@ -124,7 +124,7 @@ struct URLSessionConfigurationTests {
         }
     }
 
-    @Test func versionsHaveTheirNumbersOnTheWire() {
+    @Test func versionsHaveTheirWireNumbers() {
         let numbers: [(tls_protocol_version_t, UInt16, TLSVersion?)] = [
             (.TLSv10, 0x0301, .v1_0), (.TLSv11, 0x0302, .v1_1), (.TLSv12, 0x0303, .v1_2),
             (.TLSv13, 0x0304, .v1_3), (.DTLSv10, 0xFEFF, nil), (.DTLSv12, 0xFEFD, nil),

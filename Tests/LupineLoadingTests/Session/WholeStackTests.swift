@@ -118,7 +118,7 @@ struct WholeStackTests {
                 testDescription: "[T-4] an unknown scheme", url: "gopher://localhost/",
                 code: .unsupportedURL),
             Failure(
-                testDescription: "[T-4] nobody listens", url: "http://127.0.0.1:1/",
+                testDescription: "[T-4] a refused connection", url: "http://127.0.0.1:1/",
                 code: .cannotConnectToHost),
         ], Spoken.allCases)
     func failures(_ row: Failure, _ spoken: Spoken) async throws {

@@ -179,7 +179,8 @@ struct StreamTaskTests {
         Stop(testDescription: "[U-6.5] before it is resumed", script: [.stall], isResumed: false),
         Stop(testDescription: "at once", script: [.stall]),
         Stop(
-            testDescription: "while a proxy thinks", script: [.expectHead, .signal("here"), .stall],
+            testDescription: "while a proxy delays its response",
+            script: [.expectHead, .signal("here"), .stall],
             throughProxy: true, gate: "here"),
         Stop(
             testDescription: "while a read waits", script: [.expectBytes(1), .signal("here"), .stall],
@@ -191,7 +192,8 @@ struct StreamTaskTests {
             testDescription: "in the handshake", script: [.expectBytes(1), .signal("here"), .stall],
             isSecure: true, gate: "here"),
         Stop(
-            testDescription: "while the program thinks about a challenge", script: [.startTLS(), .stall],
+            testDescription: "while the program delays its answer to a challenge",
+            script: [.startTLS(), .stall],
             isSecure: true, asks: true, call: "challenge"),
     ]
 
@@ -270,12 +272,13 @@ struct StreamTaskTests {
 
     @Test(arguments: [
         Nowhere(
-            testDescription: "[U-7.16] nobody listens", host: "127.0.0.1", port: 1, code: .cannotConnectToHost
+            testDescription: "[U-7.16] a refused connection", host: "127.0.0.1", port: 1,
+            code: .cannotConnectToHost
         ),
         Nowhere(
-            testDescription: "[U-7.16] a path is no host", host: "127.0.0.1/x", port: 80, code: .badURL),
+            testDescription: "[U-7.16] a path in the host", host: "127.0.0.1/x", port: 80, code: .badURL),
         Nowhere(
-            testDescription: "[U-7.16] a fragment is no host", host: "127.0.0.1#", port: 80, code: .badURL),
+            testDescription: "[U-7.16] a fragment in the host", host: "127.0.0.1#", port: 80, code: .badURL),
         Nowhere(testDescription: "[U-7.16] no host", host: "", port: 80, code: .badURL),
         Nowhere(testDescription: "[U-7.16] no such port", host: "127.0.0.1", port: 65536, code: .badURL),
         Nowhere(testDescription: "[U-7.16] a negative port", host: "127.0.0.1", port: -1, code: .badURL),

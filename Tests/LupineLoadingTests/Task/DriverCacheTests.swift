@@ -308,7 +308,7 @@ struct DriverCacheTests {
     }
 
     @Test(arguments: unstored)
-    func whatIsNotStored(what: String, kind: TaskOrder.Kind, method: String, answer: ScriptedAnswer)
+    func responsesThatAreNotStored(what: String, kind: TaskOrder.Kind, method: String, answer: ScriptedAnswer)
         async throws
     {
         let cache = Self.cache()

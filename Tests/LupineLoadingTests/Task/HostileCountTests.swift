@@ -20,10 +20,10 @@ struct HostileCountTests {
     }
 
     static let rows = [
-        Row(testDescription: "more than a number holds, with what was sent", length: .max, total: -1),
-        Row(testDescription: "one more than a number holds", length: .max - 9, total: -1),
-        Row(testDescription: "as much as a number holds", length: .max - 10, total: .max),
-        Row(testDescription: "as much as a number holds, for nothing", sent: 0, length: .max, total: .max),
+        Row(testDescription: "more than Int64.max, together with the sent bytes", length: .max, total: -1),
+        Row(testDescription: "Int64.max + 1", length: .max - 9, total: -1),
+        Row(testDescription: "Int64.max", length: .max - 10, total: .max),
+        Row(testDescription: "Int64.max, without content", sent: 0, length: .max, total: .max),
         Row(testDescription: "nothing", sent: 0, length: 0, total: 0),
     ]
 

@@ -56,7 +56,7 @@ struct TaskMachineTests {
         #expect(machine.state == row.state)
     }
 
-    @Test func theRowsMissNoPossibleTransition() {
+    @Test func theRowsCoverEveryTransition() {
         var walked: Set<String> = []
         for row in Self.rows {
             var machine = TaskMachine()

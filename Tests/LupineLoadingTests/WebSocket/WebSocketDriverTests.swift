@@ -197,11 +197,12 @@ struct WebSocketDriverTests {
         Fault(
             testDescription: "[U-8.6] a message over the limit", bytes: [0x82, 0x7E, 0x04, 0x01], code: 1009),
         Fault(
-            testDescription: "[U-8.5] what does not decompress", bytes: [0xC1, 0x01, 0xFF], code: 1007,
+            testDescription: "[U-8.5] a message that does not decompress", bytes: [0xC1, 0x01, 0xFF],
+            code: 1007,
             deflates: true),
     ]
 
-    @Test(arguments: faults) func aFaultClosesWithItsCode(_ fault: Fault) throws {
+    @Test(arguments: faults) func aProtocolErrorClosesWithItsCode(_ fault: Fault) throws {
         let scene = Self.open(limit: 1024, deflate: fault.deflates ? DeflateAgreement() : nil)
         _ = scene.client.received(fault.bytes.span)
         let code = WebSocketCloseCode(rawValue: fault.code)

@@ -174,7 +174,7 @@ struct WebSocketHTTP2Tests {
 
     static let rows: [Row] = [
         Row(
-            testDescription: "octet by octet, and an end without a close",
+            testDescription: "octet by octet, and an end without a close frame",
             steps: [opened, .content(hello + hello, frames: 1)], messages: ["hi", "hi"]),
         Row(
             testDescription: "an end inside a frame's head",
@@ -188,7 +188,7 @@ struct WebSocketHTTP2Tests {
         Row(
             testDescription: "an end with the answer", steps: [.head([(":status", "200")], endsStream: true)]),
         Row(
-            testDescription: "[H-8.11] trailers behind the octets",
+            testDescription: "[H-8.11] trailers after the octets",
             steps: [opened, .content(hello, endsStream: false), .head([("a", "b")], endsStream: true)],
             messages: ["hi"]),
         Row(
@@ -205,13 +205,13 @@ struct WebSocketHTTP2Tests {
             testDescription: "[H-13.5] refusal after refusal", steps: [.reset(.refusedStream)],
             code: .badServerResponse),
         Row(
-            testDescription: "an answer that is none", steps: [.head([(":status", "404")], endsStream: true)],
+            testDescription: "an invalid response", steps: [.head([(":status", "404")], endsStream: true)],
             code: .badServerResponse),
         Row(
-            testDescription: "[H-13.2] a subprotocol that nobody offered",
+            testDescription: "[H-13.2] an unoffered subprotocol",
             steps: [.head([(":status", "200"), ("sec-websocket-protocol", "x")])], code: .badServerResponse),
         Row(
-            testDescription: "[H-13.2] an extension that nobody offered",
+            testDescription: "[H-13.2] an unoffered extension",
             steps: [.head([(":status", "200"), ("sec-websocket-extensions", "x")])], code: .badServerResponse),
     ]
 
