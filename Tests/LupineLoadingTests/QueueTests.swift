@@ -32,15 +32,15 @@ struct QueueTests {
 
     /// Checks that an element that was removed is released, even if the queue never becomes empty.
     @Test func removedElementsAreReleased() {
-        final class Thing {}
-        var queue = Queue<Thing>()
-        queue.append(Thing())
+        final class Element {}
+        var queue = Queue<Element>()
+        queue.append(Element())
         for _ in 0..<200 {
-            weak var last: Thing?
+            weak var last: Element?
             autoreleasing {
                 let thing = queue.popFirst()
                 last = thing
-                queue.append(Thing())
+                queue.append(Element())
             }
             #expect(last == nil)
         }

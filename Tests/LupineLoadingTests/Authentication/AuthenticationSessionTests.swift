@@ -12,7 +12,7 @@ import Testing
 /// Challenges through whole sessions.
 @Suite struct AuthenticationSessionTests {
     /// A delegate that answers challenges with the test's closure.
-    private final class Answerer: NSObject, URLSessionDataDelegate, Sendable {
+    private final class AnsweringDelegate: NSObject, URLSessionDataDelegate, Sendable {
         let counts = LockedValue<[Int]>([])
         let methods = LockedValue<[String]>([])
         private let answer:
@@ -43,7 +43,7 @@ import Testing
     private static let basic = "/basic-auth/Mufasa/Circle%20of%20Life"
 
     private func withSession(
-        _ delegate: Answerer? = nil,
+        _ delegate: AnsweringDelegate? = nil,
         configure: (URLSessionConfiguration, LupineOrigin.Origin) -> Void = { _, _ in },
         serving: OriginConfiguration = OriginConfiguration(), over spoken: Spoken = .http1,
         _ body: (URLSession, LupineOrigin.Origin) async throws -> Void
@@ -80,7 +80,7 @@ import Testing
         arguments: Spoken.allCases
     )
     func answers(over spoken: Spoken) async throws {
-        let delegate = Answerer { _ in (.useCredential, Self.credential) }
+        let delegate = AnsweringDelegate { _ in (.useCredential, Self.credential) }
         for path in [Self.digest, Self.basic] {
             // With a second connection allowed, the resend might use that one before the first has been drained.
             let configure = { (configuration: URLSessionConfiguration, _: LupineOrigin.Origin) in
@@ -104,7 +104,7 @@ import Testing
         "[U-11.15] a session sends known credentials unasked, for tasks with the same credential",
         arguments: Spoken.allCases)
     func unasked(over spoken: Spoken) async throws {
-        let delegate = Answerer { _ in (.performDefaultHandling, nil) }
+        let delegate = AnsweringDelegate { _ in (.performDefaultHandling, nil) }
         try await withSession(delegate, over: spoken) { session, origin in
             let named = origin.url.replacing("http://", with: "http://Mufasa:Circle%20of%20Life@")
             for _ in 0..<3 {
@@ -120,7 +120,7 @@ import Testing
         arguments: Spoken.allCases)
     func wrong(over spoken: Spoken) async throws {
         let wrong = URLCredential(user: "Mufasa", password: "x", persistence: .forSession)
-        let delegate = Answerer { challenge in
+        let delegate = AnsweringDelegate { challenge in
             challenge.previousFailureCount == 0 ? (.useCredential, wrong) : (.rejectProtectionSpace, nil)
         }
         try await withSession(delegate, over: spoken) { session, origin in
@@ -132,7 +132,7 @@ import Testing
 
     @Test("[U-11.5] a cancelled challenge fails the task as cancelled", arguments: Spoken.allCases)
     func cancelled(over spoken: Spoken) async throws {
-        let delegate = Answerer { _ in (.cancelAuthenticationChallenge, nil) }
+        let delegate = AnsweringDelegate { _ in (.cancelAuthenticationChallenge, nil) }
         try await withSession(delegate, over: spoken) { session, origin in
             let error = await #expect(throws: URLError.self) {
                 _ = try await load(session, origin.url + Self.basic)
@@ -162,7 +162,7 @@ import Testing
 
     @Test("[U-11.17] a forwarding proxy challenges, and gets Proxy-Authorization")
     func proxy() async throws {
-        let delegate = Answerer { challenge in
+        let delegate = AnsweringDelegate { challenge in
             #expect(challenge.protectionSpace.isProxy() && challenge.protectionSpace.host == "127.0.0.1")
             return (.useCredential, Self.credential)
         }
@@ -197,7 +197,7 @@ import Testing
         let refusal = Script([.expectHead, .send("HTTP/1.1 403 No\r\nContent-Length: 0\r\n\r\n")])
         var serving = OriginConfiguration()
         serving.script = ScriptPlan([challenge, refusal])
-        let delegate = Answerer { _ in (.useCredential, Self.credential) }
+        let delegate = AnsweringDelegate { _ in (.useCredential, Self.credential) }
         let configure = { (configuration: URLSessionConfiguration, origin: LupineOrigin.Origin) in
             configuration.connectionProxyDictionary = [
                 "HTTPSEnable": 1, "HTTPSProxy": "127.0.0.1", "HTTPSPort": Int(origin.port),

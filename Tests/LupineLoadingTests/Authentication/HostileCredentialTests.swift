@@ -145,7 +145,7 @@ import Testing
                 let own = isOwn ? answering : nil
                 #expect(await Self.load(url, asking: own, in: stage.session).status == 200)
                 // This task gets no credential.
-                let silent = await Self.load(url, asking: isOwn ? nil : Refusing(), in: stage.session)
+                let silent = await Self.load(url, asking: isOwn ? nil : RefusingDelegate(), in: stage.session)
                 #expect(silent.status == 401)
                 #expect(await Self.load(url, asking: own, in: stage.session).status == 200)
                 // A task with the same credential sends it preemptively where it was accepted before.
@@ -157,7 +157,7 @@ import Testing
     }
 
     /// A delegate that answers challenges without a credential.
-    private final class Refusing: NSObject, URLSessionTaskDelegate, Sendable {
+    private final class RefusingDelegate: NSObject, URLSessionTaskDelegate, Sendable {
         func urlSession(
             _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
             completionHandler:

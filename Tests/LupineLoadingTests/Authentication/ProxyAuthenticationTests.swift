@@ -171,7 +171,7 @@ struct ProxyAuthenticationTests {
     }
 
     /// A challenge by the proxy to a task created for the URL `made`, while it loads the URL `hop`.
-    struct Asked: CustomTestStringConvertible, Sendable {
+    struct ProxyChallenge: CustomTestStringConvertible, Sendable {
         let made: String
         let hop: String
         let isBasic: Bool
@@ -193,14 +193,14 @@ struct ProxyAuthenticationTests {
                 ("http://a.test/1", "https://a.test/2", false, false),
                 ("https://a.test/1", "http://a.test/2", false, false),
                 ("https://a.test/1", "https://b.test/2", false, false),
-            ].map { Asked($0.0, $0.1, basic: $0.2, digest: $0.3, isBasic: isBasic) }
+            ].map { ProxyChallenge($0.0, $0.1, basic: $0.2, digest: $0.3, isBasic: isBasic) }
         }
     }
 
     @Test(
         "[U-11.4, U-11.17] the task's own credential answers a proxy only where that is allowed",
-        arguments: Asked.all)
-    func handed(_ row: Asked) throws {
+        arguments: ProxyChallenge.all)
+    func handed(_ row: ProxyChallenge) throws {
         let memory = AuthenticationMemory()
         let storage = URLCredentialStorage()
         let proxy = try Self.proxy(ProxyServerFixture.plain, row.hop)

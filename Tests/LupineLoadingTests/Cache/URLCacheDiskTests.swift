@@ -340,14 +340,14 @@ struct URLCacheDiskTests {
         #expect(stage.entries.isEmpty && stage.segments.isEmpty)
     }
 
-    enum Withdrawal: CaseIterable {
+    enum Removal: CaseIterable {
         case one, parties, since, everything
     }
 
     @Test(
         "[U-12.1] a reader becomes the writer when there is none; what it removed does not return",
-        arguments: Withdrawal.allCases)
-    func readerBecomesWriter(_ withdrawal: Withdrawal) async throws {
+        arguments: Removal.allCases)
+    func readerBecomesWriter(_ removal: Removal) async throws {
         let requests = try (0..<5).map { try CacheStage.request("http://h/\($0)") }
         func store(_ content: String, _ number: Int, in cache: URLCache) throws {
             let response = try CacheStage.loaded(content, url: "http://h/\(number)")
@@ -360,7 +360,7 @@ struct URLCacheDiskTests {
             for number in 0..<3 { try store("l", number, in: left) }
             await left.flush()
             #expect(found(right) == ["l", "l", "l", nil, nil])
-            switch withdrawal {
+            switch removal {
             case .one: right.removeCachedResponse(for: requests[0])
             // One URL of which the reader knows no entry, and one of which it knows another entry.
             case .parties: for number in [0, 3] { right.invalidate(try #require(requests[number].url)) }
@@ -379,7 +379,7 @@ struct URLCacheDiskTests {
         }
         await right.flush()
         let expected: [String?] =
-            switch withdrawal {
+            switch removal {
             case .one: [nil, nil, "l", "m", "m"]
             case .parties: [nil, nil, "l", nil, "m"]
             case .since, .everything: [nil, nil, nil, nil, nil]

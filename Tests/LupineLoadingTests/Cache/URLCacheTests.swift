@@ -256,7 +256,7 @@ struct URLCacheTests {
         #expect(stage.entries.isEmpty)
     }
 
-    final class Watcher {
+    final class DeinitWatcher {
         let onEnd: () -> Void
         init(_ onEnd: @escaping () -> Void) { self.onEnd = onEnd }
         deinit { onEnd() }
@@ -266,7 +266,7 @@ struct URLCacheTests {
         let cache = stage.cache(memory: 2_000, disk: 0)
         let request = try CacheStage.request()
         func watched() throws -> CachedURLResponse {
-            let watcher = Watcher { _ = cache.currentMemoryUsage }
+            let watcher = DeinitWatcher { _ = cache.currentMemoryUsage }
             return CachedURLResponse(
                 response: try CacheStage.loaded("x").response, data: Data(count: 900),
                 userInfo: ["w": watcher], storagePolicy: .allowed)

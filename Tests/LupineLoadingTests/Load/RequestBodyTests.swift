@@ -237,7 +237,7 @@ import Testing
         }
     }
 
-    struct Missing: CustomTestStringConvertible, Sendable {
+    struct MissingFile: CustomTestStringConvertible, Sendable {
         let testDescription: String
         let path: String
         let code: URLError.Code
@@ -246,11 +246,11 @@ import Testing
     /// U-7.3: the error is found before anything is connected.
     @Test(
         arguments: [
-            Missing(testDescription: "no such file", path: "/nonexistent/file", code: .fileDoesNotExist),
-            Missing(testDescription: "below a file", path: "/etc/passwd/file", code: .fileDoesNotExist),
-            Missing(testDescription: "a directory", path: "/etc", code: .fileIsDirectory),
+            MissingFile(testDescription: "no such file", path: "/nonexistent/file", code: .fileDoesNotExist),
+            MissingFile(testDescription: "below a file", path: "/etc/passwd/file", code: .fileDoesNotExist),
+            MissingFile(testDescription: "a directory", path: "/etc", code: .fileIsDirectory),
         ], Spoken.allCases)
-    func filesThatCannotBeSent(_ row: Missing, over spoken: Spoken) async throws {
+    func filesThatCannotBeSent(_ row: MissingFile, over spoken: Spoken) async throws {
         try await withLoads(over: spoken) { stage in
             let hop = HopRequest(
                 request: try stage.request(method: "PUT"), body: .file(URL(filePath: row.path)))

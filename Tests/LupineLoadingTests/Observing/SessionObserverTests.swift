@@ -76,7 +76,7 @@ import Testing
     }
 
     /// Answers every challenge.
-    private final class Answerer: NSObject, URLSessionTaskDelegate {
+    private final class AnsweringDelegate: NSObject, URLSessionTaskDelegate {
         func urlSession(
             _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
             completionHandler:
@@ -91,7 +91,7 @@ import Testing
         "[U-21.2] the request after a challenge is a new transfer, which repeats the one before",
         arguments: Spoken.allCases)
     func challenges(over spoken: Spoken) async throws {
-        try await observing(delegate: Answerer(), over: spoken) { stage, observer in
+        try await observing(delegate: AnsweringDelegate(), over: spoken) { stage, observer in
             try await expectAnswer(of: stage, "/basic-auth/u/p")
             await observer.ends(2)
             #expect(

@@ -12,7 +12,7 @@ import Testing
 /// Code of the program that a load calls may block, so it is never called on an event loop.
 struct HostileProtocolTests {
     /// A class that declines every request, and runs the closure that a test has registered for a path of its origin.
-    private final class Onlooker: URLProtocol {
+    private final class DecliningProtocol: URLProtocol {
         /// The closures, by port and path: all concurrent tests share the class, but each has an origin of its own.
         private static let looks = LockedValue<[String: @Sendable () -> Void]>([:])
 
@@ -28,7 +28,7 @@ struct HostileProtocolTests {
     }
 
     /// A way in which a class is asked again for a task that is running.
-    struct Way: Sendable, CustomTestStringConvertible {
+    struct Selection: Sendable, CustomTestStringConvertible {
         let testDescription: String
         /// The path of the first request.
         let path: String
@@ -38,12 +38,12 @@ struct HostileProtocolTests {
     }
 
     private static let ways = [
-        Way(
+        Selection(
             testDescription: "after a redirect", path: "/redirect-to?url=/anything/looked-at",
             look: ("/anything/looked-at", 1)),
-        Way(
+        Selection(
             testDescription: "after two redirects", path: "/redirect/2", look: ("/get", 1)),
-        Way(
+        Selection(
             testDescription: "after an answered challenge", path: "/basic-auth/looked/at",
             look: ("/basic-auth/looked/at", 2), user: "looked:at@"),
     ]
@@ -51,22 +51,22 @@ struct HostileProtocolTests {
     /// All loads share one event loop: a call that blocked the loop would wait for itself.
     @Test(
         "[O-7] canInit may wait for another request", arguments: ways, Spoken.allCases)
-    func askedBehind(_ way: Way, over spoken: Spoken) async throws {
+    func askedBehind(_ selection: Selection, over spoken: Spoken) async throws {
         let configuration = URLSessionConfiguration.ephemeral
-        configuration.protocolClasses = [Onlooker.self]
+        configuration.protocolClasses = [DecliningProtocol.self]
         configuration.lupine.ownEventLoops = 1
         try await withStage(configuration: configuration, over: spoken) { stage in
             let looks = LockedValue<[Bool]>([])
             let session = stage.session
             let other = try stage.url("/bytes/1")
-            Onlooker.stage(way.look.path, of: stage.origin) {
+            DecliningProtocol.stage(selection.look.path, of: stage.origin) {
                 let answered = DispatchSemaphore(value: 0)
                 session.dataTask(with: other) { _, _, _ in answered.signal() }.resume()
                 answered.wait()
                 looks.update { $0.append(EventLoop.current == nil) }
             }
             let url = try #require(
-                URL(string: "http://\(way.user)origin.test:\(stage.origin.port)\(way.path)"))
+                URL(string: "http://\(selection.user)origin.test:\(stage.origin.port)\(selection.path)"))
             let ended = Gate()
             let status = LockedValue<Int?>(nil)
             session.dataTask(with: url) { _, response, _ in
@@ -74,9 +74,9 @@ struct HostileProtocolTests {
                 ended.open()
             }.resume()
             await ended.wait()
-            Onlooker.stage(way.look.path, of: stage.origin, nil)
+            DecliningProtocol.stage(selection.look.path, of: stage.origin, nil)
             #expect(status.value == 200)
-            #expect(looks.value == Array(repeating: true, count: way.look.count))
+            #expect(looks.value == Array(repeating: true, count: selection.look.count))
         }
     }
 
@@ -85,12 +85,12 @@ struct HostileProtocolTests {
         arguments: Spoken.allCases)
     func cancelledBehindARedirect(over spoken: Spoken) async throws {
         let configuration = URLSessionConfiguration.ephemeral
-        configuration.protocolClasses = [Onlooker.self]
+        configuration.protocolClasses = [DecliningProtocol.self]
         configuration.lupine.ownEventLoops = 1
         try await withStage(configuration: configuration, over: spoken) { stage in
             let path = "/anything/cancelled"
             let (asked, release) = (Gate(), DispatchSemaphore(value: 0))
-            Onlooker.stage(path, of: stage.origin) {
+            DecliningProtocol.stage(path, of: stage.origin) {
                 asked.open()
                 release.wait()
             }
@@ -106,7 +106,7 @@ struct HostileProtocolTests {
             task.cancel()
             release.signal()
             await ended.wait()
-            Onlooker.stage(path, of: stage.origin, nil)
+            DecliningProtocol.stage(path, of: stage.origin, nil)
             // The session still works.
             #expect(try await stage.get("/get").status == 200)
             #expect(ends.value == [.cancelled])

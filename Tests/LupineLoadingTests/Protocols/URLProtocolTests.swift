@@ -10,7 +10,7 @@ import Testing
 struct URLProtocolTests {
     private final class First: URLProtocol {}
     private final class Second: URLProtocol {}
-    private final class Mute: URLProtocol {
+    private final class UnimplementedProtocol: URLProtocol {
         override class func canInit(with request: URLRequest) -> Bool { true }
     }
     private final class NoProtocol {}
@@ -49,7 +49,7 @@ struct URLProtocolTests {
         let request = URLRequest(url: try #require(URL(string: "http://a.test/")))
         let other = URLRequest(url: try #require(URL(string: "http://b.test/")))
         #expect(!URLProtocol.canInit(with: request) && !First.canInit(with: request))
-        #expect(!Mute.canInit(with: URLSessionTask()), "there is no request")
+        #expect(!UnimplementedProtocol.canInit(with: URLSessionTask()), "there is no request")
         #expect(URLProtocol.canonicalRequest(for: request) == request)
         #expect(URLProtocol.requestIsCacheEquivalent(request, to: request))
         #expect(!URLProtocol.requestIsCacheEquivalent(request, to: other))
@@ -65,7 +65,8 @@ struct URLProtocolTests {
         let witness = HopWitness()
         let request = URLRequest(url: try #require(URL(string: "http://a.test/")))
         ProtocolLoad(
-            Mute.self, canonical: request, task: URLSessionTask(), idleTimeout: nil, clock: .system,
+            UnimplementedProtocol.self, canonical: request, task: URLSessionTask(), idleTimeout: nil,
+            clock: .system,
             client: witness
         ).start()
         #expect(await witness.end().error?.code == .unsupportedURL)

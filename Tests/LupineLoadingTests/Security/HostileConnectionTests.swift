@@ -14,17 +14,17 @@ import Testing
     // MARK: what is lent
 
     /// How a task reaches its server.
-    enum Way: Sendable {
+    enum Path: Sendable {
         case direct, tunnel, tunnelInTLS
     }
 
     @Test(
         "[U-9.17] a connection that one task's delegate accepted is not used for another's",
         arguments: [
-            (Way.direct, Spoken.http1), (.tunnel, .http1), (.tunnelInTLS, .http1), (.direct, .http2),
+            (Path.direct, Spoken.http1), (.tunnel, .http1), (.tunnelInTLS, .http1), (.direct, .http2),
         ])
-    func notLentToAnotherDelegate(_ way: Way, over spoken: Spoken) async throws {
-        try await Self.run(way, over: spoken) { stage in
+    func notLentToAnotherDelegate(_ connectionPath: Path, over spoken: Spoken) async throws {
+        try await Self.run(connectionPath, over: spoken) { stage in
             let (accepting, refusing) = (Judge(.accepts), Judge(.refuses))
             #expect(await stage.load(as: accepting) == nil)
             #expect(await stage.load(as: refusing) == .serverCertificateUntrusted)
@@ -158,26 +158,27 @@ import Testing
     // MARK: tickets
 
     /// The kind of task, each with a connection of its own.
-    enum Work: Sendable { case data, socket, stream }
+    enum TaskKind: Sendable { case data, socket, stream }
 
     @Test(
         "[U-9.17, I-12.15] a TLS ticket of a connection that one delegate accepted is not offered for another's",
         arguments: [
-            (Work.data, Spoken.http1), (.socket, .http1), (.stream, .http1), (.data, .http2),
+            (TaskKind.data, Spoken.http1), (.socket, .http1), (.stream, .http1), (.data, .http2),
         ])
-    func ticketsAreNotOfferedForOthers(_ work: Work, over spoken: Spoken) async throws {
+    func ticketsAreNotOfferedForOthers(_ taskKind: TaskKind, over spoken: Spoken) async throws {
         try await Self.run(
-            keepsAlive: work == .socket, script: work == .stream ? Self.streamScript : nil, over: spoken
+            keepsAlive: taskKind == .socket, script: taskKind == .stream ? Self.streamScript : nil,
+            over: spoken
         ) {
             stage in
             let first = Judge(.accepts)
-            #expect(await stage.perform(work, as: first) == nil)
-            #expect(await stage.perform(work, as: Judge(.accepts)) == nil)
-            #expect(await stage.perform(work, as: nil) == nil)
+            #expect(await stage.perform(taskKind, as: first) == nil)
+            #expect(await stage.perform(taskKind, as: Judge(.accepts)) == nil)
+            #expect(await stage.perform(taskKind, as: nil) == nil)
             #expect(stage.origin.counts.handshakesCompleted == 3)
             #expect(stage.origin.counts.handshakesResumed == 0)
             // A delegate's own ticket is offered; the delegate is asked nevertheless.
-            #expect(await stage.perform(work, as: first) == nil)
+            #expect(await stage.perform(taskKind, as: first) == nil)
             #expect(first.challengeCount == 2 && stage.origin.counts.handshakesResumed == 1)
         }
     }
@@ -221,17 +222,17 @@ import Testing
         arguments: Spoken.allCases)
     func waitingTasks(over spoken: Spoken) async throws {
         try await Self.run(perHost: 1, over: spoken) { stage in
-            let thinking = Judge()
-            async let first = stage.load(as: thinking)
-            await thinking.waitForChallenges(1)
+            let undecided = Judge()
+            async let first = stage.load(as: undecided)
+            await undecided.waitForChallenges(1)
             // The task neither waits for the other delegate's answer, nor is served because of it.
             let refusing = Judge(.refuses)
             #expect(await stage.load(as: refusing) == .serverCertificateUntrusted)
             // A second task with the first delegate waits, and is served by the same answer.
-            async let second = stage.load(as: thinking)
-            thinking.answer(.accepts)
+            async let second = stage.load(as: undecided)
+            undecided.answer(.accepts)
             let ends = await [first, second]
-            #expect(ends == [nil, nil] && thinking.challengeCount == 1 && refusing.challengeCount == 1)
+            #expect(ends == [nil, nil] && undecided.challengeCount == 1 && refusing.challengeCount == 1)
         }
     }
 
@@ -301,9 +302,9 @@ extension HostileConnectionTests {
             } catch { return (error as? URLError)?.code ?? .unknown }
         }
 
-        func perform(_ work: Work, as own: (any URLSessionTaskDelegate)?) async -> URLError.Code? {
+        func perform(_ taskKind: TaskKind, as own: (any URLSessionTaskDelegate)?) async -> URLError.Code? {
             do {
-                switch work {
+                switch taskKind {
                 case .data: return await load(as: own)
                 case .socket:
                     guard let url = URL(string: "wss://\(authority)/websocket") else { return .badURL }
@@ -336,7 +337,8 @@ extension HostileConnectionTests {
 
     /// Runs `body` with an origin of this identity and a session whose delegate is `session`.
     static func run(
-        _ way: Way = .direct, leaf: String = "good", keepsAlive: Bool = true, asksForIdentity: Bool = false,
+        _ connectionPath: Path = .direct, leaf: String = "good", keepsAlive: Bool = true,
+        asksForIdentity: Bool = false,
         perHost: Int = 6, script: ScriptPlan? = nil, session delegate: Judge? = nil,
         over spoken: Spoken, _ body: (Stage) async throws -> Void
     ) async throws {
@@ -354,7 +356,7 @@ extension HostileConnectionTests {
         serving.speak(spoken)
         let established = Script.Step.send("HTTP/1.1 200 Connected\r\n\r\n")
         let answers = (0..<4).flatMap { _ in [Script.Step.expectHead, .reply("ok")] }
-        switch way {
+        switch connectionPath {
         case .direct: serving.script = script
         case .tunnel:
             serving.script = ScriptPlan([
@@ -379,7 +381,7 @@ extension HostileConnectionTests {
         configuration.lupine.httpVersions = spoken.versions
         configuration.lupine.addressOverrides = [.init(host: "*", port: origin.port): [origin.address]]
         configuration.lupine.tls.roots = .certificates(try Certificate.pem(PKI.text("root.pem")))
-        switch way {
+        switch connectionPath {
         case .direct: break
         case .tunnel: configuration.lupine.proxies = ["https_proxy": "http://localhost:\(origin.port)"]
         case .tunnelInTLS: configuration.lupine.proxies = ["https_proxy": "https://localhost:\(origin.port)"]

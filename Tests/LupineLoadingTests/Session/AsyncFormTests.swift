@@ -22,10 +22,10 @@ import Testing
 
         func make(_ log: CallLog) -> any URLSessionDataDelegate {
             switch self {
-            case .handler: Handling(log)
+            case .handler: WithHandlers(log)
             case .async: Asynchronous(log)
             case .both: Both(log)
-            case .neither: Neither()
+            case .neither: WithoutMethods()
             }
         }
     }
@@ -194,7 +194,7 @@ import Testing
         let delegate = Answering()
         try await withStage(delegate: delegate, over: spoken) { stage in
             let task = stage.session.dataTask(with: try stage.url("/get"))
-            task.delegate = Neither()
+            task.delegate = WithoutMethods()
             task.resume()
             await delegate.log.wait(for: "complete")
             let entries = delegate.log.entries.filter { $0 != "caching" }
@@ -203,7 +203,7 @@ import Testing
     }
 
     /// A delegate that answers when its Swift task is cancelled.
-    private final class Waiting: NSObject, URLSessionDataDelegate {
+    private final class WaitingDelegate: NSObject, URLSessionDataDelegate {
         let log = CallLog()
 
         func urlSession(
@@ -227,7 +227,7 @@ import Testing
         "[U-5.12] the Swift task of an asynchronous form is cancelled with the task",
         arguments: Spoken.allCases)
     func cancelled(over spoken: Spoken) async throws {
-        let delegate = Waiting()
+        let delegate = WaitingDelegate()
         try await withStage(delegate: delegate, over: spoken) { stage in
             let task = stage.session.dataTask(with: try stage.url("/get"))
             task.resume()
@@ -240,9 +240,9 @@ import Testing
 
     // MARK: the classes of the table
 
-    private final class Neither: NSObject, URLSessionDataDelegate {}
+    private final class WithoutMethods: NSObject, URLSessionDataDelegate {}
 
-    private final class Handling: NSObject, Handlers {
+    private final class WithHandlers: NSObject, Handlers {
         let log: CallLog
 
         init(_ log: CallLog) { self.log = log }

@@ -58,11 +58,11 @@ struct DelegateRoutingTests {
         }
     }
 
-    private final class Neither: NSObject, URLSessionTaskDelegate {}
+    private final class DelegateWithoutMethods: NSObject, URLSessionTaskDelegate {}
 
     /// Wraps another delegate, and answers later from another thread.
     private final class Wrapper: NSObject, URLSessionTaskDelegate {
-        let inner = Neither()
+        let inner = DelegateWithoutMethods()
         let log: CallLog
         init(_ log: CallLog) { self.log = log }
         func urlSession(
@@ -85,12 +85,12 @@ struct DelegateRoutingTests {
         }
     }
 
-    enum Who: String, Sendable { case nobody, sessionLevel, taskLevel, both, neither, wrapper }
+    enum DelegateKind: String, Sendable { case nobody, sessionLevel, taskLevel, both, neither, wrapper }
 
     struct Row: Sendable, CustomTestStringConvertible {
         let testDescription: String
-        let own: Who
-        let session: Who
+        let own: DelegateKind
+        let session: DelegateKind
         let method: String
         let asked: [String]
         let answer: URLSession.AuthChallengeDisposition
@@ -180,13 +180,13 @@ struct DelegateRoutingTests {
         session.invalidateAndCancel()
     }
 
-    private func delegate(_ who: Who, _ log: CallLog) -> (any URLSessionDelegate)? {
-        switch who {
+    private func delegate(_ kind: DelegateKind, _ log: CallLog) -> (any URLSessionDelegate)? {
+        switch kind {
         case .nobody: nil
         case .sessionLevel: SessionLevel(log)
         case .taskLevel: TaskLevel(log)
         case .both: Both(log)
-        case .neither: Neither()
+        case .neither: DelegateWithoutMethods()
         case .wrapper: Wrapper(log)
         }
     }
@@ -235,7 +235,7 @@ struct DelegateRoutingTests {
         "[U-5.10] a challenge that is cancelled during its call is answered; a late answer is ignored"
     )
     func cancelledChallenge() async {
-        final class Mute: NSObject, URLSessionTaskDelegate {
+        final class UnansweringDelegate: NSObject, URLSessionTaskDelegate {
             typealias Handler = @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
             let handler = LockedValue<Handler?>(nil)
             let log = CallLog()
@@ -253,7 +253,7 @@ struct DelegateRoutingTests {
                 log.add("complete")
             }
         }
-        let delegate = Mute()
+        let delegate = UnansweringDelegate()
         let loads = ScriptedLoadSource()
         let session = loads.session(delegate)
         let task = session.dataTask(with: someURL())

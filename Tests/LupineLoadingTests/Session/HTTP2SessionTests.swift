@@ -71,12 +71,12 @@ struct HTTP2SessionTests {
         ])
     func chosen(_ row: Row) async throws {
         try await withSession(row.versions, serving: row.offered) { session, origin, host in
-            let noting = MetricsNote()
+            let metricsDelegate = MetricsDelegate()
             for isReused in [false, true] {
                 let (data, response) = try await session.data(
-                    from: try #require(URL(string: "https://\(host)/bytes/100")), delegate: noting)
+                    from: try #require(URL(string: "https://\(host)/bytes/100")), delegate: metricsDelegate)
                 #expect(data.count == 100)
-                let metrics = try #require(noting.metrics?.transactionMetrics.first)
+                let metrics = try #require(metricsDelegate.metrics?.transactionMetrics.first)
                 #expect(metrics.networkProtocolName == row.name)
                 #expect(metrics.isReusedConnection == isReused)
                 let version = (response as? HTTPURLResponse)?.lupine.version
@@ -149,11 +149,11 @@ struct HTTP2SessionTests {
     @Test("[U-9.18] a proxy is used with HTTP/1.1, whatever it supports")
     func proxy() async throws {
         try await withSession([.http11, .http2], asProxy: true) { session, _, _ in
-            let noting = MetricsNote()
+            let metricsDelegate = MetricsDelegate()
             let (_, response) = try await session.data(
-                from: try #require(URL(string: "http://origin.test/get")), delegate: noting)
+                from: try #require(URL(string: "http://origin.test/get")), delegate: metricsDelegate)
             #expect((response as? HTTPURLResponse)?.statusCode == 200)
-            let metrics = try #require(noting.metrics?.transactionMetrics.first)
+            let metrics = try #require(metricsDelegate.metrics?.transactionMetrics.first)
             #expect(metrics.isProxyConnection && metrics.networkProtocolName == "http/1.1")
         }
     }
@@ -229,7 +229,7 @@ struct HTTP2SessionTests {
         }
     }
 
-    private final class MetricsNote: NSObject, URLSessionTaskDelegate {
+    private final class MetricsDelegate: NSObject, URLSessionTaskDelegate {
         private let noted = Lock<URLSessionTaskMetrics?>(nil)
         var metrics: URLSessionTaskMetrics? { noted.withLock { $0 } }
 

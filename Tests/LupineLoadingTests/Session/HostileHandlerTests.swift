@@ -136,15 +136,15 @@ struct HostileHandlerTests {
     }
 
     /// An action of a handler.
-    enum Deed: CaseIterable {
+    enum Action: CaseIterable {
         case cancel, resume, suspend, newTask, properties, invalidate
     }
 
     private static func perform(
-        _ deed: Deed, of task: URLSessionTask?, on stage: SessionStage, _ other: URL,
+        _ action: Action, of task: URLSessionTask?, on stage: SessionStage, _ other: URL,
         _ more: @escaping @Sendable () -> Void
     ) {
-        switch deed {
+        switch action {
         case .cancel: task?.cancel()
         case .resume: task?.resume()
         case .suspend: task?.suspend()
@@ -156,8 +156,8 @@ struct HostileHandlerTests {
         }
     }
 
-    @Test("[O-6] every completion handler may call the library", arguments: handlers, Deed.allCases)
-    func callsBack(_ handler: Handler, _ deed: Deed) async throws {
+    @Test("[O-6] every completion handler may call the library", arguments: handlers, Action.allCases)
+    func callsBack(_ handler: Handler, _ action: Action) async throws {
         try await withStage { stage in
             let (called, more) = (Gate(), Gate())
             let calls = LockedValue(0)
@@ -165,14 +165,14 @@ struct HostileHandlerTests {
             let other = try stage.url("/get")
             let task = try handler.begin(stage) {
                 LupineLoading.assertNoLockIsHeld()
-                Self.perform(deed, of: begun.value, on: stage, other) { more.open() }
+                Self.perform(action, of: begun.value, on: stage, other) { more.open() }
                 calls.update { $0 += 1 }
                 called.open()
             }
             begun.set(task)
             task?.resume()
             await called.wait()
-            if deed == .newTask { await more.wait() }
+            if action == .newTask { await more.wait() }
             #expect(calls.value == 1)
         }
     }

@@ -14,25 +14,25 @@ import class LupineTransport.EventLoop
 /// Objects of the program are called and released without a lock of the library held, so their code may use the loading objects.
 struct HostileLookTests {
     /// An object that runs a closure in its `deinit`; the closure would deadlock if the library held a lock.
-    private final class Parting: NSObject, Sendable {
-        private let look: @Sendable () -> Void
+    private final class DeinitWitness: NSObject, Sendable {
+        private let callback: @Sendable () -> Void
 
-        init(_ look: @escaping @Sendable () -> Void) { self.look = look }
+        init(_ callback: @escaping @Sendable () -> Void) { self.callback = callback }
 
         deinit {
             assertNoLockIsHeld()
-            look()
+            callback()
         }
     }
 
     // MARK: responses
 
     /// A response that runs a closure whenever its properties are read.
-    private final class CuriousResponse: HTTPURLResponse, @unchecked Sendable {
-        private let look: @Sendable () -> Void
+    private final class CallingResponse: HTTPURLResponse, @unchecked Sendable {
+        private let callback: @Sendable () -> Void
 
-        init?(url: URL, _ fields: [String: String], _ look: @escaping @Sendable () -> Void) {
-            self.look = look
+        init?(url: URL, _ fields: [String: String], _ callback: @escaping @Sendable () -> Void) {
+            self.callback = callback
             super.init(url: url, statusCode: 200, httpVersion: nil, headerFields: fields)
         }
 
@@ -40,7 +40,7 @@ struct HostileLookTests {
 
         private func looking<Value>(_ value: Value) -> Value {
             assertNoLockIsHeld()
-            look()
+            callback()
             return value
         }
 
@@ -56,7 +56,7 @@ struct HostileLookTests {
     }
 
     /// A way for a program to receive what its own protocol loads.
-    enum Way: CaseIterable, Sendable {
+    enum Delivery: CaseIterable, Sendable {
         case handler, delegate, download, bytes, saved
 
         func task(
@@ -71,7 +71,7 @@ struct HostileLookTests {
         }
     }
 
-    private final class Ending: NSObject, URLSessionTaskDelegate, Sendable {
+    private final class CompletionDelegate: NSObject, URLSessionTaskDelegate, Sendable {
         let done: @Sendable () -> Void
 
         init(_ done: @escaping @Sendable () -> Void) { self.done = done }
@@ -82,13 +82,13 @@ struct HostileLookTests {
 
     @Test(
         "[O-6] a response subclass may call its task and the cache from its getters",
-        arguments: Way.allCases)
-    func curiousResponse(_ way: Way) async throws {
+        arguments: Delivery.allCases)
+    func curiousResponse(_ delivery: Delivery) async throws {
         let stage = CacheStage()
         let cache = stage.cache()
         let looks = LockedValue(0)
         let known = LockedValue<[URLSessionTask]>([])
-        let look: @Sendable () -> Void = {
+        let callback: @Sendable () -> Void = {
             looks.update { $0 += 1 }
             for task in known.value {
                 _ = (task.state, task.response, task.currentRequest, task.countOfBytesReceived, task.progress)
@@ -97,12 +97,12 @@ struct HostileLookTests {
         }
         let (host, _) = ScriptedProtocol.register { loading in
             guard let url = loading.request.url,
-                let response = CuriousResponse(
+                let response = CallingResponse(
                     url: url,
                     [
                         "Content-Length": "5", "Cache-Control": "max-age=100", "ETag": "\"v1\"",
                         "Accept-Ranges": "bytes",
-                    ], look)
+                    ], callback)
             else { return }
             loading.client?.urlProtocol(loading, didReceive: response, cacheStoragePolicy: .allowed)
             loading.load("01234")
@@ -113,7 +113,7 @@ struct HostileLookTests {
         configuration.urlCache = cache
         let (ends, end) = AsyncStream<Void>.makeStream()
         let session = URLSession(
-            configuration: configuration, delegate: Ending { end.finish() }, delegateQueue: nil)
+            configuration: configuration, delegate: CompletionDelegate { end.finish() }, delegateQueue: nil)
         let request = URLRequest(url: try #require(URL(string: "http://\(host)/")))
         if way == .bytes {
             let (bytes, response) = try await session.bytes(for: request)
@@ -121,7 +121,7 @@ struct HostileLookTests {
             #expect((response as? HTTPURLResponse)?.statusCode == 200)
             #expect(try await bytes.reduce(0) { count, _ in count + 1 } == 5)
         } else {
-            let task = way.task(request, in: session) { end.finish() }
+            let task = delivery.task(request, in: session) { end.finish() }
             _ = task.progress
             known.update { $0.append(task) }
             task.resume()
@@ -142,13 +142,13 @@ struct HostileLookTests {
         let cache = stage.cache(memory: 4000, disk: disk)
         let looks = LockedValue(0)
         let request = try CacheStage.request()
-        let look: @Sendable () -> Void = {
+        let callback: @Sendable () -> Void = {
             looks.update { $0 += 1 }
             _ = (cache.currentMemoryUsage, cache.memoryCapacity)
         }
         let url = try #require(request.url)
         for count in 0..<8 {
-            let response = try #require(CuriousResponse(url: url, ["X": "y"], look))
+            let response = try #require(CallingResponse(url: url, ["X": "y"], callback))
             let other = try CacheStage.request("http://h/\(count % 4)")
             cache.storeCachedResponse(
                 CachedURLResponse(response: response, data: Data(count: 900)), for: other)
@@ -178,7 +178,7 @@ struct HostileLookTests {
         let request = URLRequest(url: url)
         let looks = LockedValue(0)
         let response = try #require(
-            CuriousResponse(
+            CallingResponse(
                 url: url, ["Cache-Control": "max-age=0", "ETag": "\"v1\""]
             ) { looks.update { $0 += 1 } })
         cache.storeCachedResponse(
@@ -210,11 +210,11 @@ struct HostileLookTests {
         StorageQueue.run { gate.wait() }
         do {
             let request = NSMutableURLRequest(url: try #require(URL(string: "http://h/a")))
-            let parting = Parting {
+            let witness = DeinitWitness {
                 _ = cache.currentMemoryUsage
                 ends.update { $0 += 1 }
             }
-            URLProtocol.setProperty(parting, forKey: "parting", in: request)
+            URLProtocol.setProperty(witness, forKey: "parting", in: request)
             cache.storeCachedResponse(try CacheStage.loaded("a"), for: request as URLRequest)
         }
         #expect(ends.value == 1)
@@ -232,7 +232,7 @@ struct HostileLookTests {
         let url = try #require(URL(string: origin.url + "/anything"))
         let (places, ended) = AsyncStream.makeStream(of: String.self)
         do {
-            let parting = Parting {
+            let witness = DeinitWitness {
                 ended.yield(
                     EventLoop.current != nil
                         ? "a loop" : StorageQueue.isCurrent ? "the storage queue" : "elsewhere")
@@ -243,7 +243,7 @@ struct HostileLookTests {
                 ))
             cache.storeCachedResponse(
                 CachedURLResponse(
-                    response: response, data: Data("a".utf8), userInfo: ["parting": parting],
+                    response: response, data: Data("a".utf8), userInfo: ["parting": witness],
                     storagePolicy: isWritten ? .allowed : .allowedInMemoryOnly),
                 for: URLRequest(url: url))
         }
@@ -268,7 +268,7 @@ struct HostileLookTests {
         let (places, ended) = AsyncStream.makeStream(of: Bool.self)
         do {
             let configuration = DriverLoad.configuration()
-            configuration.lupine.protocolValue = Parting { ended.yield(EventLoop.current != nil) }
+            configuration.lupine.protocolValue = DeinitWitness { ended.yield(EventLoop.current != nil) }
             let session = URLSession(configuration: configuration)
             _ = try await session.data(from: try #require(URL(string: origin.url + "/get")))
         }
@@ -286,7 +286,7 @@ struct HostileLookTests {
         let url = try #require(URL(string: "http://h/curious"))
         let looks = LockedValue(0)
         let response = try #require(
-            CuriousResponse(url: url, ["Cache-Control": "max-age=99"]) {
+            CallingResponse(url: url, ["Cache-Control": "max-age=99"]) {
                 if StorageQueue.isCurrent { looks.update { $0 += 1 } }
             })
         cache.storeCachedResponse(
@@ -296,10 +296,10 @@ struct HostileLookTests {
         #expect(cache.cachedResponse(for: URLRequest(url: url))?.response === response)
     }
 
-    private final class PartingError: Error, Sendable {
-        private let parting: Parting
+    private final class DeinitWitnessError: Error, Sendable {
+        private let witness: DeinitWitness
 
-        init(_ look: @escaping @Sendable () -> Void) { parting = Parting(look) }
+        init(_ callback: @escaping @Sendable () -> Void) { witness = DeinitWitness(callback) }
     }
 
     @Test("[O-6] an error that the resource time-out replaces may call its task from deinit")
@@ -314,7 +314,7 @@ struct HostileLookTests {
         await delegate.log.wait(for: "response 200")
         let end = LockedValue<ObjectIdentifier?>(nil)
         load.client.driverEnded(
-            PartingError { [unowned task] in
+            DeinitWitnessError { [unowned task] in
                 _ = (task.state, task.error)
                 end.set(Self.thread)
                 delegate.log.add("parted")
@@ -333,22 +333,22 @@ struct HostileLookTests {
         .timeLimit(.minutes(10)), arguments: [0, 1, 2])
     func keptTask(_ kind: Int) async throws {
         final class Delegate: NSObject, URLSessionDataDelegate, Sendable {
-            let parting: Parting
-            init(_ parting: Parting) { self.parting = parting }
+            let witness: DeinitWitness
+            init(_ witness: DeinitWitness) { self.witness = witness }
         }
         let loads = ScriptedLoadSource()
         let session = loads.session(nil)
         let (ends, end) = AsyncStream<Void>.makeStream()
         func start() -> URLSessionTask {
-            let parting = Parting { end.yield() }
+            let witness = DeinitWitness { end.yield() }
             let task: URLSessionTask
             switch kind {
-            case 0: task = session.dataTask(with: someURL()) { _, _, _ in withExtendedLifetime(parting) {} }
+            case 0: task = session.dataTask(with: someURL()) { _, _, _ in withExtendedLifetime(witness) {} }
             case 1:
-                task = session.downloadTask(with: someURL()) { _, _, _ in withExtendedLifetime(parting) {} }
+                task = session.downloadTask(with: someURL()) { _, _, _ in withExtendedLifetime(witness) {} }
             default:
                 task = session.dataTask(with: someURL())
-                task.delegate = Delegate(parting)
+                task.delegate = Delegate(witness)
             }
             task.resume()
             return task
@@ -362,7 +362,7 @@ struct HostileLookTests {
     }
 
     /// An executor that runs jobs on a queue, and calls `act` once before.
-    private final class Meddler: TaskExecutor {
+    private final class InterceptingExecutor: TaskExecutor {
         let act = LockedValue<(@Sendable () -> Void)?>(nil)
         private let queue = DispatchQueue(label: "meddler")
 
@@ -380,9 +380,9 @@ struct HostileLookTests {
     func awaitedHandler() async throws {
         let loads = ScriptedLoadSource()
         let session = loads.session(nil)
-        let meddler = Meddler()
+        let executor = InterceptingExecutor()
         let request = URLRequest(url: someURL())
-        let upload = Task(executorPreference: meddler) {
+        let upload = Task(executorPreference: executor) {
             try await session.upload(for: request, from: Data("a".utf8)).0
         }
         let load = await loads.load()
@@ -390,7 +390,7 @@ struct HostileLookTests {
         let (calls, call) = AsyncStream<ObjectIdentifier>.makeStream()
         load.respond()
         let loop = Self.end(load) {
-            meddler.act.set {
+            executor.act.set {
                 task.cancel { _ in call.yield(Self.thread) }
             }
         }
@@ -401,9 +401,9 @@ struct HostileLookTests {
     }
 
     /// Starts a request and drops it after the head has arrived: session, task and request are released, except by the load.
-    private static func abandon(_ url: URL, _ parting: Parting) async throws {
+    private static func abandon(_ url: URL, _ witness: DeinitWitness) async throws {
         let request = NSMutableURLRequest(url: url)
-        URLProtocol.setProperty(parting, forKey: "parting", in: request)
+        URLProtocol.setProperty(witness, forKey: "parting", in: request)
         let session = URLSession(configuration: DriverLoad.configuration())
         let (bytes, _) = try await session.bytes(for: request as URLRequest)
         withExtendedLifetime(bytes) {}
@@ -416,7 +416,7 @@ struct HostileLookTests {
             "GET", "/head", ScriptPlan(.send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n"), .stall))
         let url = try #require(URL(string: origin.url + "/head"))
         let (ends, end) = AsyncStream<Bool>.makeStream()
-        try await Self.abandon(url, Parting { end.yield(EventLoop.current != nil) })
+        try await Self.abandon(url, DeinitWitness { end.yield(EventLoop.current != nil) })
         var ended = ends.makeAsyncIterator()
         #expect(await ended.next() == false)
         await origin.shutdown()
@@ -438,12 +438,12 @@ struct HostileLookTests {
     }
 
     /// A way in which a cookie storage discards an evaluator.
-    enum Forgetting: CaseIterable, Sendable { case crowded, emptied, cleared }
+    enum Removal: CaseIterable, Sendable { case crowded, emptied, cleared }
 
     @Test(
         "[O-6] an evaluator whose cookies are removed may call the storage from deinit",
-        arguments: Forgetting.allCases)
-    func forgottenEvaluator(_ forgetting: Forgetting) async throws {
+        arguments: Removal.allCases)
+    func forgottenEvaluator(_ removal: Removal) async throws {
         let storage = HTTPCookieStorage(file: nil)
         let ends = LockedValue(0)
         let url = try #require(URL(string: "https://h.example/"))
@@ -454,15 +454,16 @@ struct HostileLookTests {
                     .expires: Date(timeIntervalSinceNow: 1000),
                 ]))
         }
-        func judge(_ look: @escaping @Sendable () -> Void) -> TrustJudge {
-            let parting = Parting(look)
+        func judge(_ callback: @escaping @Sendable () -> Void) -> TrustJudge {
+            let witness = DeinitWitness(callback)
             return TrustJudge(
                 objects: [],
-                evaluator: .custom { _, _ in withExtendedLifetime(parting) {} }, roots: "r")
+                evaluator: .custom { _, _ in withExtendedLifetime(witness) {} }, roots: "r")
         }
-        func store(_ name: String, _ look: @escaping @Sendable () -> Void) throws {
+        func store(_ name: String, _ callback: @escaping @Sendable () -> Void) throws {
             storage.store(
-                [try cookie(name)], from: url, mainDocumentURL: nil, policy: .always, onlyFor: judge(look))
+                [try cookie(name)], from: url, mainDocumentURL: nil, policy: .always, onlyFor: judge(callback)
+            )
         }
         let (told, ended) = AsyncStream.makeStream(of: Void.self)
         try store("first") { [weak storage] in
@@ -471,7 +472,7 @@ struct HostileLookTests {
             ended.yield()
         }
         #expect(storage.hasUncheckedCookies && ends.value == 0)
-        switch forgetting {
+        switch removal {
         case .crowded: for number in 0..<16 { try store("n\(number)") {} }
         case .emptied: storage.deleteCookie(try cookie("first"))
         case .cleared: storage.removeCookies(since: .distantPast)

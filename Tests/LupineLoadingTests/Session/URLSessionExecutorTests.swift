@@ -35,10 +35,10 @@ import Testing
 
     @Test("[C-62] also after a redirect, and if a URLProtocol class is called on another thread")
     func redirects() async throws {
-        final class Refusing: URLProtocol {
+        final class DecliningProtocol: URLProtocol {
             override class func canInit(with task: URLSessionTask) -> Bool { false }
         }
-        try await withLoops(protocols: [Refusing.self]) { stage in
+        try await withLoops(protocols: [DecliningProtocol.self]) { stage in
             let loops = (0..<3).compactMap { _ in stage.session.executor as? EventLoop }
             let target = try stage.url("/bytes/10", host: "other.test").absoluteString
             let answer = try await Task(executorPreference: loops[1]) {

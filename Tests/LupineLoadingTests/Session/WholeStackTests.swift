@@ -90,7 +90,7 @@ struct WholeStackTests {
         "[T-12] a refused redirect is the response, with its own body",
         arguments: Spoken.allCases)
     func redirectNotFollowed(_ spoken: Spoken) async throws {
-        final class Stay: NSObject, URLSessionTaskDelegate {
+        final class RedirectRefuser: NSObject, URLSessionTaskDelegate {
             func urlSession(
                 _ session: URLSession, task: URLSessionTask,
                 willPerformHTTPRedirection response: HTTPURLResponse,
@@ -99,7 +99,7 @@ struct WholeStackTests {
         }
         try await withSession(over: spoken) { session, origin in
             let (data, response) = try await session.data(
-                from: url(origin, "/redirect/1"), delegate: Stay())
+                from: url(origin, "/redirect/1"), delegate: RedirectRefuser())
             #expect((response as? HTTPURLResponse)?.statusCode == 302)
             #expect(String(decoding: data, as: UTF8.self).contains("elsewhere"))
         }
@@ -218,7 +218,7 @@ struct WholeStackTests {
         }
     }
 
-    private final class Trusting: NSObject, URLSessionTaskDelegate {
+    private final class TrustDelegate: NSObject, URLSessionTaskDelegate {
         let log = CallLog()
         let disposition: URLSession.AuthChallengeDisposition
         init(_ disposition: URLSession.AuthChallengeDisposition) { self.disposition = disposition }
@@ -247,7 +247,7 @@ struct WholeStackTests {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.connectionProxyDictionary = [:]
         configuration.lupine.addressOverrides = [.init(host: "*", port: origin.port): [origin.address]]
-        let delegate = Trusting(disposition)
+        let delegate = TrustDelegate(disposition)
         let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
         let result = await Task {
             try await session.data(from: url(origin, "/bytes/10")).0.count
@@ -296,7 +296,7 @@ struct WholeStackTests {
         "[U-7.15] a data task that becomes a download has its content in a file",
         arguments: Spoken.allCases)
     func becomesDownload(_ spoken: Spoken) async throws {
-        final class Saving: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate {
+        final class DownloadingDelegate: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate {
             let log = CallLog()
             func urlSession(
                 _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
@@ -323,7 +323,7 @@ struct WholeStackTests {
                 _ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?
             ) { log.add("complete \(task is URLSessionDownloadTask) \(error == nil)") }
         }
-        let delegate = Saving()
+        let delegate = DownloadingDelegate()
         try await withSession(over: spoken, delegate) { session, origin in
             session.dataTask(with: try url(origin, "/bytes/100000")).resume()
             await delegate.log.wait(for: "complete")

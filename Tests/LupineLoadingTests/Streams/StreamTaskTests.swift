@@ -263,7 +263,7 @@ struct StreamTaskTests {
         }
     }
 
-    struct Nowhere: Sendable, CustomTestStringConvertible {
+    struct UnreachableHost: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let host: String
         let port: Int
@@ -271,19 +271,21 @@ struct StreamTaskTests {
     }
 
     @Test(arguments: [
-        Nowhere(
+        UnreachableHost(
             testDescription: "[U-7.16] a refused connection", host: "127.0.0.1", port: 1,
             code: .cannotConnectToHost
         ),
-        Nowhere(
+        UnreachableHost(
             testDescription: "[U-7.16] a path in the host", host: "127.0.0.1/x", port: 80, code: .badURL),
-        Nowhere(
+        UnreachableHost(
             testDescription: "[U-7.16] a fragment in the host", host: "127.0.0.1#", port: 80, code: .badURL),
-        Nowhere(testDescription: "[U-7.16] no host", host: "", port: 80, code: .badURL),
-        Nowhere(testDescription: "[U-7.16] no such port", host: "127.0.0.1", port: 65536, code: .badURL),
-        Nowhere(testDescription: "[U-7.16] a negative port", host: "127.0.0.1", port: -1, code: .badURL),
+        UnreachableHost(testDescription: "[U-7.16] no host", host: "", port: 80, code: .badURL),
+        UnreachableHost(
+            testDescription: "[U-7.16] no such port", host: "127.0.0.1", port: 65536, code: .badURL),
+        UnreachableHost(
+            testDescription: "[U-7.16] a negative port", host: "127.0.0.1", port: -1, code: .badURL),
     ])
-    func nowhere(_ row: Nowhere) async throws {
+    func unreachableHosts(_ row: UnreachableHost) async throws {
         try await StreamStage.run([.stall]) { stage in
             let task = stage.session.streamTask(withHostName: row.host, port: row.port)
             task.resume()

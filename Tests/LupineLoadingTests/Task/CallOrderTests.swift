@@ -345,9 +345,9 @@ struct CallOrderTests {
 
     @Test("[U-5.11] methods that a delegate does not implement behave as without a delegate")
     func defaults() async throws {
-        final class Bare: NSObject, URLSessionDataDelegate {}
+        final class DelegateWithoutMethods: NSObject, URLSessionDataDelegate {}
         let loads = ScriptedLoadSource()
-        let session = loads.session(Bare())
+        let session = loads.session(DelegateWithoutMethods())
         session.dataTask(with: someURL()).resume()
         let load = await loads.load()
         let response = try #require(

@@ -69,8 +69,8 @@ struct ProgramErrorTests {
                 await Self.error {
                     for try await _ in try await session.bytes(for: request).0 {}
                 }
-            case .delegate: await EndNote().end(of: session.dataTask(with: request))
-            case .downloadDelegate: await EndNote().end(of: session.downloadTask(with: request))
+            case .delegate: await EndRecorder().end(of: session.dataTask(with: request))
+            case .downloadDelegate: await EndRecorder().end(of: session.downloadTask(with: request))
             }
         }
 
@@ -83,7 +83,7 @@ struct ProgramErrorTests {
     }
 
     /// A delegate that records the end of its task.
-    final class EndNote: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate, Sendable {
+    final class EndRecorder: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate, Sendable {
         private let ended = Gate()
         private let error = LockedValue<(any Error)?>(nil)
 
@@ -205,11 +205,11 @@ struct ProgramErrorTests {
         arguments: kinds, Spoken.allCases)
     func bodyStreams(_ kind: Kind, over spoken: Spoken) async throws {
         let plan = ScriptPlan(.expectHead, .stall)
-        try await withStage(plan, delegate: Supplier(kind.error), over: spoken) { stage in
+        try await withStage(plan, delegate: StreamSupplier(kind.error), over: spoken) { stage in
             var request = URLRequest(url: try stage.url())
             request.httpMethod = "POST"
             let streamed = stage.session.uploadTask(withStreamedRequest: request)
-            let asked = await EndNote().end(of: streamed)
+            let asked = await EndRecorder().end(of: streamed)
             #expect(asked.map(kind.isSame) == true, "\(String(describing: asked))")
             request.httpBodyStream = BrokenStream(kind.error)
             let own = await Form.handler.load(request, in: stage.session)
@@ -217,7 +217,7 @@ struct ProgramErrorTests {
         }
     }
 
-    private final class Supplier: NSObject, URLSessionTaskDelegate, Sendable {
+    private final class StreamSupplier: NSObject, URLSessionTaskDelegate, Sendable {
         private let error: any Error
 
         init(_ error: any Error) { self.error = error }

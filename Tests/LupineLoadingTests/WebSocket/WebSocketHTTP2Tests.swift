@@ -37,7 +37,8 @@ struct WebSocketHTTP2Tests {
         configuration.lupine.httpVersions = versions
         configuration.lupine.addressOverrides = [.init(host: "*", port: origin.port): [origin.address]]
         configuration.lupine.tls.roots = .certificates(try Certificate.pem(PKI.text("root.pem")))
-        let session = URLSession(configuration: configuration, delegate: SocketNote(), delegateQueue: nil)
+        let session = URLSession(
+            configuration: configuration, delegate: ProtocolRecorder(), delegateQueue: nil)
         let result: Result<Void, any Error>
         do { result = .success(try await body(session, origin)) } catch { result = .failure(error) }
         session.invalidateAndCancel()
@@ -97,7 +98,7 @@ struct WebSocketHTTP2Tests {
             #expect(response?.statusCode == 200 && response?.lupine.version == "HTTP/2")
             for task in sockets {
                 task.cancel(with: .normalClosure, reason: nil)
-                #expect(await SocketNote.protocolName(of: task, in: session) == "h2")
+                #expect(await ProtocolRecorder.protocolName(of: task, in: session) == "h2")
             }
             #expect(try await get(session, origin) == 1_000)
             #expect(origin.counts.connectionsAccepted == 1)
@@ -114,7 +115,7 @@ struct WebSocketHTTP2Tests {
             try await says("a", task)
             #expect((task.response as? HTTPURLResponse)?.statusCode == 101)
             task.cancel(with: .normalClosure, reason: nil)
-            #expect(await SocketNote.protocolName(of: task, in: session) == "http/1.1")
+            #expect(await ProtocolRecorder.protocolName(of: task, in: session) == "http/1.1")
         }
     }
 
@@ -266,7 +267,7 @@ struct WebSocketHTTP2Tests {
             try await says("c", task)
             #expect(origin.counts.connectionsAccepted == 2)
             task.cancel(with: .normalClosure, reason: nil)
-            #expect(await SocketNote.protocolName(of: task, in: session) == "h2")
+            #expect(await ProtocolRecorder.protocolName(of: task, in: session) == "h2")
         }
     }
 
@@ -282,7 +283,7 @@ struct WebSocketHTTP2Tests {
             let sent = String(repeating: "é", count: 150 * min(size, 10))
             try await says(sent, task)
             task.cancel(with: .normalClosure, reason: nil)
-            #expect(await SocketNote.protocolName(of: task, in: session) == "h2")
+            #expect(await ProtocolRecorder.protocolName(of: task, in: session) == "h2")
         }
     }
 
@@ -307,7 +308,7 @@ struct WebSocketHTTP2Tests {
 }
 
 /// A delegate that records the protocols in the metrics of its tasks.
-private final class SocketNote: NSObject, URLSessionTaskDelegate {
+private final class ProtocolRecorder: NSObject, URLSessionTaskDelegate {
     private let log = CallLog()
 
     func urlSession(
@@ -319,7 +320,7 @@ private final class SocketNote: NSObject, URLSessionTaskDelegate {
 
     /// Returns the name of the task's protocol, once the metrics are there.
     static func protocolName(of task: URLSessionTask, in session: URLSession) async -> String? {
-        guard let note = session.delegate as? SocketNote else { return nil }
+        guard let note = session.delegate as? ProtocolRecorder else { return nil }
         let prefix = "\(task.taskIdentifier): "
         await note.log.wait(for: prefix)
         return note.log.entries.first { $0.hasPrefix(prefix) }.map { String($0.dropFirst(prefix.count)) }

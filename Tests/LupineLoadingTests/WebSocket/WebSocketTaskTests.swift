@@ -161,12 +161,12 @@ struct WebSocketTaskTests {
     }
 
     /// A way for a task to end without having begun.
-    enum Unstarted: CaseIterable { case cancelled, sessionInvalidated, madeInInvalidSession }
+    enum UnstartedEnd: CaseIterable { case cancelled, sessionInvalidated, madeInInvalidSession }
 
     @Test(
         "waiting handlers of a task that never started are called at its end",
-        arguments: Unstarted.allCases)
-    func unstarted(_ way: Unstarted) async throws {
+        arguments: UnstartedEnd.allCases)
+    func unstarted(_ way: UnstartedEnd) async throws {
         try await withSession { session, origin in
             if way == .madeInInvalidSession { session.invalidateAndCancel() }
             let url = try #require(URL(string: "ws://127.0.0.1:\(origin.port)/websocket"))
