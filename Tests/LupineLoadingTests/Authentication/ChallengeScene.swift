@@ -7,7 +7,7 @@ import Testing
 
 @testable import LupineLoading
 
-/// A stand-in for the driver of one task and its delegate, without a network.
+/// Drives the `Authenticator` of one task as `TaskDriver` and a delegate do, without a network.
 struct ChallengeScene {
     var authenticator: Authenticator
     /// The challenges so far.
@@ -54,7 +54,7 @@ struct ChallengeScene {
             url: try #require(URL(string: "http://origin.test/")), head: head, isDecoded: false)
     }
 
-    /// Begins a transmission and returns its fields.
+    /// Sends a request, and returns the authentication fields that it gets.
     @discardableResult
     mutating func send(
         _ request: URLRequest, body: TaskOrder.Body = .request, proxy: AuthenticationProxy? = nil
@@ -82,6 +82,7 @@ struct ChallengeScene {
     /// Passes the delegate's answer to the authenticator, and returns its verdict.
     mutating func answer(_ answer: Authenticator.Answer) -> String { record(authenticator.answered(answer)) }
 
+    /// Records the challenge of a verdict, and returns the verdict as text.
     mutating func record(_ verdict: Authenticator.Verdict) -> String {
         switch verdict {
         case .deliver: return "deliver"
@@ -95,7 +96,7 @@ struct ChallengeScene {
 
     var lastChallenge: URLAuthenticationChallenge? { challenges.last }
 
-    /// Sends a request, answers its challenge, sends it again and receives a success.
+    /// Sends a request, answers its challenge, sends it again and receives 200.
     mutating func authenticate(
         _ url: String, _ line: String, as credential: URLCredential = Self.credential
     ) throws {

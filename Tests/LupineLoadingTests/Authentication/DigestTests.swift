@@ -142,8 +142,8 @@ struct DigestTests {
             parameters["algorithm"] == "md5" && parameters["qop"] == "auth" && parameters["nc"] == "00000001")
         #expect(parameters["userhash"] == nil)
         var old = try Self.answers("realm=r, nonce=n", user: "u", password: "p")
-        let few = try Self.parameters(old.field(method: "GET", uri: "/", content: nil, clientNonce: "c"))
-        #expect(few.keys.sorted() == ["nonce", "realm", "response", "uri", "username"])
+        let rfc2069 = try Self.parameters(old.field(method: "GET", uri: "/", content: nil, clientNonce: "c"))
+        #expect(rfc2069.keys.sorted() == ["nonce", "realm", "response", "uri", "username"])
     }
 
     @Test("[U-11.11] the count starts at one for each nonce")

@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    private static func said(to origin: LupineOrigin.Origin, counts: Bool = false) -> [String] {
+    private static func sentUsers(to origin: LupineOrigin.Origin, counts: Bool = false) -> [String] {
         (0..<origin.counts.connectionsAccepted).flatMap {
             CredentialUsers.read(origin.receivedAsHTTP1(on: $0))
         }
@@ -129,7 +129,7 @@ import Testing
                 let end = await Self.load(url, as: user.map { Self.credential($0) }, in: stage.session)
                 #expect(end.status == (user == nil ? 401 : 200))
                 expected += says
-                #expect(Self.said(to: stage.origin) == expected, "\(user ?? "nobody")")
+                #expect(Self.sentUsers(to: stage.origin) == expected, "\(user ?? "nobody")")
             }
         }
     }
@@ -150,7 +150,7 @@ import Testing
                 #expect(await Self.load(url, asking: own, in: stage.session).status == 200)
                 // A task with the same credential sends it preemptively where it was accepted before.
                 #expect(await Self.load(url, as: Self.credential("alice"), in: stage.session).status == 200)
-                #expect(Self.said(to: stage.origin) == ["-", "alice", "-", "-", "alice", "alice"])
+                #expect(Self.sentUsers(to: stage.origin) == ["-", "alice", "-", "-", "alice", "alice"])
                 #expect(answering.proposals.value == ["-", "-"])
             }
         }
@@ -178,14 +178,14 @@ import Testing
             let next = await Self.load(
                 try stage.url(scheme.path(of: "alice")), as: own, in: stage.session)
             #expect(next.text.contains("alice"))
-            #expect(Self.said(to: stage.origin) == ["-", "bob", "-", "alice"])
+            #expect(Self.sentUsers(to: stage.origin) == ["-", "bob", "-", "alice"])
         }
     }
 
     @Test(
         "[U-11.15] a task keeps using its delegate's credential, within the origin",
         arguments: Spoken.allCases)
-    func goesOnAsAnswered(over spoken: Spoken) async throws {
+    func keepsTheDelegatesCredential(over spoken: Spoken) async throws {
         try await Self.withMembers(over: spoken) { stage in
             stage.origin.route("GET", "/members/old") { request throws(Refusal) in
                 var response = OriginResponse(request.field("Authorization") == nil ? 401 : 302)
@@ -198,7 +198,7 @@ import Testing
                 try stage.url("/members/old"), as: Self.credential("alice"), asking: answering,
                 in: stage.session)
             #expect(end.text == "bob")
-            #expect(Self.said(to: stage.origin) == ["-", "bob", "bob"])
+            #expect(Self.sentUsers(to: stage.origin) == ["-", "bob", "bob"])
         }
     }
 
@@ -213,7 +213,7 @@ import Testing
                 await Self.load(url, as: Self.credential("alice", .none), in: stage.session)
             }
             await Self.load(url, as: Self.credential("alice"), in: stage.session)
-            #expect(Self.said(to: stage.origin) == ["-", "alice", "-", "alice", "-", "alice"])
+            #expect(Self.sentUsers(to: stage.origin) == ["-", "alice", "-", "alice", "-", "alice"])
         }
     }
 
@@ -293,7 +293,7 @@ import Testing
             let end = await Self.load(
                 try stage.url("/out"), as: Self.credential("alice"), in: stage.session)
             #expect(end.text == "alice")
-            #expect(Self.said(to: stage.origin).sorted() == ["-", "-", "-", "alice"])
+            #expect(Self.sentUsers(to: stage.origin).sorted() == ["-", "-", "-", "alice"])
         }
     }
 
@@ -311,7 +311,7 @@ import Testing
                 let end = await Self.load(try stage.url(scheme.path(of: user)), in: stage.session)
                 #expect(end.status == 200)
                 expected += says
-                #expect(Self.said(to: stage.origin) == expected)
+                #expect(Self.sentUsers(to: stage.origin) == expected)
             }
             storage.set(Self.credential("service"), for: space)
             try await visit("service", ["-", "service"])
@@ -340,7 +340,7 @@ import Testing
                 let url = try #require(URL(string: address.replacing("http://", with: "http://\(user)@")))
                 #expect(await Self.load(url, in: stage.session).text == text)
             }
-            #expect(Self.said(to: stage.origin) == ["-", "bob", "-"])
+            #expect(Self.sentUsers(to: stage.origin) == ["-", "bob", "-"])
         }
     }
 
@@ -358,7 +358,7 @@ import Testing
             await Self.load(url, as: Self.credential("alice", .permanent), in: second)
             second.finishTasksAndInvalidate()
             #expect(storage.allCredentials.isEmpty)
-            #expect(Self.said(to: stage.origin) == ["-", "alice", "-", "alice"])
+            #expect(Self.sentUsers(to: stage.origin) == ["-", "alice", "-", "alice"])
         }
     }
 

@@ -93,7 +93,7 @@ struct CacheEntryFileTests {
         #expect(read() == nil)
     }
 
-    @Test func whatIsWrittenIsRead() throws {
+    @Test func roundTrip() throws {
         for (what, response) in try Self.responses() {
             let entry = try Self.entry(response, userInfo: ["k": ["v", 1]])
             let octets = try #require(CacheEntryFile.octets(of: entry, digest: Self.digest), "\(what)")

@@ -53,7 +53,7 @@ struct CacheLogTests {
         CacheIndex(CacheLog.contents(of: octets).changes, lengths: lengths)
     }
 
-    @Test func whatIsWrittenIsRead() throws {
+    @Test func roundTrip() throws {
         let batches = try Self.batches()
         let (octets, ends) = Self.octets(batches.map(\.changes))
         for (count, batch) in zip(ends.dropFirst(), batches) {

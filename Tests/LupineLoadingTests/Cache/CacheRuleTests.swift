@@ -65,7 +65,7 @@ struct CacheRuleTests {
         ]
 
     @Test("[U-12.4, U-12.7] which responses may be stored", arguments: storable)
-    func whatMayBeStored(
+    func storableResponses(
         what: String, method: String, request: [String: String], status: Int, response: [String: String],
         isStorable: Bool
     ) throws {
@@ -211,15 +211,15 @@ struct CacheRuleTests {
         let cached = CachedURLResponse(response: response, data: Data([1]))
         #expect(cached.storagePolicy == .allowed && cached.userInfo == nil)
         #expect(cached == CachedURLResponse(response: try Self.response(["A": "b"]), data: Data([1])))
-        let told = CachedURLResponse(
+        let custom = CachedURLResponse(
             response: response, data: Data([1]), userInfo: ["k": 1], storagePolicy: .allowedInMemoryOnly)
-        #expect(told.userInfo?["k"] as? Int == 1 && told != cached)
+        #expect(custom.userInfo?["k"] as? Int == 1 && custom != cached)
         let alike = CachedURLResponse(
             response: response, data: Data([1]), userInfo: ["k": 1], storagePolicy: .allowedInMemoryOnly)
-        #expect(told == alike && told.hash == alike.hash && told.copy() as AnyObject === told)
+        #expect(custom == alike && custom.hash == alike.hash && custom.copy() as AnyObject === custom)
         let other = CachedURLResponse(
             response: response, data: Data([1]), userInfo: ["k": 2], storagePolicy: .allowedInMemoryOnly)
-        #expect(told != other)
+        #expect(custom != other)
         let numbers: [(URLCache.StoragePolicy, UInt)] = [
             (.allowed, 0), (.allowedInMemoryOnly, 1), (.notAllowed, 2),
         ]

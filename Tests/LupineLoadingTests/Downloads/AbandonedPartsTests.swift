@@ -49,7 +49,7 @@ struct AbandonedPartsTests {
     }
 
     @Test("[U-7.14] an abandoned download leaves no partial file, and invalid resume data harms nothing")
-    func givenUp() throws {
+    func abandonedDownload() throws {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("given-\(UUID().uuidString)")
         try Data("01234".utf8).write(to: file)
         let url = try #require(URL(string: "https://files.example/a"))

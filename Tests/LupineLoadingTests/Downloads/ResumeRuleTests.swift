@@ -174,7 +174,7 @@ struct ResumeRuleTests {
         "bytes 1-2/3 4", "bytes 99999999999999999999-1/2", "bytes 1-2/99999999999999999999", "bytes 1-2-3/4",
         "bytes 3-1/4", "bytes 1-4/3", "bytes 5-4/4", "bytes 9223372036854775807-9223372036854775807/*",
     ])
-    func whatIsNoRangeIsNotRead(_ text: String) { #expect(ContentRange(text) == nil) }
+    func invalidContentRanges(_ text: String) { #expect(ContentRange(text) == nil) }
 
     private func response(_ status: Int, _ fields: [String: String]) throws -> HTTPURLResponse {
         let url = try #require(URL(string: "https://files.example/a"))

@@ -221,7 +221,7 @@ import Testing
                 if let loop, !asked.value {
                     asked.set(true)
                     _ = loop.execute {
-                        let now = client.value?.now
+                        let now = client.value?.currentLog
                         first.set(now.map { $0.count + $0.spliced })
                     }
                 }

@@ -51,10 +51,10 @@ import Testing
             switch step {
             case .beforeStart, .afterStart, .asking: break
             case .sent, .sending, .stream: await stage.origin.gate("head").wait()
-            case .paused: await client.headCame.wait()
-            case .reading: await client.dataCame.wait()
+            case .paused: await client.responseReceived.wait()
+            case .reading: await client.dataReceived.wait()
             case .suspended:
-                await client.dataCame.wait()
+                await client.dataReceived.wait()
                 load.setSuspended(true)
             }
             load.cancel(.loading(.cancelled, url: nil, reason: "mine"))
@@ -103,7 +103,7 @@ import Testing
             load.start()
             await stopped.wait()
             for _ in 0..<200 { await Task.yield() }
-            #expect(client.now.body.count < 200_000 && client.now.ends == 0)
+            #expect(client.currentLog.body.count < 200_000 && client.currentLog.ends == 0)
             load.setSuspended(false)
             let log = await client.end()
             box.update { $0 = nil }
@@ -119,7 +119,7 @@ import Testing
             load.start()
             while stage.origin.counts.connectionsAccepted == 0 { await Task.yield() }
             for _ in 0..<100 { await Task.yield() }
-            #expect(client.now.order.isEmpty && stage.wire() == "")
+            #expect(client.currentLog.order.isEmpty && stage.wire() == "")
             load.setSuspended(false)
             #expect(await client.end().text == "ok")
         }

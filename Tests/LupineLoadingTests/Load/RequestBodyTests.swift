@@ -75,7 +75,7 @@ import Testing
             #expect(stage.wire().contains("\r\nTransfer-Encoding: chunked\r\n") == isChunked)
             // U-7.7: the total is reported, and only once.
             #expect(log.sent == [5] && log.expected == (isChunked ? -1 : 5))
-            #expect(log.streamsAsked == (kind == .asked ? 1 : 0))
+            #expect(log.streamRequests == (kind == .asked ? 1 : 0))
             #expect(log.metrics?.bodyBytesBeforeEncoding == 5 && log.overlaps == 0)
         }
     }
@@ -164,7 +164,7 @@ import Testing
                 #expect(log.error == nil && log.text == "again")
                 #expect(stage.wire(1).hasSuffix(body))
                 #expect(log.metrics?.exchanges.count == 2 && log.metrics?.exchanges.last?.wasReplayed == true)
-                #expect(log.streamsAsked == (row.kind == .asked ? 2 : 0))
+                #expect(log.streamRequests == (row.kind == .asked ? 2 : 0))
                 // U-7.7: counted from the start again.
                 #expect(log.sent == [5, 5])
             } else {
@@ -191,7 +191,7 @@ import Testing
                 return isFirst.value ? BlockingStream(gate) : InputStream(data: Data(Self.small))
             })
             let log = await stage.send(try hop(.asked, Self.small, stage, method: "PUT"), client)
-            #expect(log.error == nil && log.text == "again" && log.streamsAsked == 2)
+            #expect(log.error == nil && log.text == "again" && log.streamRequests == 2)
             #expect(stage.wire(1).hasSuffix(body))
         }
         gate.signal()
@@ -209,7 +209,7 @@ import Testing
                 $0 < supplied ? InputStream(data: Data(Self.small)) : nil
             })
             let log = await stage.send(try hop(.asked, [], stage), client)
-            #expect(log.streamsAsked == supplied + 1 && log.ends == 1)
+            #expect(log.streamRequests == supplied + 1 && log.ends == 1)
             #expect(log.error?.code == .requestBodyStreamExhausted)
         }
     }

@@ -35,7 +35,7 @@ import Testing
         try await withLoads(plan, over: spoken) { stage in
             let client = RecordingHopClient()
             stage.load(HopRequest(request: try stage.request()), client).start()
-            await client.dataCame.wait()
+            await client.dataReceived.wait()
             stage.origin.gate("more").open()
             let log = await client.end()
             #expect(log.pieces.map { String(decoding: $0, as: UTF8.self) } == ["abc", "def"])
@@ -218,9 +218,9 @@ import Testing
                 })
             let load = stage.load(HopRequest(request: try stage.request()), client)
             load.start()
-            if atHead { await client.headCame.wait() } else { await paused.wait() }
+            if atHead { await client.responseReceived.wait() } else { await paused.wait() }
             // At most one piece arrives while the load is paused.
-            #expect(client.now.body.count <= (atHead ? 0 : 64 * 1024) && client.now.ends == 0)
+            #expect(client.currentLog.body.count <= (atHead ? 0 : 64 * 1024) && client.currentLog.ends == 0)
             while !client.isOver {
                 load.resumeReading()
                 await Task.yield()
@@ -247,7 +247,7 @@ import Testing
             let client = RecordingHopClient(plan: { _ in .pause })
             let load = stage.load(HopRequest(request: try stage.request()), client)
             load.start()
-            await client.headCame.wait()
+            await client.responseReceived.wait()
             load.skip()
             let log = await client.end()
             #expect(log.error == nil && log.text == "" && log.response?.statusCode == 302)

@@ -130,7 +130,7 @@ struct DataURLTests {
         let middle = HopWitness(demand: { _ in .pause })
         let third = DataURLLoad(URLRequest(url: url), client: middle)
         third.start()
-        await middle.sawData.wait()
+        await middle.dataReceived.wait()
         third.cancel(error)
         third.cancel(URLError(.timedOut))
         let late = await middle.end()
@@ -175,7 +175,7 @@ struct DataURLTests {
         let witness = HopWitness(plan: { _ in .pause }, demand: { _ in .pause })
         let load = DataURLLoad(URLRequest(url: url), client: witness)
         load.start()
-        await witness.sawResponse.wait()
+        await witness.responseReceived.wait()
         for pieces in 0...4 {
             while witness.log.value.pieces.count < pieces { await Task.yield() }
             #expect(witness.log.value.pieces.count == pieces)

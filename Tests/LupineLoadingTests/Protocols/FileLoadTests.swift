@@ -126,7 +126,7 @@ struct FileLoadTests {
             let witness = HopWitness(demand: { _ in .pause })
             let load = FileLoad(URLRequest(url: source), client: witness)
             load.start()
-            await witness.sawData.wait()
+            await witness.dataReceived.wait()
             #expect(witness.log.value.pieces.count == 1)
             load.cancel(URLError(.cancelled))
             let log = await witness.end()

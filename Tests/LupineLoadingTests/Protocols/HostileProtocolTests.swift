@@ -51,7 +51,7 @@ struct HostileProtocolTests {
     /// All loads share one event loop: a call that blocked the loop would wait for itself.
     @Test(
         "[O-7] canInit may wait for another request", arguments: ways, Spoken.allCases)
-    func askedBehind(_ selection: Selection, over spoken: Spoken) async throws {
+    func selectedAgain(_ selection: Selection, over spoken: Spoken) async throws {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.protocolClasses = [DecliningProtocol.self]
         configuration.lupine.ownEventLoops = 1
@@ -121,7 +121,7 @@ struct HostileProtocolTests {
         let storage = try #require(configuration.httpCookieStorage)
         try await withStage(configuration: configuration, over: spoken) { stage in
             let (session, other) = (stage.session, try stage.url("/bytes/1"))
-            let told = Gate()
+            let notified = Gate()
             let isElsewhere = LockedValue<Bool?>(nil)
             let observer = NotificationCenter.default.addObserver(
                 forName: .NSHTTPCookieManagerCookiesChanged, object: storage, queue: nil
@@ -130,12 +130,12 @@ struct HostileProtocolTests {
                 session.dataTask(with: other) { _, _, _ in answered.signal() }.resume()
                 answered.wait()
                 isElsewhere.set(EventLoop.current == nil)
-                told.open()
+                notified.open()
             }
             defer { NotificationCenter.default.removeObserver(observer) }
             let ended = Gate()
             session.dataTask(with: try stage.url("/cookies/set/a/1")) { _, _, _ in ended.open() }.resume()
-            await told.wait()
+            await notified.wait()
             await ended.wait()
             #expect(isElsewhere.value == true)
         }

@@ -134,7 +134,7 @@ struct ProtocolLoadTests {
         let witness = HopWitness()
         let load = try Self.load(host, witness)
         load.start()
-        await witness.sawResponse.wait()
+        await witness.responseReceived.wait()
         load.cancel(URLError(.cancelled))
         load.cancel(URLError(.timedOut))
         let log = await witness.end()
@@ -165,7 +165,7 @@ struct ProtocolLoadTests {
         let witness = HopWitness()
         let load = try Self.load(host, witness)
         load.start()
-        await witness.asked.wait()
+        await witness.questionReceived.wait()
         await scenario.started.wait()
         #expect(witness.log.value.redirect == target && witness.log.value.order == ["redirect"])
         load.skip()
@@ -195,10 +195,10 @@ struct ProtocolLoadTests {
 
     private final class Sender: NSObject, URLAuthenticationChallengeSender {
         let notes = LockedValue<[String]>([])
-        let told = Gate()
+        let isCalled = Gate()
         private func note(_ text: String) {
             notes.update { $0.append(text) }
-            told.open()
+            isCalled.open()
         }
         func use(_ credential: URLCredential, for challenge: URLAuthenticationChallenge) {
             note("use \(credential.user ?? "")")
@@ -227,9 +227,9 @@ struct ProtocolLoadTests {
         let witness = HopWitness()
         let load = try Self.load(host, witness)
         load.start()
-        await witness.asked.wait()
+        await witness.questionReceived.wait()
         witness.log.value.reply?(disposition, credential)
-        await sender.told.wait()
+        await sender.isCalled.wait()
         #expect(sender.notes.value == [note] && witness.log.value.challenge === challenge)
         load.cancel(URLError(.cancelled))
         _ = await witness.end()
@@ -280,12 +280,12 @@ struct ProtocolLoadTests {
     func signsOfLife() async throws {
         let clock = StillClock()
         let said = Gate()
-        let goOn = Gate()
+        let mayContinue = Gate()
         let (host, scenario) = ScriptedProtocol.register { loader in
             loader.respond()
             let loader = UncheckedSendable(loader)
             Task {
-                await goOn.wait()
+                await mayContinue.wait()
                 loader.value.load("x")
                 said.open()
             }
@@ -294,7 +294,7 @@ struct ProtocolLoadTests {
         try Self.load(host, witness, idle: .seconds(10), clock).start()
         await scenario.started.wait()
         clock.advance(.seconds(8))
-        goOn.open()
+        mayContinue.open()
         await said.wait()
         clock.advance(.seconds(8))
         #expect(witness.log.value.ends == 0)

@@ -18,7 +18,7 @@ final class ScriptedProtocol: URLProtocol {
 
         init(_ script: @escaping @Sendable (ScriptedProtocol) -> Void) { self.script = script }
 
-        func note(_ event: String) { log.update { $0.append(event) } }
+        func record(_ event: String) { log.update { $0.append(event) } }
     }
 
     /// The scenarios by host.
@@ -41,7 +41,7 @@ final class ScriptedProtocol: URLProtocol {
 
     override class func canInit(with request: URLRequest) -> Bool {
         let scenario = scenario(request)
-        scenario?.note("canInit \(request.value(forHTTPHeaderField: "X-Session") ?? "")")
+        scenario?.record("canInit \(request.value(forHTTPHeaderField: "X-Session") ?? "")")
         return scenario != nil
     }
 
@@ -53,7 +53,7 @@ final class ScriptedProtocol: URLProtocol {
 
     override func startLoading() {
         guard let scenario = Self.scenario(request) else { return }
-        scenario.note(scenario.isRunning.value ? "start while running" : "start")
+        scenario.record(scenario.isRunning.value ? "start while running" : "start")
         scenario.isRunning.set(true)
         scenario.script(self)
         scenario.started.open()
@@ -61,7 +61,7 @@ final class ScriptedProtocol: URLProtocol {
 
     override func stopLoading() {
         guard let scenario = Self.scenario(request) else { return }
-        scenario.note("stop")
+        scenario.record("stop")
         scenario.isRunning.set(false)
         scenario.stopped.open()
     }

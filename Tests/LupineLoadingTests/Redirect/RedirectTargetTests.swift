@@ -67,7 +67,7 @@ struct RedirectTargetTests {
     ]
 
     @Test("[U-10.1, U-10.3] targets that are not followed", arguments: failures)
-    func whatLeadsNowhere(location: String, failure: RedirectTarget.Failure) throws {
+    func invalidTargets(location: String, failure: RedirectTarget.Failure) throws {
         let base = try #require(URL(string: "http://h/a/b?q"))
         #expect(throws: failure) { try RedirectTarget(location, from: base, isWebSocket: false) }
     }

@@ -11,7 +11,7 @@ import Testing
 
 /// The separation of judges: a connection that one task's delegate has accepted is used for no task whose judge has not.
 @Suite struct HostileConnectionTests {
-    // MARK: what is lent
+    // MARK: reused connections
 
     /// How a task reaches its server.
     enum Path: Sendable {
@@ -23,7 +23,7 @@ import Testing
         arguments: [
             (Path.direct, Spoken.http1), (.tunnel, .http1), (.tunnelInTLS, .http1), (.direct, .http2),
         ])
-    func notLentToAnotherDelegate(_ connectionPath: Path, over spoken: Spoken) async throws {
+    func notUsedForAnotherDelegate(_ connectionPath: Path, over spoken: Spoken) async throws {
         try await Self.run(connectionPath, over: spoken) { stage in
             let (accepting, refusing) = (Judge(.accepts), Judge(.refuses))
             #expect(await stage.load(as: accepting) == nil)
@@ -38,7 +38,7 @@ import Testing
     @Test(
         "[U-9.17] a connection that a task's delegate accepted is not used for a task whose delegate does not decide",
         arguments: Spoken.allCases)
-    func notLentToTheSession(over spoken: Spoken) async throws {
+    func notUsedForTheSession(over spoken: Spoken) async throws {
         for session in [nil, Judge(.refuses), Judge(.byDefault)] {
             try await Self.run(leaf: "expired", session: session, over: spoken) { stage in
                 #expect(await stage.load(as: Judge(.accepts)) == nil)
@@ -97,7 +97,7 @@ import Testing
     @Test(
         "[U-9.17] what one delegate passed on is not valid for another of its class that passes on to another object",
         arguments: Spoken.allCases)
-    func whoAsksAnother(over spoken: Spoken) async throws {
+    func passedOnToAnotherDelegate(over spoken: Spoken) async throws {
         try await Self.run(over: spoken) { stage in
             for _ in 0..<2 { #expect(await stage.load(as: Forwarding(to: Silent())) == nil) }
             let judge = Judge(.refuses)
@@ -111,7 +111,7 @@ import Testing
     @Test(
         "[U-9.17] a delegate that passes on one challenge and answers the next is called each time",
         arguments: Spoken.allCases)
-    func whoPassesOnMayAnswerLater(over spoken: Spoken) async throws {
+    func passedOnThenAnswered(over spoken: Spoken) async throws {
         let session = Judge(.accepts)
         try await Self.run(leaf: "expired", session: session, over: spoken) { stage in
             let wavering = Judge(.passesOn)

@@ -136,18 +136,18 @@ struct ExchangeRuleTests {
 
     // MARK: redirects
 
-    /// A delegate that answers a redirect, and opens a gate of the origin when it is asked.
+    /// A delegate that answers a redirect, and opens a gate of the origin when its redirect method is called.
     private final class Redirected: NSObject, URLSessionDataDelegate {
         let log = CallLog()
         private let follows: Bool
-        private let asked: Lock<Gate?>
+        private let gate: Lock<Gate?>
 
         init(follows: Bool) {
             self.follows = follows
-            asked = Lock(nil)
+            gate = Lock(nil)
         }
 
-        func tell(_ gate: Gate) { asked.withLock { $0 = gate } }
+        func openWhenCalled(_ gate: Gate) { self.gate.withLock { $0 = gate } }
 
         func urlSession(
             _ session: URLSession, task: URLSessionTask,
@@ -155,7 +155,7 @@ struct ExchangeRuleTests {
             completionHandler: @escaping @Sendable (URLRequest?) -> Void
         ) {
             log.add("asked")
-            asked.withLock { $0 }?.open()
+            self.gate.withLock { $0 }?.open()
             completionHandler(follows ? request : nil)
         }
     }
@@ -173,7 +173,7 @@ struct ExchangeRuleTests {
             ])
             let delegate = Redirected(follows: follows)
             try await withStage(plan, delegate: delegate, over: spoken) { stage in
-                delegate.tell(stage.origin.gate("asked"))
+                delegate.openWhenCalled(stage.origin.gate("asked"))
                 let end = try await stage.get()
                 #expect(end.status == (follows ? 200 : 302))
                 #expect(end.text == (follows ? "there" : body))

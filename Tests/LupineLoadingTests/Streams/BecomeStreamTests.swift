@@ -29,9 +29,9 @@ struct BecomeStreamTests {
             session.dataTask(with: try #require(URL(string: origin.url + path))).resume()
             await delegate.log.wait(for: "become")
             result = .success(
-                try await body(try #require(delegate.become.value), delegate, origin))
+                try await body(try #require(delegate.becameStream.value), delegate, origin))
         } catch { result = .failure(error) }
-        delegate.become.set(nil)
+        delegate.becameStream.set(nil)
         session.invalidateAndCancel()
         await delegate.log.wait(for: "invalid")
         await origin.shutdown()
@@ -177,7 +177,7 @@ struct BecomeStreamTests {
             delegateQueue: nil)
         session.dataTask(with: try #require(URL(string: origin.url + "/infinite"))).resume()
         await becoming.log.wait(for: "become")
-        let stream = try #require(becoming.become.value)
+        let stream = try #require(becoming.becameStream.value)
         _ = try await stream.readData(ofMinLength: 100_000, maxLength: 100_000, timeout: 0)
         let url = try #require(URL(string: origin.url + "/bytes/3000000"))
         let count = await withCheckedContinuation { continuation in
@@ -188,7 +188,7 @@ struct BecomeStreamTests {
         #expect(origin.counts.connectionsAccepted == 1)
         stream.cancel()
         await becoming.log.wait(for: "complete -999")
-        becoming.become.set(nil)
+        becoming.becameStream.set(nil)
         session.invalidateAndCancel()
         await becoming.log.wait(for: "invalid")
         await origin.shutdown()

@@ -65,7 +65,8 @@ struct StreamStage {
 final class StreamDelegate: NSObject, URLSessionStreamDelegate, URLSessionDataDelegate {
     let log = CallLog()
     let streams = LockedValue<UncheckedSendable<(InputStream, OutputStream)>?>(nil)
-    let become = LockedValue<URLSessionStreamTask?>(nil)
+    /// The stream task that a data task has become.
+    let becameStream = LockedValue<URLSessionStreamTask?>(nil)
     private let answer: StreamStage.Answer?
 
     init(_ answer: StreamStage.Answer? = nil) { self.answer = answer }
@@ -110,7 +111,7 @@ final class StreamDelegate: NSObject, URLSessionStreamDelegate, URLSessionDataDe
     func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask, didBecome streamTask: URLSessionStreamTask
     ) {
-        become.set(streamTask)
+        becameStream.set(streamTask)
         log.add("become \(dataTask.taskIdentifier) \(streamTask.taskIdentifier)")
     }
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {

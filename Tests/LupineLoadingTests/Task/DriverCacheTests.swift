@@ -47,7 +47,7 @@ struct DriverCacheTests {
     ]
 
     @Test("[U-12.11, U-12.12] each cache policy with a stored response", arguments: policies)
-    func whatAPolicyMakesOfIt(policy: URLRequest.CachePolicy, fresh: Outcome, stale: Outcome, none: Outcome)
+    func eachCachePolicy(policy: URLRequest.CachePolicy, fresh: Outcome, stale: Outcome, none: Outcome)
         async throws
     {
         for (what, fields, expected) in [
@@ -111,7 +111,7 @@ struct DriverCacheTests {
     @Test(
         "a response in memory is delivered synchronously to a client that only queues, unless it is a subclass"
     )
-    func toldInPlace() async throws {
+    func deliveredSynchronously() async throws {
         typealias Own = CacheEntryFileTests.OwnResponse
         for (onlyQueues, isOwn) in [(true, false), (false, false), (true, true)] {
             let cache = try await Self.filled(Self.fresh)

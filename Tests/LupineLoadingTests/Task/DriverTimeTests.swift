@@ -11,7 +11,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct DriverTimeTests {
     @Test("[U-14.4] each hop gets the rest of the resource time-out, counted from the first start")
-    func whatIsLeft() async throws {
+    func remainingTime() async throws {
         let time = ManualLoadClock()
         let script = HopScript([.redirect("/b"), .redirect("/c"), .status(200)])
         let context = DriverLoad.context(
@@ -82,7 +82,7 @@ struct DriverTimeTests {
     @Test(
         "[U-14.7] without a network the load waits, reports it once, and tries again when the network changes",
         arguments: [false, true])
-    func waiting(saysSoAtOnce: Bool) async throws {
+    func waiting(callsBackAtOnce: Bool) async throws {
         let network = ManualNetwork()
         let script = HopScript([
             .failure(.notConnectedToInternet), .failure(.notConnectedToInternet),
@@ -91,7 +91,7 @@ struct DriverTimeTests {
         ])
         let context = DriverLoad.context(
             script, DriverLoad.configuration { $0.waitsForConnectivity = true },
-            network: network.watch(saysSoAtOnce: saysSoAtOnce))
+            network: network.watch(callsBackAtOnce: callsBackAtOnce))
         let load = DriverLoad(try DriverLoad.request(), script, context: context)
         load.driver.start()
         await load.client.wait(for: "waits")
@@ -217,7 +217,7 @@ struct DriverTimeTests {
     }
 
     @Test("an ended load is released, however it ended")
-    func letGo() async throws {
+    func released() async throws {
         let scripts: [[ScriptedAnswer]] = [
             [.status(200)], [.redirect("/b"), .status(200)], [DriverChallengeTests.asks, .status(200)],
             [.failure(.networkConnectionLost)], [.silence],

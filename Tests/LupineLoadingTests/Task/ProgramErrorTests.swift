@@ -131,12 +131,12 @@ struct ProgramErrorTests {
         arguments: kinds)
     func conversions(_ kind: Kind) async throws {
         for disposition in [URLSession.ResponseDisposition.becomeDownload, .becomeStream] {
-            let goOn = Gate()
+            let mayContinue = Gate()
             let (host, _) = ScriptedProtocol.register { loader in
                 loader.respond(200)
                 let loader = UncheckedSendable(loader)
                 Task {
-                    await goOn.wait()
+                    await mayContinue.wait()
                     loader.value.fail(kind.error)
                 }
             }
@@ -146,7 +146,7 @@ struct ProgramErrorTests {
                 task.delegate = converter
                 task.resume()
                 await converter.converted.wait()
-                goOn.open()
+                mayContinue.open()
                 await converter.ended.wait()
                 if let stream = converter.stream.value {
                     let read = await withCheckedContinuation { done in
