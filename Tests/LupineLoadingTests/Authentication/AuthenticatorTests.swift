@@ -251,7 +251,7 @@ struct AuthenticatorTests {
         }
     }
 
-    // MARK: what Digest protects
+    // MARK: Digest
 
     @Test("[U-11.10] the digest's uri is the request target: origin form, and absolute form for a proxy")
     func targets() throws {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import LupineLoading
 
-/// Tests of when a delegate is told of written bytes, and with which counts.
+/// Tests of when written bytes are reported to the delegate, and with which counts.
 struct WriteProgressTests {
     private func at(_ milliseconds: Int64) -> Instant { .zero + .milliseconds(milliseconds) }
 

@@ -13,57 +13,60 @@ import Testing
 struct HostileProtocolTests {
     /// A class that declines every request, and runs the closure that a test has registered for a path of its origin.
     private final class DecliningProtocol: URLProtocol {
-        /// The closures, by port and path: all concurrent tests share the class, but each has an origin of its own.
-        private static let looks = LockedValue<[String: @Sendable () -> Void]>([:])
+        /// The closures, by port and path: all concurrent tests share the class, but each has its own origin.
+        private static let callbacks = LockedValue<[String: @Sendable () -> Void]>([:])
 
-        static func stage(_ path: String, of origin: LupineOrigin.Origin, _ look: (@Sendable () -> Void)?) {
-            looks.update { $0["\(origin.port)\(path)"] = look }
+        /// Sets the closure for a path of an origin; nil removes it.
+        static func setCallback(
+            _ path: String, of origin: LupineOrigin.Origin, _ callback: (@Sendable () -> Void)?
+        ) {
+            callbacks.update { $0["\(origin.port)\(path)"] = callback }
         }
 
         override class func canInit(with request: URLRequest) -> Bool {
             guard let url = request.url, let port = url.port else { return false }
-            looks.value["\(port)\(url.path(percentEncoded: false))"]?()
+            callbacks.value["\(port)\(url.path(percentEncoded: false))"]?()
             return false
         }
     }
 
-    /// A way in which a class is asked again for a task that is running.
+    /// A redirect or challenge after which `canInit` is called again for the same task.
     struct Selection: Sendable, CustomTestStringConvertible {
         let testDescription: String
         /// The path of the first request.
         let path: String
         /// The path for which the closure runs, and how often.
-        let look: (path: String, count: Int)
+        let call: (path: String, count: Int)
         var user = ""
     }
 
-    private static let ways = [
+    private static let selections = [
         Selection(
             testDescription: "after a redirect", path: "/redirect-to?url=/anything/looked-at",
-            look: ("/anything/looked-at", 1)),
+            call: ("/anything/looked-at", 1)),
         Selection(
-            testDescription: "after two redirects", path: "/redirect/2", look: ("/get", 1)),
+            testDescription: "after two redirects", path: "/redirect/2", call: ("/get", 1)),
         Selection(
             testDescription: "after an answered challenge", path: "/basic-auth/looked/at",
-            look: ("/basic-auth/looked/at", 2), user: "looked:at@"),
+            call: ("/basic-auth/looked/at", 2), user: "looked:at@"),
     ]
 
     /// All loads share one event loop: a call that blocked the loop would wait for itself.
     @Test(
-        "[O-7] canInit may wait for another request", arguments: ways, Spoken.allCases)
+        "[O-7] canInit may wait for another request", arguments: selections, Spoken.allCases)
     func selectedAgain(_ selection: Selection, over spoken: Spoken) async throws {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.protocolClasses = [DecliningProtocol.self]
         configuration.lupine.ownEventLoops = 1
         try await withStage(configuration: configuration, over: spoken) { stage in
-            let looks = LockedValue<[Bool]>([])
+            let calls = LockedValue<[Bool]>([])
             let session = stage.session
             let other = try stage.url("/bytes/1")
-            DecliningProtocol.stage(selection.look.path, of: stage.origin) {
+            DecliningProtocol.setCallback(selection.call.path, of: stage.origin) {
                 let answered = DispatchSemaphore(value: 0)
                 session.dataTask(with: other) { _, _, _ in answered.signal() }.resume()
                 answered.wait()
-                looks.update { $0.append(EventLoop.current == nil) }
+                calls.update { $0.append(EventLoop.current == nil) }
             }
             let url = try #require(
                 URL(string: "http://\(selection.user)origin.test:\(stage.origin.port)\(selection.path)"))
@@ -74,9 +77,9 @@ struct HostileProtocolTests {
                 ended.open()
             }.resume()
             await ended.wait()
-            DecliningProtocol.stage(selection.look.path, of: stage.origin, nil)
+            DecliningProtocol.setCallback(selection.call.path, of: stage.origin, nil)
             #expect(status.value == 200)
-            #expect(looks.value == Array(repeating: true, count: selection.look.count))
+            #expect(calls.value == Array(repeating: true, count: selection.call.count))
         }
     }
 
@@ -89,9 +92,9 @@ struct HostileProtocolTests {
         configuration.lupine.ownEventLoops = 1
         try await withStage(configuration: configuration, over: spoken) { stage in
             let path = "/anything/cancelled"
-            let (asked, release) = (Gate(), DispatchSemaphore(value: 0))
-            DecliningProtocol.stage(path, of: stage.origin) {
-                asked.open()
+            let (isCalled, release) = (Gate(), DispatchSemaphore(value: 0))
+            DecliningProtocol.setCallback(path, of: stage.origin) {
+                isCalled.open()
                 release.wait()
             }
             let ends = LockedValue<[URLError.Code?]>([])
@@ -102,11 +105,11 @@ struct HostileProtocolTests {
                 ended.open()
             }
             task.resume()
-            await asked.wait()
+            await isCalled.wait()
             task.cancel()
             release.signal()
             await ended.wait()
-            DecliningProtocol.stage(path, of: stage.origin, nil)
+            DecliningProtocol.setCallback(path, of: stage.origin, nil)
             // The session still works.
             #expect(try await stage.get("/get").status == 200)
             #expect(ends.value == [.cancelled])

@@ -243,7 +243,7 @@ struct ArchiveTests {
         #expect((again.error as NSError?)?.code == 4)
     }
 
-    // MARK: archives from anywhere
+    // MARK: damaged archives
 
     /// Values of wrong types. Objects of classes that are not requested are left out: Foundation's unarchiver traps on them.
     private static var strangers: [Any?] {

@@ -215,7 +215,7 @@ import Testing
         }
     }
 
-    // MARK: who waits
+    // MARK: waiting tasks
 
     @Test(
         "[U-9.17] a waiting task does not get a connection that another task's delegate accepts",

@@ -120,7 +120,7 @@ struct HostileHandlerTests {
         },
     ]
 
-    /// A cache that runs a closure when it is asked.
+    /// A cache that runs a closure when a response is looked up.
     private final class CallingCache: URLCache, @unchecked Sendable {
         private let call: @Sendable () -> Void
 
@@ -135,7 +135,7 @@ struct HostileHandlerTests {
         }
     }
 
-    /// An action of a handler.
+    /// What a completion handler does.
     enum Action: CaseIterable {
         case cancel, resume, suspend, newTask, properties, invalidate
     }

@@ -199,7 +199,7 @@ struct HostileLookTests {
         await cache.flush()
     }
 
-    // MARK: what goes away
+    // MARK: releases
 
     @Test("[O-6] a response that waits to be written retains only the head of its request")
     func waitingWrite() async throws {

@@ -13,7 +13,7 @@ import Testing
 /// `configuration.lupine` through all layers: the effect of each option on a session.
 @Suite(.timeLimit(.minutes(10)))
 struct LupineOptionsSessionTests {
-    // MARK: where connections go
+    // MARK: addresses
 
     @Test func aUnixDomainSocket() async throws {
         let path = NSTemporaryDirectory() + "lupine-\(UUID().uuidString.prefix(8)).sock"
@@ -84,7 +84,7 @@ struct LupineOptionsSessionTests {
         #expect(made?.lupine.reason == "Not Found" && made?.lupine.fields.map(\.name) == ["A", "B"])
     }
 
-    // MARK: how long, how many
+    // MARK: times and counts
 
     @Test func aConnectTimeoutCoversTheTunnel() async throws {
         let configuration = URLSessionConfiguration.ephemeral {
@@ -143,7 +143,7 @@ struct LupineOptionsSessionTests {
         }
     }
 
-    // MARK: how fast
+    // MARK: rates
 
     @Test("content is received at the allowed rate", arguments: Spoken.allCases)
     func aReceiveRate(over spoken: Spoken) async throws {

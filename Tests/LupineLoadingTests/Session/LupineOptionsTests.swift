@@ -37,7 +37,7 @@ struct LupineOptionsTests {
         }
     }
 
-    // MARK: where connections go
+    // MARK: addresses
 
     @Test func aUnixDomainSocket() async throws {
         let path = NSTemporaryDirectory() + "lupine-\(UUID().uuidString.prefix(8)).sock"
@@ -86,7 +86,7 @@ struct LupineOptionsTests {
         }
     }
 
-    // MARK: how long, how many
+    // MARK: times and counts
 
     @Test func aConnectTimeoutCoversTheTunnel() async throws {
         var serving = OriginConfiguration()

@@ -205,7 +205,7 @@ struct SessionEngineTests {
             _ = await (try engine.begin("http://h:\(origin.port)/")).sink.answer
             let closed = Lock(false)
             origin.gate("closed").whenOpen { closed.withLock { $0 = true } }
-            // The sink is told of the end before the connection is back in the pool.
+            // The sink gets the end before the connection returns to the pool.
             while !closed.withLock({ $0 }) {
                 engine.closeIdleConnections()
                 await Task.yield()

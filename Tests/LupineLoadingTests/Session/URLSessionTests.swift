@@ -302,7 +302,7 @@ struct URLSessionTests {
         session.invalidateAndCancel()
     }
 
-    // MARK: the end
+    // MARK: invalidation
 
     @Test(
         "[U-4.3, T-13] invalidation cancels every task; the delegate's last call reports it, once",

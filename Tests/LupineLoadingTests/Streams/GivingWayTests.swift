@@ -42,7 +42,7 @@ struct GivingWayTests {
         let (moved, wire) = await withCheckedContinuation { continuation in
             _ = loop.execute {
                 let wire = EndlessWire(moves: 1_000)
-                // Stands for another connection, whose event arrives while the first order is performed.
+                // Stands for another connection, whose event arrives while the first operation is performed.
                 wire.first = {
                     loop.executeOnLoop {
                         continuation.resume(returning: (wire.moves, LoopBound(wire, on: loop)))

@@ -68,7 +68,7 @@ struct TaskConsumerTests {
     ) async throws {
         let origin = try LupineOrigin.Origin.start()
         let listener = Listener()
-        // A delegate that is asked what is stored also hears of the end.
+        // A delegate that is called for the proposed cached response also gets the end.
         let configuration = DriverLoad.configuration { $0.urlCache = nil }
         let session = URLSession(configuration: configuration, delegate: listener, delegateQueue: nil)
         let task = session.dataTask(with: try #require(URL(string: origin.url + path)))

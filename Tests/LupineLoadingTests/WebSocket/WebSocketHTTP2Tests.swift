@@ -78,7 +78,7 @@ struct WebSocketHTTP2Tests {
         if case .string(let text) = try await task.receive() { text } else { nil }
     }
 
-    private func says(_ words: String, _ task: URLSessionWebSocketTask) async throws {
+    private func exchange(_ words: String, _ task: URLSessionWebSocketTask) async throws {
         try await task.send(.string(words))
         #expect(try await text(task) == words)
     }
@@ -90,9 +90,9 @@ struct WebSocketHTTP2Tests {
         try await withSession([.http11, .http2]) { session, origin in
             #expect(try await get(session, origin) == 1_000)
             let sockets = [try socket(session, origin), try socket(session, origin, "/websocket?deflate=1")]
-            for task in sockets { try await says("a", task) }
+            for task in sockets { try await exchange("a", task) }
             #expect(try await get(session, origin) == 1_000)
-            for task in sockets { try await says("b", task) }
+            for task in sockets { try await exchange("b", task) }
             #expect(origin.counts.connectionsAccepted == 1)
             let response = sockets[0].response as? HTTPURLResponse
             #expect(response?.statusCode == 200 && response?.lupine.version == "HTTP/2")
@@ -112,7 +112,7 @@ struct WebSocketHTTP2Tests {
         try await withSession([.http11, .http2], behaviour(takesWebSockets: takes)) { session, origin in
             if !takes { _ = try await get(session, origin) }
             let task = try socket(session, origin)
-            try await says("a", task)
+            try await exchange("a", task)
             #expect((task.response as? HTTPURLResponse)?.statusCode == 101)
             task.cancel(with: .normalClosure, reason: nil)
             #expect(await ProtocolRecorder.protocolName(of: task, in: session) == "http/1.1")
@@ -123,9 +123,9 @@ struct WebSocketHTTP2Tests {
         try await withSession([.http11, .http2], behaviour(streams: 1)) { session, origin in
             #expect(try await get(session, origin) == 1_000)
             let first = try socket(session, origin)
-            try await says("a", first)
+            try await exchange("a", first)
             let second = try socket(session, origin)
-            try await says("b", second)
+            try await exchange("b", second)
             let codes = [first, second].map { ($0.response as? HTTPURLResponse)?.statusCode }
             #expect(codes == [200, 101])
             #expect(origin.counts.connectionsAccepted == 2)
@@ -155,11 +155,11 @@ struct WebSocketHTTP2Tests {
                 let error = await #expect(throws: URLError.self) { _ = try await task.receive() }
                 #expect(error?.code == .cancelled)
             }
-            try await says("a", try socket(session, origin))
+            try await exchange("a", try socket(session, origin))
         }
     }
 
-    // MARK: what is told
+    // MARK: ends
 
     /// A server's steps, and the expected result.
     struct Row: Sendable, CustomTestStringConvertible {
@@ -229,7 +229,7 @@ struct WebSocketHTTP2Tests {
             #expect(messages == row.messages)
             #expect(error?.code == row.code, "\(String(describing: error))")
             // The connection is still used, or another one is opened.
-            try await says("a", try socket(session, origin))
+            try await exchange("a", try socket(session, origin))
         }
     }
 
@@ -260,11 +260,11 @@ struct WebSocketHTTP2Tests {
                         ]))
                 })
             let task = try socket(session, origin)
-            try await says("a", task)
+            try await exchange("a", task)
             #expect(try await get(session, origin, "/leave") == 0)
-            try await says("b", task)
+            try await exchange("b", task)
             #expect(try await get(session, origin) == 1_000)
-            try await says("c", task)
+            try await exchange("c", task)
             #expect(origin.counts.connectionsAccepted == 2)
             task.cancel(with: .normalClosure, reason: nil)
             #expect(await ProtocolRecorder.protocolName(of: task, in: session) == "h2")
@@ -281,7 +281,7 @@ struct WebSocketHTTP2Tests {
         try await withSession(.http2, behaviour(window: size)) { session, origin in
             let task = try socket(session, origin)
             let sent = String(repeating: "é", count: 150 * min(size, 10))
-            try await says(sent, task)
+            try await exchange(sent, task)
             task.cancel(with: .normalClosure, reason: nil)
             #expect(await ProtocolRecorder.protocolName(of: task, in: session) == "h2")
         }
