@@ -104,14 +104,15 @@ import Testing
 
     @Test("[U-12.2] which requester may use which entry, among those of one URL")
     func table() {
-        for (what, reader, may) in Self.readers {
+        for (summary, reader, may) in Self.readers {
             for (name, provenance) in Self.entries {
                 #expect(
                     CacheAdmission.admits(reader, to: provenance) == may.contains(name),
-                    "\(what) at \(name)")
+                    "\(summary) at \(name)")
                 if may.contains(name) {
                     #expect(
-                        CacheAdmission.parties(of: reader).contains(provenance.party), "\(what) at \(name)")
+                        CacheAdmission.parties(of: reader).contains(provenance.party), "\(summary) at \(name)"
+                    )
                 }
             }
         }
@@ -331,7 +332,10 @@ import Testing
     func users() throws {
         let mine = IdentifyingFields(["X-User"])
         let rows:
-            [(what: String, stored: [String: String], asked: [String: String], isPublic: Bool, isSame: Bool)] =
+            [(
+                summary: String, stored: [String: String], asked: [String: String], isPublic: Bool,
+                isSame: Bool
+            )] =
                 [
                     ("nobody", [:], [:], false, true),
                     ("a cookie", ["Cookie": "alice"], ["Cookie": "alice"], false, true),
@@ -356,9 +360,9 @@ import Testing
                 writtenInfo: nil)
             let asked = try CacheStage.request("http://h/a", row.asked)
             let reader = CacheRequester(policy: .standard(roots: "system"), identifyingFields: mine)
-            #expect(entry.answers(asked, of: reader) == row.isSame, "\(row.what)")
+            #expect(entry.answers(asked, of: reader) == row.isSame, "\(row.summary)")
             // A reader with other identifying fields cannot tell whose entry it is.
-            #expect(entry.answers(asked, of: .standard) == (row.isPublic && row.isSame), "\(row.what)")
+            #expect(entry.answers(asked, of: .standard) == (row.isPublic && row.isSame), "\(row.summary)")
             for secret in row.stored.values { #expect(entry.vary.audience?.user?.contains(secret) != true) }
         }
         for control in ["private, public", "public=x, private=\"Set-Cookie\"", "max-age=5", "PUBLIC"] {

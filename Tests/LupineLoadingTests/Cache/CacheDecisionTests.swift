@@ -107,7 +107,7 @@ struct CacheDecisionTests {
     }
 
     static let directives:
-        [(what: String, stored: String, age: TimeInterval, asked: String, verdict: Verdict)] = [
+        [(summary: String, stored: String, age: TimeInterval, asked: String, verdict: Verdict)] = [
             // RFC 9111 §5.2.1: request directives.
             ("max-age of a request, in time", "Cache-Control: max-age=60", 10, "max-age=10", .use),
             ("max-age of a request, over", "Cache-Control: max-age=60", 11, "max-age=10", .load),
@@ -161,9 +161,11 @@ struct CacheDecisionTests {
         ]
 
     @Test("[U-12.9, U-12.10] directives of responses and requests (RFC 9111)", arguments: directives)
-    func directive(what: String, stored: String, age: TimeInterval, asked: String, verdict: Verdict) throws {
+    func directive(summary: String, stored: String, age: TimeInterval, asked: String, verdict: Verdict) throws
+    {
         let request = try CacheStage.request("http://h/a", asked.isEmpty ? [:] : ["Cache-Control": asked])
-        #expect(Self.decide(request, try Self.entry(stored, for: request), after: age) == verdict, "\(what)")
+        #expect(
+            Self.decide(request, try Self.entry(stored, for: request), after: age) == verdict, "\(summary)")
     }
 
     @Test("[U-12.10] Pragma in a request counts only without Cache-Control")

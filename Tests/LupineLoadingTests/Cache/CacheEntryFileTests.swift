@@ -23,7 +23,7 @@ struct CacheEntryFileTests {
             for: request, requestTime: time, responseTime: time.addingTimeInterval(2))
     }
 
-    static func responses() throws -> [(what: String, response: URLResponse)] {
+    static func responses() throws -> [(summary: String, response: URLResponse)] {
         let url = try #require(URL(string: "http://h/a?b=%20c"))
         let lines = [
             ("content-type", "Text/Plain; charset=UTF-8"), ("Set-Cookie", "a=1"), ("set-cookie", "b=2"),
@@ -94,20 +94,21 @@ struct CacheEntryFileTests {
     }
 
     @Test func roundTrip() throws {
-        for (what, response) in try Self.responses() {
+        for (summary, response) in try Self.responses() {
             let entry = try Self.entry(response, userInfo: ["k": ["v", 1]])
-            let octets = try #require(CacheEntryFile.octets(of: entry, digest: Self.digest), "\(what)")
-            let read = try #require(CacheEntryFile.entry(octets, digest: Self.digest), "\(what)")
-            #expect(read.response.response == response, "\(what)")
-            #expect(read.response.response.expectedContentLength == response.expectedContentLength, "\(what)")
+            let octets = try #require(CacheEntryFile.octets(of: entry, digest: Self.digest), "\(summary)")
+            let read = try #require(CacheEntryFile.entry(octets, digest: Self.digest), "\(summary)")
+            #expect(read.response.response == response, "\(summary)")
+            #expect(
+                read.response.response.expectedContentLength == response.expectedContentLength, "\(summary)")
             #expect(
                 (read.response.response as? HTTPURLResponse)?.fields
                     == (response as? HTTPURLResponse)?.fields,
-                "\(what)")
-            #expect(read.response == entry.response && read.vary == entry.vary, "\(what)")
+                "\(summary)")
+            #expect(read.response == entry.response && read.vary == entry.vary, "\(summary)")
             #expect(read.requestTime == entry.requestTime && read.responseTime == entry.responseTime)
             #expect(read.storedTime == entry.storedTime && read.size == entry.size)
-            #expect(CacheEntryFile.octets(of: read, digest: Self.digest) == octets, "\(what)")
+            #expect(CacheEntryFile.octets(of: read, digest: Self.digest) == octets, "\(summary)")
         }
     }
 

@@ -39,7 +39,8 @@ struct CacheRuleTests {
 
     static let storable:
         [(
-            what: String, method: String, request: [String: String], status: Int, response: [String: String],
+            summary: String, method: String, request: [String: String], status: Int,
+            response: [String: String],
             isStorable: Bool
         )] = [
             ("plain", "GET", [:], 200, [:], true), ("203", "GET", [:], 203, [:], true),
@@ -66,12 +67,12 @@ struct CacheRuleTests {
 
     @Test("[U-12.4, U-12.7] which responses may be stored", arguments: storable)
     func storableResponses(
-        what: String, method: String, request: [String: String], status: Int, response: [String: String],
+        summary: String, method: String, request: [String: String], status: Int, response: [String: String],
         isStorable: Bool
     ) throws {
         let request = try Self.request(request, method: method)
         let response = try Self.response(response, status: status)
-        #expect(CacheRule.isStorable(response, for: request) == isStorable, "\(what)")
+        #expect(CacheRule.isStorable(response, for: request) == isStorable, "\(summary)")
     }
 
     static let none = CachePlan.Stored.nothing

@@ -100,7 +100,7 @@ struct RedirectRuleTests {
         }
     }
 
-    static let failures: [(what: String, location: String, followed: Int, code: URLError.Code)] = [
+    static let failures: [(summary: String, location: String, followed: Int, code: URLError.Code)] = [
         ("[U-10.1] unreadable", "http://:80/", 0, .redirectToNonExistentLocation),
         ("[U-10.3] a file", "file:///etc/passwd", 0, .unsupportedURL),
         ("[U-10.3] data", "data:,x", 0, .unsupportedURL),
@@ -110,14 +110,15 @@ struct RedirectRuleTests {
     ]
 
     @Test(arguments: failures)
-    func targetsThatAreNotFollowed(what: String, location: String, followed: Int, code: URLError.Code) throws
+    func targetsThatAreNotFollowed(summary: String, location: String, followed: Int, code: URLError.Code)
+        throws
     {
         let request = try Self.request()
         let verdict = RedirectRule.verdict(
             on: try Self.response(302, to: location, from: request.url), to: request, .init(),
             followed: followed)
         guard case .failure(let error) = verdict, error.code == code else {
-            Issue.record("\(what): \(verdict)")
+            Issue.record("\(summary): \(verdict)")
             return
         }
     }
@@ -182,7 +183,7 @@ struct RedirectRuleTests {
         ] as [String: String?]
 
     struct Hop: Sendable {
-        let what: String
+        let summary: String
         let from: String
         let status: Int
         let to: String
@@ -191,34 +192,34 @@ struct RedirectRuleTests {
     }
 
     static let hops = [
-        Hop(what: "[U-10.5] the same origin", from: "http://h/a", status: 307, to: "/b"),
+        Hop(summary: "[U-10.5] the same origin", from: "http://h/a", status: 307, to: "/b"),
         Hop(
-            what: "[U-10.5] the default port, explicit and implicit", from: "http://h/a", status: 307,
+            summary: "[U-10.5] the default port, explicit and implicit", from: "http://h/a", status: 307,
             to: "http://H:80/b"),
         Hop(
-            what: "[U-10.4] the method becomes GET", from: "http://h/a", status: 302, to: "/b",
+            summary: "[U-10.4] the method becomes GET", from: "http://h/a", status: 302, to: "/b",
             dropsBody: true),
-        Hop(what: "[U-10.4] after 303", from: "http://h/a", status: 303, to: "/b", dropsBody: true),
+        Hop(summary: "[U-10.4] after 303", from: "http://h/a", status: 303, to: "/b", dropsBody: true),
         Hop(
-            what: "[U-10.5] another host", from: "http://h/a", status: 307, to: "http://g/b",
+            summary: "[U-10.5] another host", from: "http://h/a", status: 307, to: "http://g/b",
             changed: elsewhere),
         Hop(
-            what: "[U-10.5] a subdomain", from: "http://h/a", status: 307, to: "http://x.h/b",
+            summary: "[U-10.5] a subdomain", from: "http://h/a", status: 307, to: "http://x.h/b",
             changed: elsewhere),
         Hop(
-            what: "[U-10.5] another port", from: "http://h/a", status: 307, to: "http://h:81/b",
+            summary: "[U-10.5] another port", from: "http://h/a", status: 307, to: "http://h:81/b",
             changed: elsewhere),
         Hop(
-            what: "[U-10.5] http to https", from: "http://h/a", status: 307, to: "https://h/b",
+            summary: "[U-10.5] http to https", from: "http://h/a", status: 307, to: "https://h/b",
             changed: elsewhere),
         Hop(
-            what: "[U-10.5] https to http", from: "https://h/a", status: 307, to: "http://h/b",
+            summary: "[U-10.5] https to http", from: "https://h/a", status: 307, to: "http://h/b",
             changed: inTheClear),
         Hop(
-            what: "[U-10.5] https to http elsewhere", from: "https://h/a", status: 302, to: "http://g/b",
+            summary: "[U-10.5] https to http elsewhere", from: "https://h/a", status: 302, to: "http://g/b",
             changed: inTheClear, dropsBody: true),
         Hop(
-            what: "[U-10.5] https to https elsewhere", from: "https://h/a", status: 307, to: "https://g/b",
+            summary: "[U-10.5] https to https elsewhere", from: "https://h/a", status: 307, to: "https://g/b",
             changed: elsewhere),
     ]
 
@@ -233,7 +234,7 @@ struct RedirectRuleTests {
             if hop.dropsBody { for name in Self.aboutBody { expected[name] = nil } }
             for (name, value) in hop.changed where expected[name] != nil { expected[name] = value }
             let named = Dictionary(uniqueKeysWithValues: expected.map { (change($0.key), $0.value) })
-            #expect(proposal.request.allHTTPHeaderFields == named, "\(hop.what)")
+            #expect(proposal.request.allHTTPHeaderFields == named, "\(hop.summary)")
         }
     }
 

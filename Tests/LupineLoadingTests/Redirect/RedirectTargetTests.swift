@@ -30,7 +30,7 @@ struct RedirectTargetTests {
         #expect(RedirectTarget.resolve(Array(reference.utf8), against: base).text == expected)
     }
 
-    static let targets: [(what: String, location: String, expected: String)] = [
+    static let targets: [(summary: String, location: String, expected: String)] = [
         ("[U-10.2] relative", "g?x=1", "http://h/a/g?x=1"),
         ("[U-10.2] a host alone", "//other", "http://other"),
         ("[U-10.2] its own fragment", "/x#y", "http://h/x#y"),
@@ -49,10 +49,10 @@ struct RedirectTargetTests {
     ]
 
     @Test(arguments: targets)
-    func resolvedLocations(what: String, location: String, expected: String) throws {
+    func resolvedLocations(summary: String, location: String, expected: String) throws {
         let base = try #require(URL(string: "http://h/a/b?q"))
         let target = try RedirectTarget(location, from: base, isWebSocket: false)
-        #expect(target.url.absoluteString == expected, "\(what)")
+        #expect(target.url.absoluteString == expected, "\(summary)")
         #expect(target.credential == nil)
     }
 

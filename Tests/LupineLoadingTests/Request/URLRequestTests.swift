@@ -170,10 +170,10 @@ struct URLRequestTests {
             ("stream", { $0.httpBodyStream = stream }), ("cellular", { $0.allowsCellularAccess = false }),
             ("cookies", { $0.httpShouldHandleCookies = false }),
         ]
-        for (what, change) in different {
+        for (summary, change) in different {
             var changed = request
             change(&changed)
-            #expect(changed != request, "\(what)")
+            #expect(changed != request, "\(summary)")
         }
         var alike = request
         alike.setValue("1", forHTTPHeaderField: "A")

@@ -27,14 +27,14 @@ import Testing
             ("fetching", { SecTrustSetNetworkFetchAllowed(trust, false) }),
             ("responses", { SecTrustSetOCSPResponse(trust, nil) }),
         ]
-        for (what, change) in changes {
+        for (summary, change) in changes {
             // An evaluation can be repeated.
             for _ in 0..<2 {
                 #expect(Fixture.code(trust) == errSecSuccess)
                 #expect(Fixture.result(trust) == .proceed)
             }
             #expect(change() == errSecSuccess)
-            #expect(Fixture.result(trust) == .invalid, "\(what)")
+            #expect(Fixture.result(trust) == .invalid, "\(summary)")
         }
     }
 

@@ -122,9 +122,9 @@ private final class StormDelegate: NSObject, URLSessionDataDelegate, URLSessionD
     let early = LockedValue<[String]>([])
     let invalid = StormGate()
 
-    private func calls(_ task: URLSessionTask, _ what: String) {
+    private func calls(_ task: URLSessionTask, _ summary: String) {
         ends.update { [early] ends in
-            if ends[task.taskIdentifier]?.isEmpty == false { early.update { $0.append(what) } }
+            if ends[task.taskIdentifier]?.isEmpty == false { early.update { $0.append(summary) } }
         }
     }
 

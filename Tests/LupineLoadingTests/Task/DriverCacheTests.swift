@@ -50,11 +50,11 @@ struct DriverCacheTests {
     func eachCachePolicy(policy: URLRequest.CachePolicy, fresh: Outcome, stale: Outcome, none: Outcome)
         async throws
     {
-        for (what, fields, expected) in [
+        for (summary, fields, expected) in [
             ("fresh", Self.fresh, fresh), ("stale", Self.stale, stale), ("none", [], none),
         ] {
             for isConfigured in [false, true] {
-                let cache = what == "none" ? Self.cache() : try await Self.filled(fields)
+                let cache = summary == "none" ? Self.cache() : try await Self.filled(fields)
                 let script = HopScript([.status(200, Self.fresh, "loaded")])
                 let context = Self.context(script, cache) {
                     if isConfigured { $0.requestCachePolicy = policy }
@@ -64,8 +64,8 @@ struct DriverCacheTests {
                 let load = DriverLoad(request, script, context: context)
                 #expect(!load.client.isCalled { load.driver.start() })
                 let notes = await load.ended()
-                #expect(script.hops.count == expected.hops, "\(what)")
-                #expect(String(decoding: notes.data, as: UTF8.self) == expected.text, "\(what)")
+                #expect(script.hops.count == expected.hops, "\(summary)")
+                #expect(String(decoding: notes.data, as: UTF8.self) == expected.text, "\(summary)")
                 #expect(
                     notes.error?.code == expected.code && (notes.responses.isEmpty == (expected.code != nil)))
                 guard expected.hops == 1 else { continue }
@@ -225,7 +225,7 @@ struct DriverCacheTests {
     }
 
     // Computed each time: LeakSanitizer does not see long content that a constant holds.
-    static var superseding: [(what: String, answers: [ScriptedAnswer], isKept: Bool)] {
+    static var superseding: [(summary: String, answers: [ScriptedAnswer], isKept: Bool)] {
         [
             ("not to be stored", [.status(200, [("Cache-Control", "no-store")], "x")], false),
             ("another status", [.status(404, [], "x")], false),
@@ -240,7 +240,7 @@ struct DriverCacheTests {
     @Test(
         "[U-12.13] a response that is not stored removes the earlier one",
         arguments: superseding)
-    func superseded(what: String, answers: [ScriptedAnswer], isKept: Bool) async throws {
+    func superseded(summary: String, answers: [ScriptedAnswer], isKept: Bool) async throws {
         for (fields, policy) in [
             (Self.stale, URLRequest.CachePolicy.useProtocolCachePolicy),
             (Self.fresh, .reloadIgnoringLocalCacheData), (Self.fresh, .reloadRevalidatingCacheData),
@@ -279,7 +279,7 @@ struct DriverCacheTests {
         #expect(cache.cachedResponse(for: try DriverLoad.request())?.data == Data("stored".utf8))
     }
 
-    static var unstored: [(what: String, kind: TaskOrder.Kind, method: String, answer: ScriptedAnswer)] {
+    static var unstored: [(summary: String, kind: TaskOrder.Kind, method: String, answer: ScriptedAnswer)] {
         [
             ("[U-12.7] a download", .download, "GET", .status(200, fresh, "x")),
             ("[U-12.7] POST", .data, "POST", .status(200, fresh, "x")),
@@ -308,16 +308,18 @@ struct DriverCacheTests {
     }
 
     @Test(arguments: unstored)
-    func responsesThatAreNotStored(what: String, kind: TaskOrder.Kind, method: String, answer: ScriptedAnswer)
+    func responsesThatAreNotStored(
+        summary: String, kind: TaskOrder.Kind, method: String, answer: ScriptedAnswer
+    )
         async throws
     {
         let cache = Self.cache()
         let script = HopScript([answer])
         let request = try DriverLoad.request("http://h/a", method)
         let notes = await DriverLoad(request, kind: kind, script, context: Self.context(script, cache)).run()
-        #expect(!notes.log.contains("caches"), "\(what)")
-        #expect(cache.cachedResponse(for: try DriverLoad.request()) == nil, "\(what)")
-        #expect(notes.data.count == answer.body.reduce(0) { $0 + $1.count }, "\(what)")
+        #expect(!notes.log.contains("caches"), "\(summary)")
+        #expect(cache.cachedResponse(for: try DriverLoad.request()) == nil, "\(summary)")
+        #expect(notes.data.count == answer.body.reduce(0) { $0 + $1.count }, "\(summary)")
     }
 
     @Test("[U-12.4] content that the client refused is not stored")
@@ -384,18 +386,20 @@ struct DriverCacheTests {
         "[U-12.8] an unsafe method invalidates its URL, and those of the same origin that the response names"
     )
     func unsafeRequests() async throws {
-        let rows: [(what: String, method: String, status: Int, fields: [(String, String)], isKept: Bool)] = [
-            ("POST", "POST", 200, [], false), ("PUT", "PUT", 204, [], false),
-            ("a redirect", "DELETE", 303, [], false),
-            ("POST that failed", "POST", 500, [], true), ("HEAD", "HEAD", 200, [], true),
-        ]
+        let rows: [(summary: String, method: String, status: Int, fields: [(String, String)], isKept: Bool)] =
+            [
+                ("POST", "POST", 200, [], false), ("PUT", "PUT", 204, [], false),
+                ("a redirect", "DELETE", 303, [], false),
+                ("POST that failed", "POST", 500, [], true), ("HEAD", "HEAD", 200, [], true),
+            ]
         for row in rows {
             let cache = try await Self.filled(Self.fresh)
             let script = HopScript([.status(row.status, row.fields)])
             var request = try DriverLoad.request("http://h/a", row.method)
             request.cachePolicy = .reloadIgnoringLocalCacheData
             _ = await DriverLoad(request, script, context: Self.context(script, cache)).run()
-            #expect((cache.cachedResponse(for: try DriverLoad.request()) != nil) == row.isKept, "\(row.what)")
+            #expect(
+                (cache.cachedResponse(for: try DriverLoad.request()) != nil) == row.isKept, "\(row.summary)")
         }
         let cache = try await Self.filled(Self.fresh)
         let script = HopScript([.status(201, [("Location", "/a")])])

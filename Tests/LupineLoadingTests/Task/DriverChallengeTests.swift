@@ -46,7 +46,7 @@ struct DriverChallengeTests {
 
     static let dispositions:
         [(
-            what: String, disposition: URLSession.AuthChallengeDisposition, credential: URLCredential?,
+            summary: String, disposition: URLSession.AuthChallengeDisposition, credential: URLCredential?,
             hops: Int, code: URLError.Code?
         )] = [
             ("a credential", .useCredential, user, 2, nil), ("none", .useCredential, nil, 1, nil),
@@ -57,17 +57,18 @@ struct DriverChallengeTests {
 
     @Test("[U-11.4, U-11.5] each disposition", arguments: dispositions)
     func eachDisposition(
-        what: String, disposition: URLSession.AuthChallengeDisposition, credential: URLCredential?, hops: Int,
+        summary: String, disposition: URLSession.AuthChallengeDisposition, credential: URLCredential?,
+        hops: Int,
         code: URLError.Code?
     ) async throws {
         let script = HopScript([Self.asks, .status(200)])
         let load = DriverLoad(
             try DriverLoad.request(), script, Self.answering { _ in (disposition, credential) })
         let notes = await load.run()
-        #expect(script.hops.count == hops && notes.error?.code == code, "\(what)")
+        #expect(script.hops.count == hops && notes.error?.code == code, "\(summary)")
         if hops == 1, code == nil {
             #expect(
-                HTTPURLResponse.of(notes)?.statusCode == 401 && notes.data == Data("who?".utf8), "\(what)")
+                HTTPURLResponse.of(notes)?.statusCode == 401 && notes.data == Data("who?".utf8), "\(summary)")
         }
     }
 

@@ -21,7 +21,7 @@ struct DriverRedirectTests {
 
     @Test("[U-16.3, T-1] an invalid request fails asynchronously, not during the call")
     func errorsComeLater() async throws {
-        let rows: [(what: String, change: (inout URLRequest) -> Void, code: URLError.Code)] = [
+        let rows: [(summary: String, change: (inout URLRequest) -> Void, code: URLError.Code)] = [
             ("no address", { $0.url = nil }, .unsupportedURL),
             ("an unknown scheme", { $0.url = URL(string: "gopher://h/") }, .unsupportedURL),
             ("a method that is none", { $0.httpMethod = "A B" }, .badURL),
@@ -30,9 +30,9 @@ struct DriverRedirectTests {
             var request = try DriverLoad.request()
             row.change(&request)
             let load = DriverLoad(request, HopScript([]))
-            #expect(!load.client.isCalled { load.driver.start() }, "\(row.what)")
+            #expect(!load.client.isCalled { load.driver.start() }, "\(row.summary)")
             let notes = await load.ended()
-            #expect(notes.error?.code == row.code, "\(row.what)")
+            #expect(notes.error?.code == row.code, "\(row.summary)")
             #expect(notes.log == ["end"] && notes.metrics?.transactionMetrics.isEmpty == true)
         }
     }

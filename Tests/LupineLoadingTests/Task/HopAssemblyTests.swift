@@ -122,7 +122,7 @@ struct HopAssemblyTests {
     @Test("[U-13.12] stored cookies replace the caller's field; without a match it stays")
     func cookiesOfARequest() throws {
         let storage = try Self.storage(["a=1", "b=2; Path=/long"])
-        let rows: [(what: String, url: String, flags: (Bool, Bool), own: String?, expected: String?)] = [
+        let rows: [(summary: String, url: String, flags: (Bool, Bool), own: String?, expected: String?)] = [
             ("one fits", "http://h/x", (true, true), nil, "a=1"),
             ("two fit, the longer path first", "http://h/long/x", (true, true), nil, "b=2; a=1"),
             ("in the place of the caller's", "http://h/x", (true, true), "c=3", "a=1"),
@@ -140,7 +140,7 @@ struct HopAssemblyTests {
                 configuration.httpCookieStorage = storage
                 configuration.httpShouldSetCookies = row.flags.0
             }
-            #expect(assembled.value(forHTTPHeaderField: "Cookie") == row.expected, "\(row.what)")
+            #expect(assembled.value(forHTTPHeaderField: "Cookie") == row.expected, "\(row.summary)")
         }
         let assembled = try Self.assembled(DriverLoad.request("http://h/x")) { $0.httpCookieStorage = nil }
         #expect(assembled.allHTTPHeaderFields == nil)
@@ -166,7 +166,10 @@ struct HopAssemblyTests {
     @Test("[U-13.1, U-13.13] a response's cookies, one for each line, as the accept policy allows")
     func cookiesOfAResponse() throws {
         let rows:
-            [(what: String, policy: HTTPCookie.AcceptPolicy, handles: Bool, main: String?, stored: [String])] =
+            [(
+                summary: String, policy: HTTPCookie.AcceptPolicy, handles: Bool, main: String?,
+                stored: [String]
+            )] =
                 [
                     ("all", .always, true, nil, ["a", "b"]), ("never", .never, true, nil, []),
                     ("the request does not", .always, false, nil, []),
@@ -197,7 +200,7 @@ struct HopAssemblyTests {
             request.httpShouldHandleCookies = row.handles
             request.mainDocumentURL = row.main.flatMap { URL(string: $0) }
             HopAssembly.storeCookies(of: response, to: request, settings)
-            #expect(storage.cookies?.map(\.name) == row.stored, "\(row.what)")
+            #expect(storage.cookies?.map(\.name) == row.stored, "\(row.summary)")
         }
     }
 

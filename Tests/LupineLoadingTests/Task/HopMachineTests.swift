@@ -48,7 +48,7 @@ struct HopMachineTests {
     }
 
     /// A path through the machine: events, each with its actions.
-    static let ways: [(what: String, way: [(event: String, actions: [String])])] = [
+    static let ways: [(summary: String, way: [(event: String, actions: [String])])] = [
         (
             "a plain load",
             [
@@ -270,11 +270,11 @@ struct HopMachineTests {
     ]
 
     @Test(arguments: ways)
-    func everyWay(what: String, way: [(event: String, actions: [String])]) throws {
+    func everyWay(summary: String, way: [(event: String, actions: [String])]) throws {
         var machine = Machine()
         for step in way {
             let actions = machine.handle(try #require(Self.events[step.event]))
-            #expect(Self.text(actions) == step.actions, "\(what): \(step.event)")
+            #expect(Self.text(actions) == step.actions, "\(summary): \(step.event)")
         }
     }
 
