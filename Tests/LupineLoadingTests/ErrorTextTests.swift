@@ -142,8 +142,8 @@ struct ErrorTextTests {
             Issue.record("it is answered")
         } catch {
             let failure = try #require(error as? URLError)
-            let said = spoken == .http2 ? row.textOverHTTP2 ?? row.text : row.text
-            let text = said.replacing("HOST", with: "127.0.0.1:\(origin.port)")
+            let expectedText = spoken == .http2 ? row.textOverHTTP2 ?? row.text : row.text
+            let text = expectedText.replacing("HOST", with: "127.0.0.1:\(origin.port)")
             #expect(failure.code == row.code)
             #expect(failure.localizedDescription == text)
             #expect("\(failure)".contains("Code=\(row.code.rawValue) \"\(text)\"UserInfo={"))

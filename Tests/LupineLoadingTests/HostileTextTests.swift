@@ -38,7 +38,7 @@ struct HostileTextTests {
 
     @Test("[U-11.4] a user of a URL that is slow to compare is not proposed")
     func proposals() throws {
-        let home = try #require(URL(string: "http://h.test/"))
+        let requestURL = try #require(URL(string: "http://h.test/"))
         let space = URLProtectionSpace(
             host: "h.test", port: 80, protocol: NSURLProtectionSpaceHTTP, realm: "r",
             authenticationMethod: NSURLAuthenticationMethodHTTPBasic)
@@ -46,7 +46,7 @@ struct HostileTextTests {
             ("u:p", true), ("u:\(Self.escapedHeap)", false), ("\(Self.escapedHeap):p", false),
         ] {
             let credentials = TaskCredentials(
-                of: URLRequest(url: home), storage: nil)
+                of: URLRequest(url: requestURL), storage: nil)
             let hop = URL(string: "http://\(user)@h.test/")
             #expect((credentials.proposal(for: space, at: hop) != nil) == isTaken, "\(user)")
         }

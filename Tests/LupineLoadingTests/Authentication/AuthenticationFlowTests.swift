@@ -91,8 +91,8 @@ import Testing
             #expect(answer.status == 200 && answer.text.contains("Mufasa"))
             #expect(flow.count == 2 && flow.scene.challenges.count == 1)
             // The credential is known now, and sent preemptively.
-            let again = try await flow.load(path, "POST", body: body)
-            #expect(again.status == 200 && flow.count == 3)
+            let secondAnswer = try await flow.load(path, "POST", body: body)
+            #expect(secondAnswer.status == 200 && flow.count == 3)
         }
     }
 
@@ -164,8 +164,8 @@ import Testing
             // Answers 404 without credentials. They are not sent preemptively here, outside the protection space.
             let hidden = try await flow.load("/hidden-basic-auth/test/123%C2%A3", as: credential)
             #expect(hidden.status == 404)
-            let again = try await flow.load("/basic-auth/test/123%C2%A3", as: credential)
-            #expect(again.status == 200 && flow.count == 4)
+            let secondAnswer = try await flow.load("/basic-auth/test/123%C2%A3", as: credential)
+            #expect(secondAnswer.status == 200 && flow.count == 4)
         }
     }
 

@@ -10,7 +10,7 @@ import Testing
 struct AuthenticationMemoryTests {
     typealias Scene = ChallengeScene
 
-    static func says(
+    static func sentAuthorization(
         _ memory: AuthenticationMemory, _ url: String, as credential: URLCredential = Scene.credential
     ) throws -> String? {
         let request = try Scene.request(url)
@@ -34,7 +34,8 @@ struct AuthenticationMemoryTests {
         let memory = AuthenticationMemory()
         var scene = Scene(memory)
         try scene.authenticate("http://origin.test/a/b?x=/y/z", Scene.basic)
-        #expect(try Self.says(memory, url) == (isSaid ? "Basic TXVmYXNhOkNpcmNsZSBvZiBMaWZl" : nil))
+        #expect(
+            try Self.sentAuthorization(memory, url) == (isSaid ? "Basic TXVmYXNhOkNpcmNsZSBvZiBMaWZl" : nil))
     }
 
     static let domains: [(domain: String, url: String, isSaid: Bool)] = [
@@ -56,9 +57,9 @@ struct AuthenticationMemoryTests {
         var scene = Scene(memory)
         try scene.authenticate(
             "http://origin.test/a/b", Scene.digest("n", domain.isEmpty ? "" : "domain=\"\(domain)\""))
-        let said = try Self.says(memory, url)
-        #expect((said != nil) == isSaid)
-        if let said { #expect(try DigestTests.parameters(said)["nc"] == "00000002") }
+        let sentField = try Self.sentAuthorization(memory, url)
+        #expect((sentField != nil) == isSaid)
+        if let sentField { #expect(try DigestTests.parameters(sentField)["nc"] == "00000002") }
     }
 
     @Test("[U-11.15] sessions do not share remembered credentials")
@@ -66,10 +67,10 @@ struct AuthenticationMemoryTests {
         let memory = AuthenticationMemory()
         var scene = Scene(memory)
         try scene.authenticate("http://origin.test/a/b", Scene.digest())
-        #expect(try Self.says(memory, "http://origin.test/") != nil)
-        #expect(try Self.says(AuthenticationMemory(), "http://origin.test/") == nil)
+        #expect(try Self.sentAuthorization(memory, "http://origin.test/") != nil)
+        #expect(try Self.sentAuthorization(AuthenticationMemory(), "http://origin.test/") == nil)
         memory.removeAll()
-        #expect(try Self.says(memory, "http://origin.test/") == nil)
+        #expect(try Self.sentAuthorization(memory, "http://origin.test/") == nil)
     }
 
     @Test(
@@ -82,7 +83,7 @@ struct AuthenticationMemoryTests {
         var second = try Scene(memory, own: Scene.credential, for: Scene.request())
         #expect(try second.send(Scene.request()).authorization != nil)
         #expect(try second.receive(401, line) == "ask")
-        #expect(try Self.says(memory, "http://origin.test/a/b") == nil)
+        #expect(try Self.sentAuthorization(memory, "http://origin.test/a/b") == nil)
     }
 
     @Test("[U-11.15] of several directories the deepest one applies")
@@ -96,8 +97,8 @@ struct AuthenticationMemoryTests {
             try scene.authenticate("http://origin.test/x", digest(realm, domain))
         }
         for (url, realm) in [("http://origin.test/d/y", "inner"), ("http://origin.test/y", "outer")] {
-            let said = try DigestTests.parameters(try Self.says(memory, url))
-            #expect(said["realm"] == "\"\(realm)\"")
+            let sentField = try DigestTests.parameters(try Self.sentAuthorization(memory, url))
+            #expect(sentField["realm"] == "\"\(realm)\"")
         }
     }
 
@@ -108,8 +109,8 @@ struct AuthenticationMemoryTests {
             var scene = Scene(memory)
             try scene.authenticate("http://origin.test/\(index)/x", "Basic realm=\"\(index)\"")
         }
-        #expect(try Self.says(memory, "http://origin.test/0/x") == nil)
-        #expect(try Self.says(memory, "http://origin.test/79/x") != nil)
+        #expect(try Self.sentAuthorization(memory, "http://origin.test/0/x") == nil)
+        #expect(try Self.sentAuthorization(memory, "http://origin.test/79/x") != nil)
     }
 
     // MARK: nonces
@@ -208,7 +209,7 @@ struct AuthenticationMemoryTests {
         try scene.send(Scene.request())
         let response = try Scene.response(200, ["rspauth=\"wrong\", nextnonce=\"2\""], "Authentication-Info")
         #expect(scene.record(scene.authenticator.received(response)) == "deliver")
-        let sent = try DigestTests.parameters(try Self.says(memory, "http://origin.test/"))
+        let sent = try DigestTests.parameters(try Self.sentAuthorization(memory, "http://origin.test/"))
         #expect(sent["nonce"] == "\"2\"" && sent["nc"] == "00000001")
     }
 
@@ -229,7 +230,8 @@ struct AuthenticationMemoryTests {
         #expect(scene.answer(.use(credential)) == "resend")
         try scene.send(Scene.request())
         #expect(try scene.receive(403) == "deliver")
-        #expect((try Self.says(memory, "http://origin.test/a/b", as: credential) != nil) == isSaid)
+        #expect(
+            (try Self.sentAuthorization(memory, "http://origin.test/a/b", as: credential) != nil) == isSaid)
         #expect(storage.allCredentials.isEmpty, "only the program puts anything there")
     }
 

@@ -153,8 +153,8 @@ import Testing
             // Neither another session with that storage nor a task of this one without a credential is authenticated.
             let next = URLSession(configuration: session.configuration)
             for other in [next, session] {
-                let (again, _) = try await load(other, origin.url + Self.basic)
-                #expect(again == 401)
+                let (secondStatus, _) = try await load(other, origin.url + Self.basic)
+                #expect(secondStatus == 401)
             }
             next.invalidateAndCancel()
         }

@@ -94,7 +94,7 @@ import Testing
     }
 
     /// A delegate that answers challenges with `answer`, and records the proposed credentials.
-    private final class Answering: NSObject, URLSessionTaskDelegate, Sendable {
+    private final class AnsweringDelegate: NSObject, URLSessionTaskDelegate, Sendable {
         let proposals = LockedValue<[String]>([])
         private let answer: URLCredential?
 
@@ -139,7 +139,7 @@ import Testing
         arguments: Scheme.allCases, [true, false])
     func delegates(_ scheme: Scheme, isOwn: Bool) async throws {
         for spoken in Spoken.allCases {
-            let answering = Answering(Self.credential("alice"))
+            let answering = AnsweringDelegate(Self.credential("alice"))
             try await Self.withMembers(delegate: isOwn ? nil : answering, over: spoken) { stage in
                 let url = try stage.url(scheme.path(of: "alice"))
                 let own = isOwn ? answering : nil
@@ -170,7 +170,7 @@ import Testing
         arguments: Scheme.allCases, Spoken.allCases)
     func otherwise(_ scheme: Scheme, over spoken: Spoken) async throws {
         try await Self.withMembers(over: spoken) { stage in
-            let answering = Answering(Self.credential("bob"))
+            let answering = AnsweringDelegate(Self.credential("bob"))
             let own = Self.credential("alice")
             let end = await Self.load(
                 try stage.url(scheme.path(of: "bob")), as: own, asking: answering, in: stage.session)
@@ -193,7 +193,7 @@ import Testing
                 try response.add("Location", "/members/page")
                 return response
             }
-            let answering = Answering(Self.credential("bob"))
+            let answering = AnsweringDelegate(Self.credential("bob"))
             let end = await Self.load(
                 try stage.url("/members/old"), as: Self.credential("alice"), asking: answering,
                 in: stage.session)
@@ -278,7 +278,7 @@ import Testing
         arguments: Spoken.allCases)
     func away(over spoken: Spoken) async throws {
         try await Self.withMembers(over: spoken) { stage in
-            let home = try stage.url("/members/page").absoluteString
+            let membersPage = try stage.url("/members/page").absoluteString
             let other = try stage.url("/asks", host: "other.test").absoluteString
             stage.origin.route("GET", "/out") { _ throws(Refusal) in
                 var response = OriginResponse(302)
@@ -287,7 +287,7 @@ import Testing
             }
             stage.origin.route("GET", "/asks") { request throws(Refusal) in
                 var response = OriginResponse(request.field("Authorization") == nil ? 302 : 200)
-                try response.add("Location", home)
+                try response.add("Location", membersPage)
                 return response
             }
             let end = await Self.load(

@@ -60,9 +60,9 @@ struct CacheLogTests {
             let index = Self.index(Array(octets[..<count]))
             #expect(index.keysFromLeastRecent == batch.keys.map(Self.key))
             // An index that is rebuilt from its own changes is the same.
-            let again = CacheIndex(index.changes, lengths: Self.lengths)
-            #expect(again.keysFromLeastRecent == index.keysFromLeastRecent && again.cost == index.cost)
-            #expect(again.live == index.live)
+            let rebuilt = CacheIndex(index.changes, lengths: Self.lengths)
+            #expect(rebuilt.keysFromLeastRecent == index.keysFromLeastRecent && rebuilt.cost == index.cost)
+            #expect(rebuilt.live == index.live)
         }
     }
 

@@ -202,9 +202,9 @@ struct CacheRuleTests {
         let secrets = stored.filter { !$0.key.hasPrefix("Accept") && key.values[$0.key.lowercased()] != nil }
         for secret in secrets.values { #expect(!key.values.values.contains(.plain(secret))) }
         #expect(key.holdsSecrets == !secrets.isEmpty)
-        let again = VaryKey(values: key.values, audience: key.audience)
-        #expect(again == key)
-        #expect(again.matches(try Self.request(asked), conceal: conceal) == isSame)
+        let equalKey = VaryKey(values: key.values, audience: key.audience)
+        #expect(equalKey == key)
+        #expect(equalKey.matches(try Self.request(asked), conceal: conceal) == isSame)
     }
 
     @Test func cachedResponsesAreValues() throws {

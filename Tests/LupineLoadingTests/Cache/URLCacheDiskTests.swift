@@ -331,12 +331,12 @@ struct URLCacheDiskTests {
         await right.flush()
         #expect(right.currentDiskUsage == 0 && left.content(request) == "l")
         // An entry that the writer has removed is a miss for a reader that still has it in its index.
-        let late = stage.cache(memory: 0)
-        #expect(late.content(request) == "l")
+        let laterCache = stage.cache(memory: 0)
+        #expect(laterCache.content(request) == "l")
         left.removeAllCachedResponses()
         await left.flush()
-        #expect(late.content(request) == nil)
-        #expect(await late.lookUp(other) == nil)
+        #expect(laterCache.content(request) == nil)
+        #expect(await laterCache.lookUp(other) == nil)
         #expect(stage.entries.isEmpty && stage.segments.isEmpty)
     }
 

@@ -312,7 +312,7 @@ struct CookieJarTests {
     struct Conversation: CustomTestStringConvertible, Sendable {
         let testDescription: String
         /// The `Set-Cookie` values that a server sends, in order.
-        let said: [String]
+        let setCookieLines: [String]
         /// The cookies that are sent back to it; `sentElsewhere` has those for another host of the domain.
         let sent: String
         var sentElsewhere = ""
@@ -321,21 +321,24 @@ struct CookieJarTests {
     static let sid = "SID=31d4d96e407aad42"
 
     @Test(arguments: [
-        Conversation(testDescription: "a session's name", said: [sid], sent: sid),
+        Conversation(testDescription: "a session's name", setCookieLines: [sid], sent: sid),
         Conversation(
-            testDescription: "for the whole domain", said: ["\(sid); Path=/; Domain=example.com"], sent: sid,
+            testDescription: "for the whole domain", setCookieLines: ["\(sid); Path=/; Domain=example.com"],
+            sent: sid,
             sentElsewhere: sid),
         Conversation(
             testDescription: "two cookies",
-            said: ["\(sid); Path=/; Secure; HttpOnly", "lang=en-US; Path=/; Domain=example.com"],
+            setCookieLines: ["\(sid); Path=/; Secure; HttpOnly", "lang=en-US; Path=/; Domain=example.com"],
             sent: "\(sid); lang=en-US", sentElsewhere: "lang=en-US"),
         Conversation(
             testDescription: "one that outlives the session",
-            said: ["\(sid); Path=/; Secure; HttpOnly", "lang=en-US; Expires=Wed, 09 Jun 2021 10:18:14 GMT"],
+            setCookieLines: [
+                "\(sid); Path=/; Secure; HttpOnly", "lang=en-US; Expires=Wed, 09 Jun 2021 10:18:14 GMT",
+            ],
             sent: "\(sid); lang=en-US"),
         Conversation(
             testDescription: "one that is taken away",
-            said: [
+            setCookieLines: [
                 "\(sid); Path=/; Secure; HttpOnly", "lang=en-US; Expires=Wed, 09 Jun 2021 10:18:14 GMT",
                 "lang=; Expires=Sun, 06 Nov 1994 08:49:37 GMT",
             ], sent: sid),
@@ -347,7 +350,7 @@ struct CookieJarTests {
             origin: try origin(url), mainDocumentHost: nil, policy: .always, suffixList: .builtIn)
         // In 2011, when RFC 6265 was published.
         let then = Date(timeIntervalSince1970: 1_303_000_000)
-        for line in row.said {
+        for line in row.setCookieLines {
             let cookie = try #require(SetCookieSyntax.cookie(line, from: origin(url), now: then))
             jar.store(try #require(admission.admitted(cookie)), at: then)
         }

@@ -123,8 +123,8 @@ struct HTTPCookieStorageTests {
                 }
             }
             await flush(storage)
-            let again = HTTPCookieStorage(file: file)
-            for storage in [storage, again] {
+            let reopened = HTTPCookieStorage(file: file)
+            for storage in [storage, reopened] {
                 #expect(storage.cookies?.count == 9)
                 #expect(storage.cookies?.allSatisfy { $0.value == "49" || $0.name == "shared" } == true)
             }

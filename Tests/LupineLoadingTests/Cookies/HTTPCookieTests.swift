@@ -259,8 +259,8 @@ struct HTTPCookieTests {
                 + "CommentURL=http://x.example/; Port=\"1,2\"", "a=b; Discard",
         ] {
             let cookie = try #require(read(line))
-            let again = try #require(cookie.properties.flatMap { HTTPCookie(properties: $0) })
-            #expect(again == cookie && again.hash == cookie.hash, "\(line)")
+            let copy = try #require(cookie.properties.flatMap { HTTPCookie(properties: $0) })
+            #expect(copy == cookie && copy.hash == cookie.hash, "\(line)")
         }
     }
 }

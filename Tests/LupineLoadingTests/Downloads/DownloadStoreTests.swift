@@ -91,9 +91,11 @@ struct DownloadStoreTests {
         let second = DownloadStore(resuming: part, folder: folder.url)
         let rest = try response(206, ["Content-Range": "bytes 5-9/10"])
         try store("56", second, second.response(rest, isDecoded: false))
-        let again = try #require(second.stop(keepsPart: true).flatMap { ResumeData($0) })
-        #expect(again.received == 7 && again.validator == part.validator && again.fields == part.fields)
-        #expect(try Data(contentsOf: URL(fileURLWithPath: again.file)) == Data("0123456".utf8))
+        let secondResumeData = try #require(second.stop(keepsPart: true).flatMap { ResumeData($0) })
+        #expect(
+            secondResumeData.received == 7 && secondResumeData.validator == part.validator
+                && secondResumeData.fields == part.fields)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: secondResumeData.file)) == Data("0123456".utf8))
     }
 
     @Test("[U-7.13] an attempt without a response leaves the partial file unchanged") func noAnswer() throws {

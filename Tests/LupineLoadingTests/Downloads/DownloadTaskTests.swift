@@ -243,10 +243,10 @@ struct DownloadTaskTests {
             let error = try #require(task.error as? URLError)
             #expect(error.code == .cancelled)
             #expect(error.errorUserInfo[NSURLSessionDownloadTaskResumeData] == nil)
-            let late = await withCheckedContinuation { waiting in
+            let lateResumeData = await withCheckedContinuation { waiting in
                 task.cancel { waiting.resume(returning: $0) }
             }
-            #expect(late == nil, "it is over")
+            #expect(lateResumeData == nil, "it is over")
         }
     }
 

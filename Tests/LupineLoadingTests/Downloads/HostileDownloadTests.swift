@@ -170,8 +170,10 @@ struct HostileDownloadTests {
         session.invalidateAndCancel()
         await origin.shutdown()
         if case .failed(let words) = answer.end {
-            let said = error.map { "\($0.code) \($0.errorUserInfo)" } ?? "no error"
-            #expect(error?.code == .badServerResponse && words.allSatisfy { said.contains($0) }, "\(said)")
+            let errorText = error.map { "\($0.code) \($0.errorUserInfo)" } ?? "no error"
+            #expect(
+                error?.code == .badServerResponse && words.allSatisfy { errorText.contains($0) },
+                "\(errorText)")
             #expect(
                 error?.errorUserInfo[NSURLSessionDownloadTaskResumeData] == nil, "it cannot be gone on with")
         } else {

@@ -219,10 +219,10 @@ import Testing
         configuration.lupine.transferObservers = [observer]
         try await withStage(configuration: configuration, over: spoken) { stage in
             try await expectAnswer(of: stage)
-            let heard = await withCheckedContinuation { heard in
-                stage.session.whenObserversHaveHeard { heard.resume(returning: names.value) }
+            let observedNames = await withCheckedContinuation { observedNames in
+                stage.session.whenObserversHaveHeard { observedNames.resume(returning: names.value) }
             }
-            let steps = heard.filter { $0 != "notice" }
+            let steps = observedNames.filter { $0 != "notice" }
             #expect(steps.prefix(4) == ["start", "dial", "lease", "head"])
         }
         let called = LockedValue(false)

@@ -279,7 +279,7 @@ struct ProtocolLoadTests {
     @Test("[U-17.7] each call of a protocol restarts the idle time-out")
     func signsOfLife() async throws {
         let clock = StillClock()
-        let said = Gate()
+        let isReported = Gate()
         let mayContinue = Gate()
         let (host, scenario) = ScriptedProtocol.register { loader in
             loader.respond()
@@ -287,7 +287,7 @@ struct ProtocolLoadTests {
             Task {
                 await mayContinue.wait()
                 loader.value.load("x")
-                said.open()
+                isReported.open()
             }
         }
         let witness = HopWitness()
@@ -295,7 +295,7 @@ struct ProtocolLoadTests {
         await scenario.started.wait()
         clock.advance(.seconds(8))
         mayContinue.open()
-        await said.wait()
+        await isReported.wait()
         clock.advance(.seconds(8))
         #expect(witness.log.value.ends == 0)
         clock.advance(.seconds(3))

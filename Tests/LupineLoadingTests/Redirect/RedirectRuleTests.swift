@@ -245,8 +245,8 @@ struct RedirectRuleTests {
         let request = try Self.request("GET", "http://h/a", Self.fields)
         let fields = try Self.proposal(request, to: "http://g/", options).request.headerList
         #expect(fields["X-Kept"] == nil && fields["Accept"] == nil && fields["X-Api-Key"] != nil)
-        let home = try Self.proposal(request, to: "/b", options).request.headerList
-        #expect(home["X-Kept"] != nil && home["Accept"] != nil)
+        let sameOrigin = try Self.proposal(request, to: "/b", options).request.headerList
+        #expect(sameOrigin["X-Kept"] != nil && sameOrigin["Accept"] != nil)
     }
 
     @Test("[U-10.5] the configuration refuses redirects from https to http", arguments: [true, false])

@@ -217,8 +217,8 @@ struct URLRequestTests {
         let reference = try #require((copy as NSURLRequest).mutableCopy() as? NSMutableURLRequest)
         #expect(reference.protocolProperty(forKey: "k") as? String == "seen")
         reference.setProtocolProperty(7, forKey: "n")
-        let back = try #require(reference.copy() as? NSURLRequest) as URLRequest
-        #expect(back.protocolProperty(forKey: "n") as? Int == 7)
+        let bridgedCopy = try #require(reference.copy() as? NSURLRequest) as URLRequest
+        #expect(bridgedCopy.protocolProperty(forKey: "n") as? Int == 7)
         #expect(request.protocolProperty(forKey: "n") == nil)
         reference.setProtocolProperty(nil, forKey: "k")
         #expect(reference.protocolProperty(forKey: "k") == nil)

@@ -182,9 +182,9 @@ struct URLResponseTests {
         let http = try loaded(
             "Content-Type: text/plain; charset=utf-8\r\nA: 1\r\na: 2\r\nContent-Length: 3\r\n")
         let data = try NSKeyedArchiver.archivedData(withRootObject: http, requiringSecureCoding: true)
-        let back = try #require(
+        let unarchived = try #require(
             try NSKeyedUnarchiver.unarchivedObject(ofClass: HTTPURLResponse.self, from: data))
-        #expect(back == http && back.hash == http.hash)
+        #expect(unarchived == http && unarchived.hash == http.hash)
         let plain = URLResponse(
             url: url, mimeType: "a/b", expectedContentLength: 4, textEncodingName: "x")
         let plainData = try NSKeyedArchiver.archivedData(withRootObject: plain, requiringSecureCoding: true)

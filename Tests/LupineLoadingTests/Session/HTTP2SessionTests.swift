@@ -164,22 +164,22 @@ struct HTTP2SessionTests {
         try await withSession(versions) { session, origin, host in
             let name = try FieldName("Priority")
             origin.route("GET", "/said") { request throws(Refusal) in
-                let said = request.head.fields.values(of: name).joined(separator: " and ")
-                return OriginResponse(body: .bytes(Array(said.utf8)))
+                let sentFields = request.head.fields.values(of: name).joined(separator: " and ")
+                return OriginResponse(body: .bytes(Array(sentFields.utf8)))
             }
             let url = try #require(URL(string: "https://\(host)/said"))
-            for (priority, said) in [
+            for (priority, sentFields) in [
                 (URLSessionTask.highPriority, "u=1"), (URLSessionTask.lowPriority, "u=5"),
                 (URLSessionTask.defaultPriority, ""),
             ] {
-                let heard = await withCheckedContinuation { continuation in
+                let received = await withCheckedContinuation { continuation in
                     let task = session.dataTask(with: url) { data, _, _ in
                         continuation.resume(returning: data.map { String(decoding: $0, as: UTF8.self) })
                     }
                     task.priority = priority
                     task.resume()
                 }
-                #expect(heard == (versions == .http2 ? said : ""))
+                #expect(received == (versions == .http2 ? sentFields : ""))
             }
         }
     }
@@ -193,7 +193,7 @@ struct HTTP2SessionTests {
         ] as [(URLRequest.NetworkServiceType, URLRequest.NetworkServiceType, Float, String)])
     func serviceType(
         _ ofRequest: URLRequest.NetworkServiceType, _ ofSession: URLRequest.NetworkServiceType,
-        _ priority: Float, _ said: String
+        _ priority: Float, _ sentFields: String
     ) async throws {
         try await withSession(.http2, serviceType: ofSession) { session, origin, host in
             let name = try FieldName("Priority")
@@ -202,7 +202,7 @@ struct HTTP2SessionTests {
             }
             var request = URLRequest(url: try #require(URL(string: "https://\(host)/said")))
             request.networkServiceType = ofRequest
-            let heard = await withCheckedContinuation { continuation in
+            let received = await withCheckedContinuation { continuation in
                 let task = session.dataTask(with: request) { data, _, _ in
                     continuation.resume(returning: data.map { String(decoding: $0, as: UTF8.self) })
                 }
@@ -210,7 +210,7 @@ struct HTTP2SessionTests {
                 if priority != URLSessionTask.defaultPriority { task.priority = priority }
                 task.resume()
             }
-            #expect(heard == said)
+            #expect(received == sentFields)
         }
     }
 

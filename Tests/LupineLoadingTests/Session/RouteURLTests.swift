@@ -56,11 +56,11 @@ struct RouteURLTests {
         #expect(server.host == row.host && server.port == row.port && server.scheme == row.scheme)
         #expect(server.hostField == row.field)
         // A server that is known already is reused, and only the target is parsed again.
-        let again = try RouteURL(url, isWebSocket: row.isWebSocket) {
+        let reparsed = try RouteURL(url, isWebSocket: row.isWebSocket) {
             server.hasSpelling($0) ? server : nil
         }
-        #expect(again.target == row.target)
-        #expect((again.server === server) == !row.url.contains("user"))
+        #expect(reparsed.target == row.target)
+        #expect((reparsed.server === server) == !row.url.contains("user"))
     }
 
     @Test("a known server is used for URLs of the same spelling only")

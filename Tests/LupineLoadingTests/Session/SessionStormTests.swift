@@ -111,7 +111,7 @@ struct SessionStormTests {
             #expect(ends[task.taskIdentifier] == (calls == nil ? ["metrics", "complete"] : ["metrics"]))
             #expect(calls ?? 1 == 1)
         }
-        #expect(delegate.early.value.isEmpty, "called after its end")
+        #expect(delegate.callsAfterEnd.value.isEmpty, "called after its end")
         await origin.shutdown()
     }
 }
@@ -119,12 +119,12 @@ struct SessionStormTests {
 /// A delegate that records how each task ends, and the calls after that.
 private final class StormDelegate: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate {
     let ends = LockedValue<[Int: [String]]>([:])
-    let early = LockedValue<[String]>([])
+    let callsAfterEnd = LockedValue<[String]>([])
     let invalid = StormGate()
 
     private func calls(_ task: URLSessionTask, _ summary: String) {
-        ends.update { [early] ends in
-            if ends[task.taskIdentifier]?.isEmpty == false { early.update { $0.append(summary) } }
+        ends.update { [callsAfterEnd] ends in
+            if ends[task.taskIdentifier]?.isEmpty == false { callsAfterEnd.update { $0.append(summary) } }
         }
     }
 
@@ -163,7 +163,7 @@ private final class StormGate: Sendable {
 
     func open() {
         state.update { state in
-            for one in state.waiting { one.resume() }
+            for waiter in state.waiting { waiter.resume() }
             state = (true, [])
         }
     }

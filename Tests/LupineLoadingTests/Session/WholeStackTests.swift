@@ -41,8 +41,8 @@ struct WholeStackTests {
             #expect(data.count == 1000)
             #expect((response as? HTTPURLResponse)?.statusCode == 200)
             #expect(response.expectedContentLength == 1000)
-            let (again, _) = try await session.data(from: url(origin, "/bytes/1000?seed=1"))
-            #expect(again == data)
+            let (second, _) = try await session.data(from: url(origin, "/bytes/1000?seed=1"))
+            #expect(second == data)
             #expect(
                 origin.counts.connectionsAccepted == 1, "the second request goes on the first connection")
         }

@@ -101,10 +101,12 @@ struct DriverCacheTests {
         #expect(fetched == [.networkLoad, .localCache])
         #expect(context.settings.cookieStorage?.cookies?.map(\.name) == ["c"])
         // The response is fresh again: the next request needs no network.
-        let again = HopScript([.status(500)])
-        let next = await DriverLoad(try DriverLoad.request(), again, context: Self.context(again, cache))
-            .run()
-        #expect(again.hops.isEmpty && next.data == Data("stored".utf8))
+        let secondScript = HopScript([.status(500)])
+        let next = await DriverLoad(
+            try DriverLoad.request(), secondScript, context: Self.context(secondScript, cache)
+        )
+        .run()
+        #expect(secondScript.hops.isEmpty && next.data == Data("stored".utf8))
         #expect(next.metrics?.transactionMetrics.map(\.resourceFetchType) == [.localCache])
     }
 

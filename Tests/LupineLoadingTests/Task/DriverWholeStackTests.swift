@@ -124,9 +124,9 @@ struct DriverWholeStackTests {
             #expect(origin.counts.requests == 1)
 
             let (tagged, _) = try await session.data(from: url(origin, "/etag/v1"))
-            let (again, revalidated) = try await session.data(from: url(origin, "/etag/v1"))
+            let (secondData, revalidated) = try await session.data(from: url(origin, "/etag/v1"))
             #expect(origin.counts.requests == 3)
-            #expect(tagged == again && (revalidated as? HTTPURLResponse)?.statusCode == 200)
+            #expect(tagged == secondData && (revalidated as? HTTPURLResponse)?.statusCode == 200)
         }
     }
 }

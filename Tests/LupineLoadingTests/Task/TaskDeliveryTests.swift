@@ -9,7 +9,7 @@ struct TaskDeliveryTests {
     private func silent() -> any TaskQuestion { ClosureQuestion(ask: { _, _ in }, abandon: {}) }
 
     /// A delivery in a class, so that expectations can contain mutating calls.
-    private final class Held {
+    private final class Delivery {
         private var delivery = TaskDelivery()
 
         func add(_ step: TaskDelivery.Step) -> Bool { delivery.add(step) }
@@ -44,7 +44,7 @@ struct TaskDeliveryTests {
 
     @Test("one turn is requested for any number of additions, and runs all in order")
     func oneTurn() {
-        let delivery = Held()
+        let delivery = Delivery()
         #expect(delivery.add(.call { _ in }))
         #expect(!delivery.add(Data(count: 3)).needsTurn)
         #expect(!delivery.add(Data(count: 4)).needsTurn)
@@ -57,7 +57,7 @@ struct TaskDeliveryTests {
 
     @Test("a task can be ended directly only if no call waits, is open or is about to run")
     func directEnd() {
-        let delivery = Held()
+        let delivery = Delivery()
         #expect(delivery.add(.call { _ in }))
         #expect(!delivery.endDirectly())
         #expect(delivery.drain() == ["call"])
@@ -71,14 +71,14 @@ struct TaskDeliveryTests {
         #expect(!delivery.end() && !delivery.add(.call { _ in }) && delivery.drain() == [])
         #expect(delivery.add(.certain {}))
         #expect(delivery.drain() == ["certain"])
-        let over = Held()
+        let over = Delivery()
         #expect(over.end() && !over.endDirectly())
     }
 
     @Test(
         "[T-7] at most 64 pieces wait separately: later ones are joined, up to 64 KiB each, and none is lost")
     func joinedPieces() {
-        let delivery = Held()
+        let delivery = Delivery()
         for _ in 0..<1_000 { _ = delivery.add(Data(count: 1)) }
         let waiting = delivery.drain()
         #expect(waiting == Array(repeating: "data 1", count: 63) + ["data 937"])
@@ -108,7 +108,7 @@ struct TaskDeliveryTests {
 
     @Test("[U-5.5] an open question holds back the calls behind it")
     func questionHoldsBack() {
-        let delivery = Held()
+        let delivery = Delivery()
         let question = silent()
         let (isIn, needsTurn) = delivery.ask(question)
         #expect(isIn && needsTurn)
@@ -124,7 +124,7 @@ struct TaskDeliveryTests {
 
     @Test("[U-5.3] a cancellation keeps the undroppable calls, and the end")
     func cancellation() {
-        let delivery = Held()
+        let delivery = Delivery()
         let open = silent()
         let later = silent()
         _ = delivery.ask(open)
@@ -144,7 +144,7 @@ struct TaskDeliveryTests {
 
     @Test("[U-5.5] more than 256 KiB waiting pause the load, which continues when little is left")
     func marks() {
-        let delivery = Held()
+        let delivery = Delivery()
         let piece = 64 * 1024
         for _ in 0..<4 { #expect(!delivery.add(Data(count: piece)).pauses) }
         #expect(delivery.add(Data(count: 1)).pauses)
@@ -160,7 +160,7 @@ struct TaskDeliveryTests {
         "held content and the calls behind it wait, earlier calls are made, and the load stops at the limit"
     )
     func heldContent() {
-        let delivery = Held()
+        let delivery = Delivery()
         #expect(!delivery.holdContent(true))
         #expect(delivery.add(.call { _ in }))
         #expect(!delivery.add(Data(count: TaskDelivery.highWater)).pauses)
@@ -179,7 +179,7 @@ struct TaskDeliveryTests {
 
     @Test("holding content during a turn ends the turn before the next piece")
     func heldInTurn() {
-        let delivery = Held()
+        let delivery = Delivery()
         _ = delivery.add(Data(count: 1))
         _ = delivery.add(Data(count: 2))
         guard case .data = delivery.take() else {
@@ -194,7 +194,7 @@ struct TaskDeliveryTests {
 
     @Test("[U-5.3] a cancellation drops held content, and ends the task")
     func heldAndCancelled() {
-        let delivery = Held()
+        let delivery = Delivery()
         _ = delivery.holdContent(true)
         _ = delivery.add(Data(count: 1))
         _ = delivery.add(.certain {})
@@ -205,7 +205,7 @@ struct TaskDeliveryTests {
 
     @Test("[U-5.10] a forced end abandons an open question, and drops nothing if none is open")
     func force() {
-        let delivery = Held()
+        let delivery = Delivery()
         _ = delivery.add(Data(count: 5))
         #expect(delivery.breakQuestion().abandoned.isEmpty)
         #expect(delivery.drain() == ["data 5"])
@@ -219,7 +219,7 @@ struct TaskDeliveryTests {
 
     @Test("calls that the sink adds at the end come before the metrics, an inserted call before all others")
     func lastWords() {
-        let delivery = Held()
+        let delivery = Delivery()
         _ = delivery.add(Data(count: 1))
         _ = delivery.add(Data(count: 2))
         guard case .data = delivery.take() else {

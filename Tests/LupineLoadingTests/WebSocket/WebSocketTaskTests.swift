@@ -397,12 +397,12 @@ struct WebSocketTaskTests {
         let delegate = SocketDelegate(
             URLCredential(user: "Mufasa", password: "Circle of Life", persistence: .forSession))
         try await withSession(spoken, delegate) { session, origin in
-            let said = LockedValue<[String]>([])
+            let sentCredentials = LockedValue<[String]>([])
             origin.route(
                 "GET", "/members",
                 .chosen { request throws(Refusal) in
                     let credentials = request.field("Authorization")
-                    said.update { $0.append(credentials ?? "-") }
+                    sentCredentials.update { $0.append(credentials ?? "-") }
                     guard credentials == nil || login == .refused else { return try request.greeting() }
                     var response = OriginResponse(401)
                     try response.add("WWW-Authenticate", login.challenge)
@@ -423,8 +423,8 @@ struct WebSocketTaskTests {
                 await delegate.log.wait(for: "open -")
                 #expect(delegate.log.entries == ["challenge 0", "open -"])
             }
-            #expect(said.value.count == 2 && said.value.first == "-")
-            let sent = said.value.last ?? ""
+            #expect(sentCredentials.value.count == 2 && sentCredentials.value.first == "-")
+            let sent = sentCredentials.value.last ?? ""
             if login == .digest {
                 let parts = ["username=\"Mufasa\"", "uri=\"/members\"", "nonce=\"n0nce\"", "nc=00000001"]
                 #expect(sent.hasPrefix("Digest ") && parts.allSatisfy { sent.contains($0) }, "\(sent)")
