@@ -219,8 +219,8 @@ import Testing
         configuration.lupine.transferObservers = [observer]
         try await withStage(configuration: configuration, over: spoken) { stage in
             try await expectAnswer(of: stage)
-            let observedNames = await withCheckedContinuation { observedNames in
-                stage.session.whenObserversHaveHeard { observedNames.resume(returning: names.value) }
+            let observedNames = await withCheckedContinuation { continuation in
+                stage.session.whenObserversHaveHeard { continuation.resume(returning: names.value) }
             }
             let steps = observedNames.filter { $0 != "notice" }
             #expect(steps.prefix(4) == ["start", "dial", "lease", "head"])
