@@ -183,8 +183,8 @@ import Testing
         ] {
             try await withFlow(over: spoken) { flow, origin in
                 origin.route("GET", "/named") { request throws(Refusal) in
-                    let given = request.field("authorization") ?? ""
-                    if given.contains(expected) { return OriginResponse(204) }
+                    let receivedField = request.field("authorization") ?? ""
+                    if receivedField.contains(expected) { return OriginResponse(204) }
                     var refusal = OriginResponse(401)
                     try refusal.add(
                         "WWW-Authenticate",
@@ -203,8 +203,8 @@ import Testing
     func proxied() async throws {
         try await withFlow(isProxied: true) { flow, origin in
             origin.route("GET", "/behind") { request throws(Refusal) in
-                let given = request.field("proxy-authorization") ?? ""
-                guard given.contains("uri=\"http://far.test/behind?x\"") else {
+                let receivedField = request.field("proxy-authorization") ?? ""
+                guard receivedField.contains("uri=\"http://far.test/behind?x\"") else {
                     var refusal = OriginResponse(407)
                     try refusal.add("Proxy-Authenticate", "Digest realm=\"p\", nonce=\"n\", qop=auth")
                     return refusal

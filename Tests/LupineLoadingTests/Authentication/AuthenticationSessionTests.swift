@@ -172,8 +172,8 @@ import Testing
             ]
         } _: { session, origin in
             origin.route("GET", "/behind") { request throws(Refusal) in
-                let given = request.field("proxy-authorization") ?? ""
-                guard given.contains("uri=\"http://far.test/behind\"") else {
+                let receivedField = request.field("proxy-authorization") ?? ""
+                guard receivedField.contains("uri=\"http://far.test/behind\"") else {
                     var refusal = OriginResponse(407)
                     try refusal.add("Proxy-Authenticate", "Digest realm=\"p\", nonce=\"n\", qop=auth")
                     return refusal

@@ -276,7 +276,7 @@ import Testing
     @Test(
         "[U-10.5, U-11.4] a task's own credential is for its server, also after a redirect back to it",
         arguments: Spoken.allCases)
-    func away(over spoken: Spoken) async throws {
+    func redirectedElsewhere(over spoken: Spoken) async throws {
         try await Self.withMembers(over: spoken) { stage in
             let membersPage = try stage.url("/members/page").absoluteString
             let other = try stage.url("/asks", host: "other.test").absoluteString

@@ -185,17 +185,18 @@ import Testing
             data: Data("a".utf8))
         let alice = try CacheStage.request("http://h/a", ["Cookie": "id=alice"])
         let bob = try CacheStage.request("http://h/a", ["Cookie": "id=bob"])
-        let nobody = try CacheStage.request("http://h/a")
+        let unidentified = try CacheStage.request("http://h/a")
         let stored = CacheEntry(response: response, for: alice, requestTime: Date(), responseTime: Date())
         let loaded = CacheEntry(
             response: response, for: alice, requestTime: Date(), responseTime: Date(), provenance: .plain,
             identifying: .usual, writtenInfo: nil)
         for entry in [stored, loaded] {
             #expect(entry.answers(alice, of: .standard))
-            #expect(!entry.answers(bob, of: .standard) && !entry.answers(nobody, of: .standard))
+            #expect(!entry.answers(bob, of: .standard) && !entry.answers(unidentified, of: .standard))
         }
-        let common = CacheEntry(response: response, for: nobody, requestTime: Date(), responseTime: Date())
-        #expect(common.answers(alice, of: .standard) && common.answers(nobody, of: .standard))
+        let common = CacheEntry(
+            response: response, for: unidentified, requestTime: Date(), responseTime: Date())
+        #expect(common.answers(alice, of: .standard) && common.answers(unidentified, of: .standard))
     }
 
     static let naming: [(fields: [(String, String)], asked: [String: String], isKept: Bool)] = [
@@ -330,7 +331,7 @@ import Testing
 
     @Test("[U-12.5] the fields that distinguish users")
     func users() throws {
-        let mine = IdentifyingFields(["X-User"])
+        let ownFields = IdentifyingFields(["X-User"])
         let rows:
             [(
                 summary: String, stored: [String: String], asked: [String: String], isPublic: Bool,
@@ -356,10 +357,10 @@ import Testing
             let entry = CacheEntry(
                 response: try CacheStage.loaded("x", lines),
                 for: try CacheStage.request("http://h/a", row.stored),
-                requestTime: Date(), responseTime: Date(), provenance: .plain, identifying: mine,
+                requestTime: Date(), responseTime: Date(), provenance: .plain, identifying: ownFields,
                 writtenInfo: nil)
             let asked = try CacheStage.request("http://h/a", row.asked)
-            let reader = CacheRequester(policy: .standard(roots: "system"), identifyingFields: mine)
+            let reader = CacheRequester(policy: .standard(roots: "system"), identifyingFields: ownFields)
             #expect(entry.answers(asked, of: reader) == row.isSame, "\(row.summary)")
             // A reader with other identifying fields cannot tell whose entry it is.
             #expect(entry.answers(asked, of: .standard) == (row.isPublic && row.isSame), "\(row.summary)")
@@ -369,7 +370,7 @@ import Testing
             let entry = CacheEntry(
                 response: try CacheStage.loaded("x", [("Cache-Control", control)]),
                 for: try CacheStage.request(),
-                requestTime: Date(), responseTime: Date(), provenance: .plain, identifying: mine,
+                requestTime: Date(), responseTime: Date(), provenance: .plain, identifying: ownFields,
                 writtenInfo: nil)
             #expect((entry.vary.audience == nil) == (control == "PUBLIC"), "\(control)")
         }
@@ -380,13 +381,13 @@ import Testing
     )
     func namedUsers() throws {
         let (alice, bob, plain) = ("http://alice:a@h/a", "http://bob:b@h/a", "http://h/a")
-        let says = ["Authorization": "alice"]
+        let aliceField = ["Authorization": "alice"]
         let rows: [(stored: String, [String: String], asked: String, [String: String], isSame: Bool)] = [
             (alice, [:], alice, [:], true), (alice, [:], bob, [:], false), (alice, [:], plain, [:], false),
             (alice, [:], "http://alice:other@h/a", [:], false), (plain, [:], alice, [:], false),
-            (alice, says, alice, says, true), (alice, says, plain, says, true),
-            (alice, says, alice, [:], false),
-            (alice, [:], plain, says, false), (plain, [:], plain, [:], true),
+            (alice, aliceField, alice, aliceField, true), (alice, aliceField, plain, aliceField, true),
+            (alice, aliceField, alice, [:], false),
+            (alice, [:], plain, aliceField, false), (plain, [:], plain, [:], true),
         ]
         for (stored, fields, asked, other, isSame) in rows {
             let entry = CacheEntry(

@@ -50,8 +50,8 @@ struct RecencyListTests {
             case 5: #expect(list.remove(key) == model.remove(key))
             default:
                 let first = model.items.isEmpty ? nil : model.items.removeFirst()
-                let gone = list.removeLeastRecent()
-                #expect(gone?.key == first?.key && gone?.value == first?.value)
+                let removed = list.removeLeastRecent()
+                #expect(removed?.key == first?.key && removed?.value == first?.value)
             }
             #expect(list.keysFromLeastRecent == model.items.map(\.key))
             #expect(list.cost == model.items.reduce(0) { $0 + $1.cost } && list.count == model.items.count)

@@ -300,8 +300,8 @@ struct HostileCookieTests {
         for (after, isStored) in [(4.0, false), (6.0, true)] {
             var jar = CookieJar()
             jar.store(secure, at: now)
-            let taken = jar.store(plain, isSecure: false, at: now.addingTimeInterval(after))
-            #expect(taken == isStored)
+            let admitted = jar.store(plain, isSecure: false, at: now.addingTimeInterval(after))
+            #expect(admitted == isStored)
         }
     }
 }

@@ -70,8 +70,8 @@ struct DownloadStoreTests {
 
         let second = DownloadStore(resuming: part, folder: folder.url)
         #expect(second.requestToSend.value(forHTTPHeaderField: "Range") == "bytes=5-" && !second.mayDecode)
-        let rest = try response(206, ["Content-Range": "bytes 5-9/10", "Content-Length": "5"])
-        let plan = second.response(rest, isDecoded: false)
+        let partialResponse = try response(206, ["Content-Range": "bytes 5-9/10", "Content-Length": "5"])
+        let plan = second.response(partialResponse, isDecoded: false)
         guard case .store(_, (5, 10)?) = plan else {
             Issue.record("\(plan)")
             return
@@ -89,8 +89,8 @@ struct DownloadStoreTests {
         try store("01234", first, first.response(try response(200, Self.resumable), isDecoded: false))
         let part = try #require(first.stop(keepsPart: true).flatMap { ResumeData($0) })
         let second = DownloadStore(resuming: part, folder: folder.url)
-        let rest = try response(206, ["Content-Range": "bytes 5-9/10"])
-        try store("56", second, second.response(rest, isDecoded: false))
+        let partialResponse = try response(206, ["Content-Range": "bytes 5-9/10"])
+        try store("56", second, second.response(partialResponse, isDecoded: false))
         let secondResumeData = try #require(second.stop(keepsPart: true).flatMap { ResumeData($0) })
         #expect(
             secondResumeData.received == 7 && secondResumeData.validator == part.validator
@@ -114,8 +114,8 @@ struct DownloadStoreTests {
             url: try #require(request.url), fields: [], validator: .entityTag("\"v1\""), received: 5,
             file: path)
         let sink = DownloadStore(resuming: part, folder: folder.url)
-        let rest = try response(206, ["Content-Range": "bytes 5-9/10"])
-        try store("56789", sink, sink.response(rest, isDecoded: false))
+        let partialResponse = try response(206, ["Content-Range": "bytes 5-9/10"])
+        try store("56789", sink, sink.response(partialResponse, isDecoded: false))
         #expect(try Data(contentsOf: try sink.finish().get().url) == Data("0123456789".utf8))
     }
 

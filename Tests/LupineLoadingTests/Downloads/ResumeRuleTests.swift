@@ -96,7 +96,7 @@ struct ResumeRuleTests {
         let name: String
         var method = "GET"
         var url = "https://files.example/a"
-        var asks: [String: String] = [:]
+        var requestFields: [String: String] = [:]
         var status = 200
         var fields = ["Accept-Ranges": "bytes", "ETag": "\"v1\""]
         var isDecoded = false
@@ -149,13 +149,13 @@ struct ResumeRuleTests {
             name: "[U-7.12] not to be stored",
             fields: ["Accept-Ranges": "bytes", "ETag": "\"v1\"", "Cache-Control": "private, no-store"]),
         Case(name: "[U-7.12] not HTTP", url: "file:///tmp/a"),
-        Case(name: "the program asked for a part itself", asks: ["Range": "bytes=5-"], status: 206),
+        Case(name: "the program asked for a part itself", requestFields: ["Range": "bytes=5-"], status: 206),
     ]
 
     @Test(arguments: cases) func aPartialFileIsKeptOnlyIfItCanBeResumed(_ row: Case) throws {
         var request = URLRequest(url: try #require(URL(string: row.url)))
         request.httpMethod = row.method
-        request.allHTTPHeaderFields = row.asks
+        request.allHTTPHeaderFields = row.requestFields
         let response = try response(row.status, row.fields)
         let validator = ResumeRule.validator(of: response, to: request, isDecoded: row.isDecoded)
         #expect(validator == row.validator)

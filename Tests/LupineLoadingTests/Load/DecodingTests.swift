@@ -112,8 +112,9 @@ import Testing
                 #expect(log.metrics?.bodyBytesAfterDecoding == Int64(row.body.count))
                 #expect(log.metrics?.exchanges.last?.responseContentBytes == Int64(sent.count))
             }
-            let asks = stage.wire().contains("Accept-Encoding: \(DefaultFields.acceptEncoding)")
-            #expect(asks == (row.mayDecode && row.configured && row.fields.isEmpty))
+            let sendsAcceptEncoding = stage.wire().contains(
+                "Accept-Encoding: \(DefaultFields.acceptEncoding)")
+            #expect(sendsAcceptEncoding == (row.mayDecode && row.configured && row.fields.isEmpty))
         }
     }
 

@@ -263,7 +263,7 @@ import Testing
 
 /// A stream that fails after some bytes.
 private final class FailingStream: InputStream {
-    private var left = 3
+    private var remaining = 3
 
     init() { super.init(data: Data()) }
 
@@ -273,8 +273,8 @@ private final class FailingStream: InputStream {
     override func open() {}
     override func close() {}
     override func read(_ buffer: UnsafeMutablePointer<UInt8>, maxLength length: Int) -> Int {
-        guard left > 0 else { return -1 }
-        left -= 1
+        guard remaining > 0 else { return -1 }
+        remaining -= 1
         unsafe buffer.pointee = 0x61
         return 1
     }

@@ -158,12 +158,13 @@ struct TaskMetricsTests {
     @Test("[U-19.3] metrics do not change")
     func metricsDoNotChange() throws {
         let metrics = metrics([hop([exchange()])])
-        let made = try #require(metrics.transactionMetrics.first)
-        var request = made.request
+        let firstTransaction = try #require(metrics.transactionMetrics.first)
+        var request = firstTransaction.request
         request.setValue("1", forHTTPHeaderField: "X-Later")
-        #expect(metrics.transactionMetrics.count == 1 && metrics.transactionMetrics.first === made)
-        #expect(made.request.allHTTPHeaderFields == nil)
-        #expect(metrics.lasting(until: Self.completed + 1).transactionMetrics.first === made)
+        #expect(
+            metrics.transactionMetrics.count == 1 && metrics.transactionMetrics.first === firstTransaction)
+        #expect(firstTransaction.request.allHTTPHeaderFields == nil)
+        #expect(metrics.lasting(until: Self.completed + 1).transactionMetrics.first === firstTransaction)
     }
 
     @Test("[U-19.2] a task that never began has no transactions")

@@ -169,10 +169,10 @@ import Testing
             configuration.httpAdditionalHeaders = ["X-Session": "one"]
         }
         try await observing(configure: configure) { stage, observer in
-            let came = LockedValue<[[UInt8]]>([])
+            let received = LockedValue<[[UInt8]]>([])
             for method in ["GET", "POST"] {
                 stage.origin.route(method, "/x") { request throws(Refusal) in
-                    came.update { $0.append(Self.octets(request.head)) }
+                    received.update { $0.append(Self.octets(request.head)) }
                     return try OriginResponse(200, "text/plain", [])
                 }
             }
@@ -185,10 +185,10 @@ import Testing
                 let status = await stage.load(request).status
                 #expect(status == 200)
                 let head = try stage.session.requestHead(for: request)
-                #expect(Array(head) == came.value.last, "\(String(decoding: head, as: UTF8.self))")
+                #expect(Array(head) == received.value.last, "\(String(decoding: head, as: UTF8.self))")
             }
             await observer.ends(2)
-            #expect(observer.leases.map(\.requestHead) == came.value)
+            #expect(observer.leases.map(\.requestHead) == received.value)
             #expect(observer.heads.map(\.reason) == ["OK", "OK"])
         }
     }

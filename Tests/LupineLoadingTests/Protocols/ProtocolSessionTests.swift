@@ -250,7 +250,7 @@ struct ProtocolSessionTests {
         "[U-7.1] GET with a body fails in the network only: protocols get it unchanged, and caches answer it"
     )
     func bodyWithGET() async throws {
-        func asked(_ body: @escaping @Sendable (inout URLRequest) -> Void) async throws -> String {
+        func loadedText(_ body: @escaping @Sendable (inout URLRequest) -> Void) async throws -> String {
             let (host, _) = ScriptedProtocol.register { loader in
                 let stream = loader.request.httpBodyStream.map { _ in "a stream" }
                 loader.respond(200)
@@ -267,8 +267,9 @@ struct ProtocolSessionTests {
                 String(decoding: try await session.data(for: sent).0, as: UTF8.self)
             }
         }
-        #expect(try await asked { $0.httpBody = Data("x".utf8) } == "GET x")
-        #expect(try await asked { $0.httpBodyStream = InputStream(data: Data("x".utf8)) } == "GET a stream")
+        #expect(try await loadedText { $0.httpBody = Data("x".utf8) } == "GET x")
+        #expect(
+            try await loadedText { $0.httpBodyStream = InputStream(data: Data("x".utf8)) } == "GET a stream")
         try await Self.withSession(nil) { session in
             var request = try Self.request("http", "stored.test")
             request.httpBody = Data("x".utf8)
@@ -346,10 +347,10 @@ struct ProtocolSessionTests {
             try await Self.withSession(nil) { session in
                 let (data, response) = try await session.data(from: file)
                 #expect(data == Data("{}".utf8) && response.mimeType == "application/json")
-                let held = try #require(URL(string: "data:;base64,SGVsbG8="))
-                let (hello, plain) = try await session.data(from: held)
+                let dataURL = try #require(URL(string: "data:;base64,SGVsbG8="))
+                let (hello, plain) = try await session.data(from: dataURL)
                 #expect(hello == Data("Hello".utf8) && plain.textEncodingName == "US-ASCII")
-                for url in [file, held] {
+                for url in [file, dataURL] {
                     let error = await #expect(throws: URLError.self) {
                         _ = try await session.upload(for: URLRequest(url: url), from: Data("x".utf8))
                     }

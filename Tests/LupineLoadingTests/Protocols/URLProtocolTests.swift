@@ -19,18 +19,18 @@ struct URLProtocolTests {
         "[U-17.1] the latest registration is tried first, duplicates are ignored, configurations copy the list"
     )
     func registration() {
-        let ours = { (classes: [AnyClass]?) in
+        let registeredClasses = { (classes: [AnyClass]?) in
             (classes ?? []).filter { $0 == First.self || $0 == Second.self }.map { "\($0)" }
         }
         #expect(!URLProtocol.registerClass(NoProtocol.self))
         #expect(URLProtocol.registerClass(First.self) && URLProtocol.registerClass(Second.self))
         #expect(URLProtocol.registerClass(First.self))
-        #expect(ours(ProtocolRegistry.classes) == ["Second", "First"])
-        #expect(ours(URLSessionConfiguration.default.protocolClasses) == ["Second", "First"])
+        #expect(registeredClasses(ProtocolRegistry.classes) == ["Second", "First"])
+        #expect(registeredClasses(URLSessionConfiguration.default.protocolClasses) == ["Second", "First"])
         URLProtocol.unregisterClass(Second.self)
-        #expect(ours(ProtocolRegistry.classes) == ["First"])
+        #expect(registeredClasses(ProtocolRegistry.classes) == ["First"])
         URLProtocol.unregisterClass(First.self)
-        #expect(ours(URLSessionConfiguration.ephemeral.protocolClasses).isEmpty)
+        #expect(registeredClasses(URLSessionConfiguration.ephemeral.protocolClasses).isEmpty)
     }
 
     @Test func propertiesAreCopiedWithARequest() throws {

@@ -14,7 +14,7 @@ struct URLResponseTests {
 
     init() throws { url = try #require(URL(string: "http://example.org/dir/name.txt?q=secret")) }
 
-    func made(_ fields: [String: String]?, status: Int = 200) throws -> HTTPURLResponse {
+    func makeResponse(_ fields: [String: String]?, status: Int = 200) throws -> HTTPURLResponse {
         try #require(
             HTTPURLResponse(url: url, statusCode: status, httpVersion: "HTTP/1.1", headerFields: fields))
     }
@@ -49,7 +49,7 @@ struct URLResponseTests {
 
     @Test("[U-2.1] keys are canonical, except x- and WWW-Authenticate", arguments: names)
     func keysAreCanonical(given: String, key: String) throws {
-        for response in [try made([given: "v"]), try loaded("\(given): v\r\n")] {
+        for response in [try makeResponse([given: "v"]), try loaded("\(given): v\r\n")] {
             #expect(response.allHeaderFields[key] as? String == "v")
             #expect(response.allHeaderFields.count == 1)
             #expect(response.value(forHTTPHeaderField: given.uppercased()) == "v")
@@ -80,8 +80,8 @@ struct URLResponseTests {
     func madeLengths(value: String?, length: Int64) throws {
         var fields = ["Content-Encoding": "gzip", "Transfer-Encoding": "chunked"]
         fields["content-length"] = value
-        #expect(try made(fields).expectedContentLength == length)
-        #expect(try made(nil).expectedContentLength == -1)
+        #expect(try makeResponse(fields).expectedContentLength == length)
+        #expect(try makeResponse(nil).expectedContentLength == -1)
     }
 
     @Test("[U-2.3] a loaded response has no length if it is decoded or chunked")
@@ -100,7 +100,7 @@ struct URLResponseTests {
 
     @Test(arguments: types)
     func typeAndEncodingComeFromContentType(value: String?, type: String?, encoding: String?) throws {
-        let response = try made(value.map { ["Content-Type": $0] })
+        let response = try makeResponse(value.map { ["Content-Type": $0] })
         #expect(response.mimeType == type)
         #expect(response.textEncodingName == encoding)
     }
@@ -130,7 +130,7 @@ struct URLResponseTests {
 
     @Test("[U-2.4] Content-Disposition names the file", arguments: dispositions)
     func dispositionsName(value: String, name: String) throws {
-        #expect(try made(["Content-Disposition": value]).suggestedFilename == name)
+        #expect(try makeResponse(["Content-Disposition": value]).suggestedFilename == name)
     }
 
     @Test("[U-2.4] a disposition is decoded as UTF-8, else Latin-1")
@@ -161,12 +161,12 @@ struct URLResponseTests {
 
     @Test("[U-2.5] responses are equal by content, and copies are the same object")
     func equality() throws {
-        let response = try made(["Content-Type": "a/b", "x": "1"])
-        #expect(response == (try made(["content-type": "a/b", "x": "1"])))
-        #expect(response.hash == (try made(["content-type": "a/b", "x": "1"])).hash)
-        #expect(response != (try made(["Content-Type": "a/b", "x": "2"])))
-        #expect(response != (try made(["Content-Type": "a/b", "x": "1"], status: 404)))
-        #expect(response != (try made(["Content-Type": "a/c", "x": "1"])))
+        let response = try makeResponse(["Content-Type": "a/b", "x": "1"])
+        #expect(response == (try makeResponse(["content-type": "a/b", "x": "1"])))
+        #expect(response.hash == (try makeResponse(["content-type": "a/b", "x": "1"])).hash)
+        #expect(response != (try makeResponse(["Content-Type": "a/b", "x": "2"])))
+        #expect(response != (try makeResponse(["Content-Type": "a/b", "x": "1"], status: 404)))
+        #expect(response != (try makeResponse(["Content-Type": "a/c", "x": "1"])))
         #expect(response.copy() as AnyObject === response)
         let plain = URLResponse(
             url: url, mimeType: "a/b", expectedContentLength: -1, textEncodingName: nil)

@@ -114,17 +114,17 @@ import Testing
     func passedOnThenAnswered(over spoken: Spoken) async throws {
         let session = Judge(.accepts)
         try await Self.run(leaf: "expired", session: session, over: spoken) { stage in
-            let wavering = Judge(.passesOn)
-            #expect(await stage.load(as: wavering) == nil)
+            let alternating = Judge(.passesOn)
+            #expect(await stage.load(as: alternating) == nil)
             await stage.closeIdle()
-            wavering.answer(.accepts)
-            #expect(await stage.load(as: wavering) == nil)
-            #expect(wavering.challengeCount == 2 && session.challengeCount == 1)
+            alternating.answer(.accepts)
+            #expect(await stage.load(as: alternating) == nil)
+            #expect(alternating.challengeCount == 2 && session.challengeCount == 1)
             session.answer(.refuses)
             #expect(await stage.load(as: nil) == .serverCertificateUntrusted)
             // The delegate has a connection of its own now.
-            #expect(await stage.load(as: wavering) == nil)
-            #expect(wavering.challengeCount == 2 && session.challengeCount == 2)
+            #expect(await stage.load(as: alternating) == nil)
+            #expect(alternating.challengeCount == 2 && session.challengeCount == 2)
         }
     }
 
@@ -148,9 +148,9 @@ import Testing
                     others.append(next)
                     if ObjectIdentifier(next) == address { break }
                 }
-                let heir = try #require(others.last)
-                #expect(await stage.load(as: heir) == .serverCertificateUntrusted)
-                #expect(heir.challengeCount == 1)
+                let newDelegate = try #require(others.last)
+                #expect(await stage.load(as: newDelegate) == .serverCertificateUntrusted)
+                #expect(newDelegate.challengeCount == 1)
             }
         }
     }

@@ -73,10 +73,10 @@ import Testing
         let system = SecCertificate(try #require(TrustStore.system.certificates.first))
         let own = try Fixture.certificate("root")
         let ofSystem = SecTrust(certificates: [system], policies: [SecPolicyCreateBasicX509()])
-        let ours = SecTrust(
+        let addedAnchor = SecTrust(
             certificates: try Fixture.certificates("good-chain"), policies: [SecPolicyCreateBasicX509()])
         func set(_ change: (SecTrust) -> OSStatus) -> [Bool] {
-            [ofSystem, ours].map { trust in
+            [ofSystem, addedAnchor].map { trust in
                 #expect(change(trust) == errSecSuccess)
                 return Fixture.code(trust) == errSecSuccess
             }

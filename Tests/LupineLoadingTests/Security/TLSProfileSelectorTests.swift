@@ -197,15 +197,15 @@ import Testing
         let identity = try TrustStage.identity("client-rsa")
         let rsa = try SecurityFixture.certificate("client-rsa").certificate
         let issuer = try SecurityFixture.certificate("client-root").certificate.subject
-        for asks in [true, false] {
-            try await TrustStage.run(asksForIdentity: asks, over: spoken) { stage in
+        for requestsIdentity in [true, false] {
+            try await TrustStage.run(asksForIdentity: requestsIdentity, over: spoken) { stage in
                 let selector = try stage.makeSelector()
                 let delegate = RecordingChallenger(showing: identity)
                 #expect(try await stage.send(selector, selector.trust(asking: delegate)) == nil)
                 let spaces = delegate.challenges.withLock { $0.map(\.protectionSpace) }
-                #expect(spaces.count == (asks ? 2 : 1))
-                #expect(await stage.client(on: 0) == (asks ? rsa : nil))
-                guard asks else { return }
+                #expect(spaces.count == (requestsIdentity ? 2 : 1))
+                #expect(await stage.client(on: 0) == (requestsIdentity ? rsa : nil))
+                guard requestsIdentity else { return }
                 #expect(spaces[1].authenticationMethod == NSURLAuthenticationMethodClientCertificate)
                 #expect(spaces[1].distinguishedNames == [Data(issuer.der)])
                 #expect(spaces[1].host == "good.test" && spaces[1].serverTrust == nil)

@@ -92,62 +92,65 @@ struct DelegateRoutingTests {
         let own: DelegateKind
         let session: DelegateKind
         let method: String
-        let asked: [String]
+        let expectedCalls: [String]
         let answer: URLSession.AuthChallengeDisposition
     }
 
     static let rows = [
         Row(
             testDescription: "[U-5.9] server trust goes to the session level", own: .nobody, session: .both,
-            method: NSURLAuthenticationMethodServerTrust, asked: ["session"], answer: .rejectProtectionSpace),
+            method: NSURLAuthenticationMethodServerTrust, expectedCalls: ["session"],
+            answer: .rejectProtectionSpace),
         Row(
             testDescription:
                 "[U-5.9] server trust goes to the task level if the session level is not implemented",
-            own: .nobody, session: .taskLevel, method: NSURLAuthenticationMethodServerTrust, asked: ["task"],
+            own: .nobody, session: .taskLevel, method: NSURLAuthenticationMethodServerTrust,
+            expectedCalls: ["task"],
             answer: .cancelAuthenticationChallenge),
         Row(
             testDescription: "[U-5.9] a client certificate challenge goes the same way", own: .nobody,
             session: .taskLevel,
-            method: NSURLAuthenticationMethodClientCertificate, asked: ["task"],
+            method: NSURLAuthenticationMethodClientCertificate, expectedCalls: ["task"],
             answer: .cancelAuthenticationChallenge),
         Row(
             testDescription: "[U-5.9] a delegate without task methods gets the server trust challenge",
             own: .nobody,
-            session: .sessionLevel, method: NSURLAuthenticationMethodServerTrust, asked: ["session"],
+            session: .sessionLevel, method: NSURLAuthenticationMethodServerTrust, expectedCalls: ["session"],
             answer: .rejectProtectionSpace),
         Row(
             testDescription: "[U-5.9] Basic goes to the task level only", own: .nobody, session: .both,
-            method: NSURLAuthenticationMethodHTTPBasic, asked: ["task"],
+            method: NSURLAuthenticationMethodHTTPBasic, expectedCalls: ["task"],
             answer: .cancelAuthenticationChallenge),
         Row(
             testDescription: "[U-5.9] Digest does not go to the session level", own: .nobody,
-            session: .sessionLevel, method: NSURLAuthenticationMethodHTTPDigest, asked: [],
+            session: .sessionLevel, method: NSURLAuthenticationMethodHTTPDigest, expectedCalls: [],
             answer: .performDefaultHandling),
         Row(
             testDescription: "[U-5.11] a challenge that no method handles gets the default handling",
             own: .nobody,
-            session: .neither, method: NSURLAuthenticationMethodServerTrust, asked: [],
+            session: .neither, method: NSURLAuthenticationMethodServerTrust, expectedCalls: [],
             answer: .performDefaultHandling),
         Row(
             testDescription: "[U-5.8] a task's own delegate is called first", own: .taskLevel,
-            session: .both, method: NSURLAuthenticationMethodHTTPBasic, asked: ["own"],
+            session: .both, method: NSURLAuthenticationMethodHTTPBasic, expectedCalls: ["own"],
             answer: .cancelAuthenticationChallenge),
         Row(
             testDescription:
                 "[U-5.8] a method that the task's delegate does not implement is called on the session's",
             own: .neither,
-            session: .both, method: NSURLAuthenticationMethodHTTPBasic, asked: ["task"],
+            session: .both, method: NSURLAuthenticationMethodHTTPBasic, expectedCalls: ["task"],
             answer: .cancelAuthenticationChallenge),
         Row(
             testDescription: "[U-5.8, U-5.9] server trust, too: session level before task level",
             own: .neither,
-            session: .both, method: NSURLAuthenticationMethodServerTrust, asked: ["session"],
+            session: .both, method: NSURLAuthenticationMethodServerTrust, expectedCalls: ["session"],
             answer: .rejectProtectionSpace),
         Row(
             testDescription:
                 "[U-5.9] a wrapper of a delegate without the method passes the challenge on, even asynchronously",
             own: .nobody,
-            session: .wrapper, method: NSURLAuthenticationMethodServerTrust, asked: ["wrapper", "task"],
+            session: .wrapper, method: NSURLAuthenticationMethodServerTrust,
+            expectedCalls: ["wrapper", "task"],
             answer: .cancelAuthenticationChallenge),
     ]
 
@@ -175,7 +178,7 @@ struct DelegateRoutingTests {
         }
         #expect(answer.0 == row.answer)
         #expect(answer.1 == nil)
-        #expect(log.entries == row.asked)
+        #expect(log.entries == row.expectedCalls)
         #expect(answers.value == 1)
         session.invalidateAndCancel()
     }

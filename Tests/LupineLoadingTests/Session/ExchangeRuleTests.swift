@@ -119,11 +119,11 @@ struct ExchangeRuleTests {
         serving.speak(spoken)
         let origin = try LupineOrigin.Origin.start(configuration: serving)
         // The origin listens on 127.0.0.1 alone.
-        let nobody = try #require(SocketAddress(literal: "127.0.0.9", port: origin.port))
+        let unusedAddress = try #require(SocketAddress(literal: "127.0.0.9", port: origin.port))
         let configuration = URLSessionConfiguration.ephemeral
         configuration.lupine.addressOverrides = [
-            .init(host: "some.test", port: origin.port): [nobody, origin.address],
-            .init(host: "none.test", port: origin.port): [nobody, nobody],
+            .init(host: "some.test", port: origin.port): [unusedAddress, origin.address],
+            .init(host: "none.test", port: origin.port): [unusedAddress, unusedAddress],
         ]
         try await withStage(configuration: configuration, over: spoken) { stage in
             let some = try #require(URL(string: "http://some.test:\(origin.port)/status/204"))

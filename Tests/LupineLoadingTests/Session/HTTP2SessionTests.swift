@@ -230,12 +230,12 @@ struct HTTP2SessionTests {
     }
 
     private final class MetricsDelegate: NSObject, URLSessionTaskDelegate {
-        private let noted = Lock<URLSessionTaskMetrics?>(nil)
-        var metrics: URLSessionTaskMetrics? { noted.withLock { $0 } }
+        private let recorded = Lock<URLSessionTaskMetrics?>(nil)
+        var metrics: URLSessionTaskMetrics? { recorded.withLock { $0 } }
 
         func urlSession(
             _ session: URLSession, task: URLSessionTask,
             didFinishCollecting metrics: URLSessionTaskMetrics
-        ) { noted.withLock { $0 = metrics } }
+        ) { recorded.withLock { $0 = metrics } }
     }
 }

@@ -465,7 +465,7 @@ struct HostileLookTests {
                 [try cookie(name)], from: url, mainDocumentURL: nil, policy: .always, onlyFor: judge(callback)
             )
         }
-        let (told, ended) = AsyncStream.makeStream(of: Void.self)
+        let (notified, ended) = AsyncStream.makeStream(of: Void.self)
         try store("first") { [weak storage] in
             _ = storage?.cookies
             ends.update { $0 += 1 }
@@ -477,7 +477,7 @@ struct HostileLookTests {
         case .emptied: storage.deleteCookie(try cookie("first"))
         case .cleared: storage.removeCookies(since: .distantPast)
         }
-        for await _ in told { break }
+        for await _ in notified { break }
         #expect(ends.value == 1 && storage.cookies != nil)
     }
 }

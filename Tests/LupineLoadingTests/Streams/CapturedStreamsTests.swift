@@ -33,39 +33,39 @@ struct CapturedStreamsTests {
             #expect(await task.failureOfWriting() == .networkConnectionLost)
             let streams = try #require(stage.delegate.streams.value)
             stage.delegate.streams.set(nil)
-            let came = await withCheckedContinuation { continuation in
+            let received = await withCheckedContinuation { continuation in
                 DispatchQueue.global().async {
                     continuation.resume(returning: Self.talk(streams.value.0, streams.value.1, many))
                 }
             }
-            #expect(came == Array("world".utf8) + many)
+            #expect(received == Array("world".utf8) + many)
             await stage.origin.gate("end").wait()
         }
     }
 
     /// Writes everything, reads as much, and closes both streams.
     private static func talk(_ input: InputStream, _ output: OutputStream, _ bytes: [UInt8]) -> [UInt8] {
-        #expect(output.put([1]) == -1, "a stream that is not open takes nothing")
+        #expect(output.writeSome([1]) == -1, "a stream that is not open takes nothing")
         input.open()
         output.open()
-        var came: [UInt8] = []
+        var received: [UInt8] = []
         for wanted in [Array("hello".utf8), bytes] {
             var sent = 0
             while sent < wanted.count {
-                let count = output.put(wanted[sent...])
-                guard count > 0 else { return came }
+                let count = output.writeSome(wanted[sent...])
+                guard count > 0 else { return received }
                 sent += count
             }
-            let target = came.count + wanted.count
-            while came.count < target {
-                guard let bytes = input.next(50_000), !bytes.isEmpty else { return came }
-                came += bytes
+            let target = received.count + wanted.count
+            while received.count < target {
+                guard let bytes = input.next(50_000), !bytes.isEmpty else { return received }
+                received += bytes
             }
         }
         output.close()
         input.close()
         #expect(input.streamStatus == .closed && input.next(1) == nil)
-        return came
+        return received
     }
 
     @Test(
@@ -92,7 +92,7 @@ struct CapturedStreamsTests {
             task.captureStreams()
             await stage.log.wait(for: "streams")
             let streams = try #require(stage.delegate.streams.value)
-            let came: [[UInt8]?] = await withCheckedContinuation { continuation in
+            let received: [[UInt8]?] = await withCheckedContinuation { continuation in
                 DispatchQueue.global().async {
                     let input = streams.value.0
                     input.open()
@@ -102,7 +102,7 @@ struct CapturedStreamsTests {
                     continuation.resume(returning: [first, second])
                 }
             }
-            #expect(came == [Array("x".utf8), isBroken ? nil : []])
+            #expect(received == [Array("x".utf8), isBroken ? nil : []])
             let input = streams.value.0
             #expect(input.streamStatus == (isBroken ? .error : .atEnd))
             #expect((input.streamError != nil) == isBroken)
@@ -122,7 +122,7 @@ extension InputStream {
 
 extension OutputStream {
     /// Writes the beginning of the bytes; returns -1 after a failure.
-    fileprivate func put(_ bytes: ArraySlice<UInt8>) -> Int {
+    fileprivate func writeSome(_ bytes: ArraySlice<UInt8>) -> Int {
         unsafe write(Array(bytes), maxLength: bytes.count)
     }
 }

@@ -14,7 +14,7 @@ struct StreamDepthTests {
 
         var count: Int { seen.withLock { $0.count } }
 
-        func note() {
+        func record() {
             let depth = Thread.callStackReturnAddresses.count
             seen.withLock { _ = $0.insert(depth) }
         }
@@ -24,7 +24,7 @@ struct StreamDepthTests {
     func pieces() {
         let depths = Depths()
         let buffer = ContentBuffer(resume: {})
-        buffer.attach { depths.note() }
+        buffer.attach { depths.record() }
         for _ in 0..<1_000 { buffer.put(Data([1])) }
         #expect(depths.count == 1)
     }
@@ -33,7 +33,7 @@ struct StreamDepthTests {
     func answers() {
         let depths = Depths()
         let core = StreamCore()
-        core.attach { _ in depths.note() }
+        core.attach { _ in depths.record() }
         for _ in 0..<1_000 { core.post {} }
         #expect(depths.count == 1)
     }

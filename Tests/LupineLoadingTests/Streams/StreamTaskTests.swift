@@ -46,22 +46,22 @@ struct StreamTaskTests {
         try await StreamStage.run(script) { stage in
             let task = stage.task()
             let (log, queue) = (stage.log, stage.session.delegateQueue)
-            let note: @Sendable (String) -> Void = { text in
+            let record: @Sendable (String) -> Void = { text in
                 #expect(OperationQueue.current == nil || OperationQueue.current == queue)
                 log.add(text)
             }
-            task.write(Data("STARTTLS".utf8), timeout: 0) { note("wrote \($0 == nil)") }
+            task.write(Data("STARTTLS".utf8), timeout: 0) { record("wrote \($0 == nil)") }
             task.readData(ofMinLength: 2, maxLength: 2, timeout: 0) { data, _, _ in
-                note("read \(String(decoding: data ?? Data(), as: UTF8.self))")
+                record("read \(String(decoding: data ?? Data(), as: UTF8.self))")
             }
             task.startSecureConnection()
-            task.write(Data("hello".utf8), timeout: 0) { note("wrote \($0 == nil)") }
+            task.write(Data("hello".utf8), timeout: 0) { record("wrote \($0 == nil)") }
             task.readData(ofMinLength: 6, maxLength: 6, timeout: 0) { data, _, _ in
-                note("read \(String(decoding: data ?? Data(), as: UTF8.self))")
+                record("read \(String(decoding: data ?? Data(), as: UTF8.self))")
             }
             task.closeWrite()
             task.readData(ofMinLength: 100, maxLength: 100, timeout: 0) { data, isAtEnd, _ in
-                note("read \(String(decoding: data ?? Data(), as: UTF8.self)) \(isAtEnd)")
+                record("read \(String(decoding: data ?? Data(), as: UTF8.self)) \(isAtEnd)")
             }
             task.resume()
             await log.wait(for: "complete")
@@ -168,7 +168,7 @@ struct StreamTaskTests {
         var isResumed = true
         var throughProxy = false
         var isSecure = false
-        var asks = false
+        var challenges = false
         var writes = 0
         /// The test cancels after this event: a gate of the server's, or a call.
         var gate: String?
@@ -194,7 +194,7 @@ struct StreamTaskTests {
         Stop(
             testDescription: "while the program delays its answer to a challenge",
             script: [.startTLS(), .stall],
-            isSecure: true, asks: true, call: "challenge"),
+            isSecure: true, challenges: true, call: "challenge"),
     ]
 
     /// A program that never answers a challenge.
@@ -204,7 +204,7 @@ struct StreamTaskTests {
         "[U-7.16, U-6.5] waiting operations fail when the task is cancelled, and no connection stays open",
         arguments: stops)
     func cancelled(_ stop: Stop) async throws {
-        let answer = stop.asks ? Self.silence : nil
+        let answer = stop.challenges ? Self.silence : nil
         let configure = Self.useProxy(stop.throughProxy ? "HTTPS" : nil)
         try await StreamStage.run(stop.script, configure: configure, answering: answer) { stage in
             let task = stage.task()

@@ -239,11 +239,11 @@ struct CallOrderTests {
         let operations = OperationQueue()
         operations.maxConcurrentOperationCount = 8
         let inside = LockedValue(0)
-        let most = LockedValue(0)
+        let mostConcurrent = LockedValue(0)
         let delegate = RecordingDelegate(onCall: { _ in
             inside.update { $0 += 1 }
             let now = inside.value
-            most.update { $0 = max($0, now) }
+            mostConcurrent.update { $0 = max($0, now) }
             inside.update { $0 -= 1 }
         })
         let session = loads.session(delegate, queue: operations)
@@ -257,7 +257,7 @@ struct CallOrderTests {
         }
         load.end()
         await delegate.log.wait(for: "complete")
-        #expect(most.value == 1)
+        #expect(mostConcurrent.value == 1)
         #expect(delegate.log.entries.filter { $0.hasPrefix("data") } == (0..<500).map { "data \($0)" })
         session.invalidateAndCancel()
     }

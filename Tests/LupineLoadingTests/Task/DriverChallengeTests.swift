@@ -9,7 +9,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10)))
 struct DriverChallengeTests {
-    static let asks = ScriptedAnswer.status(401, [("WWW-Authenticate", "Basic realm=\"r\"")], "who?")
+    static let challenging = ScriptedAnswer.status(401, [("WWW-Authenticate", "Basic realm=\"r\"")], "who?")
     static let user = URLCredential(user: "u", password: "p", persistence: .forSession)
     static let field = "Basic dTpw"
 
@@ -26,7 +26,7 @@ struct DriverChallengeTests {
         "[U-11.6, U-5.7, U-19.2] an answered challenge repeats the hop, with method and body",
         arguments: [false, true])
     func answered(isSlow: Bool) async throws {
-        let script = HopScript([Self.asks, .status(200, [], "in")])
+        let script = HopScript([Self.challenging, .status(200, [], "in")])
         let load = DriverLoad(
             try DriverLoad.request("http://h/a", "PUT", body: "body"), script,
             Self.answering({ _ in (.useCredential, Self.user) }, isSlow: isSlow))
@@ -61,7 +61,7 @@ struct DriverChallengeTests {
         hops: Int,
         code: URLError.Code?
     ) async throws {
-        let script = HopScript([Self.asks, .status(200)])
+        let script = HopScript([Self.challenging, .status(200)])
         let load = DriverLoad(
             try DriverLoad.request(), script, Self.answering { _ in (disposition, credential) })
         let notes = await load.run()
@@ -74,7 +74,7 @@ struct DriverChallengeTests {
 
     @Test("[U-11.4] default handling uses the URL's user, once")
     func addressesWithUsers() async throws {
-        let script = HopScript([Self.asks])
+        let script = HopScript([Self.challenging])
         let load = DriverLoad(try DriverLoad.request("http://u:p@h/a"), script)
         let notes = await load.run()
         #expect(script.sent.map { $0.value(forHTTPHeaderField: "Authorization") } == [nil, Self.field])
@@ -85,7 +85,9 @@ struct DriverChallengeTests {
 
     @Test("[U-10.2, U-11.4] the user in a redirect's target is proposed for that target only")
     func redirectsWithUsers() async throws {
-        let script = HopScript([.redirect("http://u:p@g/x"), Self.asks, .redirect("http://h/"), Self.asks])
+        let script = HopScript([
+            .redirect("http://u:p@g/x"), Self.challenging, .redirect("http://h/"), Self.challenging,
+        ])
         let notes = await DriverLoad(try DriverLoad.request(), script).run()
         #expect(
             script.sent.map { $0.value(forHTTPHeaderField: "Authorization") } == [nil, nil, Self.field, nil])
@@ -95,7 +97,7 @@ struct DriverChallengeTests {
 
     @Test("[U-11.7] after 20 challenges the next one is delivered")
     func tooMany() async throws {
-        let script = HopScript([Self.asks])
+        let script = HopScript([Self.challenging])
         let load = DriverLoad(
             try DriverLoad.request(), script,
             Self.answering { challenge in
@@ -112,7 +114,7 @@ struct DriverChallengeTests {
 
     @Test("[U-11.6] after a redirect and a challenge the redirect's target is requested again")
     func theCurrentHop() async throws {
-        let script = HopScript([.redirect("/b"), Self.asks, .redirect("/c"), .status(200)])
+        let script = HopScript([.redirect("/b"), Self.challenging, .redirect("/c"), .status(200)])
         let load = DriverLoad(
             try DriverLoad.request(), script, Self.answering { _ in (.useCredential, Self.user) })
         let notes = await load.run()
@@ -122,7 +124,7 @@ struct DriverChallengeTests {
 
     @Test("[U-11.15, 20.3] a known credential is sent unasked, in the same session, for the same user")
     func preemptive() async throws {
-        let script = HopScript([Self.asks, .status(200), .status(200)])
+        let script = HopScript([Self.challenging, .status(200), .status(200)])
         let context = DriverLoad.context(script)
         let answers = Self.answering { _ in (.useCredential, Self.user) }
         _ = await DriverLoad(try DriverLoad.request(), script, context: context, answers).run()
@@ -143,7 +145,7 @@ struct DriverChallengeTests {
         answers.stream = { BodyStream(InputStream(data: Data("x".utf8))) }
         let load = DriverLoad(
             try DriverLoad.request("http://h/a", "POST"), kind: .upload, body: .streamed,
-            HopScript([Self.asks, .status(200)]), answers)
+            HopScript([Self.challenging, .status(200)]), answers)
         let notes = await load.run()
         #expect(notes.log.filter { $0 == "stream" }.count == 2 && notes.error == nil)
     }
@@ -205,8 +207,8 @@ struct DriverChallengeTests {
 
     @Test("[U-11.17] a forwarding proxy is answered in the request")
     func plainProxies() async throws {
-        let asks = ScriptedAnswer.status(407, [("Proxy-Authenticate", "Basic realm=\"p\"")])
-        let script = HopScript([asks, .status(200)])
+        let challenging = ScriptedAnswer.status(407, [("Proxy-Authenticate", "Basic realm=\"p\"")])
+        let script = HopScript([challenging, .status(200)])
         let load = DriverLoad(
             try DriverLoad.request(), script, context: Self.proxied(script),
             Self.answering { _ in (.useCredential, Self.user) })

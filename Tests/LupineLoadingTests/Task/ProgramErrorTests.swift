@@ -250,21 +250,21 @@ struct ProgramErrorTests {
 /// A body stream that fails after three bytes.
 final class BrokenStream: InputStream {
     private let error: any Error
-    private var left = 3
+    private var remaining = 3
 
     init(_ error: any Error) {
         self.error = error
         super.init(data: Data())
     }
 
-    override var streamStatus: Stream.Status { left == 3 ? .notOpen : .open }
+    override var streamStatus: Stream.Status { remaining == 3 ? .notOpen : .open }
     override var streamError: (any Error)? { error }
     override var hasBytesAvailable: Bool { true }
     override func open() {}
     override func close() {}
     override func read(_ buffer: UnsafeMutablePointer<UInt8>, maxLength length: Int) -> Int {
-        guard left > 0 else { return -1 }
-        left -= 1
+        guard remaining > 0 else { return -1 }
+        remaining -= 1
         unsafe buffer.pointee = 0x61
         return 1
     }

@@ -71,8 +71,8 @@ struct TaskDeliveryTests {
         #expect(!delivery.end() && !delivery.add(.call { _ in }) && delivery.drain() == [])
         #expect(delivery.add(.certain {}))
         #expect(delivery.drain() == ["certain"])
-        let over = Delivery()
-        #expect(over.end() && !over.endDirectly())
+        let ended = Delivery()
+        #expect(ended.end() && !ended.endDirectly())
     }
 
     @Test(

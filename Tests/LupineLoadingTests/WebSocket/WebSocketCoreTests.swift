@@ -79,8 +79,8 @@ struct WebSocketCoreTests {
         _ = loop.execute {
             let wire = DeafWire()
             loop.executeOnLoop { step.yield(wire.sent) }
-            wire.all = 5_000
-            wire.onAll = { step.finish() }
+            wire.expectedCount = 5_000
+            wire.onExpectedCount = { step.finish() }
             core.open(Self.driver(for: core, over: wire), on: loop) {}
         }
         var before: [Int] = []
@@ -242,14 +242,14 @@ private final class DeafWire: WebSocketWire {
     private(set) var isClosed = false
     private(set) var sent = 0
     /// The number of messages after which `onAll` is called.
-    var all = Int.max
-    var onAll: (() -> Void)?
+    var expectedCount = Int.max
+    var onExpectedCount: (() -> Void)?
 
     var isLate: Bool { false }
 
     func send(_ bytes: [UInt8]) -> Int? {
         sent += 1
-        if sent == all { onAll?() }
+        if sent == expectedCount { onExpectedCount?() }
         return 0
     }
     func later(_ step: @escaping () -> Void) {}

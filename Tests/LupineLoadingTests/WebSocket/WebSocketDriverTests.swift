@@ -12,8 +12,8 @@ import Testing
 /// The client side of a WebSocket connection, against a server's codec in memory.
 struct WebSocketDriverTests {
     private static func open(
-        limit: Int = 1 << 20, deflate: DeflateAgreement? = nil, takes: Bool = true
-    ) -> Scene { Scene(limit: limit, deflate: deflate, takes: takes) }
+        limit: Int = 1 << 20, deflate: DeflateAgreement? = nil, acceptsMessages: Bool = true
+    ) -> Scene { Scene(limit: limit, deflate: deflate, acceptsMessages: acceptsMessages) }
 
     private static func text(_ text: String) -> WebSocketMessage { WebSocketMessage(.text, Array(text.utf8)) }
 
@@ -311,7 +311,7 @@ struct WebSocketDriverTests {
     }
 
     @Test("an owner that answers `.enough` stops reading, and no message is lost") func pauses() {
-        let scene = Self.open(takes: false)
+        let scene = Self.open(acceptsMessages: false)
         var bytes: [UInt8] = []
         for name in ["1", "2", "3"] {
             scene.server.send(.text, Array(name.utf8).span, mask: nil, into: &bytes)
@@ -324,7 +324,7 @@ struct WebSocketDriverTests {
         scene.client.resume()
         #expect(scene.owner.messages.withLock { $0 } == [Self.text("1"), Self.text("2")])
         #expect(scene.wire.resumes == 0)
-        scene.owner.takes.withLock { $0 = true }
+        scene.owner.acceptsMessages.withLock { $0 = true }
         scene.client.resume()
         #expect(scene.owner.messages.withLock { $0 }.count == 3 && scene.wire.resumes == 1)
     }
@@ -337,8 +337,8 @@ private final class Scene {
     let client: WebSocketDriver
     var server = WebSocketCodec(.server, allowsCompression: true)
 
-    init(limit: Int, deflate: DeflateAgreement?, takes: Bool) {
-        owner = RecordingOwner(takes: takes)
+    init(limit: Int, deflate: DeflateAgreement?, acceptsMessages: Bool) {
+        owner = RecordingOwner(acceptsMessages: acceptsMessages)
         client = WebSocketDriver(
             over: wire, WebSocketAgreement(deflate: deflate), messageLimit: limit, owner: owner)
     }
@@ -385,7 +385,7 @@ private final class MemoryWire: WebSocketWire {
 }
 
 private final class RecordingOwner: WebSocketOwner {
-    let takes: Lock<Bool>
+    let acceptsMessages: Lock<Bool>
     let messages = Lock<[WebSocketMessage]>([])
     let pongs = Lock(0)
     let written = Lock<[Int]>([])
@@ -394,12 +394,12 @@ private final class RecordingOwner: WebSocketOwner {
     /// The demand that is returned for the next messages instead, if any.
     let demand = Lock<Demand?>(nil)
 
-    init(takes: Bool) { self.takes = Lock(takes) }
+    init(acceptsMessages: Bool) { self.acceptsMessages = Lock(acceptsMessages) }
 
     func webSocketReceived(_ message: WebSocketMessage) -> Demand {
         messages.withLock { $0.append(message) }
         if let demand = demand.withLock({ $0 }) { return demand }
-        return takes.withLock { $0 } ? .more : .pause
+        return acceptsMessages.withLock { $0 } ? .more : .pause
     }
     func webSocketReceivedPong() { pongs.withLock { $0 += 1 } }
     func webSocketWrote(through number: Int) { written.withLock { $0.append(number) } }

@@ -320,9 +320,9 @@ private final class ProtocolRecorder: NSObject, URLSessionTaskDelegate {
 
     /// Returns the name of the task's protocol, once the metrics are there.
     static func protocolName(of task: URLSessionTask, in session: URLSession) async -> String? {
-        guard let note = session.delegate as? ProtocolRecorder else { return nil }
+        guard let recorder = session.delegate as? ProtocolRecorder else { return nil }
         let prefix = "\(task.taskIdentifier): "
-        await note.log.wait(for: prefix)
-        return note.log.entries.first { $0.hasPrefix(prefix) }.map { String($0.dropFirst(prefix.count)) }
+        await recorder.log.wait(for: prefix)
+        return recorder.log.entries.first { $0.hasPrefix(prefix) }.map { String($0.dropFirst(prefix.count)) }
     }
 }
