@@ -131,7 +131,7 @@ struct CacheDecisionTests {
             ("s-maxage is for others", "Cache-Control: s-maxage=60", 1, "", .load),
             ("private is ours", "Cache-Control: private, max-age=60", 1, "", .use),
             (
-                "a word that nobody knows, §5.2.3", "Cache-Control: private, community=\"UCI\", max-age=60",
+                "an unknown directive, §5.2.3", "Cache-Control: private, community=\"UCI\", max-age=60",
                 1, "", .use
             ),
             // §4.2: freshness, in its last second and after it.

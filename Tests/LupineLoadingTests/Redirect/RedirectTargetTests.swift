@@ -40,7 +40,7 @@ struct RedirectTargetTests {
         ("[U-10.1] escaped already", "/a%20b%2f", "http://h/a%20b%2f"),
         ("[U-10.1] a percent sign alone", "/100%", "http://h/100%25"),
         ("[U-10.1] a percent sign before letters", "/%zz%4", "http://h/%25zz%254"),
-        ("[U-10.1] what no address may hold", "/<a>|\"^`{}\\", "http://h/%3Ca%3E%7C%22%5E%60%7B%7D%5C"),
+        ("[U-10.1] octets that no URL may contain", "/<a>|\"^`{}\\", "http://h/%3Ca%3E%7C%22%5E%60%7B%7D%5C"),
         ("[U-10.1] brackets in a query", "/x?a[]=1", "http://h/x?a%5B%5D=1"),
         ("[U-10.2] a name that is not ASCII", "http://b\u{fc}cher.example/", "http://xn--bcher-kva.example/"),
         ("[U-10.2] capitals", "HTTPS://HOST/P", "https://host/P"),

@@ -233,7 +233,7 @@ struct DriverCacheTests {
             ("another status", [.status(404, [], "x")], false),
             ("known to be too long", [.status(200, [("Content-Length", "60000")])], false),
             ("too long", [.status(200, [], String(repeating: "x", count: 60_000))], false),
-            ("a refusal that nobody answers", [DriverChallengeTests.asks], false),
+            ("a challenge without an answer", [DriverChallengeTests.asks], false),
             ("a redirect that is followed", [.redirect("/b"), .status(200, [], "x")], true),
             ("no answer", [.failure(.networkConnectionLost)], true),
         ]
@@ -295,7 +295,7 @@ struct DriverCacheTests {
                 ScriptedAnswer(body: [Data("x".utf8)], error: URLError(.networkConnectionLost))
             ),
             (
-                "[U-12.3] too long, and says so", .data, "GET",
+                "[U-12.3] too long, with a Content-Length", .data, "GET",
                 ScriptedAnswer(fields: [("Content-Length", "60000")], body: [Data(count: 60_000)])
             ),
             (

@@ -57,7 +57,7 @@ struct HopMachineTests {
             ]
         ),
         (
-            "[U-12.6] one that is stored",
+            "[U-12.6] a response that is stored",
             [
                 ("start", ["prepare"]), ("load", ["announce", "hop.start"]), ("deliver", ["respond"]),
                 ("storable", ["offer"]), ("stored", ["end"]),
@@ -80,7 +80,7 @@ struct HopMachineTests {
             ]
         ),
         (
-            "a hop that ends while its redirect is thought about",
+            "a hop that ends while its redirect awaits the answer",
             [
                 ("start", ["prepare"]), ("load", ["announce", "hop.start"]), ("ask", ["ask"]), ("done", []),
                 ("yes", ["prepare"]),
@@ -108,7 +108,7 @@ struct HopMachineTests {
             ]
         ),
         (
-            "[U-14.4] the whole time passes while a redirect is thought about",
+            "[U-14.4] the resource time-out expires while a redirect awaits its answer",
             [
                 ("start", ["prepare"]), ("load", ["announce", "hop.start"]), ("ask", ["ask"]),
                 ("late", ["end(-1001)"]),
@@ -116,7 +116,7 @@ struct HopMachineTests {
             ]
         ),
         (
-            "[U-11.6] a challenge, answered, and answered once more",
+            "[U-11.6] a challenge that is answered, and then another one",
             [
                 ("start", ["prepare"]), ("load", ["announce", "hop.start"]), ("ask", ["ask"]),
                 ("next", ["ask"]),
@@ -146,7 +146,7 @@ struct HopMachineTests {
             ]
         ),
         (
-            "one that is delivered without its content",
+            "a response that is delivered without its content",
             [
                 ("start", ["prepare"]), ("load", ["announce", "hop.start"]),
                 ("alone", ["respond", "hop.skip"]),
@@ -154,7 +154,7 @@ struct HopMachineTests {
             ]
         ),
         (
-            "[U-12.13] what is stored is still good",
+            "[U-12.13] the stored response is valid",
             [
                 ("start", ["prepare"]), ("load", ["announce", "hop.start"]), ("notModified", ["hop.skip"]),
                 ("done", ["answer"]), ("resumed", ["pump"]), ("answered", ["end"]),
@@ -175,7 +175,7 @@ struct HopMachineTests {
             ]
         ),
         (
-            "[U-12.15] the cache has it",
+            "[U-12.15] the cache has the response",
             [("start", ["prepare"]), ("fromCache", ["answer"]), ("answered", ["end"])]
         ),
         (
@@ -197,7 +197,7 @@ struct HopMachineTests {
             ]
         ),
         (
-            "[U-11.17] a tunnel that is refused once",
+            "[U-11.17] a tunnel that the proxy refuses once",
             [
                 ("start", ["prepare"]), ("load", ["announce", "hop.start"]), ("tunnelAgain", ["prepare"]),
                 ("load", ["announce", "hop.start"]), ("tunnelAsk", ["ask"]), ("yes", ["prepare"]),
@@ -211,39 +211,42 @@ struct HopMachineTests {
                 ("cancel", []), ("done", ["end(-1005)"]),
             ]
         ),
-        ("what cannot be sent", [("start", ["prepare"]), ("unprepared", ["end(-1005)"]), ("cancel", [])]),
+        (
+            "a request that cannot be sent",
+            [("start", ["prepare"]), ("unprepared", ["end(-1005)"]), ("cancel", [])]
+        ),
         ("cancelled before the start", [("cancel", ["end(-999)"]), ("start", [])]),
         (
-            "one that waits for what it is made of",
+            "a hop whose preparation waits",
             [
                 ("start", ["prepare"]), ("ready", ["make"]), ("load", ["announce", "hop.start"]),
                 ("ready", []),
             ]
         ),
         (
-            "cancelled while that is waited for",
+            "cancelled while the answer is awaited",
             [("start", ["prepare"]), ("cancel", ["end(-999)"]), ("ready", [])]
         ),
         (
-            "cancelled while it is prepared",
+            "cancelled while the hop is prepared",
             [("start", ["prepare"]), ("cancel", ["end(-999)"]), ("load", [])]
         ),
         (
-            "cancelled while it runs",
+            "cancelled while the hop runs",
             [
                 ("start", ["prepare"]), ("load", ["announce", "hop.start"]), ("cancel", ["hop.cancel"]),
                 ("deliver", []), ("done", ["end(-999)"]),
             ]
         ),
         (
-            "cancelled while it is delivered",
+            "cancelled while the response is delivered",
             [
                 ("start", ["prepare"]), ("load", ["announce", "hop.start"]), ("deliver", ["respond"]),
                 ("cancel", ["hop.cancel"]), ("storable", ["end(-999)"]),
             ]
         ),
         (
-            "cancelled while somebody is asked",
+            "cancelled while a question is open",
             [
                 ("start", ["prepare"]), ("load", ["announce", "hop.start"]), ("ask", ["ask"]),
                 ("cancel", ["hop.cancel"]), ("yes", []), ("broken", ["end(-999)"]),
@@ -257,7 +260,7 @@ struct HopMachineTests {
             ]
         ),
         (
-            "cancelled while it is stored",
+            "cancelled while the response is stored",
             [
                 ("start", ["prepare"]), ("load", ["announce", "hop.start"]), ("deliver", ["respond"]),
                 ("storable", ["offer"]), ("cancel", ["end(-999)"]), ("stored", []),
