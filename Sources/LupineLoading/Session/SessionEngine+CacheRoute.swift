@@ -5,9 +5,11 @@ import LupineTLS
 import LupineTransport
 
 extension SessionEngine {
-    /// The route of an `http` request, as far as cached responses depend on it; nil for a direct connection.
+    /// Returns the route of an `http` request, as far as cached responses depend on it; nil for a direct connection.
     ///
-    /// - Parameter credential: The credential with which a challenge of the proxy is answered; by default the configuration's.
+    /// - Parameters:
+    ///   - url: The URL of the request.
+    ///   - credential: The credential with which the task answers the proxy's challenges; nil for the configuration's.
     func cacheRoute(to url: URL, as credential: URLCredential?) -> CacheRoute? {
         let proxy = proxy(for: url, isWebSocket: false)
         guard let path = routePath(through: proxy) else { return nil }

@@ -224,7 +224,7 @@ struct HopMachineTests {
             ]
         ),
         (
-            "cancelled while the answer is awaited",
+            "cancelled before the preparation is ready",
             [("start", ["prepare"]), ("cancel", ["end(-999)"]), ("ready", [])]
         ),
         (
