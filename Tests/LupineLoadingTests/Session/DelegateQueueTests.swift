@@ -28,8 +28,8 @@ struct DelegateQueueTests {
         return DelegateQueue(operations)
     }
 
-    /// Adds this many jobs in one turn of a loop. Returns the jobs that ran before the end of the block that added them, and the jobs
-    /// that ran in all.
+    /// Adds this many jobs in one turn of a loop. Returns the jobs that ran before the end of the block that added them, and the
+    /// jobs that ran in all.
     private func run(_ count: Int) async throws -> (duringTurn: [Int], all: [Int]) {
         let group = try EventLoopGroup(count: 1, name: "delegate")
         let queue = queue()
