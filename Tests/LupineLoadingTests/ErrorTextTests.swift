@@ -41,15 +41,16 @@ struct ErrorTextTests {
                 "the scheme \"ftp\" is not supported: http, https, file and data are, and what the session's protocolClasses "
                 + "take"),
         Row(
-            testDescription: "a port that is none", address: "http://h:0/", code: .badURL,
+            testDescription: "an invalid port", address: "http://h:0/", code: .badURL,
             text: "cannot send to this URL: the port at octet 9 is no number from 1 to 65535"),
         Row(
-            testDescription: "nobody listens", address: "http://127.0.0.1:1/", code: .cannotConnectToHost,
+            testDescription: "a refused connection", address: "http://127.0.0.1:1/",
+            code: .cannotConnectToHost,
             text:
                 "cannot connect to 127.0.0.1:1: ECONNREFUSED (Connection refused); nothing listens there: see whether it runs, and on this port"
         ),
         Row(
-            testDescription: "a name that is none", address: "http://a..b/", code: .cannotFindHost,
+            testDescription: "an unknown host", address: "http://a..b/", code: .cannotFindHost,
             text:
                 "cannot resolve a..b: the name does not exist; see whether it is spelled right, and known to this machine's name servers (getent hosts)"
         ),
@@ -70,7 +71,7 @@ struct ErrorTextTests {
             plan: answer("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc"), code: .networkConnectionLost,
             text: "HTTP with HOST: the peer closed the connection after 3 of 10 body bytes"),
         Row(
-            testDescription: "cut off where no length was said", address: "/x",
+            testDescription: "cut off, without a length", address: "/x",
             plan: answer("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n"),
             code: .networkConnectionLost,
             text: "HTTP with HOST: the peer closed the connection inside a chunked body, after 3 bytes",
@@ -78,13 +79,13 @@ struct ErrorTextTests {
                 "HTTP with HOST: the peer closed the connection inside a body of unknown length, after 3 bytes"
         ),
         Row(
-            testDescription: "no HTTP", address: "/x", plan: answer("220 mail ready\r\n"),
+            testDescription: "not HTTP", address: "/x", plan: answer("220 mail ready\r\n"),
             code: .badServerResponse,
             text:
                 "HTTP with HOST: the first line is not HTTP/1.1: '2' at offset 0 (HTTP/0.9, or another protocol on this port)",
             isOfHTTP1: true),
         Row(
-            testDescription: "a body that is longer than is collected", address: "/x",
+            testDescription: "a body over the collection limit", address: "/x",
             plan: answer("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n0123456789"),
             configure: { $0.lupine.collectedBodyLimit = 5 }, code: .dataLengthExceedsMaximum,
             text:
@@ -98,12 +99,12 @@ struct ErrorTextTests {
                 "the content from HOST cannot be decoded: the body is not valid gzip: bad header (incorrect header check), at byte 0"
         ),
         Row(
-            testDescription: "a redirect that leads nowhere", address: "/x",
+            testDescription: "an invalid redirect target", address: "/x",
             plan: answer("HTTP/1.1 302 Found\r\nLocation: http://[\r\nContent-Length: 0\r\n\r\n"),
             code: .redirectToNonExistentLocation,
             text: "http://HOST/x redirects to \"http://[\", which is no address"),
         Row(
-            testDescription: "a redirect out of the web", address: "/x",
+            testDescription: "a redirect to another scheme", address: "/x",
             plan: answer("HTTP/1.1 302 Found\r\nLocation: file:///etc/passwd\r\nContent-Length: 0\r\n\r\n"),
             code: .unsupportedURL,
             text: "http://HOST/x redirects to file:///etc/passwd: the scheme \"file\" is not followed"),
@@ -118,12 +119,12 @@ struct ErrorTextTests {
             text: "the cache has no answer for http://HOST/x, and the request's cachePolicy is not to load it"
         ),
         Row(
-            testDescription: "a file that is not there", address: "file:///nowhere", code: .fileDoesNotExist,
+            testDescription: "a missing file", address: "file:///nowhere", code: .fileDoesNotExist,
             text: "/nowhere: ENOENT (No such file or directory)"),
     ]
 
     @Test(
-        "[U-16.1, U-16.2] an error names host, step and cause, the same in each way to print it",
+        "[U-16.1, U-16.2] an error names host, step and cause, in every way to print it",
         arguments: rows.flatMap { row in row.spoken.map { (row, $0) } })
     func texts(_ row: Row, over spoken: Spoken) async throws {
         var serving = OriginConfiguration()
@@ -141,8 +142,8 @@ struct ErrorTextTests {
             Issue.record("it is answered")
         } catch {
             let failure = try #require(error as? URLError)
-            let said = spoken == .http2 ? row.textOverHTTP2 ?? row.text : row.text
-            let text = said.replacing("HOST", with: "127.0.0.1:\(origin.port)")
+            let expectedText = spoken == .http2 ? row.textOverHTTP2 ?? row.text : row.text
+            let text = expectedText.replacing("HOST", with: "127.0.0.1:\(origin.port)")
             #expect(failure.code == row.code)
             #expect(failure.localizedDescription == text)
             #expect("\(failure)".contains("Code=\(row.code.rawValue) \"\(text)\"UserInfo={"))

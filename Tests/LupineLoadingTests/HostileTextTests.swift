@@ -22,7 +22,7 @@ struct HostileTextTests {
             HTTPURLResponse(url: url, statusCode: status, httpVersion: nil, headerFields: fields))
     }
 
-    @Test("[U-10.1] a user whom a redirect names is one that can be kept, or nobody")
+    @Test("[U-10.1] the user of a redirect's target must be storable")
     func redirects() throws {
         let base = try #require(URL(string: "http://h.test/"))
         let long = String(repeating: "x", count: PeerText.longestKept + 1)
@@ -36,9 +36,9 @@ struct HostileTextTests {
         #expect(target.credential?.password == short)
     }
 
-    @Test("[U-11.4] nor is a user of an address whom it would take long to compare proposed")
+    @Test("[U-11.4] a user of a URL that is slow to compare is not proposed")
     func proposals() throws {
-        let home = try #require(URL(string: "http://h.test/"))
+        let requestURL = try #require(URL(string: "http://h.test/"))
         let space = URLProtectionSpace(
             host: "h.test", port: 80, protocol: NSURLProtectionSpaceHTTP, realm: "r",
             authenticationMethod: NSURLAuthenticationMethodHTTPBasic)
@@ -46,13 +46,13 @@ struct HostileTextTests {
             ("u:p", true), ("u:\(Self.escapedHeap)", false), ("\(Self.escapedHeap):p", false),
         ] {
             let credentials = TaskCredentials(
-                of: URLRequest(url: home), storage: nil)
+                of: URLRequest(url: requestURL), storage: nil)
             let hop = URL(string: "http://\(user)@h.test/")
             #expect((credentials.proposal(for: space, at: hop) != nil) == isTaken, "\(user)")
         }
     }
 
-    @Test("[U-11.1] credentials and header fields are equal by octets")
+    @Test("[U-11.1] credentials and header fields are compared by octets")
     func octets() {
         let credentials = [Self.composed, Self.decomposed].map {
             URLCredential(user: "u", password: $0, persistence: .forSession)
@@ -64,7 +64,7 @@ struct HostileTextTests {
         #expect(fields[0] == HeaderList.Field(name: "X", value: Self.composed))
     }
 
-    @Test("[U-11.3] a challenge that is too long to be kept is left out")
+    @Test("[U-11.3] a challenge that is too long is ignored")
     func challenges() {
         let asker = AuthenticationCandidate.Challenger.server(host: "h", port: 80, scheme: "http")
         let long = String(repeating: "x", count: PeerText.longestKept + 1)
@@ -79,7 +79,7 @@ struct HostileTextTests {
         }
     }
 
-    @Test("[U-12.8] a host that is longer than any name is none")
+    @Test("[U-12.8] a host that is longer than a name may be is refused")
     func hosts() throws {
         let long = String(repeating: "%CC%81", count: HostName.longest / 2 + 1)
         let url = try #require(URL(string: "http://x\(long)/"))
@@ -92,7 +92,7 @@ struct HostileTextTests {
         #expect(URL(string: "http://xn--bcher-kva.test/")?.hostName == "xn--bcher-kva.test")
     }
 
-    @Test("[U-12.5] what a request says in a field that an answer depends on is compared by octets")
+    @Test("[U-12.5] request fields named by Vary are compared by octets")
     func varying() throws {
         let url = try #require(URL(string: "http://h.test/a"))
         var requests = [Self.composed, Self.decomposed].map { value in
@@ -111,7 +111,7 @@ struct HostileTextTests {
         #expect(key.values["x-kind"] == .concealed("a,\u{301}b"))
     }
 
-    @Test("[U-12.13] versions are told apart by octets", arguments: ["ETag", "Last-Modified"])
+    @Test("[U-12.13] ETags are compared by octets", arguments: ["ETag", "Last-Modified"])
     func versions(_ field: String) throws {
         let stored = try response([field: "\"\(Self.composed)\""])
         let other = try response([field: "\"\(Self.decomposed)\""], status: 304)
@@ -121,7 +121,7 @@ struct HostileTextTests {
         #expect(DownloadVersion(of: stored).difference(from: stored, total: nil) == nil)
     }
 
-    @Test("[U-2.4] the name that an address gives to a file is as quick to compare as one that a field gives")
+    @Test("[U-2.4] a file name from the URL is as quick to compare as one from a field")
     func fileNames() throws {
         let url = try #require(URL(string: "http://h.test/\(Self.escapedHeap)"))
         let name = SuggestedFilename.from(url: url, mimeType: nil)
@@ -134,7 +134,7 @@ struct HostileTextTests {
             SuggestedFilename.from(url: URL(string: "http://h.test/%C3%A9"), mimeType: nil) == Self.composed)
     }
 
-    @Test("[U-21.5] a name that takes long to look at is taken for a secret's")
+    @Test("[U-21.5] a field name that is slow to compare counts as secret")
     func secrets() {
         #expect(LogRedaction.isSecret(String(repeating: "\u{301}", count: 2_000)))
         #expect(!LogRedaction.isSecret("page"))

@@ -7,7 +7,7 @@ import Testing
 
 struct QueueTests {
     /// Compares the queue with an array, over 20,000 random steps.
-    @Test func whatComesFirstGoesFirst() {
+    @Test func firstInFirstOut() {
         var random = SeededRandom(seed: 7)
         var queue = Queue<Int>()
         var model: [Int] = []
@@ -31,16 +31,16 @@ struct QueueTests {
     }
 
     /// Checks that an element that was removed is released, even if the queue never becomes empty.
-    @Test func whatIsTakenOutIsLetGo() {
-        final class Thing {}
-        var queue = Queue<Thing>()
-        queue.append(Thing())
+    @Test func removedElementsAreReleased() {
+        final class Element {}
+        var queue = Queue<Element>()
+        queue.append(Element())
         for _ in 0..<200 {
-            weak var last: Thing?
+            weak var last: Element?
             autoreleasing {
                 let thing = queue.popFirst()
                 last = thing
-                queue.append(Thing())
+                queue.append(Element())
             }
             #expect(last == nil)
         }

@@ -6,31 +6,31 @@ import Testing
 
 /// Tests of a list that allocates an array only from its second element on.
 struct SmallArrayTests {
-    @Test("it is what an array would be", arguments: 0..<5)
+    @Test("it behaves like an array", arguments: 0..<5)
     func likeAnArray(count: Int) {
-        var few = SmallArray<Int>()
+        var smallArray = SmallArray<Int>()
         let array = Array(0..<count)
-        for element in array { few.append(element) }
-        #expect(few.all == array)
-        #expect(Array(few) == array)
-        #expect(few.count == count)
-        #expect(few.isEmpty == array.isEmpty)
-        #expect(few.first == array.first)
-        #expect(few.last == array.last)
-        for place in 0..<count { #expect(few[place] == array[place]) }
-        #expect(few[count] == nil)
+        for element in array { smallArray.append(element) }
+        #expect(smallArray.all == array)
+        #expect(Array(smallArray) == array)
+        #expect(smallArray.count == count)
+        #expect(smallArray.isEmpty == array.isEmpty)
+        #expect(smallArray.first == array.first)
+        #expect(smallArray.last == array.last)
+        for place in 0..<count { #expect(smallArray[place] == array[place]) }
+        #expect(smallArray[count] == nil)
     }
 
-    @Test("it is a queue, too", arguments: 0..<5)
+    @Test("it behaves like a queue", arguments: 0..<5)
     func queue(count: Int) {
-        var few: SmallArray<Int> = []
-        for element in 0..<count { few.append(element) }
+        var smallArray: SmallArray<Int> = []
+        for element in 0..<count { smallArray.append(element) }
         for element in 0..<count {
-            #expect(few.popFirst() == element)
-            few.append(element + count)
+            #expect(smallArray.popFirst() == element)
+            smallArray.append(element + count)
         }
-        #expect(few.all == Array(count..<2 * count))
-        for _ in 0..<count { _ = few.popFirst() }
-        #expect(few.popFirst() == nil && few.isEmpty)
+        #expect(smallArray.all == Array(count..<2 * count))
+        for _ in 0..<count { _ = smallArray.popFirst() }
+        #expect(smallArray.popFirst() == nil && smallArray.isEmpty)
     }
 }

@@ -178,7 +178,7 @@ struct URLErrorTests {
     }
 
     @Test(
-        "[U-16.1] each failure has its code, what lies beneath it, and a readable description",
+        "[U-16.1] each failure has its code, its underlying error, and a readable description",
         arguments: Row.all)
     func codes(_ row: Row) throws {
         let url = try #require(URL(string: "https://h.example/p?q"))
@@ -202,7 +202,7 @@ struct URLErrorTests {
         #expect(system?.code == row.system.map { Int($0) })
     }
 
-    @Test("[U-6.6] errors carry the failing URL under both keys, and say cancelled for a cancellation")
+    @Test("[U-6.6] errors have the failing URL under both keys, and report a cancellation as cancelled")
     func failingURL() throws {
         let url = try #require(URL(string: "https://h.example/p?q#f"))
         let errors = [

@@ -111,7 +111,7 @@ public class DataRequest: Request, @unchecked Sendable {
             let cause = limit.error(of: task.currentRequest?.url)
             didFailTask(task, earlyWithError: .sessionTaskFailed(error: cause))
         }
-        task.fail(limit)
+        task.fail(exceeding: limit)
     }
 
     /// Processes the end of a task whose only listener is this request. Has no effect once the session has been deallocated,

@@ -172,7 +172,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     open func urlSession(
         _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge
     ) async -> (URLSession.AuthChallengeDisposition, URLCredential?) {
-        let answer = await session.answer(
+        let answer = await session.awaitAnswer(
             orWhenCancelled: ChallengeReply(.cancelAuthenticationChallenge, nil)
         ) { reply in
             self.answer(challenge, of: task, in: session) { reply(ChallengeReply($0, $1)) }
@@ -256,7 +256,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     open func urlSession(_ session: URLSession, needNewBodyStreamForTask task: URLSessionTask) async
         -> InputStream?
     {
-        await session.answer(orWhenCancelled: nil) { reply in
+        await session.awaitAnswer(orWhenCancelled: nil) { reply in
             reply(self.bodyStream(of: task, in: session).map { BodyStream($0) })
         }?.value
     }
@@ -288,7 +288,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
         _ session: URLSession, task: URLSessionTask, needNewBodyStreamFrom offset: Int64
     ) async -> InputStream? {
         guard offset == 0 else { return nil }
-        return await session.answer(orWhenCancelled: nil) { reply in
+        return await session.awaitAnswer(orWhenCancelled: nil) { reply in
             self.urlSession(session, task: task, needNewBodyStream: { reply($0.map { BodyStream($0) }) })
         }?.value
     }
@@ -320,7 +320,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest
     ) async -> URLRequest? {
-        await session.answer(orWhenCancelled: nil) { reply in
+        await session.awaitAnswer(orWhenCancelled: nil) { reply in
             self.redirect(task, by: response, to: request, in: session, reply)
         }
     }
@@ -389,7 +389,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     open func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse
     ) async -> URLSession.ResponseDisposition {
-        await session.answer(orWhenCancelled: .cancel) { reply in
+        await session.awaitAnswer(orWhenCancelled: .cancel) { reply in
             self.chooseDisposition(of: response, for: dataTask, in: session, reply)
         }
     }
@@ -441,7 +441,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
         _ session: URLSession, dataTask: URLSessionDataTask,
         willCacheResponse proposedResponse: CachedURLResponse
     ) async -> CachedURLResponse? {
-        await session.answer(orWhenCancelled: nil) { reply in
+        await session.awaitAnswer(orWhenCancelled: nil) { reply in
             self.cache(proposedResponse, of: dataTask, in: session, reply)
         }
     }

@@ -270,7 +270,7 @@ extension TaskDriver: HopLoadClient {
         guard let evidence = hop.evidence else {
             guard let route = reader?.route else { return .plain }
             return CacheProvenance(
-                .plain(route: context.engine.wayTaken(route, to: inputs.visibleRequest.url)))
+                .plain(route: context.engine.takenCacheRoute(route, to: inputs.visibleRequest.url)))
         }
         let facts = evidence.chainFacts(at: .now)
         return CacheProvenance(

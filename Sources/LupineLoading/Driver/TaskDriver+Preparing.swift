@@ -35,7 +35,7 @@ extension TaskDriver {
 
     /// Whether the preparation may call the program's code: its `URLProtocol` classes, or the status of its body stream.
     private var mayCallProgram: Bool {
-        context.loads.asksProgram(context) || state.withLock { !$0.sentStreams.isEmpty }
+        context.loads.mayCallProgram(context) || state.withLock { !$0.sentStreams.isEmpty }
     }
 
     /// Starts the preparation. It ends with the event `.prepared`.
@@ -193,12 +193,12 @@ extension TaskDriver {
     private func cacheReader(for request: URLRequest, _ inputs: Inputs) -> CacheRequester? {
         let isPlaintext = request.contents.value.scheme == .http
         guard request.httpMethod == "GET", let url = request.url,
-            let sessionReader = isPlaintext ? context.openCacheReader : context.cacheReader
+            let sessionReader = isPlaintext ? context.plainCacheRequester : context.secureCacheRequester
         else { return nil }
         let fields = sessionReader.identifyingFields
         if isPlaintext {
             let proxyCredential = inputs.authenticator?.value.proxyCredential
-            guard let route = context.engine.way(to: url, as: proxyCredential) else { return sessionReader }
+            guard let route = context.engine.cacheRoute(to: url, as: proxyCredential) else { return sessionReader }
             return CacheRequester(
                 policy: sessionReader.policy, client: sessionReader.client, route: route,
                 identifyingFields: fields)
@@ -417,7 +417,7 @@ extension TaskDriver {
     private func trust(for request: URLRequest) -> TaskTrust? {
         if request.contents.value.scheme == .http, !context.engine.hasProxy { return nil }
         if let trust = state.withLock({ $0.trust }) { return trust }
-        guard let trust = client.challengedTask.map({ context.engine.trust.trust(asking: $0) }) else {
+        guard let trust = client.challengedTask.map({ context.engine.tlsProfiles.trust(asking: $0) }) else {
             return nil
         }
         let isUnneeded = state.withLock { state in

@@ -40,8 +40,8 @@ final class StreamLoad: TaskLoad, StreamOwner {
     // MARK: called by the task
 
     func start() {
-        let bridge = context.engine.streamTrust
-        let trust = task.challengedTask.flatMap { verifier in bridge?.trust(asking: verifier) }
+        let profiles = context.engine.streamTLSProfiles
+        let trust = task.challengedTask.flatMap { verifier in profiles?.trust(asking: verifier) }
         self.trust.withLock { $0 = trust }
         let route: SessionEngine.StreamRoute
         do throws(TransportError) {
@@ -121,10 +121,10 @@ final class StreamLoad: TaskLoad, StreamOwner {
     var streamKeeper: (any Sendable)? { context }
 
     func error(for fault: StreamFault) -> any Error {
-        guard case .lost(let cause) = fault, let bridge = context.engine.streamTrust else {
+        guard case .lost(let cause) = fault, let profiles = context.engine.streamTLSProfiles else {
             return fault.error
         }
-        return URLError(cause, url: nil).adding(bridge.userInfo(for: cause, of: trust.withLock { $0 }))
+        return URLError(cause, url: nil).adding(profiles.userInfo(for: cause, of: trust.withLock { $0 }))
     }
 
     /// Ends the task. Only the first call has an effect; with `onlyIfUnstarted`, only before the start.

@@ -18,7 +18,7 @@ extension URLSession {
                 return core.load(definition, for: client)
             }
         }
-        socket.attach { [weak task] job in task?.callUnconditionally(job) }
+        socket.setPoster { [weak task] job in task?.callUnconditionally(job) }
         return task.begin(as: URLSessionWebSocketTask(task, socket), in: self)
     }
 }

@@ -44,7 +44,7 @@ final class WebSocketLoad: TaskLoad, TaskDriverClient {
         self.socket = socket
         client = task
         url = task.originalRequest?.url
-        socket.attach(onEnd: { [weak self] ending in self?.ended(ending) })
+        socket.setEndHandler { [weak self] ending in self?.ended(ending) }
         let taskDriver = makeDriver(self) { [weak self] request in self?.addHandshakeFields(to: &request) }
         driver.withLock { $0 = taskDriver }
     }
@@ -75,7 +75,7 @@ final class WebSocketLoad: TaskLoad, TaskDriverClient {
     func resumeReading() {}
     func setSuspended(_ isSuspended: Bool) {
         driver.withLock { $0 }?.setSuspended(isSuspended)
-        socket.setHeld(isSuspended)
+        socket.setSuspended(isSuspended)
     }
     func setPriority(_ priority: Float) { driver.withLock { $0 }?.setPriority(priority) }
     func prefer(_ loop: EventLoop) { driver.withLock { $0 }?.prefer(loop) }

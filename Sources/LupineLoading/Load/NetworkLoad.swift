@@ -255,7 +255,8 @@ final class NetworkLoad: HopLoad {
         if case .timedOut(_, _, .whole, _) = error {
             return URLError.tooLong(url, after: settings.resourceTimeout, underlying: error)
         }
-        return URLError(error, url: url).adding(engine.trust.userInfo(for: error, of: hopRequest.taskTrust))
+        return URLError(error, url: url).adding(
+            engine.tlsProfiles.userInfo(for: error, of: hopRequest.taskTrust))
     }
 
     private func metrics(_ exchanges: [ExchangeMetrics]) -> HopMetrics {

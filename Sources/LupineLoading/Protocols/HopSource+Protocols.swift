@@ -11,7 +11,7 @@ extension HopSource {
                 request, classes: context.settings.protocolClasses ?? [], context: context, task: task,
                 client: client)
         },
-        asksProgram: { $0.settings.protocolClasses?.isEmpty == false })
+        mayCallProgram: { $0.settings.protocolClasses?.isEmpty == false })
 
     /// Loads for the shared session: with the classes registered at the time of the request, then with the built-in ones.
     static let shared = HopSource(
@@ -19,5 +19,5 @@ extension HopSource {
             ProtocolSelection.load(
                 request, classes: ProtocolRegistry.classes, context: context, task: task, client: client)
         },
-        asksProgram: { _ in !ProtocolRegistry.classes.isEmpty })
+        mayCallProgram: { _ in !ProtocolRegistry.classes.isEmpty })
 }

@@ -11,7 +11,7 @@ final class DelegateSet: Sendable {
     let stream: (any URLSessionStreamDelegate)?
     let webSocket: (any URLSessionWebSocketDelegate)?
 
-    /// The delegate of a session or of a task.
+    /// Looks up the protocols of a delegate of a session or of a task.
     init(_ delegate: any URLSessionDelegate) {
         session = delegate
         task = delegate as? any URLSessionTaskDelegate
@@ -21,7 +21,7 @@ final class DelegateSet: Sendable {
         webSocket = delegate as? any URLSessionWebSocketDelegate
     }
 
-    /// The object that the decisions about servers depend on, as a token; nil if it is known that the delegate makes none.
+    /// The token of the object that decides whether servers are trusted; nil if the delegate is known not to decide.
     var judge: ObjectToken? {
         if let selective = session as? any SelectiveDelegate {
             return selective.trustJudge.map { ObjectToken(of: $0) }
@@ -32,12 +32,12 @@ final class DelegateSet: Sendable {
     }
 }
 
-/// A session delegate that declares which calls it does not need: a call without effect still takes a turn on the delegate
+/// A session delegate that declares which calls it does not need. Skipping a call without effect saves a job on the delegate
 /// queue.
 package protocol SelectiveDelegate: URLSessionDelegate {
     /// Whether `urlSession(_:didCreateTask:)` does anything.
     var needsDidCreateTask: Bool { get }
-    /// The object that its answers about servers depend on: itself, or the one that it leaves them to; nil if it always leaves
-    /// them to the configuration.
+    /// The object that decides whether servers are trusted: the delegate itself, or the object that it leaves the decision to.
+    /// Nil if it always leaves the decision to the configuration.
     var trustJudge: (any AnyObject & Sendable)? { get }
 }

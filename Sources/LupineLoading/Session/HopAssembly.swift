@@ -4,17 +4,18 @@ internal import Foundation
 internal import LupineHTTP
 internal import LupineTransport
 
-/// Assembles the request of one transaction from the program's request, the configuration's fields and the present cookies.
-/// Answers to challenges and the conditional fields of the cache are added later (U-3.3, U-13.12, U-17.3).
+/// Assembles the request of one transaction from the program's request, the configuration's fields and the stored cookies.
+/// `TaskDriver` adds answers to challenges and the conditional fields of the cache later (U-3.3, U-13.12, U-17.3).
 struct HopAssembly: Sendable {
     /// The program's request, or the request of a redirect.
     let request: URLRequest
     let kind: TaskDefinition.Kind
     let body: TaskDefinition.Body
-    /// The farthest that redirects have led: fields that were dropped on the way are not added again (U-10.5).
+    /// The farthest move of the redirects so far: fields that it removes are not added again (U-10.5).
     let move: RedirectMove
     let settings: SessionSettings
-    /// Who decides about the server of the transaction's connection; nil if no cookies are kept apart by that.
+    /// The judge of the transaction's server: cookies that were stored for another judge are not sent (U-13.17). Nil if no
+    /// cookies are kept apart by judge.
     var judge: TrustJudge?
 
     /// Returns the assembled request, or throws if it cannot be sent.
@@ -44,8 +45,8 @@ struct HopAssembly: Sendable {
             let isKnown = assembled.headerList.fields == settings.additionalHeaders.fields
             if !isKnown || !settings.additionalHeadersAreValid { try assembled.checkFields() }
         } catch { throw .loading(.badURL, url: url, underlying: error) }
-        if let cookies = cookies(for: assembled) {
-            assembled.headerList.set("Cookie", cookies)
+        if let cookieField = cookieField(for: assembled) {
+            assembled.headerList.set("Cookie", cookieField)
         }
         return assembled
     }
@@ -61,8 +62,9 @@ struct HopAssembly: Sendable {
         return complete
     }
 
-    /// The value of `Cookie`; nil if the storage has no cookies to send, and a field of the caller's is sent as it is.
-    private func cookies(for request: URLRequest) -> String? {
+    /// Returns the value of `Cookie` from the storage; nil if it has no cookies for the request, whose own `Cookie` field is then
+    /// sent as it is.
+    private func cookieField(for request: URLRequest) -> String? {
         guard settings.shouldSetCookies, request.httpShouldHandleCookies,
             let storage = settings.cookieStorage, !storage.isEmpty, let url = request.cookieURL
         else { return nil }
@@ -73,16 +75,19 @@ struct HopAssembly: Sendable {
         return HTTPCookie.requestHeaderFields(with: cookies)["Cookie"]
     }
 
-    // MARK: what a response sets
+    // MARK: cookies of a response
 
-    /// The number of cookies of one response that are stored, the last ones: the limit for a domain.
-    private static let mostCookies = 180
+    /// The most cookies of one response that are stored: as many as the storage keeps for a domain. Of more, the last are stored.
+    private static let maximumStoredCookies = 180
 
-    /// Stores the cookies that a response sets, line by line (U-13.1, U-13.13).
+    /// Stores the cookies that a response sets, one for each `Set-Cookie` line (U-13.1, U-13.13).
     ///
     /// - Parameters:
+    ///   - response: The response.
     ///   - request: The request as it was sent.
-    ///   - judge: Returns who has accepted the connection, if its peer has not passed a check (U-13.17).
+    ///   - settings: The settings of the session, with the storage.
+    ///   - judge: Returns the judge of the server, if nobody has checked the connection and the default evaluation refuses its
+    ///     chain; otherwise nil. The cookies are then sent only where the same judge decides (U-13.17).
     static func storeCookies(
         of response: HTTPURLResponse, to request: URLRequest, _ settings: SessionSettings,
         onlyFor judge: () -> TrustJudge? = { nil }
@@ -93,7 +98,7 @@ struct HopAssembly: Sendable {
             let origin = CookieOrigin(url)
         else { return }
         let now = settings.clock.date()
-        let cookies = fields.values(of: .setCookie).suffix(mostCookies).compactMap { line in
+        let cookies = fields.values(of: .setCookie).suffix(maximumStoredCookies).compactMap { line in
             SetCookieSyntax.cookie(line, from: origin, now: now)
         }
         storage.store(

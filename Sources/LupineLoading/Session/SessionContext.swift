@@ -3,14 +3,16 @@
 internal import Foundation
 internal import LupineTransport
 
-/// What the loads of one session share: its settings, its engine, and its memory of challenges.
+/// Holds what the loads of one session share: its settings, its engine, and its memory of challenges.
 ///
-/// Made by the session. Any thread.
+/// Created by `SessionCore`. May be used on any thread.
 final class SessionContext: Sendable {
     let settings: SessionSettings
-    /// The cache reader for requests without TLS that take no proxy or detour; nil without a cache.
-    let openCacheReader: CacheRequester?
-    private let secureReader = Lock<(roots: String, reader: CacheRequester)?>(nil)
+    /// The cache requester for requests without TLS on a direct connection: without a proxy and `SessionEngine.detour`. Nil
+    /// without a cache.
+    let plainCacheRequester: CacheRequester?
+    /// The last value of `secureCacheRequester`, and the name of the trust roots that it was made for.
+    private let knownSecureRequester = Lock<(roots: String, requester: CacheRequester)?>(nil)
     let engine: SessionEngine
     let authentication = AuthenticationMemory()
     /// Creates the load of each transaction.
@@ -33,28 +35,28 @@ final class SessionContext: Sendable {
         self.settings = settings
         let engine = engine ?? SessionEngine(settings)
         self.engine = engine
-        openCacheReader = settings.cache.map { _ in Self.reader(settings, engine, roots: "") }
+        plainCacheRequester = settings.cache.map { _ in Self.makeRequester(settings, engine, roots: "") }
         self.loads = loads
         self.clock = clock ?? settings.clock
         self.network = network
     }
 
-    /// Distinguishes the session's trust roots from others: as they were read; before that, as their files are now.
+    /// A name that distinguishes the session's trust roots from others, see `SessionEngine.rootsName`.
     var rootsName: String { engine.rootsName }
 
-    /// The cache reader for requests over TLS if no delegate decides about servers; nil without a cache.
-    var cacheReader: CacheRequester? {
-        if openCacheReader == nil { return nil }
+    /// The cache requester for requests over TLS if no delegate decides about servers; nil without a cache.
+    var secureCacheRequester: CacheRequester? {
+        if plainCacheRequester == nil { return nil }
         let roots = rootsName
-        return secureReader.withLock { known in
-            if let known, known.roots == roots { return known.reader }
-            let reader = Self.reader(settings, engine, roots: roots)
-            known = (roots, reader)
-            return reader
+        return knownSecureRequester.withLock { known in
+            if let known, known.roots == roots { return known.requester }
+            let requester = Self.makeRequester(settings, engine, roots: roots)
+            known = (roots, requester)
+            return requester
         }
     }
 
-    private static func reader(
+    private static func makeRequester(
         _ settings: SessionSettings, _ engine: SessionEngine, roots: String
     ) -> CacheRequester {
         CacheRequester(
@@ -64,7 +66,7 @@ final class SessionContext: Sendable {
     }
 }
 
-/// Creates the load of a transaction: over the network, or by a protocol.
+/// Creates the load of a transaction: over the network, or by a `URLProtocol`.
 struct HopSource: Sendable {
     /// A load that is ready to start.
     struct Hop: Sendable {
@@ -74,8 +76,9 @@ struct HopSource: Sendable {
         let usesNetwork: Bool
     }
 
-    /// Creates the load; nil if nothing supports the scheme. Called on the thread that continues the task's load.
+    /// Creates the load; returns nil if nothing supports the scheme. Called by `TaskDriver`, on the thread that continues the
+    /// task's load.
     let make: @Sendable (HopRequest, SessionContext, any TaskDriverClient, any HopLoadClient) -> Hop?
     /// Whether `make` may call the program's code; if so, it is not called on a loop.
-    var asksProgram: @Sendable (SessionContext) -> Bool = { _ in false }
+    var mayCallProgram: @Sendable (SessionContext) -> Bool = { _ in false }
 }

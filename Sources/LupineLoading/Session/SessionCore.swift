@@ -4,16 +4,16 @@ import Foundation
 import LupineTransport
 import Synchronization
 
-/// The state of a session, behind its open class: its delegate, its tasks, and the state of its invalidation.
+/// The implementation of `URLSession`: its delegate, its tasks, and the progress of its invalidation.
 ///
-/// Any thread. The tasks keep the session alive while they are unfinished (U-4.2): each holds its session until its last
-/// callback has returned, and the core holds the tasks.
+/// May be called on any thread. Unfinished tasks keep the session alive (U-4.2): each retains its session until its last callback
+/// has returned, and the core retains the tasks.
 final class SessionCore: Sendable {
     private enum Life {
         case open  // → closing, cancelled
         /// No new tasks; the existing ones may finish.
         case closing  // → cancelled, closed
-        /// The tasks were cancelled: they are not listed any more, but have not completed yet.
+        /// The tasks were cancelled, but not all have completed. `unfinishedTasks` lists none of them.
         case cancelled  // → closed
         case closed
     }
@@ -22,6 +22,7 @@ final class SessionCore: Sendable {
         var life = Life.open
         var delegates: DelegateSet?
         var description: String?
+        /// The unfinished tasks by identifier.
         var tasks: [Int: TaskCore] = [:]
     }
 
@@ -31,14 +32,15 @@ final class SessionCore: Sendable {
     private let configuration: UncheckedSendable<URLSessionConfiguration>
     private let makeLoad: LoadMaker
     private let state: Lock<State>
-    /// Numbers are drawn, and a session without a delegate is recognised, without the lock: otherwise all tasks of all threads
-    /// would contend for it several times each.
+    // `lastIdentifier` and `hadDelegate` are not guarded by `state`, because every new task reads them, and the lock would be
+    // contended.
     private let lastIdentifier = Atomic(0)
+    /// Whether the session was created with a delegate.
     let hadDelegate: Bool
-    /// Whether the delegate is told of new tasks.
-    let tellsOfNewTasks: Bool
+    /// Whether `urlSession(_:didCreateTask:)` is called for new tasks.
+    let needsDidCreateTask: Bool
 
-    /// The core of a session.
+    /// Creates the core of a session, with a copy of the configuration.
     init(
         _ configuration: URLSessionConfiguration, delegate: (any URLSessionDelegate)?, queue: OperationQueue?,
         isShared: Bool, makeLoad: @escaping LoadMaker = SessionCore.driving
@@ -50,7 +52,7 @@ final class SessionCore: Sendable {
         self.isShared = isShared
         self.makeLoad = makeLoad
         hadDelegate = delegate != nil
-        tellsOfNewTasks = (delegate as? any SelectiveDelegate)?.needsDidCreateTask ?? hadDelegate
+        needsDidCreateTask = (delegate as? any SelectiveDelegate)?.needsDidCreateTask ?? hadDelegate
         state = Lock(State(delegates: delegate.map { DelegateSet($0) }))
         if context.settings.cookieStorage != nil { PublicSuffixList.readAhead() }
     }
@@ -62,7 +64,7 @@ final class SessionCore: Sendable {
     /// A copy of the configuration that the session was made with.
     func copyOfConfiguration() -> URLSessionConfiguration { Self.copy(configuration.value) }
 
-    /// The session's delegate; nil if there is none, or none any more.
+    /// The session's delegate; nil if it has none, and after its invalidation.
     var delegates: DelegateSet? { hadDelegate ? state.withLock { $0.delegates } : nil }
 
     /// A description for the program's use.
@@ -73,14 +75,14 @@ final class SessionCore: Sendable {
 
     // MARK: tasks
 
-    /// Creates the core of a task. The session does not know the task before `TaskCore.begin(as:in:)`.
+    /// Creates the core of a task. `TaskCore.begin(as:in:)` adds the task to the session.
     func makeTask(_ definition: TaskDefinition, sink: any TaskSink) -> TaskCore {
         makeTask(
             definition.request, sink, bodyLength: definition.bodyLength, created: definition.created,
             .definition(definition, context, maker: makeLoad))
     }
 
-    /// Creates a load for `definition` that reports to another load.
+    /// Creates a load for `definition` that reports to `client`, which is another load.
     func load(_ definition: TaskDefinition, for client: any TaskDriverClient) -> any TaskLoad {
         makeLoad(definition, context, client)
     }
@@ -114,25 +116,29 @@ final class SessionCore: Sendable {
         }
     }
 
-    /// Removes a task whose last callback has returned.
+    /// Removes a task whose last callback has returned, and completes the invalidation if it was the last task.
     func taskFinished(_ identifier: Int, of session: URLSession) {
         let isLast = state.withLock { state in
             state.tasks[identifier] = nil
-            return close(&state)
+            return closeIfFinished(&state)
         }
-        if isLast { sayGoodbye(session) }
+        if isLast { completeInvalidation(of: session) }
     }
 
-    /// The tasks whose last callback has not returned, in the order of their creation; none once they were cancelled with the
-    /// session (U-4.9).
+    /// Returns the tasks whose last callback has not returned, in the order of their creation. Returns none after
+    /// `invalidateAndCancel()` (U-4.9).
     func unfinishedTasks() -> [URLSessionTask] {
         let tasks = state.withLock { $0.life == .cancelled ? [:] : $0.tasks }
         return tasks.values.sorted { $0.identifier < $1.identifier }.compactMap(\.publicTask)
     }
 
-    // MARK: the end
+    // MARK: invalidation
 
-    /// Refuses new tasks; tells the delegate when the last one has ended.
+    /// Refuses new tasks, and tells the delegate when the last task has ended. Has no effect on the shared session.
+    ///
+    /// - Parameters:
+    ///   - session: The session of this core.
+    ///   - cancelling: Whether the tasks are cancelled; otherwise they may finish.
     func invalidate(_ session: URLSession, cancelling: Bool) {
         if isShared { return }
         let (tasks, isLast) = state.withLock { state in
@@ -140,22 +146,22 @@ final class SessionCore: Sendable {
             case .open, .closing: state.life = cancelling ? .cancelled : .closing
             case .cancelled, .closed: break
             }
-            return (cancelling ? Array(state.tasks.values) : [], close(&state))
+            return (cancelling ? Array(state.tasks.values) : [], closeIfFinished(&state))
         }
         for task in tasks.sorted(by: { $0.identifier < $1.identifier }) { task.cancel() }
-        if isLast { sayGoodbye(session) }
+        if isLast { completeInvalidation(of: session) }
     }
 
-    /// Closes the session if it can be closed. Returns whether this call has closed it.
-    private func close(_ state: inout State) -> Bool {
+    /// Closes the session if it was invalidated and has no more tasks. Returns whether this call has closed it.
+    private func closeIfFinished(_ state: inout State) -> Bool {
         guard state.life == .closing || state.life == .cancelled, state.tasks.isEmpty else { return false }
         state.life = .closed
         return true
     }
 
-    /// Tells the delegate that the session is invalid, and keeps the session alive until then. Its connections are closed now,
-    /// however long the program still holds the session.
-    private func sayGoodbye(_ session: URLSession) {
+    /// Closes the connections, tells the delegate that the session is invalid, and releases the delegate. The session stays alive
+    /// until the delegate's method has returned.
+    private func completeInvalidation(of session: URLSession) {
         context.engine.finish {}
         queue.add { [self] in
             assertNoLockIsHeld()
@@ -170,7 +176,7 @@ final class SessionCore: Sendable {
 
     // MARK: stores
 
-    /// Empties the stores, then does what `flush` does.
+    /// Empties the stores of cookies, credentials and responses, then does what `flush` does.
     func reset(_ session: URLSession, _ done: @escaping @Sendable () -> Void) {
         let settings = context.settings
         settings.cookieStorage?.removeCookies(since: .distantPast)
@@ -180,14 +186,14 @@ final class SessionCore: Sendable {
         flush(session, done)
     }
 
-    /// Has the stores write their contents to the disk and closes idle connections.
+    /// Closes idle connections and has the stores write their contents to the disk; then calls `done` on the delegate queue.
     func flush(_ session: URLSession, _ done: @escaping @Sendable () -> Void) {
         context.engine.closeIdleConnections()
         let queue = queue
         let cache = context.settings.cache
         let finish: @Sendable () -> Void = {
             queue.add {
-                // The session is kept alive until it has called back (U-4.2).
+                // Keeps the session alive until `done` has returned (U-4.2).
                 withExtendedLifetime(session) { done() }
             }
         }
@@ -203,7 +209,7 @@ final class SessionCore: Sendable {
 }
 
 extension TaskDefinition {
-    /// The length of the body, as far as it is known before the body is opened.
+    /// The length of the body; `NSURLSessionTransferSizeUnknown` for files and streams, which are not opened yet.
     fileprivate var bodyLength: Int64 {
         switch body {
         case .data(let data): Int64(data.count)

@@ -7,40 +7,39 @@ import LupineTransport
 
 /// The parts of the transport that a session owns: its pools, resolver, event loops, proxies and TLS profiles.
 ///
-/// Made by `URLSession.init`, which cannot fail: an error is thrown by every call of `route` instead. Web sockets have a pool
-/// of their own, so that they do not count against the limit for a host (U-8.12) and pass HTTP proxies through a tunnel only.
-/// Any thread.
+/// Created by `URLSession.init`, which cannot fail: if creating the parts fails, every call of `route` tries again and throws the
+/// error. WebSockets have a separate pool, so that they do not count against the limit for a host (U-8.12) and pass HTTP proxies
+/// through a tunnel only. May be used on any thread.
 final class SessionEngine: Sendable {
-    /// How a request reaches its origin.
+    /// The origin and the request target of a request, and the proxy on the way.
     struct Route: Sendable {
         /// The pool's key.
         let origin: Origin
-        /// Path and query as in the URL, for `RequestTarget.origin`.
+        /// The path and query as in the URL, for `RequestTarget.origin`.
         let target: String
-        /// Whether the URL has neither path nor query.
+        /// Whether the URL has neither path nor query, so that OPTIONS applies to the server as a whole (RFC 9110 §9.3.7).
         let namesServerAlone: Bool
         /// The value of `Host` unless the caller has set one.
         let hostField: String
         /// The proxy; nil for none.
         let proxy: ProxyServer?
-        /// Whether the proxy only tunnels the request. It does not read it then, and fields meant for the proxy must not be
-        /// sent.
+        /// Whether the request goes through a tunnel. The proxy does not read it then, so fields for the proxy must not be sent.
         let isTunnelled: Bool
-        /// The fields of a request that has none but the session's own, if they are known.
+        /// The fields of a request whose program set none: `Host` and the session's fields. Nil if they are not known.
         var ownFields: Fields?
     }
 
-    /// How a stream task's connection is opened, outside of the pools.
+    /// What opens a stream task's connection, outside of the pools: its origin, and the objects that dial.
     struct StreamRoute: Sendable {
         let origin: Origin
         let dialing: DialConfiguration
         let resolver: Resolver
         let loop: EventLoop
-        /// For TLS, if the program starts it.
+        /// The profile for `startSecureConnection()`.
         let profile: TLSProfile
     }
 
-    /// A class, so that a request retains one object to use all parts.
+    /// The parts of a working engine. A class, so that a request retains one object instead of each part.
     private final class Parts: Sendable {
         let group: EventLoopGroup
         let ownsGroup: Bool
@@ -48,26 +47,27 @@ final class SessionEngine: Sendable {
         let pool: ConnectionPool
         let webSockets: ConnectionPool
         let revocation: RevocationClient
-        let trust: TLSProfileSelector
-        /// As `trust`, for stream tasks: without an application protocol (ALPN), and with nothing shared with HTTP.
-        let streamTrust: TLSProfileSelector
+        let tlsProfiles: TLSProfileSelector
+        /// The profiles for stream tasks: they offer no application protocol (ALPN) and share no connections with HTTP.
+        let streamTLSProfiles: TLSProfileSelector
         let resolver: Resolver
         let dialing: DialConfiguration
         let proxyProfile: TLSProfile
         let unixSocketPath: String?
         let localBinding: String?
         let identityOrigins: Set<HTTPClient.HostAndPort>?
-        /// Whether http origins are also reached through a tunnel: a proxy does not forward HTTP/2.
+        /// Whether `http` origins are also reached through a tunnel: if the session speaks only HTTP/2, which proxies do not
+        /// forward.
         let tunnelsEverything: Bool
         /// Whether any request may use a proxy.
         let hasProxy: Bool
-        /// The servers that requests have gone to.
+        /// Remembers the servers that requests have gone to, so that they are not parsed again.
         let routes = RouteTable()
 
         init(
             group: EventLoopGroup, ownsGroup: Bool, proxies: ProxyRule, pool: ConnectionPool,
-            webSockets: ConnectionPool, revocation: RevocationClient, trust: TLSProfileSelector,
-            streamTrust: TLSProfileSelector, resolver: Resolver, dialing: DialConfiguration,
+            webSockets: ConnectionPool, revocation: RevocationClient, tlsProfiles: TLSProfileSelector,
+            streamTLSProfiles: TLSProfileSelector, resolver: Resolver, dialing: DialConfiguration,
             proxyProfile: TLSProfile, options: URLSessionConfiguration.LupineOptions
         ) {
             self.group = group
@@ -77,32 +77,33 @@ final class SessionEngine: Sendable {
             self.pool = pool
             self.webSockets = webSockets
             self.revocation = revocation
-            self.trust = trust
-            self.streamTrust = streamTrust
+            self.tlsProfiles = tlsProfiles
+            self.streamTLSProfiles = streamTLSProfiles
             self.resolver = resolver
             self.dialing = dialing
             self.proxyProfile = proxyProfile
-            // Not the options themselves: the program's objects in them must not be released with the engine, on a loop.
+            // The options themselves are not stored: a loop may release the engine, and must not release the program's objects.
             unixSocketPath = options.unixSocketPath
             localBinding = options.localBinding
             identityOrigins = options.tls.identityOrigins
             tunnelsEverything = options.isHTTP2Alone
         }
 
-        /// Lets running exchanges finish, then releases everything.
+        /// Lets running exchanges finish, then shuts down the loops that the session owns.
         func finish(_ done: @escaping @Sendable () -> Void) {
-            let pools = CountDown(2) { [self] in revocation.retire { [self] in release(done) } }
+            let pools = CountDown(2) { [self] in revocation.retire { [self] in shutDownLoops(done) } }
             pool.retire { pools.arrive() }
             webSockets.retire { pools.arrive() }
         }
 
+        /// Fails running exchanges, then shuts down the loops that the session owns.
         func shutDown(_ done: @escaping @Sendable () -> Void) {
-            let pools = CountDown(2) { [self] in revocation.shutDown { [self] in release(done) } }
+            let pools = CountDown(2) { [self] in revocation.shutDown { [self] in shutDownLoops(done) } }
             pool.shutDown { pools.arrive() }
             webSockets.shutDown { pools.arrive() }
         }
 
-        private func release(_ done: @escaping @Sendable () -> Void) {
+        private func shutDownLoops(_ done: @escaping @Sendable () -> Void) {
             guard ownsGroup else { return done() }
             Task {
                 await group.shutdown()
@@ -114,27 +115,29 @@ final class SessionEngine: Sendable {
     private let parts: RetryableValue<Parts>
     /// Reports to the transfer observers; nil without observers.
     let reporter: TransferReporter?
-    /// The evaluation of https origins if no delegate decides.
+    /// The evaluator for `https` origins if no delegate decides.
     let evaluator: TrustEvaluator
-    /// The options that direct connections elsewhere than to the addresses of their URLs.
+    /// A text that names the options that redirect connections, see `detour(_:)`. Nil if none is set, and without a cache.
     let detour: String?
-    /// Used while the parts cannot be made, and so there is no connection.
-    private let ownTrust: TLSProfileSelector
+    /// Used while creating the parts fails. There are no connections then.
+    private let fallbackProfiles: TLSProfileSelector
 
-    /// Evaluates the peers of https origins, and selects the client's identity for them.
-    var trust: TLSProfileSelector { (try? parts.get())?.trust ?? ownTrust }
+    /// The TLS profiles for `https` origins: how servers are evaluated, and which client identity they get.
+    var tlsProfiles: TLSProfileSelector { (try? parts.get())?.tlsProfiles ?? fallbackProfiles }
 
-    /// Distinguishes the session's trust roots from others: as they were read; before that, as their files are now.
-    var rootsName: String { (parts.existing?.trust ?? ownTrust).rootsName }
+    /// A name that distinguishes the session's trust roots from others. Made from the roots that were read; before they are read,
+    /// from the present state of their files.
+    var rootsName: String { (parts.existing?.tlsProfiles ?? fallbackProfiles).rootsName }
 
-    /// The same for the roots that https proxies are verified with.
+    /// A name like `rootsName` for the roots that `https` proxies are verified with; nil while the parts do not exist.
     var proxyRootsName: String? { parts.existing?.proxyProfile.rootsName }
 
-    /// The engine of a session with these settings.
+    /// Creates the engine of a session.
     ///
     /// - Parameters:
-    ///   - trust: The evaluation that https origins have to pass.
-    ///   - proxyTrust: The evaluation that https proxies have to pass.
+    ///   - settings: The settings of the session.
+    ///   - trust: The evaluator for `https` origins.
+    ///   - proxyTrust: The evaluator for `https` proxies.
     init(
         _ settings: SessionSettings, trust: TrustEvaluator = .default, proxyTrust: TrustEvaluator = .default
     ) {
@@ -142,14 +145,14 @@ final class SessionEngine: Sendable {
         reporter = TransferReporter(settings.lupine.transferObservers)
         detour = settings.cache == nil ? nil : Self.detour(settings.lupine)
         parts = RetryableValue { () throws(TransportError) in
-            try Self.parts(settings, trust: trust, proxyTrust: proxyTrust)
+            try Self.makeParts(settings, trust: trust, proxyTrust: proxyTrust)
         }
-        ownTrust = parts.existing?.trust ?? TLSProfileSelector(settings.tls, evaluator: trust)
+        fallbackProfiles = parts.existing?.tlsProfiles ?? TLSProfileSelector(settings.tls, evaluator: trust)
     }
 
     deinit { finish {} }
 
-    private static func parts(
+    private static func makeParts(
         _ settings: SessionSettings, trust: TrustEvaluator, proxyTrust: TrustEvaluator
     ) throws(TransportError) -> Parts {
         let options = settings.lupine
@@ -181,20 +184,20 @@ final class SessionEngine: Sendable {
         pooling.leniency = options.leniency
         pooling.dial.versions = options.httpVersions
         pooling.coalescesConnections = options.coalescesConnections
-        var tunnelling = pooling
-        tunnelling.dial.versions = .http11
-        if options.httpVersions.contains(.http2) { tunnelling.dial.offeredProtocols = ["http/1.1"] }
-        tunnelling.limits.perHost = Int(Int32.max)
-        tunnelling.limits.total = Int(Int32.max)
-        tunnelling.dial.tunnelsEverything = true
+        var webSocketPooling = pooling
+        webSocketPooling.dial.versions = .http11
+        if options.httpVersions.contains(.http2) { webSocketPooling.dial.offeredProtocols = ["http/1.1"] }
+        webSocketPooling.limits.perHost = Int(Int32.max)
+        webSocketPooling.limits.total = Int(Int32.max)
+        webSocketPooling.dial.tunnelsEverything = true
         let revocation = RevocationClient(group: group, resolver: resolver, proxies: proxies)
         let support = RevocationSupport(fetcher: revocation, cache: SharedRevocationCache())
-        var anonymous = settings.tls
-        anonymous.identity = nil
-        anonymous.applicationProtocols = ["http/1.1"]
-        var streaming = settings.tls
-        streaming.applicationProtocols = []
-        let webSockets = ConnectionPool(configuration: tunnelling, group: group, resolver: resolver)
+        var proxyTLS = settings.tls
+        proxyTLS.identity = nil
+        proxyTLS.applicationProtocols = ["http/1.1"]
+        var streamTLS = settings.tls
+        streamTLS.applicationProtocols = []
+        let webSockets = ConnectionPool(configuration: webSocketPooling, group: group, resolver: resolver)
         return Parts(
             group: group, ownsGroup: ownsGroup, proxies: proxies,
             pool: ConnectionPool(
@@ -202,27 +205,26 @@ final class SessionEngine: Sendable {
                 webSockets: options.isHTTP2Alone ? nil : webSockets),
             webSockets: webSockets,
             revocation: revocation,
-            trust: TLSProfileSelector(settings.tls, evaluator: trust, revocation: support),
-            streamTrust: TLSProfileSelector(streaming, evaluator: trust, revocation: support),
+            tlsProfiles: TLSProfileSelector(settings.tls, evaluator: trust, revocation: support),
+            streamTLSProfiles: TLSProfileSelector(streamTLS, evaluator: trust, revocation: support),
             resolver: resolver,
-            dialing: tunnelling.dial,
-            proxyProfile: TLSProfile(anonymous, trust: proxyTrust, revocation: support), options: options)
+            dialing: webSocketPooling.dial,
+            proxyProfile: TLSProfile(proxyTLS, trust: proxyTrust, revocation: support), options: options)
     }
 
-    // MARK: for the loader
+    // MARK: routes
 
-    /// The route of a request for `url`.
+    /// Returns the route of a request for `url`.
     ///
     /// - Parameters:
-    ///   - isWebSocket: Whether the URL has a web socket's scheme, and the connection will leave HTTP.
+    ///   - url: The URL of the request.
+    ///   - isWebSocket: Whether the scheme is `ws` or `wss`, so that the connection leaves HTTP.
     ///   - tunnelAuthorizer: Answers the proxy's challenges when it is asked for a tunnel.
-    ///   - taskTrust: Takes the challenges of a connection to the task's delegate, if it wants them; the exchange has to have
-    ///     it as its `asker`, too.
-    ///   - mayIdentify: Whether the client certificate may be sent to a server that asks; not after a redirect to another
-    ///     origin.
-    ///   - ownFields: Makes the fields of a request to a host that has none but the session's own.
-    /// - Throws: `TransportError.url` for a URL that cannot be sent to; otherwise the error that kept the engine from being
-    ///   made.
+    ///   - taskTrust: Passes the challenges of the connection to the task's delegates; nil if no delegate is asked. The exchange
+    ///     needs it as its `verifier`, too.
+    ///   - mayIdentify: Whether the client certificate may be sent to the server. False after a redirect to another origin.
+    ///   - ownFields: Returns the fields of a request whose program set none, for this value of `Host`.
+    /// - Throws: `TransportError.url` for a URL that has no route; otherwise the error with which creating the parts failed.
     func route(
         for url: URL, isWebSocket: Bool,
         tunnelAuthorizer: TunnelAuthorizer? = nil, taskTrust: TaskTrust? = nil, mayIdentify: Bool = true,
@@ -230,14 +232,14 @@ final class SessionEngine: Sendable {
     ) throws(TransportError) -> Route {
         let parts = try parts.get()
         var known: RouteTable.Entry?
-        let place = try RouteURL(url, isWebSocket: isWebSocket) { spelling in
+        let routeURL = try RouteURL(url, isWebSocket: isWebSocket) { spelling in
             known = parts.routes.entry(spelled: spelling)
             return known?.server
         }
-        let server = place.server
+        let server = routeURL.server
         if let origin = known?.origin {
             return Route(
-                origin: origin, target: place.target, namesServerAlone: place.namesServerAlone,
+                origin: origin, target: routeURL.target, namesServerAlone: routeURL.namesServerAlone,
                 hostField: server.hostField, proxy: nil,
                 isTunnelled: false, ownFields: known?.ownFields)
         }
@@ -245,7 +247,7 @@ final class SessionEngine: Sendable {
         if let tunnelAuthorizer { proxy?.tunnelAuthorizer = tunnelAuthorizer }
         let profile =
             server.scheme == .https
-            ? parts.trust.profile(
+            ? parts.tlsProfiles.profile(
                 host: server.host, port: server.port, for: taskTrust, mayIdentify: mayIdentify)
             : nil
         let origin = Origin(
@@ -253,34 +255,34 @@ final class SessionEngine: Sendable {
             unixPath: parts.unixSocketPath, proxy: proxy, tls: profile,
             proxyTLS: proxy?.kind == .https ? parts.proxyProfile : nil,
             localBinding: parts.localBinding)
-        let kept =
+        let entry =
             known
             ?? RouteTable.Entry(
                 server: server, origin: proxy == nil && profile == nil ? origin : nil,
                 ownFields: isWebSocket || server.spelling.isEmpty ? nil : ownFields(server.hostField))
-        if known == nil { parts.routes.keep(kept) }
+        if known == nil { parts.routes.keep(entry) }
         return Route(
-            origin: origin, target: place.target, namesServerAlone: place.namesServerAlone,
+            origin: origin, target: routeURL.target, namesServerAlone: routeURL.namesServerAlone,
             hostField: server.hostField, proxy: proxy,
             isTunnelled: proxy.map {
                 $0.kind == .socks5 || server.scheme == .https || isWebSocket || parts.tunnelsEverything
             } ?? false,
-            ownFields: kept.ownFields)
+            ownFields: entry.ownFields)
     }
 
-    /// Whether proxies are asked for a tunnel to http origins as well.
+    /// Whether `http` origins are also reached through a tunnel.
     var tunnelsEverything: Bool { (try? parts.get())?.tunnelsEverything ?? false }
 
     /// Whether any request may use a proxy.
     var hasProxy: Bool { (try? parts.get())?.hasProxy ?? false }
 
-    /// The proxy that `route` uses for `url`; nil also for a URL that cannot be sent to. If the session has no proxy at all,
-    /// the URL is not parsed.
+    /// Returns the proxy that `route` uses for `url`; nil for none, and for a URL that has no route. Does not parse the URL if
+    /// the session has no proxy at all.
     func proxy(for url: URL, isWebSocket: Bool) -> ProxyServer? {
         guard let parts = try? parts.get(), parts.hasProxy,
-            let place = try? RouteURL(url, isWebSocket: isWebSocket)
+            let routeURL = try? RouteURL(url, isWebSocket: isWebSocket)
         else { return nil }
-        return Self.proxy(for: place.server, parts)
+        return Self.proxy(for: routeURL.server, parts)
     }
 
     private static func proxy(for server: RouteServer, _ parts: Parts) -> ProxyServer? {
@@ -290,42 +292,46 @@ final class SessionEngine: Sendable {
 
     // MARK: for stream tasks
 
-    /// Evaluates the peers of stream tasks; nil if the engine could not be made.
-    var streamTrust: TLSProfileSelector? { (try? parts.get())?.streamTrust }
+    /// The TLS profiles for stream tasks; nil if creating the parts fails.
+    var streamTLSProfiles: TLSProfileSelector? { (try? parts.get())?.streamTLSProfiles }
 
-    /// A loop for ordered work without a connection; nil if the engine could not be made.
+    /// A loop for work that needs no connection; nil if creating the parts fails.
     var anyLoop: EventLoop? { (try? parts.get())?.group.next() }
 
-    /// The next of the loops in turn; nil if the engine could not be made.
+    /// A loop for `URLSession.executor`, another one at each call; nil if creating the parts fails.
     var executor: EventLoop? { (try? parts.get())?.group.nextExecutor() }
 
-    /// The route of a stream task's connection. A proxy is asked for a tunnel, as for https.
+    /// Returns the route of a stream task's connection. A proxy is asked for a tunnel, as for `https`.
     ///
-    /// - Parameter trust: Takes the challenges of the connection to the task's delegate, if it wants them.
-    /// - Throws: `TransportError.url` for an invalid host or port; otherwise the error that kept the engine from being made.
+    /// - Parameters:
+    ///   - host: The name or address of the host, with or without brackets.
+    ///   - port: The port.
+    ///   - trust: Passes the challenges of the connection to the task's delegates; nil if no delegate is asked.
+    /// - Throws: `TransportError.url` for an invalid host or port; otherwise the error with which creating the parts failed.
     func streamRoute(
         host: String, port: Int, for trust: TaskTrust?
     ) throws(TransportError) -> StreamRoute {
         let parts = try parts.get()
-        let place = try Self.place(host, port)
-        let name = place.zone.map { place.host + "%" + $0 } ?? place.host
-        let socket = parts.unixSocketPath
+        let url = try Self.streamURL(host, port)
+        let name = url.zone.map { url.host + "%" + $0 } ?? url.host
+        let socketPath = parts.unixSocketPath
         let proxy =
-            socket == nil ? parts.proxies.proxy(for: .https, host: place.host, port: place.port) : nil
+            socketPath == nil ? parts.proxies.proxy(for: .https, host: url.host, port: url.port) : nil
         let origin = Origin(
-            scheme: .http, host: name, port: place.port, unixPath: socket, proxy: proxy,
+            scheme: .http, host: name, port: url.port, unixPath: socketPath, proxy: proxy,
             proxyTLS: proxy?.kind == .https ? parts.proxyProfile : nil,
             localBinding: parts.localBinding)
         return StreamRoute(
             origin: origin, dialing: parts.dialing, resolver: parts.resolver, loop: parts.group.next(),
-            profile: parts.streamTrust.profile(
-                host: name, port: place.port, for: trust,
+            profile: parts.streamTLSProfiles.profile(
+                host: name, port: url.port, for: trust,
                 mayIdentify: HTTPClient.HostAndPort.mayPresentIdentity(
-                    to: place.host, place.port, of: parts.identityOrigins, after: .withinOrigin)))
+                    to: url.host, url.port, of: parts.identityOrigins, after: .withinOrigin)))
     }
 
-    /// The strict URL parser validates the host; bytes that would end the host in a URL are rejected first.
-    private static func place(_ host: String, _ port: Int) throws(TransportError) -> TransportURL {
+    /// Returns a URL of this host and port. `TransportURL`, the strict parser, validates the host; bytes that would end the host
+    /// in a URL are rejected first.
+    private static func streamURL(_ host: String, _ port: Int) throws(TransportError) -> TransportURL {
         do throws(TransportURLError) {
             if let (offset, byte) = host.utf8.enumerated().first(where: { "/?#@\\".utf8.contains($0.element) }
             ) {
@@ -342,9 +348,11 @@ final class SessionEngine: Sendable {
 
     // MARK: exchanges
 
-    /// Submits an exchange whose origin came from `route`. Everything else is reported to its sink.
+    /// Submits an exchange to the pool, which reports to the exchange's sink.
     ///
-    /// - Parameter isWebSocket: The value that was passed to `route`.
+    /// - Parameters:
+    ///   - exchange: An exchange with the origin that `route` returned.
+    ///   - isWebSocket: The value that was passed to `route`.
     func submit(_ exchange: Exchange, isWebSocket: Bool = false) {
         guard let parts = parts.existing else {
             preconditionFailure("an exchange has a route, and this engine gives none")
@@ -352,7 +360,7 @@ final class SessionEngine: Sendable {
         if isWebSocket { parts.pool.submitWebSocket(exchange) } else { parts.pool.submit(exchange) }
     }
 
-    /// The present number of connections, by origin.
+    /// The present numbers of connections by origin, in both pools.
     var poolCounts: [PoolCounts] {
         guard let parts = parts.existing else { return [] }
         return PoolCounts.joined(parts.pool.counts + parts.webSockets.counts)
@@ -365,37 +373,37 @@ final class SessionEngine: Sendable {
         parts.webSockets.dropIdle()
     }
 
-    // MARK: the end
+    // MARK: shutting down
 
-    /// Lets running exchanges finish and takes no new ones. Exchanges that still wait for a connection fail with `shutDown`, so
-    /// a session calls this when its last task is over. `done` is called, on some thread, when the last connection is closed
-    /// and the session's own loops, if it has any, have ended.
+    /// Lets running exchanges finish and accepts no new ones. Exchanges that wait for a connection fail with
+    /// `TransportError.shutDown`, so a session calls this when its last task has ended. Calls `done`, on any thread, when the
+    /// last connection is closed and the loops that the session owns have ended.
     func finish(_ done: @escaping @Sendable () -> Void) {
         guard let parts = parts.existing else { return done() }
         parts.finish(done)
     }
 
-    /// Ends everything at once, also after `finish`: exchanges fail with `shutDown`. `done` is called as by `finish`.
+    /// Fails all exchanges with `TransportError.shutDown` at once, also after `finish`. Calls `done` as `finish` does.
     func shutDown(_ done: @escaping @Sendable () -> Void) {
         guard let parts = parts.existing else { return done() }
         parts.shutDown(done)
     }
 }
 
-/// Calls back when `arrive` has been called `count` times.
+/// Calls a closure when `arrive` has been called `count` times.
 private final class CountDown: Sendable {
-    private let missing: Lock<Int>
+    private let remaining: Lock<Int>
     private let whenDone: @Sendable () -> Void
 
     init(_ count: Int, _ whenDone: @escaping @Sendable () -> Void) {
-        missing = Lock(count)
+        remaining = Lock(count)
         self.whenDone = whenDone
     }
 
     func arrive() {
-        let isLast = missing.withLock { missing in
-            missing -= 1
-            return missing == 0
+        let isLast = remaining.withLock { remaining in
+            remaining -= 1
+            return remaining == 0
         }
         if isLast { whenDone() }
     }

@@ -3,7 +3,7 @@
 internal import Dispatch
 internal import Foundation
 
-/// Access to the cache by task. The key is the request that the task is sending, after redirects, or will send.
+/// Access to the cache by task. The key is the request that the task has sent last, after redirects, or that it will send.
 extension URLCache {
     /// Stores a response for a task's request, as `storeCachedResponse(_:for:)` does for a request.
     public func storeCachedResponse(_ cachedResponse: CachedURLResponse, for dataTask: URLSessionDataTask) {
@@ -18,7 +18,7 @@ extension URLCache {
         completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
     ) {
         let request = Self.request(of: dataTask)
-        // After the pending stores. A program's code, such as an override of `cachedResponse(for:)`, must not run on the storage
+        // The storage queue has then performed the pending stores. An override of `cachedResponse(for:)` must not run on that
         // queue, which serves the whole process.
         StorageQueue.run { [self] in
             DispatchQueue.global().async { completionHandler(request.flatMap(self.cachedResponse)) }
@@ -31,7 +31,8 @@ extension URLCache {
         removeCachedResponse(for: request)
     }
 
-    /// The sent request includes `Authorization`, which decides who may receive the response (U-12.5).
+    /// Returns the request that is the key. Prefers the sent request, because it includes `Authorization`, which decides who may
+    /// receive the response (U-12.5).
     private static func request(of task: URLSessionDataTask) -> URLRequest? {
         task.core.sentRequest ?? task.currentRequest ?? task.originalRequest
     }

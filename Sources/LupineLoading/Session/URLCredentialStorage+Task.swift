@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// The methods with a task. The storage does not distinguish between tasks; the handlers are called before the methods return, on
-/// the caller's thread.
+/// The methods with a task, which the storage ignores. They call their handlers before they return, on the caller's thread.
 extension URLCredentialStorage {
     /// Passes the credentials of a space, by user name, to the handler; nil when there are none.
     public func getCredentials(
@@ -18,7 +17,7 @@ extension URLCredentialStorage {
         set(credential, for: protectionSpace)
     }
 
-    /// Removes a credential, including as the default.
+    /// Removes a credential, also if it is the default of the space.
     public func remove(
         _ credential: URLCredential, for protectionSpace: URLProtectionSpace,
         options: [String: AnyObject]? = [:], task: URLSessionTask

@@ -4,20 +4,20 @@ public import Foundation
 
 /// Creates tasks and holds what they share: configuration, connections, credentials, delegate.
 ///
-/// Any thread may call. Callbacks come on the delegate queue. The delegate is retained until it has been told that the session
-/// is invalid. A session that is released without being invalidated stays alive while one of its tasks is unfinished; then it
-/// is deallocated with everything that it holds. It can be subclassed, so the compiler cannot verify that it is `Sendable`: all
-/// it stores is one constant, the core.
+/// May be used on any thread. The session calls its delegate and completion handlers on the delegate queue. It retains the
+/// delegate until `urlSession(_:didBecomeInvalidWithError:)` has returned. A session that the program releases without
+/// invalidating it stays alive while one of its tasks is unfinished; then it is deallocated. The class is open, so the compiler
+/// cannot verify that it is `Sendable`: its only stored property is a constant, the core.
 open class URLSession: NSObject, @unchecked Sendable {
     /// How a challenge is handled.
     public enum AuthChallengeDisposition: Int, Sendable {
-        /// The given credential is used; if there is none, the load goes on without one.
+        /// The given credential is used; if there is none, the load continues without a credential.
         case useCredential = 0
         /// The challenge is handled as without a delegate.
         case performDefaultHandling = 1
         /// The task ends as cancelled.
         case cancelAuthenticationChallenge = 2
-        /// This authentication method is rejected; the delegate is asked about the next one that the server offers.
+        /// This authentication method is rejected; the delegate is asked about the next method that the server offers.
         case rejectProtectionSpace = 3
     }
 
@@ -35,7 +35,7 @@ open class URLSession: NSObject, @unchecked Sendable {
 
     /// How a delayed task is started.
     public enum DelayedRequestDisposition: Int, Sendable {
-        /// It begins with its request.
+        /// It begins with its original request.
         case continueLoading = 0
         /// It begins with another request.
         case useNewRequest = 1
@@ -54,7 +54,7 @@ open class URLSession: NSObject, @unchecked Sendable {
         super.init()
     }
 
-    /// Creates a session with the default configuration, for subclasses that do the loading themselves.
+    /// Creates a session with the default configuration, for subclasses that load by themselves.
     public override init() {
         core = SessionCore(.default, delegate: nil, queue: nil, isShared: false)
         super.init()
@@ -64,7 +64,7 @@ open class URLSession: NSObject, @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - configuration: Copied; later changes have no effect.
-    ///   - delegate: Retained until it has been told that the session is invalid.
+    ///   - delegate: Retained until the session has called `urlSession(_:didBecomeInvalidWithError:)`.
     ///   - queue: The queue for calls of the delegate and of completion handlers: they run on its underlying dispatch queue if
     ///     it has one, otherwise as operations. Nil creates a serial queue.
     public init(
@@ -86,7 +86,7 @@ open class URLSession: NSObject, @unchecked Sendable {
     /// The delegate; nil after the session has become invalid.
     open var delegate: (any URLSessionDelegate)? { core.delegates?.session }
 
-    /// The queue that callbacks come on.
+    /// The queue on which the delegate and completion handlers are called.
     open var delegateQueue: OperationQueue { core.queue.operations }
 
     /// A description for the program's use.
@@ -95,10 +95,10 @@ open class URLSession: NSObject, @unchecked Sendable {
         set { core.sessionDescription = newValue }
     }
 
-    /// Lets the tasks finish, then tells the delegate that the session is invalid and drops it. No effect on `shared`.
+    /// Lets the tasks finish, then tells the delegate that the session is invalid and releases it. Has no effect on `shared`.
     open func finishTasksAndInvalidate() { core.invalidate(self, cancelling: false) }
 
-    /// Cancels all tasks, then tells the delegate that the session is invalid and drops it. No effect on `shared`.
+    /// Cancels all tasks, then tells the delegate that the session is invalid and releases it. Has no effect on `shared`.
     open func invalidateAndCancel() { core.invalidate(self, cancelling: true) }
 
     /// Empties the stores of cookies, responses and credentials and closes idle connections. The handler is called on the
@@ -135,8 +135,8 @@ open class URLSession: NSObject, @unchecked Sendable {
     /// The unfinished data, upload and download tasks.
     public var tasks: ([URLSessionDataTask], [URLSessionUploadTask], [URLSessionDownloadTask]) {
         get async {
-            await withCheckedContinuation { waiting in
-                getTasksWithCompletionHandler { waiting.resume(returning: ($0, $1, $2)) }
+            await withCheckedContinuation { continuation in
+                getTasksWithCompletionHandler { continuation.resume(returning: ($0, $1, $2)) }
             }
         }
     }
@@ -144,16 +144,16 @@ open class URLSession: NSObject, @unchecked Sendable {
     /// All unfinished tasks, also those never resumed.
     public var allTasks: [URLSessionTask] {
         get async {
-            await withCheckedContinuation { waiting in
-                getAllTasks { waiting.resume(returning: $0) }
+            await withCheckedContinuation { continuation in
+                getAllTasks { continuation.resume(returning: $0) }
             }
         }
     }
 
     // MARK: tasks
 
-    // Tasks are created suspended. Creating one never fails: a request that cannot be loaded fails its task when that is
-    // resumed (U-16.3). A task of an invalid session only completes as cancelled (U-4.4).
+    // Tasks are created suspended. Creating a task never fails: a task whose request cannot be loaded fails when it is resumed
+    // (U-16.3), and a task of an invalid session completes as cancelled (U-4.4).
 
     /// A data task whose content goes to the delegate.
     open func dataTask(with request: URLRequest) -> URLSessionDataTask {
@@ -216,14 +216,13 @@ open class URLSession: NSObject, @unchecked Sendable {
             collecting(completionHandler))
     }
 
-    /// An upload task that is to resume a cancelled one. Uploads leave no resume data
-    /// (`URLSessionUploadTask.cancel(byProducingResumeData:)` gives nil): whatever the data is, the task completes with
-    /// `unsupportedURL`, and the program has to upload from the start.
+    /// An upload task that always completes with `unsupportedURL`: uploads cannot be resumed
+    /// (`URLSessionUploadTask.cancel(byProducingResumeData:)` passes nil), and the program has to upload from the start.
     open func uploadTask(withResumeData resumeData: Data) -> URLSessionUploadTask {
         makeFailingUploadTask(DelegateSink.shared)
     }
 
-    /// The same, with a handler that is called on the delegate queue when the task ends.
+    /// An upload task that always completes with `unsupportedURL`, and calls the handler on the delegate queue.
     open func uploadTask(
         withResumeData resumeData: Data,
         completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
@@ -293,9 +292,9 @@ open class URLSession: NSObject, @unchecked Sendable {
         makeStreamTask(host: hostname, port: port)
     }
 
-    // MARK: for the module
+    // MARK: used within the module
 
-    /// A sink that passes all content to the handler.
+    /// Returns a sink that collects the content and passes it to the handler.
     private func collecting(
         _ handler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
     ) -> any TaskSink {
@@ -318,7 +317,7 @@ open class URLSession: NSObject, @unchecked Sendable {
         return task.begin(as: URLSessionUploadTask(task), in: self, delegate: delegate)
     }
 
-    /// Creates an upload task that fails when it is resumed, because there is no resume data (U-7.14).
+    /// Creates an upload task that fails when it is resumed, because uploads cannot be resumed (U-7.14).
     private func makeFailingUploadTask(_ sink: any TaskSink) -> URLSessionUploadTask {
         let task = core.makeTask(originalRequest: nil, sink: sink) { task in
             FailedLoad(
@@ -328,8 +327,8 @@ open class URLSession: NSObject, @unchecked Sendable {
         return task.begin(as: URLSessionUploadTask(task), in: self, delegate: nil)
     }
 
-    /// The delegate that a default implementation has to forward a call to: the session's, if `delegate` is the task's own and
-    /// another object; otherwise nil.
+    /// Returns the delegate to which a default implementation of `delegate` forwards a call: the session's, if `delegate` is the
+    /// task's own delegate and another object than the session's; otherwise nil.
     func successor(of delegate: any URLSessionDelegate, for task: URLSessionTask) -> DelegateSet? {
         guard task.core.ownDelegates?.session === delegate else { return nil }
         guard let next = core.delegates, next.session !== delegate else { return nil }

@@ -2,9 +2,9 @@
 
 public import Foundation
 
-// The default implementations. When called for the delegate of one task, they call the session's delegate (see
-// `URLSession.successor(of:for:)`); otherwise they do what happens without a delegate. Those of methods with two forms first
-// check whether the class has the asynchronous one (see `AsyncForm`).
+// The default implementations of the delegate methods. If `self` is the delegate of one task, a default calls the session's
+// delegate (see `URLSession.successor(of:for:)`); otherwise it does what happens without a delegate, which its comment names.
+// The default of a method that has two forms first calls the asynchronous form, if the class implements that (see `AsyncForm`).
 
 extension URLSessionDelegate {
     /// Does nothing.
@@ -15,11 +15,11 @@ extension URLSessionDelegate {
         _ session: URLSession, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
-        session.ask(.sessionChallenge, of: type(of: self), for: nil) {
+        session.callAsyncFormIfImplemented(.sessionChallenge, of: type(of: self), for: nil) {
             await self.urlSession(session, didReceive: challenge)
         } completion: {
             completionHandler($0.0, $0.1)
-        } lacking: {
+        } ifMissing: {
             ChallengeMethods.recordMissing(.session, in: type(of: self))
             completionHandler(.performDefaultHandling, URLCredential.notImplemented)
         }
@@ -29,7 +29,7 @@ extension URLSessionDelegate {
     public func urlSession(
         _ session: URLSession, didReceive challenge: URLAuthenticationChallenge
     ) async -> (URLSession.AuthChallengeDisposition, URLCredential?) {
-        AsyncForm.sessionChallenge.note(lackIn: type(of: self))
+        AsyncForm.sessionChallenge.recordMissing(in: type(of: self))
         return (.performDefaultHandling, URLCredential.notImplemented)
     }
 }
@@ -45,11 +45,11 @@ extension URLSessionTaskDelegate {
         _ session: URLSession, task: URLSessionTask, willBeginDelayedRequest request: URLRequest,
         completionHandler: @escaping @Sendable (URLSession.DelayedRequestDisposition, URLRequest?) -> Void
     ) {
-        session.ask(.delayedRequest, of: type(of: self), for: task) {
+        session.callAsyncFormIfImplemented(.delayedRequest, of: type(of: self), for: task) {
             await self.urlSession(session, task: task, willBeginDelayedRequest: request)
         } completion: {
             completionHandler($0.0, $0.1)
-        } lacking: {
+        } ifMissing: {
             guard let next = session.successor(of: self, for: task)?.task else {
                 return completionHandler(.continueLoading, nil)
             }
@@ -62,7 +62,7 @@ extension URLSessionTaskDelegate {
     public func urlSession(
         _ session: URLSession, task: URLSessionTask, willBeginDelayedRequest request: URLRequest
     ) async -> (URLSession.DelayedRequestDisposition, URLRequest?) {
-        AsyncForm.delayedRequest.note(lackIn: type(of: self))
+        AsyncForm.delayedRequest.recordMissing(in: type(of: self))
         return (.continueLoading, nil)
     }
 
@@ -76,12 +76,12 @@ extension URLSessionTaskDelegate {
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
-        session.ask(.redirect, of: type(of: self), for: task) {
+        session.callAsyncFormIfImplemented(.redirect, of: type(of: self), for: task) {
             await self.urlSession(
                 session, task: task, willPerformHTTPRedirection: response, newRequest: request)
         } completion: {
             completionHandler($0)
-        } lacking: {
+        } ifMissing: {
             guard let next = session.successor(of: self, for: task)?.task else {
                 return completionHandler(request)
             }
@@ -96,7 +96,7 @@ extension URLSessionTaskDelegate {
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest
     ) async -> URLRequest? {
-        AsyncForm.redirect.note(lackIn: type(of: self))
+        AsyncForm.redirect.recordMissing(in: type(of: self))
         return request
     }
 
@@ -105,11 +105,11 @@ extension URLSessionTaskDelegate {
         _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
-        session.ask(.taskChallenge, of: type(of: self), for: task) {
+        session.callAsyncFormIfImplemented(.taskChallenge, of: type(of: self), for: task) {
             await self.urlSession(session, task: task, didReceive: challenge)
         } completion: {
             completionHandler($0.0, $0.1)
-        } lacking: {
+        } ifMissing: {
             ChallengeMethods.recordMissing(.task, in: type(of: self))
             completionHandler(.performDefaultHandling, URLCredential.notImplemented)
         }
@@ -119,7 +119,7 @@ extension URLSessionTaskDelegate {
     public func urlSession(
         _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge
     ) async -> (URLSession.AuthChallengeDisposition, URLCredential?) {
-        AsyncForm.taskChallenge.note(lackIn: type(of: self))
+        AsyncForm.taskChallenge.recordMissing(in: type(of: self))
         return (.performDefaultHandling, URLCredential.notImplemented)
     }
 
@@ -128,11 +128,11 @@ extension URLSessionTaskDelegate {
         _ session: URLSession, task: URLSessionTask,
         needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
     ) {
-        session.ask(.bodyStream, of: type(of: self), for: task) {
+        session.callAsyncFormIfImplemented(.bodyStream, of: type(of: self), for: task) {
             await self.urlSession(session, needNewBodyStreamForTask: task).map { BodyStream($0) }
         } completion: {
             completionHandler($0?.value)
-        } lacking: {
+        } ifMissing: {
             guard let next = session.successor(of: self, for: task)?.task else {
                 return completionHandler(nil)
             }
@@ -144,7 +144,7 @@ extension URLSessionTaskDelegate {
     public func urlSession(_ session: URLSession, needNewBodyStreamForTask task: URLSessionTask) async
         -> InputStream?
     {
-        AsyncForm.bodyStream.note(lackIn: type(of: self))
+        AsyncForm.bodyStream.recordMissing(in: type(of: self))
         return nil
     }
 
@@ -153,11 +153,11 @@ extension URLSessionTaskDelegate {
         _ session: URLSession, task: URLSessionTask, needNewBodyStreamFrom offset: Int64,
         completionHandler: @escaping @Sendable (InputStream?) -> Void
     ) {
-        session.ask(.bodyStreamFromOffset, of: type(of: self), for: task) {
+        session.callAsyncFormIfImplemented(.bodyStreamFromOffset, of: type(of: self), for: task) {
             await self.urlSession(session, task: task, needNewBodyStreamFrom: offset).map { BodyStream($0) }
         } completion: {
             completionHandler($0?.value)
-        } lacking: {
+        } ifMissing: {
             guard offset == 0 else { return completionHandler(nil) }
             self.urlSession(session, task: task, needNewBodyStream: completionHandler)
         }
@@ -167,7 +167,7 @@ extension URLSessionTaskDelegate {
     public func urlSession(
         _ session: URLSession, task: URLSessionTask, needNewBodyStreamFrom offset: Int64
     ) async -> InputStream? {
-        AsyncForm.bodyStreamFromOffset.note(lackIn: type(of: self))
+        AsyncForm.bodyStreamFromOffset.recordMissing(in: type(of: self))
         return nil
     }
 
@@ -214,11 +214,11 @@ extension URLSessionDataDelegate {
         _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
         completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
     ) {
-        session.ask(.response, of: type(of: self), for: dataTask) {
+        session.callAsyncFormIfImplemented(.response, of: type(of: self), for: dataTask) {
             await self.urlSession(session, dataTask: dataTask, didReceive: response)
         } completion: {
             completionHandler($0)
-        } lacking: {
+        } ifMissing: {
             guard let next = session.successor(of: self, for: dataTask)?.data else {
                 return completionHandler(.allow)
             }
@@ -231,7 +231,7 @@ extension URLSessionDataDelegate {
     public func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse
     ) async -> URLSession.ResponseDisposition {
-        AsyncForm.response.note(lackIn: type(of: self))
+        AsyncForm.response.recordMissing(in: type(of: self))
         return .allow
     }
 
@@ -263,11 +263,11 @@ extension URLSessionDataDelegate {
         willCacheResponse proposedResponse: CachedURLResponse,
         completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
     ) {
-        session.ask(.caching, of: type(of: self), for: dataTask) {
+        session.callAsyncFormIfImplemented(.caching, of: type(of: self), for: dataTask) {
             await self.urlSession(session, dataTask: dataTask, willCacheResponse: proposedResponse)
         } completion: {
             completionHandler($0)
-        } lacking: {
+        } ifMissing: {
             guard let next = session.successor(of: self, for: dataTask)?.data else {
                 return completionHandler(proposedResponse)
             }
@@ -282,7 +282,7 @@ extension URLSessionDataDelegate {
         _ session: URLSession, dataTask: URLSessionDataTask,
         willCacheResponse proposedResponse: CachedURLResponse
     ) async -> CachedURLResponse? {
-        AsyncForm.caching.note(lackIn: type(of: self))
+        AsyncForm.caching.recordMissing(in: type(of: self))
         return proposedResponse
     }
 }
@@ -358,10 +358,10 @@ extension URLSessionWebSocketDelegate {
 }
 
 extension URLCredential {
-    /// Returned with `.performDefaultHandling` by the default implementation of a challenge method: no delegate has answered
-    /// yet, and the session asks the next one that can.
+    /// A marker that the default implementations of the challenge methods return with `.performDefaultHandling`. It tells the
+    /// session that the delegate does not implement the method, so that the session calls the next delegate.
     ///
-    /// A delegate that wraps another one and passes its own handler down forwards this pair unknowingly, and all other code
+    /// A delegate that wraps another one and passes its handler on forwards this pair without knowing about it. All other code
     /// sees the disposition that Apple's system would have used.
     static let notImplemented = URLCredential(user: "", password: "", persistence: .none)
 }

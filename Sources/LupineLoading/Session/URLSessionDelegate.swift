@@ -5,8 +5,8 @@ public import Foundation
 /// The methods that a session calls about itself and about all its tasks.
 ///
 /// Every method of this and the following protocols is optional: each has a default implementation, which does what happens
-/// without a delegate. All are called on the session's delegate queue, those of one task never at the same time. A completion
-/// handler may be called from any thread; calls after the first are ignored. Its task waits until it is called.
+/// without a delegate. The session calls all methods on its delegate queue, those about one task one after the other. A
+/// completion handler may be called on any thread; calls after the first are ignored. The task waits until it is called.
 ///
 /// A delegate of one task (`URLSessionTask.delegate`) is asked before the session's, method by method. A default implementation
 /// that is called for such a delegate forwards the call to the session's delegate: this is what "not implemented" means in
@@ -17,7 +17,7 @@ public import Foundation
 /// cancelled, so is the Swift task that it runs in. A class that inherits its conformance from a class with neither form cannot
 /// add one.
 public protocol URLSessionDelegate: NSObjectProtocol, Sendable {
-    /// The session has become invalid, after the last call for any of its tasks. The error is nil.
+    /// The session has become invalid. Called after the last call for any of its tasks. The error is always nil.
     func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?)
 
     /// A challenge of a connection: whether the server is trusted, or which certificate is shown to it. If the method is not
@@ -103,17 +103,17 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate {
         _ session: URLSession, task: URLSessionTask,
         didReceiveInformationalResponse response: HTTPURLResponse)
 
-    /// The metrics of a task: called once for each task, just before it completes.
+    /// The metrics of a task are complete. Called once for each task, just before `urlSession(_:task:didCompleteWithError:)`.
     func urlSession(
         _ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics)
 
-    /// The last call for a task; the error is nil if the load succeeded.
+    /// The task has completed; the error is nil if the load succeeded. The last call for a task.
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?)
 }
 
 /// The methods that a session calls about data and upload tasks without a completion handler.
 public protocol URLSessionDataDelegate: URLSessionTaskDelegate {
-    /// The response has arrived. Its content is delivered once the handler has been told what to do with it.
+    /// The response has arrived. The task waits until the handler is called with what to do with the content.
     func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
         completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void)
@@ -123,18 +123,20 @@ public protocol URLSessionDataDelegate: URLSessionTaskDelegate {
         _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse
     ) async -> URLSession.ResponseDisposition
 
-    /// The data task continues as a download task, as the answer to its response asked. No more calls come for the data task.
+    /// The data task continues as a download task, because the delegate has answered the response with `.becomeDownload`. No more
+    /// calls follow for the data task.
     func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask, didBecome downloadTask: URLSessionDownloadTask)
 
-    /// The data task continues as a stream task, as the answer to its response asked. No more calls come for the data task.
+    /// The data task continues as a stream task, because the delegate has answered the response with `.becomeStream`. No more
+    /// calls follow for the data task.
     func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask, didBecome streamTask: URLSessionStreamTask)
 
-    /// The next piece of the content, as it has arrived; never empty.
+    /// The next piece of the content has arrived; never empty.
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data)
 
-    /// The response may be cached. The handler takes what is to be stored, or nil to store nothing.
+    /// The response may be cached. The handler takes the response to store, or nil to store nothing.
     func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask,
         willCacheResponse proposedResponse: CachedURLResponse,
@@ -176,7 +178,7 @@ public protocol URLSessionStreamDelegate: URLSessionTaskDelegate {
     /// route and does not report this.
     func urlSession(_ session: URLSession, betterRouteDiscoveredFor streamTask: URLSessionStreamTask)
 
-    /// The streams that were asked for with `captureStreams()`.
+    /// `captureStreams()` has taken the connection out of the task, which completes. The streams read from and write to it.
     func urlSession(
         _ session: URLSession, streamTask: URLSessionStreamTask, didBecome inputStream: InputStream,
         outputStream: OutputStream)
@@ -188,7 +190,7 @@ public protocol URLSessionWebSocketDelegate: URLSessionTaskDelegate {
     func urlSession(
         _ session: URLSession, webSocketTask: URLSessionWebSocketTask, didOpenWithProtocol protocol: String?)
 
-    /// A close frame has come, or the answer to one.
+    /// A close frame has been received: the server closes the connection, or answers the program's close frame.
     func urlSession(
         _ session: URLSession, webSocketTask: URLSessionWebSocketTask,
         didCloseWith closeCode: URLSessionWebSocketTask.CloseCode, reason: Data?)

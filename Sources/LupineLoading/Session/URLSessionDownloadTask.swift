@@ -4,7 +4,7 @@ public import Foundation
 
 /// A task whose content goes into a temporary file.
 open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
-    /// Cancels the task so that another one can resume the download, if the server allows that.
+    /// Cancels the task, and passes on the data with which another task can resume the download, if the server allows that.
     ///
     /// - Parameter completionHandler: Called once on the delegate queue, before the task completes: with the data for
     ///   `downloadTask(withResumeData:)`, or with nil if a download would have to start again.

@@ -21,9 +21,9 @@ open class URLSessionStreamTask: URLSessionTask, @unchecked Sendable {
         super.init(core)
     }
 
-    /// The objects that answer: retained by waiting reads and writes, as by an unfinished task. A stream that a data task has
-    /// become continues after the end of its task.
-    private var answering: (TaskCore, StreamCore) { (core, stream) }
+    /// The objects that perform reads and writes. The handlers retain them, because the stream of a data task that was answered
+    /// with `.becomeStream` continues after the end of its task.
+    private var retainedCores: (TaskCore, StreamCore) { (core, stream) }
 
     /// Reads bytes.
     ///
@@ -40,20 +40,20 @@ open class URLSessionStreamTask: URLSessionTask, @unchecked Sendable {
     ) {
         stream.submit(
             .read(minimum: minBytes, maximum: maxBytes, timeout: Interval(operation: timeout)) {
-                [answering] data, isAtEnd, error in
-                withExtendedLifetime(answering) { completionHandler(data, isAtEnd, error) }
+                [retainedCores] data, isAtEnd, error in
+                withExtendedLifetime(retainedCores) { completionHandler(data, isAtEnd, error) }
             })
     }
 
     /// Reads bytes and returns them, nil if there were none before the end, and whether the end was reached.
     ///
-    /// Throws the `URLError` that the read failed with.
+    /// Throws the `URLError` with which the read failed.
     open func readData(
         ofMinLength minBytes: Int, maxLength maxBytes: Int, timeout: TimeInterval
     ) async throws -> (Data?, Bool) {
-        try await withCheckedThrowingContinuation { waiting in
+        try await withCheckedThrowingContinuation { continuation in
             readData(ofMinLength: minBytes, maxLength: maxBytes, timeout: timeout) { data, isAtEnd, error in
-                waiting.resume(with: error.map { .failure($0) } ?? .success((data, isAtEnd)))
+                continuation.resume(with: error.map { .failure($0) } ?? .success((data, isAtEnd)))
             }
         }
     }
@@ -70,18 +70,18 @@ open class URLSessionStreamTask: URLSessionTask, @unchecked Sendable {
         _ data: Data, timeout: TimeInterval, completionHandler: @escaping @Sendable ((any Error)?) -> Void
     ) {
         stream.submit(
-            .write(Array(data), timeout: Interval(operation: timeout)) { [answering] error in
-                withExtendedLifetime(answering) { completionHandler(error) }
+            .write(Array(data), timeout: Interval(operation: timeout)) { [retainedCores] error in
+                withExtendedLifetime(retainedCores) { completionHandler(error) }
             })
     }
 
     /// Writes bytes and returns once all of them are written to the kernel.
     ///
-    /// Throws the `URLError` that the write failed with.
+    /// Throws the `URLError` with which the write failed.
     open func write(_ data: Data, timeout: TimeInterval) async throws {
-        try await withCheckedThrowingContinuation { (waiting: CheckedContinuation<Void, any Error>) in
+        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
             write(data, timeout: timeout) { error in
-                waiting.resume(with: error.map { .failure($0) } ?? .success(()))
+                continuation.resume(with: error.map { .failure($0) } ?? .success(()))
             }
         }
     }

@@ -4,9 +4,9 @@ public import Foundation
 
 /// A load of a session.
 ///
-/// A task is created suspended; `resume()` starts it. Any thread may call. None of its methods calls back before it returns;
-/// callbacks come on the session's delegate queue. It can be subclassed, so the compiler cannot verify that it is `Sendable`:
-/// all it stores is one constant, the core.
+/// A task is created suspended; `resume()` starts it. May be used on any thread. No method calls the delegate or a completion
+/// handler before it returns: they are called on the session's delegate queue. The class is open, so the compiler cannot verify
+/// that it is `Sendable`: its only stored property is a constant, the core.
 open class URLSessionTask: NSObject, NSCopying, @unchecked Sendable {
     /// The state of a task.
     public enum State: Int, Sendable {
@@ -29,7 +29,7 @@ open class URLSessionTask: NSObject, NSCopying, @unchecked Sendable {
 
     let core: TaskCore
 
-    /// A task of no session: it does nothing. Tasks are made by sessions.
+    /// Creates a task without a session, which does nothing. The methods of `URLSession` create tasks that load.
     public override init() {
         core = TaskCore.withoutSession()
         super.init()
@@ -40,7 +40,7 @@ open class URLSessionTask: NSObject, NSCopying, @unchecked Sendable {
         super.init()
     }
 
-    /// Whether the task was made in a session that was invalid already: then it completes silently (U-4.4).
+    /// Whether the task was created in an invalid session, so that it completes without calling the delegate (U-4.4).
     package var isUnadmitted: Bool { core.isUnadmitted }
 
     /// The task itself (U-6.9).
@@ -80,38 +80,38 @@ open class URLSessionTask: NSObject, NSCopying, @unchecked Sendable {
         set { core.delegate = newValue }
     }
 
-    /// Whether the response is cached as it came, without asking the session's delegate (U-12.6). Read when the response is
-    /// complete.
+    /// Whether the response is cached unchanged, without calling `urlSession(_:dataTask:willCacheResponse:completionHandler:)` of
+    /// the session's delegate (U-12.6). Read when the response is complete.
     package final var storesWithoutAsking: Bool {
         get { core.storesWithoutAsking }
         set { core.storesWithoutAsking = newValue }
     }
 
-    /// The credential with which the task answers challenges, instead of those that the session knows (U-11.4). Set before the
-    /// task is resumed, and again when another one replaces it; nil for none. Any thread; calls nothing back.
+    /// The credential with which the task answers challenges, instead of the credentials that the session knows (U-11.4); nil for
+    /// none. Set before the task is resumed, and again when the program replaces it. May be used on any thread.
     package final var ownCredential: URLCredential? {
         get { core.credential }
         set { core.credential = newValue }
     }
 
     /// Makes the task load on behalf of a task of another session: with the cookies and credentials of that task and its
-    /// session. To be called before the task is resumed. Any thread; calls nothing back.
+    /// session. Call it before the task is resumed, on any thread.
     package final func load(for principal: URLSessionTask) { core.loadOnBehalf(of: principal.core) }
 
-    /// Whether the task's session verifies servers as another session does, and shows them the same identity. False once the
-    /// task has finished. Any thread; calls nothing back.
+    /// Returns whether the task's session evaluates servers as `session` does, and presents the same identity. False once the
+    /// task has finished. May be called on any thread.
     package final func isSecured(as session: URLSession) -> Bool {
         core.session?.core.isSecured(as: session.core) ?? false
     }
 
-    /// Stores the cookies of a response that did not come over the network, if the task's session stores any (U-13.13). No
-    /// effect once the task has finished. Any thread; calls nothing back.
+    /// Stores the cookies of a response that did not come over the network, if the task's session stores any (U-13.13). Has no
+    /// effect once the task has finished. May be called on any thread.
     package final func storeCookies(of response: HTTPURLResponse, to request: URLRequest) {
         guard let settings = core.session?.core.context.settings else { return }
         HopAssembly.storeCookies(of: response, to: request, settings)
     }
 
-    /// Whether a redirect has led to another origin than that of the original request. Any thread; calls nothing back.
+    /// Whether a redirect has led to another origin than that of the original request. May be used on any thread.
     package final var hasLeftOrigin: Bool { core.hasLeftOrigin }
 
     /// The options of the task's session; the defaults once the task has finished.
@@ -119,7 +119,7 @@ open class URLSessionTask: NSObject, NSCopying, @unchecked Sendable {
         core.session?.configuration.lupine ?? URLSessionConfiguration.LupineOptions()
     }
 
-    /// Starts a suspended task, or continues it. No effect once the task was cancelled or has completed.
+    /// Starts or continues a suspended task. Has no effect on a cancelled or completed task.
     open func resume() { core.resume() }
 
     /// Suspends the task: no bytes move until `resume()`. However often it is called, one `resume()` undoes it.
@@ -128,17 +128,17 @@ open class URLSessionTask: NSObject, NSCopying, @unchecked Sendable {
     /// Ends the task with `URLError.cancelled`. Returns at once; the completion follows on the delegate queue.
     open func cancel() { core.cancel() }
 
-    /// Holds back content that has not been delivered, and everything behind it including the completion; or lets it go on. The
-    /// load reads on until the limit for waiting content is reached, so that a slow consumer slows the peer. A cancelled task
-    /// ends all the same. Any thread; calls nothing back.
+    /// Holds or releases the delivery of content, and of everything after it including the completion. While it is held, the load
+    /// reads until the limit for undelivered content is reached, so that a slow consumer slows the peer. A cancelled task ends
+    /// even while it is held. May be called on any thread.
     package func holdContent(_ isHeld: Bool) { core.holdContent(isHeld) }
 
-    /// Declares that the delegate only collects the content: the server's chunks have no meaning for it, and content is
-    /// delivered in large pieces. To be called before the task is resumed.
+    /// Declares that the delegate only collects the content, so that the content is delivered in large pieces instead of in the
+    /// server's chunks. Call it before the task is resumed.
     ///
     /// - Parameters:
-    ///   - consumer: Takes the content, up to `limit`, and the end in place of the delegate; retained until the task has ended.
-    ///     Nil for none.
+    ///   - consumer: Receives the content and the end instead of the delegate; retained until the task has ended. Nil to deliver
+    ///     both to the delegate.
     ///   - limit: The greatest length of the content; longer content fails the task.
     package final func collectContent(
         for consumer: (any TaskConsumer)? = nil, upTo limit: CollectedBodyLimit = .standard
@@ -146,10 +146,10 @@ open class URLSessionTask: NSObject, NSCopying, @unchecked Sendable {
         core.collectContent(for: consumer, upTo: limit)
     }
 
-    /// The consumer of the task's content; nil without one, and once the task has completed. Any thread; calls nothing back.
+    /// The consumer of the task's content; nil without one, and once the task has completed. May be used on any thread.
     package final var consumer: (any TaskConsumer)? { core.consumer }
 
-    /// Makes the task prefer connections of the event loop that runs the program's Swift task. To be called before it is
+    /// Makes the task prefer connections of the event loop that runs the program's Swift task. Call it before the task is
     /// resumed.
     package func prefer(_ preference: LoopPreference) { core.prefer(preference) }
 
@@ -175,25 +175,25 @@ open class URLSessionTask: NSObject, NSCopying, @unchecked Sendable {
     /// The length of the body; -1 if it is not known, 0 without a body.
     open var countOfBytesExpectedToSend: Int64 { core.counts.expectedToSend }
 
-    /// A hint of the program's; without effect.
+    /// A hint that has no effect.
     open var countOfBytesClientExpectsToReceive: Int64 {
         get { core.hints.countOfBytesToReceive }
         set { core.hints.countOfBytesToReceive = newValue }
     }
 
-    /// A hint of the program's; without effect.
+    /// A hint that has no effect.
     open var countOfBytesClientExpectsToSend: Int64 {
         get { core.hints.countOfBytesToSend }
         set { core.hints.countOfBytesToSend = newValue }
     }
 
-    /// A hint of the program's; tasks on Linux begin when they are resumed.
+    /// A hint that has no effect: tasks begin when they are resumed.
     open var earliestBeginDate: Date? {
         get { core.hints.earliestBeginDate }
         set { core.hints.earliestBeginDate = newValue }
     }
 
-    /// A hint of the program's; content is always delivered as it comes.
+    /// A hint that has no effect: content is always delivered as it arrives.
     open var prefersIncrementalDelivery: Bool {
         get { core.hints.prefersIncrementalDelivery }
         set { core.hints.prefersIncrementalDelivery = newValue }

@@ -79,8 +79,8 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {
     ///
     /// Throws the `URLError` that ended the connection.
     open func send(_ message: Message) async throws {
-        try await withCheckedThrowingContinuation { (waiting: CheckedContinuation<Void, any Error>) in
-            send(message) { error in waiting.resume(with: error.map { .failure($0) } ?? .success(())) }
+        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+            send(message) { error in continuation.resume(with: error.map { .failure($0) } ?? .success(())) }
         }
     }
 
@@ -96,14 +96,14 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {
     ///
     /// Throws the `URLError` that ended the connection; a message over `maximumMessageSize` throws `EMSGSIZE`.
     open func receive() async throws -> Message {
-        try await withCheckedThrowingContinuation { waiting in
-            receive { waiting.resume(with: $0) }
+        try await withCheckedThrowingContinuation { continuation in
+            receive { continuation.resume(with: $0) }
         }
     }
 
-    /// Stops or resumes the delivery of messages to receivers. Meanwhile they stay in the connection, which is not read from; at
-    /// the end all that arrived are delivered.
-    package func holdMessages(_ isHeld: Bool) { socket.withhold(isHeld) }
+    /// Holds or releases the delivery of messages to `receive`. While it is held, reading pauses once many messages wait. When
+    /// the connection has ended, all messages that arrived are delivered.
+    package func holdMessages(_ isHeld: Bool) { socket.setDeliveryHeld(isHeld) }
 
     /// Sends a ping. Pings from the server are answered automatically.
     ///
@@ -116,8 +116,8 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {
     ///
     /// Throws the `URLError` that ended the connection.
     open func sendPing() async throws {
-        try await withCheckedThrowingContinuation { (waiting: CheckedContinuation<Void, any Error>) in
-            sendPing { error in waiting.resume(with: error.map { .failure($0) } ?? .success(())) }
+        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+            sendPing { error in continuation.resume(with: error.map { .failure($0) } ?? .success(())) }
         }
     }
 
@@ -133,7 +133,7 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {
 }
 
 extension WebSocketMessage {
-    /// Creates the codec's message from a program's.
+    /// Creates the codec's message for a message of the program.
     init(_ message: URLSessionWebSocketTask.Message) {
         switch message {
         case .data(let data): self.init(.binary, Array(data))
@@ -143,7 +143,7 @@ extension WebSocketMessage {
 }
 
 extension URLSessionWebSocketTask.Message {
-    /// Creates a program's message from the codec's, which has checked that text is UTF-8.
+    /// Creates the program's message for a received one. The codec has checked that text is UTF-8.
     init(_ message: WebSocketMessage) {
         switch message.kind {
         case .binary: self = .data(Data(message.octets))

@@ -5,13 +5,13 @@ internal import LupineHTTP
 internal import LupineTransport
 
 /// The implementation of a WebSocket task: queues messages that wait for the connection or for a receiver, receivers that wait
-/// for a message, and pings that wait for a pong (U-8.4 to U-8.11).
+/// for a message, and pings that wait for a pong (U-8.4 to U-8.11). A receiver is the handler of one `receive` call.
 ///
-/// May be called on any thread. Every handler is called exactly once, on the delegate queue, in order: through `post`, which runs
-/// its jobs serially. Messages received before the end can still be read after it.
+/// May be called on any thread. Calls every handler exactly once, in order, on the delegate queue: through `post`, which runs its
+/// jobs serially. Messages that arrived before the end can still be received after it.
 final class WebSocketCore: WebSocketOwner {
-    typealias Receiver = @Sendable (Result<WebSocketMessage, any Error>) -> Void
-    typealias Sender = @Sendable ((any Error)?) -> Void
+    typealias ReceiveHandler = @Sendable (Result<WebSocketMessage, any Error>) -> Void
+    typealias SendHandler = @Sendable ((any Error)?) -> Void
 
     /// How the WebSocket ended.
     enum Ending: Sendable {
@@ -26,44 +26,52 @@ final class WebSocketCore: WebSocketOwner {
         var reason: Data?
     }
 
-    /// A command for the conversation, carried out on the loop.
-    private enum Order: Sendable {
-        case send(WebSocketMessage, Int)
+    /// A command to the `WebSocketDriver`, performed on its loop.
+    private enum Command: Sendable {
+        case send(WebSocketMessage, number: Int)
         case ping
         case close(WebSocketClosure)
-        case limit(Int)
+        case setMessageLimit(Int)
         case resume
-        case hold
+        case pause
     }
 
     private enum Phase: Sendable {
         case connecting
         case open(EventLoop, LoopBound<WebSocketDriver>)
+        /// The error is the one for further calls.
         case ended(any Error)
     }
 
     private struct State: Sendable {
         var phase = Phase.connecting
-        var orders = Queue<Order>()
+        var commands = Queue<Command>()
         /// Whether the delegate was told that the connection is open: messages are delivered only after that.
         var isAnnounced = false
-        var hasTurn = false
+        /// Whether `drain` runs or is scheduled on the loop.
+        var isDraining = false
+        /// Whether the closing handshake was started on this side.
         var isClosing = false
-        var isHeld = false
+        /// Whether the task is suspended: then the commands wait.
+        var isSuspended = false
         var closure = Closure()
+        /// Received messages that wait for a receiver, and the sum of their lengths.
         var messages = Queue<WebSocketMessage>()
         var messageBytes = 0
-        var isPaused = false
-        /// Whether receivers get no messages for now.
-        var isWithheld = false
-        var receivers = Queue<Receiver>()
-        var sends = Queue<(number: Int, handler: Sender)>()
-        var lastSend = 0
-        var pings = Queue<Sender>()
-        var limit = WebSocketCodec.defaultMessageLimit
+        /// Whether the driver was told to stop reading, because many messages wait for a receiver.
+        var isReadingPaused = false
+        /// Whether receivers get no messages for now, see `setDeliveryHeld`.
+        var isDeliveryHeld = false
+        var receivers = Queue<ReceiveHandler>()
+        /// Sent messages that are not yet written to the kernel; numbered from 1.
+        var sends = Queue<(number: Int, handler: SendHandler)>()
+        var lastSendNumber = 0
+        /// The handlers of pings without a pong, in order.
+        var pings = Queue<SendHandler>()
+        var messageLimit = WebSocketCodec.defaultMessageLimit
 
         /// The error for further calls; nil while the WebSocket has not ended.
-        var closedError: (any Error)? {
+        var endError: (any Error)? {
             guard case .ended(let error) = phase else { return nil }
             return error
         }
@@ -72,165 +80,177 @@ final class WebSocketCore: WebSocketOwner {
     typealias Poster = @Sendable (@escaping @Sendable () -> Void) -> Void
 
     /// A struct, because a closure stored directly in a lock gets one more reabstraction thunk at each access.
-    private struct Links: Sendable {
+    private struct Callbacks: Sendable {
         var post: Poster?
         var onEnd: (@Sendable (Ending) -> Void)?
     }
 
-    private let links = Lock(Links())
+    private let callbacks = Lock(Callbacks())
     private let state = Lock(State())
 
-    /// Sets how jobs are run on the delegate queue, after those posted before. Call it before anything else.
-    func attach(_ post: @escaping Poster) { links.withLock { $0.post = post } }
+    /// Sets the closure that adds jobs to the delegate queue, in order. Call it before anything else.
+    func setPoster(_ post: @escaping Poster) { callbacks.withLock { $0.post = post } }
 
     /// Sets the handler for the end. It is called once, on the delegate queue, unless `abort` ends the WebSocket.
-    func attach(onEnd: @escaping @Sendable (Ending) -> Void) { links.withLock { $0.onEnd = onEnd } }
+    func setEndHandler(_ handler: @escaping @Sendable (Ending) -> Void) {
+        callbacks.withLock { $0.onEnd = handler }
+    }
 
-    private func post(_ job: @escaping @Sendable () -> Void) { links.withLock { $0.post }?(job) }
+    private func post(_ job: @escaping @Sendable () -> Void) { callbacks.withLock { $0.post }?(job) }
 
-    // MARK: the task's side
+    // MARK: called by the task
 
     /// The size of the largest message that is received.
     var messageLimit: Int {
-        get { state.withLock { $0.limit } }
+        get { state.withLock { $0.messageLimit } }
         set {
-            order(.limit(newValue)) { $0.limit = newValue }
+            enqueue(.setMessageLimit(newValue)) { $0.messageLimit = newValue }
         }
     }
 
     /// Sends a message; the handler is called when it is written.
-    func send(_ message: WebSocketMessage, _ handler: @escaping Sender) {
+    func send(_ message: WebSocketMessage, _ handler: @escaping SendHandler) {
         let failure = state.withLock { state -> (any Error)? in
-            if let error = state.closedError { return error }
-            state.lastSend += 1
-            state.sends.append((state.lastSend, handler))
-            state.orders.append(.send(message, state.lastSend))
+            if let error = state.endError { return error }
+            state.lastSendNumber += 1
+            state.sends.append((state.lastSendNumber, handler))
+            state.commands.append(.send(message, number: state.lastSendNumber))
             return nil
         }
         if let failure { return post { handler(failure) } }
-        turn()
+        scheduleDrain()
     }
 
     /// Sends a ping; the handler is called when a pong is received.
-    func ping(_ handler: @escaping Sender) {
+    func ping(_ handler: @escaping SendHandler) {
         let failure = state.withLock { state -> (any Error)? in
-            if let error = state.closedError { return error }
+            if let error = state.endError { return error }
             state.pings.append(handler)
-            state.orders.append(.ping)
+            state.commands.append(.ping)
             return nil
         }
         if let failure { return post { handler(failure) } }
-        turn()
+        scheduleDrain()
     }
 
     /// Receives the next message.
-    func receive(_ handler: @escaping Receiver) {
+    func receive(_ handler: @escaping ReceiveHandler) {
         state.withLock { $0.receivers.append(handler) }
         post { self.deliver() }
     }
 
-    /// While messages are withheld, receivers get none, and only a few are read from the connection. After the end, all messages
-    /// that arrived before it are delivered regardless.
-    func withhold(_ isWithheld: Bool) {
-        let wasWithheld = state.withLock { state in
-            defer { state.isWithheld = isWithheld }
-            return state.isWithheld
+    /// Holds or releases the delivery of messages to receivers. While it is held, reading pauses once many messages wait. After
+    /// the end, all messages that arrived before it are delivered, whether delivery is held or not.
+    func setDeliveryHeld(_ isHeld: Bool) {
+        let wasHeld = state.withLock { state in
+            defer { state.isDeliveryHeld = isHeld }
+            return state.isDeliveryHeld
         }
-        if wasWithheld, !isWithheld { post { self.deliver() } }
+        if wasHeld, !isHeld { post { self.deliver() } }
     }
 
     /// The close code and reason.
     var closure: Closure { state.withLock { $0.closure } }
 
-    /// Starts the closing handshake after the queued messages; returns false when there is no open connection. A code or reason
-    /// that cannot be sent is omitted.
+    /// Starts the closing handshake after the queued messages (RFC 6455 §7.1.2). Omits a code or reason that cannot be sent.
+    ///
+    /// - Returns: False if there is no open connection.
     func close(_ code: URLSessionWebSocketTask.CloseCode, reason: Data?) -> Bool {
-        let reason = reason.map { Self.sendable(Array($0)) } ?? []
+        let reason = reason.map { Self.validUTF8(Array($0)) } ?? []
         let frame =
             (try? WebSocketClosure(WebSocketCloseCode(rawValue: UInt16(code.rawValue)), reason: reason))
             ?? .empty
         let isOpen = state.withLock { state -> Bool in
             if case .ended = state.phase { return false }
-            if !state.isClosing { state.closure = Closure(code: code, reason: Self.shown(frame.reason)) }
+            if !state.isClosing {
+                state.closure = Closure(code: code, reason: Self.nonEmptyData(frame.reason))
+            }
             guard case .open = state.phase, !state.isClosing else { return state.isClosing }
             state.isClosing = true
-            state.orders.append(.close(frame))
-            // The peer's close frame may follow messages that are no longer received, and closing also ends a suspension.
-            state.isPaused = false
-            state.isHeld = false
-            state.orders.append(.resume)
+            state.commands.append(.close(frame))
+            // The driver has to read up to the peer's close frame, also while messages wait or the task is suspended.
+            state.isReadingPaused = false
+            state.isSuspended = false
+            state.commands.append(.resume)
             return true
         }
-        if isOpen { turn() }
+        if isOpen { scheduleDrain() }
         return isOpen
     }
 
     /// The reason if it is valid UTF-8, otherwise nothing; `WebSocketClosure` shortens it.
-    private static func sendable(_ reason: [UInt8]) -> [UInt8] {
+    private static func validUTF8(_ reason: [UInt8]) -> [UInt8] {
         var progress = UTF8Progress()
         return progress.validate(reason.span) == nil && progress.isBetweenCharacters ? reason : []
     }
 
-    private static func shown(_ reason: [UInt8]) -> Data? { reason.isEmpty ? nil : Data(reason) }
+    private static func nonEmptyData(_ reason: [UInt8]) -> Data? { reason.isEmpty ? nil : Data(reason) }
 
-    /// While held, nothing is sent, and nothing is read beyond what is in flight already.
-    func setHeld(_ isHeld: Bool) {
+    /// Suspends or resumesReading the task: while it is suspended, nothing is sent, and nothing is read beyond
+    /// what is in flight already.
+    func setSuspended(_ isSuspended: Bool) {
         state.withLock { state in
-            state.orders.append(isHeld ? .hold : .resume)
-            if !isHeld { state.isHeld = false }
+            state.commands.append(isSuspended ? .pause : .resume)
+            if !isSuspended { state.isSuspended = false }
         }
-        turn()
-        if isHeld { state.withLock { $0.isHeld = true } }
+        // Scheduled before `isSuspended` is set, which would keep the command in the queue.
+        scheduleDrain()
+        if isSuspended { state.withLock { $0.isSuspended = true } }
     }
 
-    /// Ends immediately: waiting handlers get `error`. Has no effect after the end.
+    /// Ends the WebSocket at once without a closing handshake: waiting handlers get `error`. Has no effect after the end.
     func abort(_ error: any Error) {
-        // Bypasses the queue of orders, which may be held and would then never be processed.
-        guard case .open(let loop, let conversation) = end(error, nil) else { return }
-        _ = loop.execute { conversation.value.abort() }
+        // Not a command, because commands wait while the task is suspended.
+        guard case .open(let loop, let driver) = end(error, nil) else { return }
+        _ = loop.execute { driver.value.abort() }
     }
 
-    // MARK: the loop's side
+    // MARK: called on the loop
 
     /// Called on the loop when the handshake is complete.
     ///
-    /// - Parameter announce: Tells the delegate that the connection is open. Called once it is, so that the delegate can close
-    ///   it, and before any queued message is written.
+    /// - Parameters:
+    ///   - driver: The driver of the connection; aborted if the WebSocket has ended already.
+    ///   - loop: The loop of the connection.
+    ///   - announce: Tells the delegate that the connection is open. Called when the phase is `open`, so that the delegate can
+    ///     close the connection, and before any queued message is written.
     func open(
-        _ conversation: WebSocketDriver, on loop: EventLoop, announcing announce: () -> Void
+        _ driver: WebSocketDriver, on loop: EventLoop, announcing announce: () -> Void
     ) {
-        let isWanted = state.withLock { state -> Bool in
+        let isOpened = state.withLock { state -> Bool in
             guard case .connecting = state.phase else { return false }
-            state.phase = .open(loop, LoopBound(conversation, on: loop))
-            state.hasTurn = true
+            state.phase = .open(loop, LoopBound(driver, on: loop))
+            state.isDraining = true
             return true
         }
-        guard isWanted else { return conversation.abort() }
+        guard isOpened else { return driver.abort() }
         announce()
         // An earlier `receive` may have posted a delivery; `isAnnounced` keeps messages behind the delegate's call.
         post {
             self.state.withLock { $0.isAnnounced = true }
             self.deliver()
         }
-        conversation.setMessageLimit(messageLimit)
-        work(conversation, on: loop)
+        driver.setMessageLimit(messageLimit)
+        drain(into: driver, on: loop)
     }
 
     func webSocketReceived(_ message: WebSocketMessage) -> Demand {
-        let (demand, wakes) = state.withLock { state -> (Demand, Bool) in
+        let (demand, mayDeliver) = state.withLock { state -> (Demand, Bool) in
             if case .ended = state.phase { return (.more, false) }
-            let isFull = state.messageBytes > max(state.limit, 1 << 20) || state.messages.count >= 1024
-            // While closing, the closing handshake must not wait for a receiver that may never come.
+            let isFull =
+                state.messageBytes > max(state.messageLimit, 1 << 20) || state.messages.count >= 1024
+            // The closing handshake must not wait for a receiver, which may never be added: further messages are dropped.
             if state.isClosing, isFull { return (.enough, false) }
             state.messages.append(message)
             state.messageBytes += message.octets.count
-            // Applies even if a receiver waits: the delegate queue may be busy for long.
-            state.isPaused =
+            // Reading pauses even if a receiver waits, because the delegate queue may be busy for long.
+            state.isReadingPaused =
                 !state.isClosing
-                && (state.messageBytes > Self.manyBytes || state.messages.count >= Self.manyMessages)
-            return (state.isPaused ? .pause : .more, !state.receivers.isEmpty && !state.isWithheld)
+                && (state.messageBytes > Self.pauseBytes || state.messages.count >= Self.pauseMessages)
+            let mayDeliver = !state.receivers.isEmpty && !state.isDeliveryHeld
+            return (state.isReadingPaused ? .pause : .more, mayDeliver)
         }
-        if wakes { post { self.deliver() } }
+        if mayDeliver { post { self.deliver() } }
         return demand
     }
 
@@ -240,8 +260,8 @@ final class WebSocketCore: WebSocketOwner {
     }
 
     func webSocketWrote(through number: Int) {
-        let handlers = state.withLock { state -> [Sender] in
-            var handlers: [Sender] = []
+        let handlers = state.withLock { state -> [SendHandler] in
+            var handlers: [SendHandler] = []
             while let send = state.sends.first, send.number <= number {
                 handlers.append(send.handler)
                 _ = state.sends.popFirst()
@@ -254,9 +274,9 @@ final class WebSocketCore: WebSocketOwner {
     func webSocketEnded(_ outcome: WebSocketClosing.Outcome, _ error: TransportError?) {
         switch outcome {
         case .peerClosed(let closure), .locallyClosed(let closure, answer: _):
-            let closure = Self.closure(closure)
+            let closure = Self.reportedClosure(closure)
             state.withLock { if !$0.isClosing { $0.closure = closure } }
-            end(Self.lost(nil), .closed(self.closure))
+            end(Self.connectionLost(nil), .closed(self.closure))
         case .failed(.messageTooBig):
             let error = NSError(domain: NSPOSIXErrorDomain, code: Int(POSIXErrorCode.EMSGSIZE.rawValue))
             end(error, .failed(error))
@@ -264,7 +284,7 @@ final class WebSocketCore: WebSocketOwner {
             let error = URLError.loading(.badServerResponse, url: nil, underlying: fault)
             end(error, .failed(error))
         case .lost:
-            let error = Self.lost(error)
+            let error = Self.connectionLost(error)
             end(error, .failed(error))
         }
     }
@@ -273,135 +293,140 @@ final class WebSocketCore: WebSocketOwner {
 
     /// Delivers messages to receivers, one at a time, because a receiver asks for the next message in its handler.
     private func deliver() {
-        while let (receiver, result) = nextPair() {
+        while let (receiver, result) = nextDelivery() {
             receiver(result)
         }
     }
 
-    private func nextPair() -> (Receiver, Result<WebSocketMessage, any Error>)? {
-        var resumes = false
-        let pair = state.withLock { state -> (Receiver, Result<WebSocketMessage, any Error>)? in
+    private func nextDelivery() -> (ReceiveHandler, Result<WebSocketMessage, any Error>)? {
+        var resumesReading = false
+        let delivery = state.withLock { state -> (ReceiveHandler, Result<WebSocketMessage, any Error>)? in
             guard let receiver = state.receivers.first else { return nil }
             if state.messages.isEmpty {
                 guard case .ended(let error) = state.phase else { return nil }
                 _ = state.receivers.popFirst()
                 return (receiver, .failure(error))
             }
-            guard state.isAnnounced, !state.isWithheld || state.closedError != nil,
+            guard state.isAnnounced, !state.isDeliveryHeld || state.endError != nil,
                 let message = state.messages.popFirst()
             else { return nil }
             state.messageBytes -= message.octets.count
-            if state.isPaused, state.messageBytes <= Self.manyBytes / 2,
-                state.messages.count <= Self.manyMessages / 2
+            if state.isReadingPaused, state.messageBytes <= Self.pauseBytes / 2,
+                state.messages.count <= Self.pauseMessages / 2
             {
-                state.isPaused = false
-                state.orders.append(.resume)
-                resumes = true
+                state.isReadingPaused = false
+                state.commands.append(.resume)
+                resumesReading = true
             }
             _ = state.receivers.popFirst()
             return (receiver, .success(message))
         }
-        if resumes { turn() }
-        return pair
+        if resumesReading { scheduleDrain() }
+        return delivery
     }
 
-    /// - Parameter ending: The ending to report to the task; nil when it knows.
-    /// - Returns: The phase before.
+    /// Moves to the phase `ended`, if that is not the phase already, and has the waiting handlers called with `error`.
+    ///
+    /// - Parameters:
+    ///   - error: The error for waiting handlers and further calls.
+    ///   - ending: The ending to report to the end handler; nil if the task itself ends the WebSocket.
+    /// - Returns: The previous phase.
     @discardableResult
     private func end(_ error: any Error, _ ending: Ending?) -> Phase {
-        let phase = state.withLock { state -> Phase in
-            let phase = state.phase
-            if case .ended = phase {} else { state.phase = .ended(error) }
-            return phase
+        let previous = state.withLock { state -> Phase in
+            let previous = state.phase
+            if case .ended = previous {} else { state.phase = .ended(error) }
+            return previous
         }
-        if case .ended = phase { return phase }
+        if case .ended = previous { return previous }
         post {
             self.deliver()
-            let waiting = self.state.withLock { state -> [Sender] in
+            let waiting = self.state.withLock { state -> [SendHandler] in
                 state.sends.takeAll().map(\.handler) + state.pings.takeAll()
             }
             for handler in waiting { handler(error) }
-            if let ending { self.links.withLock { $0.onEnd }?(ending) }
+            if let ending { self.callbacks.withLock { $0.onEnd }?(ending) }
         }
-        return phase
+        return previous
     }
 
     /// The program's view of a close frame: a code without a name is `invalid` (U-8.8).
-    private static func closure(_ frame: WebSocketClosure) -> Closure {
+    private static func reportedClosure(_ frame: WebSocketClosure) -> Closure {
         let code = frame.code.map {
             URLSessionWebSocketTask.CloseCode(rawValue: Int($0.rawValue)) ?? .invalid
         }
-        return Closure(code: code ?? .noStatusReceived, reason: shown(frame.reason))
+        return Closure(code: code ?? .noStatusReceived, reason: nonEmptyData(frame.reason))
     }
 
-    // MARK: crossing to the loop
+    // MARK: commands to the driver
 
-    private func order(_ order: Order, _ change: (inout State) -> Void) {
-        let isWanted = state.withLock { state -> Bool in
+    /// Changes the state and adds a command. Has no effect after the end.
+    private func enqueue(_ command: Command, _ change: (inout State) -> Void) {
+        let isEnqueued = state.withLock { state -> Bool in
             if case .ended = state.phase { return false }
             change(&state)
-            state.orders.append(order)
+            state.commands.append(command)
             return true
         }
-        if isWanted { turn() }
+        if isEnqueued { scheduleDrain() }
     }
 
-    /// Schedules the processing of the orders on the loop.
-    private func turn() {
-        let place = state.withLock { state -> (EventLoop, LoopBound<WebSocketDriver>)? in
-            guard case .open(let loop, let conversation) = state.phase, !state.hasTurn, !state.isHeld else {
-                return nil
-            }
-            state.hasTurn = true
-            return (loop, conversation)
+    /// Schedules `drain` on the loop, unless there is no connection, the task is suspended, or it is scheduled already.
+    private func scheduleDrain() {
+        let connection = state.withLock { state -> (EventLoop, LoopBound<WebSocketDriver>)? in
+            guard case .open(let loop, let driver) = state.phase, !state.isDraining, !state.isSuspended
+            else { return nil }
+            state.isDraining = true
+            return (loop, driver)
         }
-        guard let (loop, conversation) = place else { return }
-        _ = loop.execute { self.work(conversation.value, on: loop) }
+        guard let (loop, driver) = connection else { return }
+        _ = loop.execute { self.drain(into: driver.value, on: loop) }
     }
 
-    private func work(_ conversation: WebSocketDriver, on loop: EventLoop) {
+    /// Performs the queued commands, over several turns of the loop if they are many.
+    private func drain(into driver: WebSocketDriver, on loop: EventLoop) {
         loop.repeatGivingWay { [self] in
-            guard let order = nextOrder() else { return false }
-            carryOut(order, conversation)
+            guard let command = nextCommand() else { return false }
+            perform(command, on: driver)
             return true
         }
     }
 
-    private func nextOrder() -> Order? {
+    private func nextCommand() -> Command? {
         state.withLock { state in
-            let order = state.orders.popFirst()
-            if order == nil { state.hasTurn = false }
-            return order
+            let command = state.commands.popFirst()
+            if command == nil { state.isDraining = false }
+            return command
         }
     }
 
-    private func carryOut(_ order: Order, _ conversation: WebSocketDriver) {
-        switch order {
+    private func perform(_ command: Command, on driver: WebSocketDriver) {
+        switch command {
         case .send(let message, let number):
-            if !conversation.send(message, number: number) { refuse(number) }
-        case .ping: _ = conversation.ping()
-        case .close(let closure): conversation.close(closure)
-        case .limit(let limit): conversation.setMessageLimit(limit)
-        case .resume: conversation.resume()
-        case .hold: conversation.pause()
+            if !driver.send(message, number: number) { failSend(number) }
+        case .ping: _ = driver.ping()
+        case .close(let closure): driver.close(closure)
+        case .setMessageLimit(let limit): driver.setMessageLimit(limit)
+        case .resume: driver.resume()
+        case .pause: driver.pause()
         }
     }
 
     /// Fails a message that was sent after the close frame.
-    private func refuse(_ number: Int) {
+    private func failSend(_ number: Int) {
         let handler = state.withLock { state in
             state.sends.removeFirst { $0.number == number }?.handler
         }
-        if let handler { post { handler(Self.lost(nil)) } }
+        if let handler { post { handler(Self.connectionLost(nil)) } }
     }
 
-    private static func lost(_ cause: TransportError?) -> URLError {
+    private static func connectionLost(_ cause: TransportError?) -> URLError {
         URLError.loading(
             .networkConnectionLost, url: nil,
             reason: cause.map { "\($0)" } ?? "the web socket is closed", underlying: cause)
     }
 
-    /// The amount that may wait for receivers before reading pauses.
-    private static let manyBytes = 1 << 20
-    private static let manyMessages = 256
+    /// Reading pauses when more bytes or at least as many messages wait for receivers, and resumesReading at half of both.
+    private static let pauseBytes = 1 << 20
+    private static let pauseMessages = 256
 }

@@ -94,7 +94,7 @@ struct ChallengeRoute: Sendable {
     private func ask(_ recipient: Recipient, _ handler: @escaping Handler) {
         switch recipient.method {
         case .session(let delegate):
-            AsyncForm.$challenger.withValue(context.task.core) {
+            AsyncForm.$challengedTask.withValue(context.task.core) {
                 delegate.urlSession(context.session, didReceive: challenge, completionHandler: handler)
             }
         case .task(let delegate):

@@ -162,7 +162,7 @@ final class TaskCore: Sendable {
             state.sessionHasDelegate = session.core.hadDelegate
         }
         if session.core.admit(self) {
-            if delegate != nil || session.core.tellsOfNewTasks {
+            if delegate != nil || session.core.needsDidCreateTask {
                 call { $0.delegates.task?.urlSession($0.session, didCreateTask: $0.task) }
             }
         } else {

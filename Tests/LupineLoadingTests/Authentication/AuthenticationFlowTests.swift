@@ -39,7 +39,7 @@ import Testing
                 count += 1
                 let text = try await response.body.text()
                 let url = try #require(request.url)
-                var verdict = scene.note(
+                var verdict = scene.record(
                     scene.authenticator.received(
                         HTTPURLResponse(url: url, head: response.head, isDecoded: false)))
                 if verdict == "ask" {
@@ -89,10 +89,10 @@ import Testing
             let body = Data("to be protected".utf8)
             let answer = try await flow.load(path, "POST", body: body)
             #expect(answer.status == 200 && answer.text.contains("Mufasa"))
-            #expect(flow.count == 2 && flow.scene.asked.count == 1)
+            #expect(flow.count == 2 && flow.scene.challenges.count == 1)
             // The credential is known now, and sent preemptively.
-            let again = try await flow.load(path, "POST", body: body)
-            #expect(again.status == 200 && flow.count == 3)
+            let secondAnswer = try await flow.load(path, "POST", body: body)
+            #expect(secondAnswer.status == 200 && flow.count == 3)
         }
     }
 
@@ -104,15 +104,15 @@ import Testing
         }
     }
 
-    @Test("[U-11.3] an algorithm that is not known: the 401 is final", arguments: Spoken.allCases)
+    @Test("[U-11.3] a challenge with an unknown algorithm: the 401 is final", arguments: Spoken.allCases)
     func unknownAlgorithm(over spoken: Spoken) async throws {
         try await withFlow(over: spoken) { flow, _ in
             let answer = try await flow.load("/digest-auth/auth/\(Self.user)/SHA-512")
-            #expect(answer.status == 401 && flow.count == 1 && flow.scene.asked.isEmpty)
+            #expect(answer.status == 401 && flow.count == 1 && flow.scene.challenges.isEmpty)
         }
     }
 
-    @Test("[U-11.13] nonces that are stale after each use", arguments: Spoken.allCases)
+    @Test("[U-11.13] the server declares each nonce stale after its use", arguments: Spoken.allCases)
     func stale(over spoken: Spoken) async throws {
         try await withFlow(over: spoken) { flow, _ in
             let path = "/digest-auth/auth/\(Self.user)/SHA-256-sess/1"
@@ -121,11 +121,11 @@ import Testing
                 #expect(answer.status == 200)
             }
             // A challenge and its answer; then twice a preemptive request with a stale nonce, and a resend with the new one.
-            #expect(flow.count == 6 && flow.scene.asked.count == 1)
+            #expect(flow.count == 6 && flow.scene.challenges.count == 1)
         }
     }
 
-    @Test("[U-11.13] next nonces save the round trip", arguments: Spoken.allCases)
+    @Test("[U-11.13] nextnonce saves a round trip", arguments: Spoken.allCases)
     func nextNonce(over spoken: Spoken) async throws {
         try await withFlow(over: spoken) { flow, _ in
             let path = "/digest-auth/auth/\(Self.user)/MD5?nextnonce=1"
@@ -133,7 +133,7 @@ import Testing
                 let answer = try await flow.load(path)
                 #expect(answer.status == 200)
             }
-            #expect(flow.count == 4 && flow.scene.asked.count == 1)
+            #expect(flow.count == 4 && flow.scene.challenges.count == 1)
         }
     }
 
@@ -146,12 +146,14 @@ import Testing
             try await withFlow(over: spoken) { flow, _ in
                 let answer = try await flow.load(path, as: wrong)
                 #expect(answer.status == 401 && flow.count == 2)
-                #expect(flow.scene.asked.map(\.previousFailureCount) == [0, 1])
+                #expect(flow.scene.challenges.map(\.previousFailureCount) == [0, 1])
             }
         }
     }
 
-    @Test("[U-11.8, U-11.15] Basic, then unasked beside it and not above it", arguments: Spoken.allCases)
+    @Test(
+        "[U-11.8, U-11.15] Basic is sent unasked beside an accepted path, and not above it",
+        arguments: Spoken.allCases)
     func basic(over spoken: Spoken) async throws {
         let credential = URLCredential(user: "test", password: "123£", persistence: .forSession)
         try await withFlow(over: spoken) { flow, _ in
@@ -162,13 +164,13 @@ import Testing
             // Answers 404 without credentials. They are not sent preemptively here, outside the protection space.
             let hidden = try await flow.load("/hidden-basic-auth/test/123%C2%A3", as: credential)
             #expect(hidden.status == 404)
-            let again = try await flow.load("/basic-auth/test/123%C2%A3", as: credential)
-            #expect(again.status == 200 && flow.count == 4)
+            let secondAnswer = try await flow.load("/basic-auth/test/123%C2%A3", as: credential)
+            #expect(secondAnswer.status == 200 && flow.count == 4)
         }
     }
 
     @Test(
-        "[U-11.12] a name that is not ASCII, and a hashed one, as the origin reads them",
+        "[U-11.12] a user name that is not ASCII, and a hashed one, reach the origin",
         arguments: Spoken.allCases)
     func names(over spoken: Spoken) async throws {
         let credential = URLCredential(user: "Jäsøn Doe", password: "Secret, or not?", persistence: .none)
@@ -181,8 +183,8 @@ import Testing
         ] {
             try await withFlow(over: spoken) { flow, origin in
                 origin.route("GET", "/named") { request throws(Refusal) in
-                    let given = request.field("authorization") ?? ""
-                    if given.contains(expected) { return OriginResponse(204) }
+                    let receivedField = request.field("authorization") ?? ""
+                    if receivedField.contains(expected) { return OriginResponse(204) }
                     var refusal = OriginResponse(401)
                     try refusal.add(
                         "WWW-Authenticate",
@@ -195,12 +197,14 @@ import Testing
         }
     }
 
-    @Test("[U-11.10, U-11.17] through a proxy that reads requests: both may ask, in absolute form")
+    @Test(
+        "[U-11.10, U-11.17] through a forwarding proxy, proxy and origin may challenge; the target is in absolute form"
+    )
     func proxied() async throws {
         try await withFlow(isProxied: true) { flow, origin in
             origin.route("GET", "/behind") { request throws(Refusal) in
-                let given = request.field("proxy-authorization") ?? ""
-                guard given.contains("uri=\"http://far.test/behind?x\"") else {
+                let receivedField = request.field("proxy-authorization") ?? ""
+                guard receivedField.contains("uri=\"http://far.test/behind?x\"") else {
                     var refusal = OriginResponse(407)
                     try refusal.add("Proxy-Authenticate", "Digest realm=\"p\", nonce=\"n\", qop=auth")
                     return refusal
@@ -214,7 +218,7 @@ import Testing
             #expect(behind.status == 204 && flow.count == 2)
             let digest = try await flow.load("/digest-auth/auth/\(Self.user)/SHA-256?q", proxy: proxy)
             #expect(digest.status == 200 && flow.count == 4)
-            #expect(flow.scene.asked.map { $0.protectionSpace.isProxy() } == [true, false])
+            #expect(flow.scene.challenges.map { $0.protectionSpace.isProxy() } == [true, false])
         }
     }
 }

@@ -10,7 +10,7 @@ import Testing
 struct AuthenticationMemoryTests {
     typealias Scene = ChallengeScene
 
-    static func says(
+    static func sentAuthorization(
         _ memory: AuthenticationMemory, _ url: String, as credential: URLCredential = Scene.credential
     ) throws -> String? {
         let request = try Scene.request(url)
@@ -28,13 +28,14 @@ struct AuthenticationMemoryTests {
     ]
 
     @Test(
-        "[U-11.15] Basic is said at and below the directory of an address that took it",
+        "[U-11.15] Basic is sent unasked at and below the directory of a URL that accepted it",
         arguments: directories)
     func basicDirectory(url: String, isSaid: Bool) throws {
         let memory = AuthenticationMemory()
         var scene = Scene(memory)
-        try scene.pass("http://origin.test/a/b?x=/y/z", Scene.basic)
-        #expect(try Self.says(memory, url) == (isSaid ? "Basic TXVmYXNhOkNpcmNsZSBvZiBMaWZl" : nil))
+        try scene.authenticate("http://origin.test/a/b?x=/y/z", Scene.basic)
+        #expect(
+            try Self.sentAuthorization(memory, url) == (isSaid ? "Basic TXVmYXNhOkNpcmNsZSBvZiBMaWZl" : nil))
     }
 
     static let domains: [(domain: String, url: String, isSaid: Bool)] = [
@@ -48,29 +49,33 @@ struct AuthenticationMemoryTests {
         ("http://other.test/", "http://origin.test/a/b", false),
     ]
 
-    @Test("[U-11.15] Digest is said where the domain list says, else to the whole origin", arguments: domains)
+    @Test(
+        "[U-11.15] Digest is sent unasked to the URLs of the domain list, else to the whole origin",
+        arguments: domains)
     func digestDomain(domain: String, url: String, isSaid: Bool) throws {
         let memory = AuthenticationMemory()
         var scene = Scene(memory)
-        try scene.pass(
+        try scene.authenticate(
             "http://origin.test/a/b", Scene.digest("n", domain.isEmpty ? "" : "domain=\"\(domain)\""))
-        let said = try Self.says(memory, url)
-        #expect((said != nil) == isSaid)
-        if let said { #expect(try DigestTests.parameters(said)["nc"] == "00000002") }
+        let sentField = try Self.sentAuthorization(memory, url)
+        #expect((sentField != nil) == isSaid)
+        if let sentField { #expect(try DigestTests.parameters(sentField)["nc"] == "00000002") }
     }
 
-    @Test("[U-11.15] nothing is known across sessions")
+    @Test("[U-11.15] sessions do not share remembered credentials")
     func sessions() throws {
         let memory = AuthenticationMemory()
         var scene = Scene(memory)
-        try scene.pass("http://origin.test/a/b", Scene.digest())
-        #expect(try Self.says(memory, "http://origin.test/") != nil)
-        #expect(try Self.says(AuthenticationMemory(), "http://origin.test/") == nil)
+        try scene.authenticate("http://origin.test/a/b", Scene.digest())
+        #expect(try Self.sentAuthorization(memory, "http://origin.test/") != nil)
+        #expect(try Self.sentAuthorization(AuthenticationMemory(), "http://origin.test/") == nil)
         memory.removeAll()
-        #expect(try Self.says(memory, "http://origin.test/") == nil)
+        #expect(try Self.sentAuthorization(memory, "http://origin.test/") == nil)
     }
 
-    @Test("[U-11.15] a refusal clears what was known", arguments: [Scene.basic, Scene.digest("m")])
+    @Test(
+        "[U-11.15] a refusal removes the remembered credential",
+        arguments: [Scene.basic, Scene.digest("m")])
     func refusalClears(_ line: String) throws {
         let memory = AuthenticationMemory()
         var first = Scene(memory)
@@ -78,10 +83,10 @@ struct AuthenticationMemoryTests {
         var second = try Scene(memory, own: Scene.credential, for: Scene.request())
         #expect(try second.send(Scene.request()).authorization != nil)
         #expect(try second.receive(401, line) == "ask")
-        #expect(try Self.says(memory, "http://origin.test/a/b") == nil)
+        #expect(try Self.sentAuthorization(memory, "http://origin.test/a/b") == nil)
     }
 
-    @Test("[U-11.15] the deepest directory counts")
+    @Test("[U-11.15] of several directories the deepest one applies")
     func deepest() throws {
         let memory = AuthenticationMemory()
         let digest = { (realm: String, domain: String) in
@@ -89,28 +94,28 @@ struct AuthenticationMemoryTests {
         }
         for (realm, domain) in [("inner", "/d/"), ("outer", "/")] {
             var scene = Scene(memory)
-            try scene.pass("http://origin.test/x", digest(realm, domain))
+            try scene.authenticate("http://origin.test/x", digest(realm, domain))
         }
         for (url, realm) in [("http://origin.test/d/y", "inner"), ("http://origin.test/y", "outer")] {
-            let said = try DigestTests.parameters(try Self.says(memory, url))
-            #expect(said["realm"] == "\"\(realm)\"")
+            let sentField = try DigestTests.parameters(try Self.sentAuthorization(memory, url))
+            #expect(sentField["realm"] == "\"\(realm)\"")
         }
     }
 
-    @Test("[U-11.15] what is remembered is bounded")
+    @Test("[U-11.15] the memory has a limit")
     func bounds() throws {
         let memory = AuthenticationMemory()
         for index in 0..<80 {
             var scene = Scene(memory)
-            try scene.pass("http://origin.test/\(index)/x", "Basic realm=\"\(index)\"")
+            try scene.authenticate("http://origin.test/\(index)/x", "Basic realm=\"\(index)\"")
         }
-        #expect(try Self.says(memory, "http://origin.test/0/x") == nil)
-        #expect(try Self.says(memory, "http://origin.test/79/x") != nil)
+        #expect(try Self.sentAuthorization(memory, "http://origin.test/0/x") == nil)
+        #expect(try Self.sentAuthorization(memory, "http://origin.test/79/x") != nil)
     }
 
     // MARK: nonces
 
-    @Test("[U-11.11] tasks that share a nonce count its uses together, also at once")
+    @Test("[U-11.11] tasks that share a nonce count its uses together, also concurrently")
     func sharedCounts() async throws {
         let memory = AuthenticationMemory()
         let counts = try await withThrowingTaskGroup(of: [String].self) { group in
@@ -140,7 +145,7 @@ struct AuthenticationMemoryTests {
         #expect(counts.count == 160)
     }
 
-    @Test("[U-11.11] a nonce that comes again is counted on")
+    @Test("[U-11.11] a repeated nonce continues its count")
     func returningNonce() throws {
         let memory = AuthenticationMemory()
         var counts: [String?] = []
@@ -160,7 +165,7 @@ struct AuthenticationMemoryTests {
         #expect(counts == ["00000001", "00000002", "00000001", "00000003"])
     }
 
-    @Test("[U-11.13] a stale nonce is replaced without asking, three times in a row")
+    @Test("[U-11.13] a stale nonce is replaced without calling the delegate, three times in a row")
     func stale() throws {
         var scene = Scene()
         try scene.send(Scene.request())
@@ -172,12 +177,12 @@ struct AuthenticationMemoryTests {
         }
         let sent = try DigestTests.parameters(try scene.send(Scene.request()).authorization)
         #expect(sent["nonce"] == "\"3\"" && sent["nc"] == "00000001")
-        #expect(scene.asked.count == 1)
+        #expect(scene.challenges.count == 1)
         #expect(try scene.receive(401, Scene.digest("4", "stale=true")) == "ask")
         #expect(scene.lastChallenge?.previousFailureCount == 1)
     }
 
-    @Test("[U-11.13] stale of what was said unasked, and stale before anything was said")
+    @Test("[U-11.13] a stale answer that was sent unasked, and stale before any answer")
     func staleUnasked() throws {
         let memory = AuthenticationMemory()
         var first = Scene(memory)
@@ -187,14 +192,14 @@ struct AuthenticationMemoryTests {
         #expect(try second.receive(401, Scene.digest("2", "stale=TRUE")) == "resend")
         let sent = try DigestTests.parameters(try second.send(Scene.request()).authorization)
         #expect(sent["nonce"] == "\"2\"")
-        #expect(try second.receive(200) == "deliver" && second.asked.isEmpty)
+        #expect(try second.receive(200) == "deliver" && second.challenges.isEmpty)
         var third = Scene()
         try third.send(Scene.request())
         #expect(try third.receive(401, Scene.digest("1", "stale=true")) == "ask")
         #expect(third.lastChallenge?.previousFailureCount == 0)
     }
 
-    @Test("[U-11.13] the next nonce is the one that the server names")
+    @Test("[U-11.13] nextnonce replaces the nonce")
     func nextNonce() throws {
         let memory = AuthenticationMemory()
         var scene = Scene(memory)
@@ -203,8 +208,8 @@ struct AuthenticationMemoryTests {
         #expect(scene.answer(.use(Scene.credential)) == "resend")
         try scene.send(Scene.request())
         let response = try Scene.response(200, ["rspauth=\"wrong\", nextnonce=\"2\""], "Authentication-Info")
-        #expect(scene.note(scene.authenticator.received(response)) == "deliver")
-        let sent = try DigestTests.parameters(try Self.says(memory, "http://origin.test/"))
+        #expect(scene.record(scene.authenticator.received(response)) == "deliver")
+        let sent = try DigestTests.parameters(try Self.sentAuthorization(memory, "http://origin.test/"))
         #expect(sent["nonce"] == "\"2\"" && sent["nc"] == "00000001")
     }
 
@@ -214,7 +219,7 @@ struct AuthenticationMemoryTests {
         (.none, false), (.forSession, true), (.permanent, true), (.synchronizable, true),
     ]
 
-    @Test("[U-11.16] what becomes of a credential that was taken", arguments: persistences)
+    @Test("[U-11.16] an accepted credential is stored as its persistence says", arguments: persistences)
     func persistence(_ persistence: URLCredential.Persistence, isSaid: Bool) throws {
         let memory = AuthenticationMemory()
         let storage = URLCredentialStorage()
@@ -225,11 +230,12 @@ struct AuthenticationMemoryTests {
         #expect(scene.answer(.use(credential)) == "resend")
         try scene.send(Scene.request())
         #expect(try scene.receive(403) == "deliver")
-        #expect((try Self.says(memory, "http://origin.test/a/b", as: credential) != nil) == isSaid)
+        #expect(
+            (try Self.sentAuthorization(memory, "http://origin.test/a/b", as: credential) != nil) == isSaid)
         #expect(storage.allCredentials.isEmpty, "only the program puts anything there")
     }
 
-    @Test("[U-11.16] the storage's credential answers by default")
+    @Test("[U-11.16] the storage's credential is used by default")
     func storedDefault() throws {
         let storage = URLCredentialStorage()
         let space = URLProtectionSpace(

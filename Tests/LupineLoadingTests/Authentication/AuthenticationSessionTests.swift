@@ -12,9 +12,9 @@ import Testing
 /// Challenges through whole sessions.
 @Suite struct AuthenticationSessionTests {
     /// A delegate that answers challenges with the test's closure.
-    private final class Answerer: NSObject, URLSessionDataDelegate, Sendable {
-        let counts = Noted<[Int]>([])
-        let methods = Noted<[String]>([])
+    private final class AnsweringDelegate: NSObject, URLSessionDataDelegate, Sendable {
+        let counts = LockedValue<[Int]>([])
+        let methods = LockedValue<[String]>([])
         private let answer:
             @Sendable (URLAuthenticationChallenge) -> (URLSession.AuthChallengeDisposition, URLCredential?)
 
@@ -43,7 +43,7 @@ import Testing
     private static let basic = "/basic-auth/Mufasa/Circle%20of%20Life"
 
     private func withSession(
-        _ delegate: Answerer? = nil,
+        _ delegate: AnsweringDelegate? = nil,
         configure: (URLSessionConfiguration, LupineOrigin.Origin) -> Void = { _, _ in },
         serving: OriginConfiguration = OriginConfiguration(), over spoken: Spoken = .http1,
         _ body: (URLSession, LupineOrigin.Origin) async throws -> Void
@@ -76,11 +76,11 @@ import Testing
     }
 
     @Test(
-        "[U-11.6, U-11.10] a delegate's credential answers; method and body go out again, on the same connection",
+        "[U-11.6, U-11.10] a delegate's credential is used; method and body are sent again on the same connection",
         arguments: Spoken.allCases
     )
     func answers(over spoken: Spoken) async throws {
-        let delegate = Answerer { _ in (.useCredential, Self.credential) }
+        let delegate = AnsweringDelegate { _ in (.useCredential, Self.credential) }
         for path in [Self.digest, Self.basic] {
             // With a second connection allowed, the resend might use that one before the first has been drained.
             let configure = { (configuration: URLSessionConfiguration, _: LupineOrigin.Origin) in
@@ -101,10 +101,10 @@ import Testing
     }
 
     @Test(
-        "[U-11.15] what a session knows it says unasked, for those who have the same credential",
+        "[U-11.15] a session sends known credentials unasked, for tasks with the same credential",
         arguments: Spoken.allCases)
     func unasked(over spoken: Spoken) async throws {
-        let delegate = Answerer { _ in (.performDefaultHandling, nil) }
+        let delegate = AnsweringDelegate { _ in (.performDefaultHandling, nil) }
         try await withSession(delegate, over: spoken) { session, origin in
             let named = origin.url.replacing("http://", with: "http://Mufasa:Circle%20of%20Life@")
             for _ in 0..<3 {
@@ -120,7 +120,7 @@ import Testing
         arguments: Spoken.allCases)
     func wrong(over spoken: Spoken) async throws {
         let wrong = URLCredential(user: "Mufasa", password: "x", persistence: .forSession)
-        let delegate = Answerer { challenge in
+        let delegate = AnsweringDelegate { challenge in
             challenge.previousFailureCount == 0 ? (.useCredential, wrong) : (.rejectProtectionSpace, nil)
         }
         try await withSession(delegate, over: spoken) { session, origin in
@@ -132,7 +132,7 @@ import Testing
 
     @Test("[U-11.5] a cancelled challenge fails the task as cancelled", arguments: Spoken.allCases)
     func cancelled(over spoken: Spoken) async throws {
-        let delegate = Answerer { _ in (.cancelAuthenticationChallenge, nil) }
+        let delegate = AnsweringDelegate { _ in (.cancelAuthenticationChallenge, nil) }
         try await withSession(delegate, over: spoken) { session, origin in
             let error = await #expect(throws: URLError.self) {
                 _ = try await load(session, origin.url + Self.basic)
@@ -142,7 +142,7 @@ import Testing
     }
 
     @Test(
-        "[U-11.4, U-11.16] without a delegate the address' user answers, and is not stored",
+        "[U-11.4, U-11.16] without a delegate the URL's user is used, and is not stored",
         arguments: Spoken.allCases)
     func user(over spoken: Spoken) async throws {
         try await withSession(over: spoken) { session, origin in
@@ -153,16 +153,16 @@ import Testing
             // Neither another session with that storage nor a task of this one without a credential is authenticated.
             let next = URLSession(configuration: session.configuration)
             for other in [next, session] {
-                let (again, _) = try await load(other, origin.url + Self.basic)
-                #expect(again == 401)
+                let (secondStatus, _) = try await load(other, origin.url + Self.basic)
+                #expect(secondStatus == 401)
             }
             next.invalidateAndCancel()
         }
     }
 
-    @Test("[U-11.17] a proxy that reads requests asks, and is answered with its own field")
+    @Test("[U-11.17] a forwarding proxy challenges, and gets Proxy-Authorization")
     func proxy() async throws {
-        let delegate = Answerer { challenge in
+        let delegate = AnsweringDelegate { challenge in
             #expect(challenge.protectionSpace.isProxy() && challenge.protectionSpace.host == "127.0.0.1")
             return (.useCredential, Self.credential)
         }
@@ -172,8 +172,8 @@ import Testing
             ]
         } _: { session, origin in
             origin.route("GET", "/behind") { request throws(Refusal) in
-                let given = request.field("proxy-authorization") ?? ""
-                guard given.contains("uri=\"http://far.test/behind\"") else {
+                let receivedField = request.field("proxy-authorization") ?? ""
+                guard receivedField.contains("uri=\"http://far.test/behind\"") else {
                     var refusal = OriginResponse(407)
                     try refusal.add("Proxy-Authenticate", "Digest realm=\"p\", nonce=\"n\", qop=auth")
                     return refusal
@@ -187,7 +187,7 @@ import Testing
     }
 
     @Test(
-        "[U-11.17] a tunnel is refused, answered by Digest in a new CONNECT; refused for good it fails the task"
+        "[U-11.17] a refused tunnel is answered with Digest in a new CONNECT; a final refusal fails the task"
     )
     func tunnel() async throws {
         let challenge = Script([
@@ -197,7 +197,7 @@ import Testing
         let refusal = Script([.expectHead, .send("HTTP/1.1 403 No\r\nContent-Length: 0\r\n\r\n")])
         var serving = OriginConfiguration()
         serving.script = ScriptPlan([challenge, refusal])
-        let delegate = Answerer { _ in (.useCredential, Self.credential) }
+        let delegate = AnsweringDelegate { _ in (.useCredential, Self.credential) }
         let configure = { (configuration: URLSessionConfiguration, origin: LupineOrigin.Origin) in
             configuration.connectionProxyDictionary = [
                 "HTTPSEnable": 1, "HTTPSProxy": "127.0.0.1", "HTTPSPort": Int(origin.port),

@@ -45,7 +45,7 @@ struct AuthenticatorTests {
         }
     }
 
-    @Test("[U-11.3] candidates are asked for by strength, spaces that were rejected are left out")
+    @Test("[U-11.3] candidates are proposed by strength, without rejected spaces")
     func candidates() throws {
         var scene = Scene()
         try scene.send(Scene.request())
@@ -54,7 +54,7 @@ struct AuthenticatorTests {
             "Digest realm=\"r\", nonce=\"2\", algorithm=SHA-256",
             "Digest realm=\"s\", nonce=\"3\", algorithm=SHA-512-256",
         ]
-        var verdict = scene.note(scene.authenticator.received(try Scene.response(401, lines)))
+        var verdict = scene.record(scene.authenticator.received(try Scene.response(401, lines)))
         var realms: [String?] = []
         while verdict == "ask" {
             realms.append(scene.lastChallenge?.protectionSpace.realm)
@@ -64,18 +64,18 @@ struct AuthenticatorTests {
     }
 
     @Test(
-        "[U-11.3] a response that asks for nothing known is the final one",
+        "[U-11.3] a response without a known challenge is final",
         arguments: [
             [], ["Negotiate"], ["NTLM abc="], ["Digest realm=\"r\", nonce=\"n\", algorithm=SHA-3"],
         ])
     func nothingUsable(_ lines: [String]) throws {
         var scene = Scene()
         try scene.send(Scene.request())
-        let verdict = scene.note(scene.authenticator.received(try Scene.response(401, lines)))
-        #expect(verdict == "deliver" && scene.asked.isEmpty)
+        let verdict = scene.record(scene.authenticator.received(try Scene.response(401, lines)))
+        #expect(verdict == "deliver" && scene.challenges.isEmpty)
     }
 
-    @Test("[U-11.2] the space of a challenge")
+    @Test("[U-11.2] the protection space of a challenge")
     func spaces() throws {
         let rows: [(String, String, URLProtectionSpace)] = [
             (
@@ -102,7 +102,7 @@ struct AuthenticatorTests {
 
     // MARK: counts and proposals
 
-    @Test("[U-11.4] what was refused is counted by space, and not proposed again")
+    @Test("[U-11.4] refused credentials are counted by space, and not proposed again")
     func failures() throws {
         let storage = URLCredentialStorage()
         var scene = Scene(storage: storage)
@@ -129,7 +129,7 @@ struct AuthenticatorTests {
         #expect(scene.answer(.performDefault) == "deliver")
     }
 
-    @Test("[U-11.4] the address' user is proposed first, then the default, then the first by name")
+    @Test("[U-11.4] the URL's user is proposed first, then the default, then the first by name")
     func proposals() throws {
         let space = URLProtectionSpace(
             host: "origin.test", port: 80, protocol: "http", realm: "r",
@@ -154,7 +154,7 @@ struct AuthenticatorTests {
         #expect(try ask("http://origin.test/")?.proposedCredential?.user == "a")
     }
 
-    @Test("[U-11.4] what was sent unasked, or by the caller, is not counted when it is refused")
+    @Test("[U-11.4] a refused credential that was sent unasked, or by the caller, is not counted")
     func unaskedIsNotCounted() throws {
         let memory = AuthenticationMemory()
         var first = Scene(memory)
@@ -173,7 +173,7 @@ struct AuthenticatorTests {
         #expect(try third.send(request).authorization?.hasPrefix("Basic TXVm") == true)
     }
 
-    @Test("[U-11.4] a caller's field is not replaced unasked")
+    @Test("[U-11.4] the caller's Authorization is not replaced by a remembered credential")
     func callersFieldStays() throws {
         let memory = AuthenticationMemory()
         var first = Scene(memory)
@@ -183,7 +183,7 @@ struct AuthenticatorTests {
         #expect(try second.send(request).authorization == nil)
     }
 
-    @Test("[U-11.4] who says who they are, in whatever field, is not served as the storage's user")
+    @Test("[U-11.4] a request that identifies itself, in any field, does not get the storage's credential")
     func namedByTheConfiguration() throws {
         let space = URLProtectionSpace(
             host: "origin.test", port: 80, protocol: "http", realm: "r",
@@ -206,7 +206,7 @@ struct AuthenticatorTests {
         }
     }
 
-    @Test("[U-11.7] a proxy that names another realm each time is told no more than it may ask for")
+    @Test("[U-11.7] a proxy with a new realm each time gets no more answers than the limit")
     func configuredLimit() throws {
         var scene = Scene()
         let proxy = try ProxyAuthenticationTests.proxy(ProxyServerFixture.named, "http://origin.test/")
@@ -214,14 +214,14 @@ struct AuthenticatorTests {
         repeat {
             try scene.send(Scene.request(), proxy: proxy)
             let line = "Digest realm=\"r\(count)\", nonce=\"n\", qop=\"auth\""
-            verdict = scene.note(
+            verdict = scene.record(
                 scene.authenticator.received(try Scene.response(407, [line], "Proxy-Authenticate")))
             count += 1
         } while verdict == "resend" && count < 100
         #expect(verdict == "deliver" && count == Authenticator.mostChallenges + 1)
     }
 
-    @Test("[U-11.7] a task is asked twenty times; the next response is delivered")
+    @Test("[U-11.7] a task answers twenty challenges; the next response is delivered")
     func limit() throws {
         var scene = Scene()
         var verdict = ""
@@ -229,14 +229,14 @@ struct AuthenticatorTests {
             try scene.send(Scene.request())
             verdict = try scene.receive(401, Scene.basic)
             if verdict == "ask" {
-                #expect(scene.lastChallenge?.previousFailureCount == scene.asked.count - 1)
+                #expect(scene.lastChallenge?.previousFailureCount == scene.challenges.count - 1)
                 verdict = scene.answer(.use(Scene.credential))
             }
         } while verdict == "resend"
-        #expect(verdict == "deliver" && scene.asked.count == 20)
+        #expect(verdict == "deliver" && scene.challenges.count == 20)
     }
 
-    @Test("[U-11.8] a user that cannot be sent is no credential")
+    @Test("[U-11.8] a user name that cannot be sent is no credential")
     func unsendableUser() throws {
         for (line, user, verdict) in [
             (Scene.basic, "a:b", "deliver"), (Scene.basic, "a\u{7}", "deliver"),
@@ -251,9 +251,9 @@ struct AuthenticatorTests {
         }
     }
 
-    // MARK: what Digest protects
+    // MARK: Digest
 
-    @Test("[U-11.10] the target is the request line's: origin form, and absolute form for a proxy")
+    @Test("[U-11.10] the digest's uri is the request target: origin form, and absolute form for a proxy")
     func targets() throws {
         let server = ProxyServerFixture.plain
         let rows: [(String, Bool, String)] = [
@@ -303,7 +303,7 @@ struct AuthenticatorTests {
         #expect(sent["response"] == "\"\(expected)\"")
     }
 
-    @Test("[U-11.10] a file is hashed away from the caller, piece by piece")
+    @Test("[U-11.10] a file is hashed asynchronously, piece by piece")
     func files() async throws {
         let octets = (0..<700_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
         let file = FileManager.default.temporaryDirectory.appending(path: "lupine-hash-\(UUID().uuidString)")

@@ -7,11 +7,11 @@ import Testing
 
 @testable import LupineLoading
 
-/// A stand-in for the driver of one task and its delegate, without a network.
+/// Drives the `Authenticator` of one task as `TaskDriver` and a delegate do, without a network.
 struct ChallengeScene {
     var authenticator: Authenticator
     /// The challenges so far.
-    var asked: [URLAuthenticationChallenge] = []
+    var challenges: [URLAuthenticationChallenge] = []
     /// The fields of the requests sent so far.
     var sent: [AuthenticationFields] = []
 
@@ -54,7 +54,7 @@ struct ChallengeScene {
             url: try #require(URL(string: "http://origin.test/")), head: head, isDecoded: false)
     }
 
-    /// Begins a transmission and returns its fields.
+    /// Sends a request, and returns the authentication fields that it gets.
     @discardableResult
     mutating func send(
         _ request: URLRequest, body: TaskDefinition.Body = .request, proxy: AuthenticationProxy? = nil
@@ -65,7 +65,7 @@ struct ChallengeScene {
         if let work = authenticator.contentHash {
             #expect(!work.content.isUnknown)
             // Short content is hashed synchronously.
-            let made = Noted<[MessageDigest: [UInt8]]>([:])
+            let made = LockedValue<[MessageDigest: [UInt8]]>([:])
             work.compute { made.set($0) }
             hashes = made.value
         }
@@ -76,27 +76,28 @@ struct ChallengeScene {
 
     /// Passes a response to the authenticator, and returns its verdict.
     mutating func receive(_ status: Int, _ lines: String...) throws -> String {
-        note(authenticator.received(try Self.response(status, lines)))
+        record(authenticator.received(try Self.response(status, lines)))
     }
 
     /// Passes the delegate's answer to the authenticator, and returns its verdict.
-    mutating func answer(_ answer: Authenticator.Answer) -> String { note(authenticator.answered(answer)) }
+    mutating func answer(_ answer: Authenticator.Answer) -> String { record(authenticator.answered(answer)) }
 
-    mutating func note(_ verdict: Authenticator.Verdict) -> String {
+    /// Records the challenge of a verdict, and returns the verdict as text.
+    mutating func record(_ verdict: Authenticator.Verdict) -> String {
         switch verdict {
         case .deliver: return "deliver"
         case .resend: return "resend"
         case .cancel: return "cancel"
         case .ask(let challenge):
-            asked.append(challenge)
+            challenges.append(challenge)
             return "ask"
         }
     }
 
-    var lastChallenge: URLAuthenticationChallenge? { asked.last }
+    var lastChallenge: URLAuthenticationChallenge? { challenges.last }
 
-    /// Sends a request, answers its challenge, sends it again and receives a success.
-    mutating func pass(
+    /// Sends a request, answers its challenge, sends it again and receives 200.
+    mutating func authenticate(
         _ url: String, _ line: String, as credential: URLCredential = Self.credential
     ) throws {
         let request = try Self.request(url)

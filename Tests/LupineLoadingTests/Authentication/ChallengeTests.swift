@@ -46,7 +46,7 @@ struct ChallengeTests {
         #expect(Self.shown(ChallengeSyntax.parse(lines)) == shown)
     }
 
-    @Test("[U-2.2] values of a challenge are quick to compare, also where quoted pairs held marks apart")
+    @Test("[U-2.2] values of a challenge are quick to compare, also with combining marks in quoted pairs")
     func marks() throws {
         let value = "x" + String(repeating: "\\\u{301}", count: 1_000)
         let challenge = try #require(ChallengeSyntax.parse(["Basic realm=\"\(value)\""]).first)
@@ -54,7 +54,7 @@ struct ChallengeTests {
         #expect(realm.utf8.count > 2_000 && realm.isStreamSafe)
     }
 
-    @Test("[U-11.3] so many challenges are read, of all lines, and so many parameters of each")
+    @Test("[U-11.3] the limits on challenges of all lines, and on parameters of each")
     func manyChallenges() {
         let line = String(repeating: "Digest nonce=n,realm=r,", count: 50)
         let challenges = ChallengeSyntax.parse([line, line, "Basic realm=x"])
@@ -64,7 +64,7 @@ struct ChallengeTests {
         #expect(wide.map(\.scheme) == ["basic", "digest"] && wide.first?.parameters.count == 64)
     }
 
-    @Test func noOctetsStopTheReader() {
+    @Test func anyOctetsAreParsed() {
         let alphabet = Array("aB1 ,=\"\\\t@;".utf8)
         var state: UInt64 = 42
         for _ in 0..<20_000 {
@@ -95,7 +95,7 @@ struct ChallengeTests {
     ]
 
     @Test(
-        "[U-11.3] candidates come in the order of their strength, unknown ones not at all", arguments: offers)
+        "[U-11.3] candidates are ordered by strength, unknown schemes are left out", arguments: offers)
     func candidates(lines: [String], names: [String]) {
         let found = AuthenticationCandidate.candidates(in: lines, from: Self.asker).map { candidate in
             switch candidate {
@@ -113,7 +113,7 @@ struct ChallengeTests {
     ]
 
     @Test(
-        "[U-11.2] a space has the address' host, port and scheme, and the challenge's realm",
+        "[U-11.2] a space has the URL's host, port and scheme, and the challenge's realm",
         arguments: spaces)
     func spacesOfServers(url: String, host: String, port: Int, scheme: String) throws {
         let asker = try #require(
@@ -130,7 +130,7 @@ struct ChallengeTests {
         }
     }
 
-    @Test func spacesOfProxies() throws {
+    @Test func protectionSpacesOfProxies() throws {
         let asker = AuthenticationCandidate.Challenger.proxy(host: "p", port: 3_128, type: "http")
         let candidates = AuthenticationCandidate.candidates(in: ["Digest realm=r, nonce=n"], from: asker)
         let space = try #require(candidates.first).space(of: asker)

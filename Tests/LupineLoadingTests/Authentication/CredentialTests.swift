@@ -7,7 +7,7 @@ import Testing
 @testable import LupineLoading
 
 struct CredentialTests {
-    @Test("[U-11.1] realms that look the same are two, and a realm is given back as it was")
+    @Test("[U-11.1] realms that differ in Unicode normalisation are two, and a realm is returned unchanged")
     func realms() {
         func space(_ realm: String?) -> URLProtectionSpace {
             URLProtectionSpace(
@@ -30,7 +30,7 @@ struct CredentialTests {
             host: host, port: port, protocol: scheme, realm: realm, authenticationMethod: method)
     }
 
-    @Test("[U-11.1] spaces are equal by host in any case, port, protocol, realm, method and proxy")
+    @Test("[U-11.1] spaces are compared by host (in any case), port, protocol, realm, method and proxy")
     func spacesAreEqual() {
         let space = Self.space()
         #expect(space == Self.space("EXAMPLE.org") && space.hash == Self.space("EXAMPLE.org").hash)
@@ -87,7 +87,7 @@ struct CredentialTests {
         #expect(URLCredential.Persistence.synchronizable.rawValue == 3)
     }
 
-    @Test("[U-11.16] an identity is kept as its space's default, beside the users")
+    @Test("[U-11.16] an identity is stored as its space's default, beside the users")
     func aStorageKeepsAnIdentity() throws {
         let storage = URLCredentialStorage()
         let space = Self.space("example.org", 443, "https", nil, NSURLAuthenticationMethodClientCertificate)
@@ -140,7 +140,7 @@ struct CredentialTests {
     }
 
     @Test(arguments: [URLCredential.Persistence.none, .synchronizable])
-    func aStorageRefusesWhatItMayNotKeep(persistence: URLCredential.Persistence) {
+    func aStorageRefusesOtherPersistences(persistence: URLCredential.Persistence) {
         let storage = URLCredentialStorage()
         let credential = URLCredential(user: "a", password: "1", persistence: persistence)
         storage.set(credential, for: Self.space())
@@ -148,7 +148,7 @@ struct CredentialTests {
         #expect(storage.allCredentials.isEmpty)
     }
 
-    @Test("[U-11.16] a task's methods are the storage's own")
+    @Test("[U-11.16] the methods with a task do what those without one do")
     func methodsForTasks() {
         let storage = URLCredentialStorage()
         let space = Self.space()
@@ -199,7 +199,7 @@ private final class NotingSender: NSObject, URLAuthenticationChallengeSender {
 }
 
 struct AuthenticationChallengeTests {
-    @Test func aChallengeKeepsItsValuesForAnotherSender() {
+    @Test func aChallengeCanBeCopiedForAnotherSender() {
         let credential = URLCredential(user: "u", password: "secret", persistence: .none)
         let first = NotingSender()
         let second = NotingSender()
@@ -214,7 +214,7 @@ struct AuthenticationChallengeTests {
         #expect(!challenge.description.contains("secret"))
     }
 
-    @Test func aSenderNeedNotKnowEveryAnswer() {
+    @Test func sendersMayOmitOptionalMethods() {
         let sender = NotingSender()
         let credential = URLCredential(user: "u", password: "p", persistence: .none)
         for proposed in [credential, nil] {

@@ -78,7 +78,7 @@ struct DigestTests {
         #expect(parameters["userhash"] == "true" && parameters["username*"] == nil)
     }
 
-    @Test("[U-11.12] a name that is not ASCII goes in the extended form where the server reads UTF-8")
+    @Test("[U-11.12] a user name that is not ASCII is sent in the extended form if the server reads UTF-8")
     func names() throws {
         let rows: [(String, String, String, String)] = [
             ("charset=UTF-8", "Jäsøn Doe", "username*", "UTF-8''J%C3%A4s%C3%B8n%20Doe"),
@@ -94,7 +94,7 @@ struct DigestTests {
         }
     }
 
-    @Test func aNameThatWouldEndTheLineIsNotSent() throws {
+    @Test func aUserNameWithALineBreakIsNotSent() throws {
         for (extra, isSent) in [("", false), ("userhash=true", true)] {
             var answers = try Self.answers("realm=r, nonce=n, \(extra)", user: "a\r\nb", password: "p")
             let field = answers.field(method: "GET", uri: "/", content: nil, clientNonce: "c")
@@ -122,13 +122,13 @@ struct DigestTests {
         ("", .some(nil)), ("qop=other", nil), ("qop=\"\"", nil),
     ]
 
-    @Test("[U-11.9] auth is preferred, auth-int taken alone, none is RFC 2069", arguments: protections)
+    @Test("[U-11.9] auth is preferred, auth-int alone is used, no qop is RFC 2069", arguments: protections)
     func protection(parameters: String, protection: DigestChallenge.Protection??) throws {
         let syntax = try #require(ChallengeSyntax.parse(["Digest realm=r, nonce=n, " + parameters]).first)
         #expect(DigestChallenge(syntax).map(\.protection) == protection)
     }
 
-    @Test("[U-11.9, U-11.11] what is quoted and what is not, and what RFC 2069 leaves out")
+    @Test("[U-11.9, U-11.11] which parameters are quoted, and which ones RFC 2069 omits")
     func form() throws {
         var answers = try Self.answers(
             "realm=\"a \\\"b\\\"\", nonce=\"n\", qop=\"auth\", opaque=\"o\", algorithm=md5", user: "u",
@@ -142,11 +142,11 @@ struct DigestTests {
             parameters["algorithm"] == "md5" && parameters["qop"] == "auth" && parameters["nc"] == "00000001")
         #expect(parameters["userhash"] == nil)
         var old = try Self.answers("realm=r, nonce=n", user: "u", password: "p")
-        let few = try Self.parameters(old.field(method: "GET", uri: "/", content: nil, clientNonce: "c"))
-        #expect(few.keys.sorted() == ["nonce", "realm", "response", "uri", "username"])
+        let rfc2069 = try Self.parameters(old.field(method: "GET", uri: "/", content: nil, clientNonce: "c"))
+        #expect(rfc2069.keys.sorted() == ["nonce", "realm", "response", "uri", "username"])
     }
 
-    @Test("[U-11.11] counts go up from one for each nonce")
+    @Test("[U-11.11] the count starts at one for each nonce")
     func counts() throws {
         var answers = try Self.answers("realm=r, nonce=n, qop=auth", user: "u", password: "p")
         for expected in ["00000001", "00000002", "00000003"] {
@@ -157,7 +157,7 @@ struct DigestTests {
         #expect(DigestResponse.freshClientNonce() != DigestResponse.freshClientNonce())
     }
 
-    @Test func aNextNonceBeginsAnew() throws {
+    @Test func nextnonceRestartsTheCount() throws {
         var answers = try Self.answers("realm=r, nonce=n, qop=auth", user: "u", password: "p")
         _ = answers.field(method: "GET", uri: "/", content: nil, clientNonce: "c")
         let isTakenWithout = answers.useNextNonce(in: "rspauth=\"x\", cnonce=\"c\"")
@@ -172,7 +172,7 @@ struct DigestTests {
         #expect(try Self.parameters(field)["nonce"] == "\"m\"")
     }
 
-    @Test("[U-11.10] a session's key stays that of its first nonces")
+    @Test("[U-11.10] the key of a -sess algorithm uses its first nonces")
     func sessions() throws {
         var answers = try Self.answers(
             "realm=r, nonce=n, qop=auth, algorithm=SHA-256-sess", user: "u", password: "p")
@@ -189,7 +189,7 @@ struct DigestTests {
         #expect(try Self.parameters(field)["response"] == "\"\(response)\"")
     }
 
-    @Test("[U-11.10] content that is not known cannot be protected")
+    @Test("[U-11.10] unknown content cannot be protected with auth-int")
     func unknownContent() throws {
         var answers = try Self.answers("realm=r, nonce=n, qop=auth-int", user: "u", password: "p")
         let none = answers.field(method: "PUT", uri: "/", content: nil, clientNonce: "c")
@@ -199,7 +199,7 @@ struct DigestTests {
         #expect(try Self.parameters(one)["response"] != Self.parameters(two)["response"])
     }
 
-    @Test func whatElseAChallengeSays() throws {
+    @Test func otherParametersOfAChallenge() throws {
         let syntax = try #require(
             ChallengeSyntax.parse(["Digest realm=r, nonce=n, stale=TRUE, domain=\"/a http://x/b\""]).first)
         let challenge = try #require(DigestChallenge(syntax))
@@ -207,7 +207,7 @@ struct DigestTests {
         #expect(!challenge.hashesUserName && !challenge.acceptsUTF8)
     }
 
-    @Test("[U-11.15] of a list of places the first 64 count")
+    @Test("[U-11.15] of a domain list the first 64 entries count")
     func manyPlaces() throws {
         let places = (0..<1_000).map { "/\($0)" }
         let syntax = ChallengeSyntax.parse([

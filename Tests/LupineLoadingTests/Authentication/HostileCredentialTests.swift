@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    private static func said(to origin: LupineOrigin.Origin, counts: Bool = false) -> [String] {
+    private static func sentUsers(to origin: LupineOrigin.Origin, counts: Bool = false) -> [String] {
         (0..<origin.counts.connectionsAccepted).flatMap {
             CredentialUsers.read(origin.receivedAsHTTP1(on: $0))
         }
@@ -94,8 +94,8 @@ import Testing
     }
 
     /// A delegate that answers challenges with `answer`, and records the proposed credentials.
-    private final class Answering: NSObject, URLSessionTaskDelegate, Sendable {
-        let proposals = Noted<[String]>([])
+    private final class AnsweringDelegate: NSObject, URLSessionTaskDelegate, Sendable {
+        let proposals = LockedValue<[String]>([])
         private let answer: URLCredential?
 
         init(_ answer: URLCredential? = nil) { self.answer = answer }
@@ -116,7 +116,7 @@ import Testing
     // MARK: one user after the other
 
     @Test(
-        "[U-11.15, U-11.4] a task that was handed a credential answers with it, and nobody else does",
+        "[U-11.15, U-11.4] a task's own credential is used for it, and for no other task",
         arguments: Scheme.allCases, Spoken.allCases)
     func handed(_ scheme: Scheme, over spoken: Spoken) async throws {
         try await Self.withMembers(over: spoken) { stage in
@@ -129,35 +129,35 @@ import Testing
                 let end = await Self.load(url, as: user.map { Self.credential($0) }, in: stage.session)
                 #expect(end.status == (user == nil ? 401 : 200))
                 expected += says
-                #expect(Self.said(to: stage.origin) == expected, "\(user ?? "nobody")")
+                #expect(Self.sentUsers(to: stage.origin) == expected, "\(user ?? "nobody")")
             }
         }
     }
 
     @Test(
-        "[U-11.15, U-5.8] what a task's own delegate answers, or the session's, is that task's",
+        "[U-11.15, U-5.8] the credential of the task's or the session's delegate is used for that task only",
         arguments: Scheme.allCases, [true, false])
     func delegates(_ scheme: Scheme, isOwn: Bool) async throws {
         for spoken in Spoken.allCases {
-            let answering = Answering(Self.credential("alice"))
+            let answering = AnsweringDelegate(Self.credential("alice"))
             try await Self.withMembers(delegate: isOwn ? nil : answering, over: spoken) { stage in
                 let url = try stage.url(scheme.path(of: "alice"))
                 let own = isOwn ? answering : nil
                 #expect(await Self.load(url, asking: own, in: stage.session).status == 200)
                 // This task gets no credential.
-                let silent = await Self.load(url, asking: isOwn ? nil : Refusing(), in: stage.session)
+                let silent = await Self.load(url, asking: isOwn ? nil : RefusingDelegate(), in: stage.session)
                 #expect(silent.status == 401)
                 #expect(await Self.load(url, asking: own, in: stage.session).status == 200)
                 // A task with the same credential sends it preemptively where it was accepted before.
                 #expect(await Self.load(url, as: Self.credential("alice"), in: stage.session).status == 200)
-                #expect(Self.said(to: stage.origin) == ["-", "alice", "-", "-", "alice", "alice"])
+                #expect(Self.sentUsers(to: stage.origin) == ["-", "alice", "-", "-", "alice", "alice"])
                 #expect(answering.proposals.value == ["-", "-"])
             }
         }
     }
 
     /// A delegate that answers challenges without a credential.
-    private final class Refusing: NSObject, URLSessionTaskDelegate, Sendable {
+    private final class RefusingDelegate: NSObject, URLSessionTaskDelegate, Sendable {
         func urlSession(
             _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
             completionHandler:
@@ -166,11 +166,11 @@ import Testing
     }
 
     @Test(
-        "[U-11.4] a delegate is told what the task was handed, and may answer otherwise, for this task",
+        "[U-11.4] a delegate gets the task's own credential as the proposal, and may answer with another, for this task",
         arguments: Scheme.allCases, Spoken.allCases)
     func otherwise(_ scheme: Scheme, over spoken: Spoken) async throws {
         try await Self.withMembers(over: spoken) { stage in
-            let answering = Answering(Self.credential("bob"))
+            let answering = AnsweringDelegate(Self.credential("bob"))
             let own = Self.credential("alice")
             let end = await Self.load(
                 try stage.url(scheme.path(of: "bob")), as: own, asking: answering, in: stage.session)
@@ -178,12 +178,14 @@ import Testing
             let next = await Self.load(
                 try stage.url(scheme.path(of: "alice")), as: own, in: stage.session)
             #expect(next.text.contains("alice"))
-            #expect(Self.said(to: stage.origin) == ["-", "bob", "-", "alice"])
+            #expect(Self.sentUsers(to: stage.origin) == ["-", "bob", "-", "alice"])
         }
     }
 
-    @Test("[U-11.15] a task goes on as whom its delegate said, within the origin", arguments: Spoken.allCases)
-    func goesOnAsAnswered(over spoken: Spoken) async throws {
+    @Test(
+        "[U-11.15] a task keeps using its delegate's credential, within the origin",
+        arguments: Spoken.allCases)
+    func keepsTheDelegatesCredential(over spoken: Spoken) async throws {
         try await Self.withMembers(over: spoken) { stage in
             stage.origin.route("GET", "/members/old") { request throws(Refusal) in
                 var response = OriginResponse(request.field("Authorization") == nil ? 401 : 302)
@@ -191,17 +193,18 @@ import Testing
                 try response.add("Location", "/members/page")
                 return response
             }
-            let answering = Answering(Self.credential("bob"))
+            let answering = AnsweringDelegate(Self.credential("bob"))
             let end = await Self.load(
                 try stage.url("/members/old"), as: Self.credential("alice"), asking: answering,
                 in: stage.session)
             #expect(end.text == "bob")
-            #expect(Self.said(to: stage.origin) == ["-", "bob", "bob"])
+            #expect(Self.sentUsers(to: stage.origin) == ["-", "bob", "bob"])
         }
     }
 
     @Test(
-        "[U-11.16] `none` is remembered for nobody, not even for the same user", arguments: Scheme.allCases,
+        "[U-11.16] a credential with persistence `none` is not remembered, not even for the same user",
+        arguments: Scheme.allCases,
         Spoken.allCases)
     func none(_ scheme: Scheme, over spoken: Spoken) async throws {
         try await Self.withMembers(over: spoken) { stage in
@@ -210,11 +213,13 @@ import Testing
                 await Self.load(url, as: Self.credential("alice", .none), in: stage.session)
             }
             await Self.load(url, as: Self.credential("alice"), in: stage.session)
-            #expect(Self.said(to: stage.origin) == ["-", "alice", "-", "alice", "-", "alice"])
+            #expect(Self.sentUsers(to: stage.origin) == ["-", "alice", "-", "alice", "-", "alice"])
         }
     }
 
-    @Test("[U-11.15] many users at once are each who they are", arguments: Scheme.allCases, Spoken.allCases)
+    @Test(
+        "[U-11.15] concurrent tasks of many users each send their own credential",
+        arguments: Scheme.allCases, Spoken.allCases)
     func crowd(_ scheme: Scheme, over spoken: Spoken) async throws {
         try await Self.withMembers(connections: 6, over: spoken) { stage in
             let visits = try (0..<90).map { number in
@@ -235,14 +240,14 @@ import Testing
     }
 
     @Test(
-        "[U-12.2, U-12.5] what a program stores for a task is for the user who was answered",
+        "[U-12.2, U-12.5] a response that the program stores for a task belongs to the task's user",
         arguments: Spoken.allCases)
     func storedForTask(over spoken: Spoken) async throws {
         try await Self.withMembers(over: spoken) { stage in
             let cache = URLCache(memoryCapacity: 1 << 20, diskCapacity: 0)
             let url = try stage.url("/members/page")
             let task = await withCheckedContinuation { continuation in
-                let made = Noted<URLSessionDataTask?>(nil)
+                let made = LockedValue<URLSessionDataTask?>(nil)
                 let task = stage.session.dataTask(with: url) { data, response, _ in
                     if let response, let data, let task = made.value {
                         cache.storeCachedResponse(
@@ -269,11 +274,11 @@ import Testing
     // MARK: redirects
 
     @Test(
-        "[U-10.5, U-11.4] what a task was handed is its server's, also when it comes home again",
+        "[U-10.5, U-11.4] a task's own credential is for its server, also after a redirect back to it",
         arguments: Spoken.allCases)
-    func away(over spoken: Spoken) async throws {
+    func redirectedElsewhere(over spoken: Spoken) async throws {
         try await Self.withMembers(over: spoken) { stage in
-            let home = try stage.url("/members/page").absoluteString
+            let membersPage = try stage.url("/members/page").absoluteString
             let other = try stage.url("/asks", host: "other.test").absoluteString
             stage.origin.route("GET", "/out") { _ throws(Refusal) in
                 var response = OriginResponse(302)
@@ -282,20 +287,20 @@ import Testing
             }
             stage.origin.route("GET", "/asks") { request throws(Refusal) in
                 var response = OriginResponse(request.field("Authorization") == nil ? 302 : 200)
-                try response.add("Location", home)
+                try response.add("Location", membersPage)
                 return response
             }
             let end = await Self.load(
                 try stage.url("/out"), as: Self.credential("alice"), in: stage.session)
             #expect(end.text == "alice")
-            #expect(Self.said(to: stage.origin).sorted() == ["-", "-", "-", "alice"])
+            #expect(Self.sentUsers(to: stage.origin).sorted() == ["-", "-", "-", "alice"])
         }
     }
 
     // MARK: the storage speaks for the session
 
     @Test(
-        "[U-11.15, U-11.16] unasked is said what the storage proposes now, not what it did",
+        "[U-11.15, U-11.16] the credential sent unasked is the one that the storage proposes now",
         arguments: Scheme.allCases, Spoken.allCases)
     func storageChanges(_ scheme: Scheme, over spoken: Spoken) async throws {
         let storage = URLCredentialStorage()
@@ -306,7 +311,7 @@ import Testing
                 let end = await Self.load(try stage.url(scheme.path(of: user)), in: stage.session)
                 #expect(end.status == 200)
                 expected += says
-                #expect(Self.said(to: stage.origin) == expected)
+                #expect(Self.sentUsers(to: stage.origin) == expected)
             }
             storage.set(Self.credential("service"), for: space)
             try await visit("service", ["-", "service"])
@@ -322,7 +327,7 @@ import Testing
     }
 
     @Test(
-        "[U-11.4] an address that names a user without a password is answered as that user, or not at all",
+        "[U-11.4] a URL with a user and no password is answered with that user's credential, or not at all",
         arguments: Spoken.allCases)
     func namedWithoutPassword(over spoken: Spoken) async throws {
         let storage = URLCredentialStorage()
@@ -335,12 +340,12 @@ import Testing
                 let url = try #require(URL(string: address.replacing("http://", with: "http://\(user)@")))
                 #expect(await Self.load(url, in: stage.session).text == text)
             }
-            #expect(Self.said(to: stage.origin) == ["-", "bob", "-"])
+            #expect(Self.sentUsers(to: stage.origin) == ["-", "bob", "-"])
         }
     }
 
     @Test(
-        "[U-11.16] a session that has ended takes with it what was brought to it", arguments: Scheme.allCases,
+        "[U-11.16] an invalidated session releases the credentials of its tasks", arguments: Scheme.allCases,
         Spoken.allCases)
     func sessionEnds(_ scheme: Scheme, over spoken: Spoken) async throws {
         let storage = URLCredentialStorage()
@@ -353,13 +358,13 @@ import Testing
             await Self.load(url, as: Self.credential("alice", .permanent), in: second)
             second.finishTasksAndInvalidate()
             #expect(storage.allCredentials.isEmpty)
-            #expect(Self.said(to: stage.origin) == ["-", "alice", "-", "alice"])
+            #expect(Self.sentUsers(to: stage.origin) == ["-", "alice", "-", "alice"])
         }
     }
 
     // MARK: tunnels
 
-    @Test("[U-11.17, U-8.12] tunnels of web sockets and streams: one user's name opens none for another")
+    @Test("[U-11.17, U-8.12] a tunnel for WebSockets or streams that one user opened is not used for another")
     func tunnels() async throws {
         let refuses = Script([
             .expectHead,
@@ -408,7 +413,7 @@ import Testing
     // MARK: proxies, without a network
 
     @Test(
-        "[U-11.17] the configuration's name for a proxy is every task's; the storage's is of those who bring none"
+        "[U-11.17] the configuration's proxy user applies to all tasks; the storage's to tasks without a credential"
     )
     func proxies() throws {
         let memory = AuthenticationMemory()
@@ -453,12 +458,12 @@ import Testing
 
     // MARK: bounds
 
-    @Test("[U-11.15] many users are remembered, and not without end")
+    @Test("[U-11.15] the number of remembered users has a limit")
     func bounds() throws {
         let memory = AuthenticationMemory()
         for number in 0..<1_500 {
             var scene = Scene(memory)
-            try scene.pass("http://origin.test/a/b", Scene.basic, as: Self.credential("u\(number)"))
+            try scene.authenticate("http://origin.test/a/b", Scene.basic, as: Self.credential("u\(number)"))
         }
         let known = try (0..<1_500).filter { number in
             try AuthenticationMemoryTests.says(

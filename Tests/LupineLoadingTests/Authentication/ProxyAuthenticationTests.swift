@@ -19,7 +19,7 @@ struct ProxyAuthenticationTests {
 
     /// Passes a 407 to a request that the proxy forwards to the authenticator, and returns its verdict.
     static func refuse(_ scene: inout Scene, _ lines: [String]) throws -> String {
-        scene.note(
+        scene.record(
             scene.authenticator.received(try Scene.response(407, lines, "Proxy-Authenticate")))
     }
 
@@ -27,11 +27,11 @@ struct ProxyAuthenticationTests {
     static func refuseTunnel(_ scene: inout Scene, _ lines: [String]) throws -> String {
         var fields = Fields()
         for line in lines { try fields.append(.proxyAuthenticate, line) }
-        return scene.note(
+        return scene.record(
             scene.authenticator.refused(tunnel: ResponseHead(status: Status(407), fields: fields)))
     }
 
-    @Test("[U-11.17] a plain proxied request is answered with the proxy's space and its own field")
+    @Test("[U-11.17] a forwarded request is answered with the proxy's space, in Proxy-Authorization")
     func plain() throws {
         let memory = AuthenticationMemory()
         let storage = URLCredentialStorage()
@@ -66,7 +66,7 @@ struct ProxyAuthenticationTests {
         #expect(elsewhere.authorization == nil)
     }
 
-    @Test("[U-11.17] a refused answer is counted, and forgotten")
+    @Test("[U-11.17] a refused answer is counted and forgotten")
     func refused() throws {
         let memory = AuthenticationMemory()
         let proxy = try Self.proxy(ProxyServerFixture.plain, "http://origin.test/a")
@@ -82,7 +82,7 @@ struct ProxyAuthenticationTests {
     }
 
     @Test(
-        "[U-11.17] a tunnel's Digest uses CONNECT and host:port, counts each, and its field stays out of the tunnel"
+        "[U-11.17] a tunnel's Digest uses CONNECT and host:port, counts each use, and stays out of the tunnel"
     )
     func tunnel() throws {
         let proxy = try Self.proxy(ProxyServerFixture.plain, "https://origin.test/a")
@@ -112,7 +112,7 @@ struct ProxyAuthenticationTests {
         #expect(try scene.send(request, proxy: proxy).tunnelAuthorizer == fields.tunnelAuthorizer)
     }
 
-    @Test("[U-11.17] a tunnel is protected as having no content, whatever the request sends")
+    @Test("[U-11.17] a tunnel's auth-int hashes empty content, whatever the request's body is")
     func tunnelWithoutContent() throws {
         let proxy = try Self.proxy(ProxyServerFixture.plain, "https://origin.test/a")
         let request = try Scene.request("https://origin.test/a") { $0.httpMethod = "POST" }
@@ -126,7 +126,9 @@ struct ProxyAuthenticationTests {
         #expect(try DigestTests.parameters(sent)["qop"] == "auth-int")
     }
 
-    @Test("[U-11.17] the configuration's credential goes first: as Basic by the transport, as Digest unasked")
+    @Test(
+        "[U-11.17] the configuration's credential is used first: as Basic by the transport, as Digest unasked"
+    )
     func configured() throws {
         let memory = AuthenticationMemory()
         for url in ["http://origin.test/a", "https://origin.test/a"] {
@@ -141,7 +143,7 @@ struct ProxyAuthenticationTests {
             let sent =
                 fields.proxyAuthorization ?? fields.tunnelAuthorizer?.source.authorization(forTunnelTo: "x:1")
             #expect(try DigestTests.parameters(sent)["username"] == "\"Mufasa\"")
-            #expect(try scene.receive(200) == "deliver" && scene.asked.isEmpty)
+            #expect(try scene.receive(200) == "deliver" && scene.challenges.isEmpty)
             #expect(storage.allCredentials.isEmpty)
             var next = Scene(memory)
             let unasked = try next.send(request, proxy: proxy)
@@ -150,7 +152,7 @@ struct ProxyAuthenticationTests {
         }
     }
 
-    @Test("[U-11.17] the delegate is asked when the configuration's credential is refused")
+    @Test("[U-11.17] the delegate is called when the proxy refuses the configuration's credential")
     func configuredIsRefused() throws {
         let proxy = try Self.proxy(ProxyServerFixture.named, "http://origin.test/a")
         let request = try Scene.request("http://origin.test/a")
@@ -169,7 +171,7 @@ struct ProxyAuthenticationTests {
     }
 
     /// A challenge by the proxy to a task created for the URL `made`, while it loads the URL `hop`.
-    struct Asked: CustomTestStringConvertible, Sendable {
+    struct ProxyChallenge: CustomTestStringConvertible, Sendable {
         let made: String
         let hop: String
         let isBasic: Bool
@@ -191,13 +193,14 @@ struct ProxyAuthenticationTests {
                 ("http://a.test/1", "https://a.test/2", false, false),
                 ("https://a.test/1", "http://a.test/2", false, false),
                 ("https://a.test/1", "https://b.test/2", false, false),
-            ].map { Asked($0.0, $0.1, basic: $0.2, digest: $0.3, isBasic: isBasic) }
+            ].map { ProxyChallenge($0.0, $0.1, basic: $0.2, digest: $0.3, isBasic: isBasic) }
         }
     }
 
     @Test(
-        "[U-11.4, U-11.17] where a proxy is answered with what the task was handed", arguments: Asked.all)
-    func handed(_ row: Asked) throws {
+        "[U-11.4, U-11.17] the task's own credential answers a proxy only where that is allowed",
+        arguments: ProxyChallenge.all)
+    func handed(_ row: ProxyChallenge) throws {
         let memory = AuthenticationMemory()
         let storage = URLCredentialStorage()
         let proxy = try Self.proxy(ProxyServerFixture.plain, row.hop)
@@ -231,7 +234,7 @@ struct ProxyAuthenticationTests {
         #expect((sent.proxyAuthorization != nil || sent.tunnelAuthorizer != nil) == row.isAnswered)
     }
 
-    @Test("[U-11.17] what a delegate says to a proxy goes out, also where the task was handed the same")
+    @Test("[U-11.17] a delegate's credential is sent to the proxy, also if the task has the same credential")
     func delegateSaysTheSame() throws {
         let request = try Scene.request("https://a.test/")
         let proxy = try Self.proxy(ProxyServerFixture.plain, "https://a.test/")
@@ -255,7 +258,7 @@ struct ProxyAuthenticationTests {
         #expect(AuthenticationProxy(ProxyServerFixture.socks, for: url) == nil)
     }
 
-    @Test("[U-11.13, U-11.17] a proxy's stale nonce is replaced without asking")
+    @Test("[U-11.13, U-11.17] a proxy's stale nonce is replaced without calling the delegate")
     func stale() throws {
         let proxy = try Self.proxy(ProxyServerFixture.plain, "https://origin.test/a")
         let request = try Scene.request("https://origin.test/a")

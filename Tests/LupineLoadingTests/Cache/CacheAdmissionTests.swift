@@ -102,22 +102,23 @@ import Testing
         ),
     ]
 
-    @Test("[U-12.2] who may have which entry, and finds it among those of its address")
+    @Test("[U-12.2] which requester may use which entry, among those of one URL")
     func table() {
-        for (what, reader, may) in Self.readers {
+        for (summary, reader, may) in Self.readers {
             for (name, provenance) in Self.entries {
                 #expect(
                     CacheAdmission.admits(reader, to: provenance) == may.contains(name),
-                    "\(what) at \(name)")
+                    "\(summary) at \(name)")
                 if may.contains(name) {
                     #expect(
-                        CacheAdmission.parties(of: reader).contains(provenance.party), "\(what) at \(name)")
+                        CacheAdmission.parties(of: reader).contains(provenance.party), "\(summary) at \(name)"
+                    )
                 }
             }
         }
     }
 
-    @Test("[U-12.2] what an evaluator asks of an entry")
+    @Test("[U-12.2] which entries an evaluator accepts")
     func evaluators() throws {
         let pin = PublicKeyPin(Self.keyA)
         let other = PublicKeyPin(Self.keyB)
@@ -144,7 +145,7 @@ import Testing
         }
     }
 
-    @Test("[U-12.2] what nobody has checked is not for the disk, nor what nobody could read there")
+    @Test("[U-12.2] which responses may be written to disk")
     func written() {
         for (name, provenance) in Self.entries {
             let isWritten = !["judged1", "judged2", "aliceProxied"].contains(name)
@@ -154,7 +155,7 @@ import Testing
         #expect(!Self.secure(roots: nil, wasChecked: false).mayBeWritten)
     }
 
-    @Test("[U-12.13] what is noted of an entry that a 304 of another connection has updated")
+    @Test("[U-12.13] the provenance of an entry that a 304 over another connection has updated")
     func joined() {
         let (proven, unproven) = (Self.secure(keys: [Self.keyA, Self.keyB]), Self.secure(roots: nil))
         let rows: [(CacheProvenance, CacheProvenance, CacheProvenance?)] = [
@@ -175,7 +176,7 @@ import Testing
         }
     }
 
-    @Test("[U-12.2] a response that is not HTTP's says nothing of being everybody's")
+    @Test("[U-12.2] a response without HTTP fields does not count as public")
     func otherResponses() throws {
         let url = try #require(URL(string: "http://h/a"))
         let response = CachedURLResponse(
@@ -184,17 +185,18 @@ import Testing
             data: Data("a".utf8))
         let alice = try CacheStage.request("http://h/a", ["Cookie": "id=alice"])
         let bob = try CacheStage.request("http://h/a", ["Cookie": "id=bob"])
-        let nobody = try CacheStage.request("http://h/a")
+        let unidentified = try CacheStage.request("http://h/a")
         let stored = CacheEntry(response: response, for: alice, requestTime: Date(), responseTime: Date())
         let loaded = CacheEntry(
             response: response, for: alice, requestTime: Date(), responseTime: Date(), provenance: .plain,
             identifying: .usual, writtenInfo: nil)
         for entry in [stored, loaded] {
             #expect(entry.answers(alice, of: .standard))
-            #expect(!entry.answers(bob, of: .standard) && !entry.answers(nobody, of: .standard))
+            #expect(!entry.answers(bob, of: .standard) && !entry.answers(unidentified, of: .standard))
         }
-        let common = CacheEntry(response: response, for: nobody, requestTime: Date(), responseTime: Date())
-        #expect(common.answers(alice, of: .standard) && common.answers(nobody, of: .standard))
+        let common = CacheEntry(
+            response: response, for: unidentified, requestTime: Date(), responseTime: Date())
+        #expect(common.answers(alice, of: .standard) && common.answers(unidentified, of: .standard))
     }
 
     static let naming: [(fields: [(String, String)], asked: [String: String], isKept: Bool)] = [
@@ -206,7 +208,7 @@ import Testing
         ([("Set-Cookie", "id=a")], ["Authorization": "Bearer t"], true),
     ]
 
-    @Test("[U-12.5] an answer that makes its reader somebody is kept for nobody", arguments: naming)
+    @Test("[U-12.5] a response that identifies its reader is not stored", arguments: naming)
     func namingAnswers(fields: [(String, String)], asked: [String: String], isKept: Bool) throws {
         let stage = CacheStage()
         let cache = stage.cache(disk: 0)
@@ -239,7 +241,7 @@ import Testing
     }
 
     @Test(
-        "[U-12.2] an address has an entry for each party; the public methods see the plain one and remove all"
+        "[U-12.2] a URL has an entry for each party; the public methods see the plain one and remove all"
     )
     func parties() async throws {
         let request = try CacheStage.request()
@@ -291,7 +293,7 @@ import Testing
         }
     }
 
-    @Test("[U-12.2] what an entry notes is what was noted; one under the key of another party is none")
+    @Test("[U-12.2] an entry's provenance survives the disk; an entry under another party's key is ignored")
     func files() async throws {
         let request = try CacheStage.request()
         for (name, provenance) in Self.entries where provenance.mayBeWritten {
@@ -327,11 +329,14 @@ import Testing
 
     // MARK: users
 
-    @Test("[U-12.5] what tells users apart")
+    @Test("[U-12.5] the fields that distinguish users")
     func users() throws {
-        let mine = IdentifyingFields(["X-User"])
+        let ownFields = IdentifyingFields(["X-User"])
         let rows:
-            [(what: String, stored: [String: String], asked: [String: String], isPublic: Bool, isSame: Bool)] =
+            [(
+                summary: String, stored: [String: String], asked: [String: String], isPublic: Bool,
+                isSame: Bool
+            )] =
                 [
                     ("nobody", [:], [:], false, true),
                     ("a cookie", ["Cookie": "alice"], ["Cookie": "alice"], false, true),
@@ -352,37 +357,37 @@ import Testing
             let entry = CacheEntry(
                 response: try CacheStage.loaded("x", lines),
                 for: try CacheStage.request("http://h/a", row.stored),
-                requestTime: Date(), responseTime: Date(), provenance: .plain, identifying: mine,
+                requestTime: Date(), responseTime: Date(), provenance: .plain, identifying: ownFields,
                 writtenInfo: nil)
             let asked = try CacheStage.request("http://h/a", row.asked)
-            let reader = CacheRequester(policy: .standard(roots: "system"), identifyingFields: mine)
-            #expect(entry.answers(asked, of: reader) == row.isSame, "\(row.what)")
+            let reader = CacheRequester(policy: .standard(roots: "system"), identifyingFields: ownFields)
+            #expect(entry.answers(asked, of: reader) == row.isSame, "\(row.summary)")
             // A reader with other identifying fields cannot tell whose entry it is.
-            #expect(entry.answers(asked, of: .standard) == (row.isPublic && row.isSame), "\(row.what)")
+            #expect(entry.answers(asked, of: .standard) == (row.isPublic && row.isSame), "\(row.summary)")
             for secret in row.stored.values { #expect(entry.vary.audience?.user?.contains(secret) != true) }
         }
         for control in ["private, public", "public=x, private=\"Set-Cookie\"", "max-age=5", "PUBLIC"] {
             let entry = CacheEntry(
                 response: try CacheStage.loaded("x", [("Cache-Control", control)]),
                 for: try CacheStage.request(),
-                requestTime: Date(), responseTime: Date(), provenance: .plain, identifying: mine,
+                requestTime: Date(), responseTime: Date(), provenance: .plain, identifying: ownFields,
                 writtenInfo: nil)
             #expect((entry.vary.audience == nil) == (control == "PUBLIC"), "\(control)")
         }
     }
 
     @Test(
-        "[U-12.5] the user whom an address names is told apart like one who says so, unless the request says it"
+        "[U-12.5] the user of a URL counts like one in a field, unless the request has a field"
     )
     func namedUsers() throws {
         let (alice, bob, plain) = ("http://alice:a@h/a", "http://bob:b@h/a", "http://h/a")
-        let says = ["Authorization": "alice"]
+        let aliceField = ["Authorization": "alice"]
         let rows: [(stored: String, [String: String], asked: String, [String: String], isSame: Bool)] = [
             (alice, [:], alice, [:], true), (alice, [:], bob, [:], false), (alice, [:], plain, [:], false),
             (alice, [:], "http://alice:other@h/a", [:], false), (plain, [:], alice, [:], false),
-            (alice, says, alice, says, true), (alice, says, plain, says, true),
-            (alice, says, alice, [:], false),
-            (alice, [:], plain, says, false), (plain, [:], plain, [:], true),
+            (alice, aliceField, alice, aliceField, true), (alice, aliceField, plain, aliceField, true),
+            (alice, aliceField, alice, [:], false),
+            (alice, [:], plain, aliceField, false), (plain, [:], plain, [:], true),
         ]
         for (stored, fields, asked, other, isSame) in rows {
             let entry = CacheEntry(
@@ -395,7 +400,9 @@ import Testing
         }
     }
 
-    @Test("[U-12.5] what a program stores for a user is that user's, by whichever field the request says so")
+    @Test(
+        "[U-12.5] a response that the program stores for a user is returned to that user only, whichever field identifies it"
+    )
     func storedByPrograms() throws {
         for (name, value) in [("Cookie", "alice"), ("X-Api-Key", "alice"), ("authorization", "alice")] {
             let stored = try CacheStage.request("http://h/a", [name: value])
@@ -410,7 +417,7 @@ import Testing
 
     // MARK: validators
 
-    @Test("[U-12.13] which 304 speaks of what is stored")
+    @Test("[U-12.13] which 304 applies to the stored response")
     func selected() throws {
         let date = "Sun, 06 Nov 1994 08:49:37 GMT"
         let rows: [(stored: [(String, String)], update: [(String, String)], isSelected: Bool)] = [

@@ -29,10 +29,10 @@ struct CacheCrashTests {
     }
 
     /// Returns the last round that the writer had recorded as written before it was killed.
-    func noted() throws -> Int {
-        let note = try String(
+    func recordedCount() throws -> Int {
+        let recordedText = try String(
             contentsOf: stage.folder.appendingPathComponent("written"), encoding: .utf8)
-        return try #require(Int(note.trimmingCharacters(in: .whitespacesAndNewlines)))
+        return try #require(Int(recordedText.trimmingCharacters(in: .whitespacesAndNewlines)))
     }
 
     /// The number of writers to kill: `LUPINE_CACHE_KILLS`, for a long run, or two hundred.
@@ -40,7 +40,7 @@ struct CacheCrashTests {
         ProcessInfo.processInfo.environment["LUPINE_CACHE_KILLS"].flatMap { Int($0) } ?? 200
 
     @Test(
-        "[U-12.16] a program that is killed in the middle of a write loses nothing that was written, again and again"
+        "[U-12.16] a program that is killed during a write loses nothing that was written before, repeatedly"
     )
     func killedWriters() async throws {
         var last = 0
@@ -50,7 +50,7 @@ struct CacheCrashTests {
             let end = try await Program.run(
                 Self.probe, ["cache", stage.folder.path, String(run * 7_919 % 5_000)])
             #expect(end == .killed(SIGKILL))
-            let noted = try self.noted()
+            let recordedCount = try self.recordedCount()
             let index = stage.folder.appendingPathComponent("index")
             let octets = Array(try Data(contentsOf: index))
             if CacheLog.contents(of: octets).end < octets.count { tails += 1 }
@@ -61,7 +61,7 @@ struct CacheCrashTests {
                 ? try await stage.process(memory: 0, disk: 64 << 20) { try self.rounds($0) }
                 : try read()
             #expect(rounds.count == Self.addresses.count)
-            #expect((rounds.min() ?? 0) >= noted && noted > last)
+            #expect((rounds.min() ?? 0) >= recordedCount && recordedCount > last)
             last = rounds.max() ?? last
             if Set(rounds).count > 1 { halfRounds += 1 }
             #expect(stage.entries.count == Self.addresses.count)

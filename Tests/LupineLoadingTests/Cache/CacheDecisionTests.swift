@@ -85,7 +85,7 @@ struct CacheDecisionTests {
     ]
 
     @Test(
-        "[U-12.11, U-12.12] each policy of a request or a configuration, with what is stored",
+        "[U-12.11, U-12.12] each cache policy of a request or a configuration, with a stored response",
         arguments: policies)
     func policy(policy: URLRequest.CachePolicy, verdicts: [Verdict]) throws {
         var own = try CacheStage.request()
@@ -107,7 +107,7 @@ struct CacheDecisionTests {
     }
 
     static let directives:
-        [(what: String, stored: String, age: TimeInterval, asked: String, verdict: Verdict)] = [
+        [(summary: String, stored: String, age: TimeInterval, asked: String, verdict: Verdict)] = [
             // RFC 9111 §5.2.1: request directives.
             ("max-age of a request, in time", "Cache-Control: max-age=60", 10, "max-age=10", .use),
             ("max-age of a request, over", "Cache-Control: max-age=60", 11, "max-age=10", .load),
@@ -131,7 +131,7 @@ struct CacheDecisionTests {
             ("s-maxage is for others", "Cache-Control: s-maxage=60", 1, "", .load),
             ("private is ours", "Cache-Control: private, max-age=60", 1, "", .use),
             (
-                "a word that nobody knows, §5.2.3", "Cache-Control: private, community=\"UCI\", max-age=60",
+                "an unknown directive, §5.2.3", "Cache-Control: private, community=\"UCI\", max-age=60",
                 1, "", .use
             ),
             // §4.2: freshness, in its last second and after it.
@@ -160,13 +160,15 @@ struct CacheDecisionTests {
             ("Pragma beside", "Pragma: no-cache|Cache-Control: max-age=60", 1, "", .use),
         ]
 
-    @Test("[U-12.9, U-12.10] what responses say and requests ask (RFC 9111)", arguments: directives)
-    func directive(what: String, stored: String, age: TimeInterval, asked: String, verdict: Verdict) throws {
+    @Test("[U-12.9, U-12.10] directives of responses and requests (RFC 9111)", arguments: directives)
+    func directive(summary: String, stored: String, age: TimeInterval, asked: String, verdict: Verdict) throws
+    {
         let request = try CacheStage.request("http://h/a", asked.isEmpty ? [:] : ["Cache-Control": asked])
-        #expect(Self.decide(request, try Self.entry(stored, for: request), after: age) == verdict, "\(what)")
+        #expect(
+            Self.decide(request, try Self.entry(stored, for: request), after: age) == verdict, "\(summary)")
     }
 
-    @Test("[U-12.10] Pragma of a request counts without Cache-Control only")
+    @Test("[U-12.10] Pragma in a request counts only without Cache-Control")
     func pragmaOfARequest() throws {
         let stored = try #require(try Stored.fresh.entry(for: try CacheStage.request()))
         let alone = try CacheStage.request("http://h/a", ["Pragma": "no-cache"])
@@ -176,7 +178,7 @@ struct CacheDecisionTests {
         #expect(Self.decide(beside, stored) == .use)
     }
 
-    @Test("[U-12.16] a clock that is set back makes nothing fresh")
+    @Test("[U-12.16] setting the clock back makes no response fresh")
     func clock() throws {
         let request = try CacheStage.request()
         let stored = try #require(try Stored.fresh.entry(for: request))
@@ -188,7 +190,7 @@ struct CacheDecisionTests {
     }
 
     @Test(
-        "[U-12.14] a caller who sets a condition or a range does its own caching",
+        "[U-12.14] a request with a condition or range of the caller's bypasses the cache",
         arguments: [
             "If-Match", "If-Modified-Since", "if-none-match", "If-Range", "If-Unmodified-Since", "RANGE",
         ])
@@ -203,7 +205,7 @@ struct CacheDecisionTests {
         }
     }
 
-    @Test func whatIsNoGetIsNotLookedFor() throws {
+    @Test func onlyGETIsLookedUp() throws {
         var request = try CacheStage.request()
         request.httpMethod = "POST"
         #expect(!CacheDecision.needsEntry(for: request, configuration: .useProtocolCachePolicy))
@@ -211,7 +213,7 @@ struct CacheDecisionTests {
         #expect(Self.decide(request, nil, configuration: .returnCacheDataDontLoad) == .fail)
     }
 
-    @Test func whatIsNotHTTPIsOldAtOnce() throws {
+    @Test func responsesWithoutHTTPAreStale() throws {
         let request = try CacheStage.request()
         let url = try #require(request.url)
         let response = URLResponse(url: url, mimeType: nil, expectedContentLength: 1, textEncodingName: nil)
@@ -221,7 +223,7 @@ struct CacheDecisionTests {
         #expect(Self.decide(request, entry, configuration: .returnCacheDataElseLoad) == .use)
     }
 
-    @Test("[U-12.13] a 304 leaves status and content, takes new fields over and makes the entry young")
+    @Test("[U-12.13] a 304 keeps status and content, updates the fields and resets the age")
     func refreshing() throws {
         let request = try CacheStage.request("http://h/a", ["Accept": "x", "X": "1"])
         let url = try #require(request.url)
@@ -263,7 +265,7 @@ struct CacheDecisionTests {
         #expect(!new.answers(try CacheStage.request("http://h/a", ["Accept": "x", "X": "2"]), of: .standard))
     }
 
-    @Test func anEntryOfAProgramsCanBeRefreshed() throws {
+    @Test func anEntryOfTheProgramCanBeRefreshed() throws {
         let request = try CacheStage.request()
         let url = try #require(request.url)
         let made = try #require(

@@ -23,7 +23,7 @@ struct CacheEntryFileTests {
             for: request, requestTime: time, responseTime: time.addingTimeInterval(2))
     }
 
-    static func responses() throws -> [(what: String, response: URLResponse)] {
+    static func responses() throws -> [(summary: String, response: URLResponse)] {
         let url = try #require(URL(string: "http://h/a?b=%20c"))
         let lines = [
             ("content-type", "Text/Plain; charset=UTF-8"), ("Set-Cookie", "a=1"), ("set-cookie", "b=2"),
@@ -59,7 +59,7 @@ struct CacheEntryFileTests {
         ]
     }
 
-    @Test("the user whom an address names is not written") func users() throws {
+    @Test("the user of a URL is not written") func users() throws {
         let url = try #require(URL(string: "http://alice:s3cret@h/a"))
         let responses = [
             URLResponse(url: url, mimeType: nil, expectedContentLength: 5, textEncodingName: nil),
@@ -75,7 +75,7 @@ struct CacheEntryFileTests {
         }
     }
 
-    @Test("an entry of an address that names a user was not written here, and is none")
+    @Test("an entry whose URL has a user is refused")
     func usersOfOthers() throws {
         let url = try #require(URL(string: "http://alice.h/a"))
         let response = URLResponse(url: url, mimeType: nil, expectedContentLength: 5, textEncodingName: nil)
@@ -93,25 +93,26 @@ struct CacheEntryFileTests {
         #expect(read() == nil)
     }
 
-    @Test func whatIsWrittenIsRead() throws {
-        for (what, response) in try Self.responses() {
+    @Test func roundTrip() throws {
+        for (summary, response) in try Self.responses() {
             let entry = try Self.entry(response, userInfo: ["k": ["v", 1]])
-            let octets = try #require(CacheEntryFile.octets(of: entry, digest: Self.digest), "\(what)")
-            let read = try #require(CacheEntryFile.entry(octets, digest: Self.digest), "\(what)")
-            #expect(read.response.response == response, "\(what)")
-            #expect(read.response.response.expectedContentLength == response.expectedContentLength, "\(what)")
+            let octets = try #require(CacheEntryFile.octets(of: entry, digest: Self.digest), "\(summary)")
+            let read = try #require(CacheEntryFile.entry(octets, digest: Self.digest), "\(summary)")
+            #expect(read.response.response == response, "\(summary)")
+            #expect(
+                read.response.response.expectedContentLength == response.expectedContentLength, "\(summary)")
             #expect(
                 (read.response.response as? HTTPURLResponse)?.fields
                     == (response as? HTTPURLResponse)?.fields,
-                "\(what)")
-            #expect(read.response == entry.response && read.vary == entry.vary, "\(what)")
+                "\(summary)")
+            #expect(read.response == entry.response && read.vary == entry.vary, "\(summary)")
             #expect(read.requestTime == entry.requestTime && read.responseTime == entry.responseTime)
             #expect(read.storedTime == entry.storedTime && read.size == entry.size)
-            #expect(CacheEntryFile.octets(of: read, digest: Self.digest) == octets, "\(what)")
+            #expect(CacheEntryFile.octets(of: read, digest: Self.digest) == octets, "\(summary)")
         }
     }
 
-    @Test("[U-12.16] an entry that was cut, extended or changed in any bit is none")
+    @Test("[U-12.16] an entry that was cut, extended or changed in any bit is refused")
     func everyDamageIsSeen() throws {
         let url = try #require(URL(string: "http://h/a"))
         let head = try CacheStage.head([("ETag", "\"a\""), ("Vary", "Accept")])
@@ -133,7 +134,7 @@ struct CacheEntryFileTests {
         #expect(CacheEntryFile.entry(octets, digest: CacheEntryFile.digest(of: "http://h/b")) == nil)
     }
 
-    @Test("what is known about an entry can be anything under a right checksum, and is read or refused")
+    @Test("provenance with any content and a correct checksum is read or refused")
     func sealedNonsense() throws {
         let response = try #require(try Self.responses().first).response
         let entry = try Self.entry(response, userInfo: ["k": [1, "v"]])
@@ -159,7 +160,7 @@ struct CacheEntryFileTests {
     }
 
     @Test(
-        "a status that no server can send is not written, and no entry",
+        "a status that no server can send is neither written nor read",
         arguments: [Int.min, -7, 0, 99, 1000, .max])
     func impossibleStatus(_ status: Int) throws {
         let url = try #require(URL(string: "http://h/a"))
@@ -185,14 +186,14 @@ struct CacheEntryFileTests {
         #expect(CacheEntryFile.entry(sealed, digest: Self.digest) == nil)
     }
 
-    @Test func whatOnlyItsProgramCanMakeAgainIsNotWritten() throws {
+    @Test func subclassesAreNotWritten() throws {
         let url = try #require(URL(string: "http://h/a"))
         let own = try #require(
             OwnResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: nil))
         #expect(CacheEntryFile.octets(of: try Self.entry(own), digest: Self.digest) == nil)
     }
 
-    @Test("[U-12.3] of a userInfo all is written that a property list can hold, and nothing else")
+    @Test("[U-12.3] the part of userInfo that a property list can hold is written")
     func userInfo() throws {
         let response = try #require(try Self.responses().first).response
         let date = Date(timeIntervalSinceReferenceDate: 1.5)

@@ -43,7 +43,7 @@ struct CacheFaultTests {
     }
 
     @Test(
-        "[U-12.16] a full disk costs what was to be written, and nothing that it took the place of comes back",
+        "[U-12.16] on a full disk the pending writes are lost, and no replaced entry returns",
         arguments: 1..<6)
     func fullDisk(count: Int) async throws {
         let errors = [Errno](repeating: Errno(rawValue: ENOSPC), count: count)
@@ -71,7 +71,7 @@ struct CacheFaultTests {
         }
     }
 
-    @Test("[U-12.16] a disk that takes no removal forgets all rather than that", arguments: 1..<5)
+    @Test("[U-12.16] if removals cannot be written, the cache forgets all entries", arguments: 1..<5)
     func removals(count: Int) async throws {
         let errors = [Errno](repeating: Errno(rawValue: EIO), count: count)
         try await stage.process(memory: 0) { cache in
@@ -86,7 +86,7 @@ struct CacheFaultTests {
         }
     }
 
-    @Test("without descriptors nothing is written, and later all is", arguments: [EMFILE, ENOSPC, EACCES])
+    @Test("without descriptors nothing is written; later everything is", arguments: [EMFILE, ENOSPC, EACCES])
     func openings(number: Int32) async throws {
         try await stage.process(memory: 0) { try store("old", 0, in: $0) }
         for count in 1..<8 {
@@ -105,7 +105,7 @@ struct CacheFaultTests {
         }
     }
 
-    @Test("[U-12.3] of what waits too long, the loader's stays in memory; a program's waits")
+    @Test("[U-12.3] responses that wait too long: a load's stays in memory only, a program's keeps waiting")
     func waiting() async throws {
         let cache = stage.cache(memory: 64 << 20, disk: 64 << 20)
         let gate = DispatchSemaphore(value: 0)
@@ -141,7 +141,7 @@ struct CacheFaultTests {
         for request in stored { #expect(cache.cachedResponse(for: request) != nil) }
     }
 
-    @Test("a batch is written at once, whatever the number of its entries")
+    @Test("a batch is one write, whatever the number of its entries")
     func batches() async throws {
         let cache = stage.cache(memory: 0)
         let gate = DispatchSemaphore(value: 0)

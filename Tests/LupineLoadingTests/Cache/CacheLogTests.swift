@@ -53,20 +53,20 @@ struct CacheLogTests {
         CacheIndex(CacheLog.contents(of: octets).changes, lengths: lengths)
     }
 
-    @Test func whatIsWrittenIsRead() throws {
+    @Test func roundTrip() throws {
         let batches = try Self.batches()
         let (octets, ends) = Self.octets(batches.map(\.changes))
         for (count, batch) in zip(ends.dropFirst(), batches) {
             let index = Self.index(Array(octets[..<count]))
             #expect(index.keysFromLeastRecent == batch.keys.map(Self.key))
             // An index that is rebuilt from its own changes is the same.
-            let again = CacheIndex(index.changes, lengths: Self.lengths)
-            #expect(again.keysFromLeastRecent == index.keysFromLeastRecent && again.cost == index.cost)
-            #expect(again.live == index.live)
+            let rebuilt = CacheIndex(index.changes, lengths: Self.lengths)
+            #expect(rebuilt.keysFromLeastRecent == index.keysFromLeastRecent && rebuilt.cost == index.cost)
+            #expect(rebuilt.live == index.live)
         }
     }
 
-    @Test("[U-12.16] an index that was cut anywhere says what its whole batches say")
+    @Test("[U-12.16] an index that was cut anywhere yields its whole batches")
     func everyCut() throws {
         let batches = try Self.batches()
         let (octets, ends) = Self.octets(batches.map(\.changes))
@@ -80,7 +80,7 @@ struct CacheLogTests {
         }
     }
 
-    @Test("[U-12.16] an index in which any bit was changed says what stands before that")
+    @Test("[U-12.16] an index with a changed bit yields the batches before it")
     func everyBit() throws {
         let batches = try Self.batches()
         let (octets, ends) = Self.octets(batches.map(\.changes))
@@ -94,7 +94,7 @@ struct CacheLogTests {
         }
     }
 
-    @Test("a batch counts at its place alone")
+    @Test("a batch is valid only at its position")
     func placesOfBatches() throws {
         let batches = try Self.batches()
         let first = CacheLog.batch(batches[0].changes, at: CacheLog.head.count)
@@ -107,7 +107,7 @@ struct CacheLogTests {
     ]
 
     @Test(
-        "[U-12.16] numbers that no cache writes are no place, and stop nobody",
+        "[U-12.16] impossible numbers are ignored, and stop no reader",
         arguments: Self.largeNumbers)
     func hostileNumbers(number: UInt64) throws {
         let good = try Self.item(1, 0)
@@ -137,7 +137,7 @@ struct CacheLogTests {
         }
     }
 
-    @Test("[U-12.16] lengths of batches and texts are believed as far as there are octets")
+    @Test("[U-12.16] lengths beyond the end of the index are refused")
     func hostileLengths() throws {
         let lengths: [UInt64] = Self.largeNumbers + [1_000]
         for length in lengths {
@@ -155,7 +155,7 @@ struct CacheLogTests {
         }
     }
 
-    @Test("what stands beyond a segment's end, or in none, is not there")
+    @Test("entries beyond a segment's end, or in a missing segment, are ignored")
     func lengthsOfSegments() throws {
         let changes: [CacheLog.Change] = [
             .stored(Self.key(0), try Self.item(1, 0)), .stored(Self.key(1), try Self.item(1, 35)),
@@ -166,7 +166,7 @@ struct CacheLogTests {
         #expect(index.keysFromLeastRecent == [Self.key(0)] && index.cost == 10 && index.live == [1: 10])
     }
 
-    @Test("an index goes by a dictionary and a list", arguments: 1...20)
+    @Test("an index behaves like a dictionary and a list", arguments: 1...20)
     func model(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
         var index = CacheIndex()

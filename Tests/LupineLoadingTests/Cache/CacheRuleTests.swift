@@ -23,7 +23,7 @@ struct CacheRuleTests {
             HTTPURLResponse(url: url, statusCode: status, httpVersion: nil, headerFields: fields))
     }
 
-    @Test("[U-12.2] a key is the address without its fragment")
+    @Test("[U-12.2] a key is the URL without its fragment")
     func key() throws {
         let rows = [
             ("http://h/a?b=c#d", "http://h/a?b=c"), ("https://h/a", "https://h/a"),
@@ -39,7 +39,8 @@ struct CacheRuleTests {
 
     static let storable:
         [(
-            what: String, method: String, request: [String: String], status: Int, response: [String: String],
+            summary: String, method: String, request: [String: String], status: Int,
+            response: [String: String],
             isStorable: Bool
         )] = [
             ("plain", "GET", [:], 200, [:], true), ("203", "GET", [:], 203, [:], true),
@@ -64,14 +65,14 @@ struct CacheRuleTests {
             ("Vary: proxy-x", "GET", [:], 200, ["Vary": "proxy-x"], false),
         ]
 
-    @Test("[U-12.4, U-12.7] what may be stored", arguments: storable)
-    func whatMayBeStored(
-        what: String, method: String, request: [String: String], status: Int, response: [String: String],
+    @Test("[U-12.4, U-12.7] which responses may be stored", arguments: storable)
+    func storableResponses(
+        summary: String, method: String, request: [String: String], status: Int, response: [String: String],
         isStorable: Bool
     ) throws {
         let request = try Self.request(request, method: method)
         let response = try Self.response(response, status: status)
-        #expect(CacheRule.isStorable(response, for: request) == isStorable, "\(what)")
+        #expect(CacheRule.isStorable(response, for: request) == isStorable, "\(summary)")
     }
 
     static let none = CachePlan.Stored.nothing
@@ -92,7 +93,7 @@ struct CacheRuleTests {
         (.reloadRevalidatingCacheData, [.revalidate, .load, .revalidate, .load, .load]),
     ]
 
-    @Test("[U-12.11] each policy, with what is stored", arguments: plans)
+    @Test("[U-12.11] each cache policy, with a stored response", arguments: plans)
     func planOfPolicy(policy: URLRequest.CachePolicy, plans: [CachePlan]) throws {
         let stored = [Self.fresh, Self.freshBare, Self.stale, Self.staleBare, Self.none]
         let request = try Self.request()
@@ -116,13 +117,15 @@ struct CacheRuleTests {
                 == .reloadIgnoringLocalCacheData)
     }
 
-    @Test("[U-12.14] a caller with conditions does its own caching", arguments: CachePlan.callerConditions)
+    @Test(
+        "[U-12.14] a request with conditions of the caller's bypasses the cache",
+        arguments: CachePlan.callerConditions)
     func aCallerWithConditionsDoesItsOwnCaching(name: String) throws {
         let request = try Self.request([name.lowercased(): "x"])
         #expect(CachePlan.plan(for: request, policy: .returnCacheDataElseLoad, stored: Self.fresh) == .bypass)
     }
 
-    @Test("[U-12.13] conditions are what the server said, word for word")
+    @Test("[U-12.13] conditions repeat the validators of the stored response verbatim")
     func conditions() throws {
         let both = try Self.response(["ETag": "W/\"a\"", "Last-Modified": "not a date"])
         #expect(
@@ -166,7 +169,7 @@ struct CacheRuleTests {
     ]
 
     @Test(
-        "[U-12.8] an unsafe request voids its address and those of its origin that are named",
+        "[U-12.8] an unsafe request invalidates its URL, and those of its origin that the response names",
         arguments: voidings)
     func voiding(method: String, status: Int, fields: [String: String], urls: [String]) throws {
         let voided = CacheRule.invalidatedURLs(
@@ -192,16 +195,16 @@ struct CacheRuleTests {
         ("Proxy-Authorization", [:], [:], false),
     ]
 
-    @Test("[U-12.11] an answer is for requests with the same fields", arguments: varies)
+    @Test("[U-12.11] a stored response is used for requests with the same Vary fields", arguments: varies)
     func varying(vary: String?, stored: [String: String], asked: [String: String], isSame: Bool) throws {
         let conceal = { (secret: String) in "#" + String(secret.utf8.reduce(0) { $0 + Int($1) }) }
         let key = VaryKey(vary: vary, request: try Self.request(stored), conceal: conceal)
         let secrets = stored.filter { !$0.key.hasPrefix("Accept") && key.values[$0.key.lowercased()] != nil }
         for secret in secrets.values { #expect(!key.values.values.contains(.plain(secret))) }
         #expect(key.holdsSecrets == !secrets.isEmpty)
-        let again = VaryKey(values: key.values, audience: key.audience)
-        #expect(again == key)
-        #expect(again.matches(try Self.request(asked), conceal: conceal) == isSame)
+        let equalKey = VaryKey(values: key.values, audience: key.audience)
+        #expect(equalKey == key)
+        #expect(equalKey.matches(try Self.request(asked), conceal: conceal) == isSame)
     }
 
     @Test func cachedResponsesAreValues() throws {
@@ -209,15 +212,15 @@ struct CacheRuleTests {
         let cached = CachedURLResponse(response: response, data: Data([1]))
         #expect(cached.storagePolicy == .allowed && cached.userInfo == nil)
         #expect(cached == CachedURLResponse(response: try Self.response(["A": "b"]), data: Data([1])))
-        let told = CachedURLResponse(
+        let custom = CachedURLResponse(
             response: response, data: Data([1]), userInfo: ["k": 1], storagePolicy: .allowedInMemoryOnly)
-        #expect(told.userInfo?["k"] as? Int == 1 && told != cached)
+        #expect(custom.userInfo?["k"] as? Int == 1 && custom != cached)
         let alike = CachedURLResponse(
             response: response, data: Data([1]), userInfo: ["k": 1], storagePolicy: .allowedInMemoryOnly)
-        #expect(told == alike && told.hash == alike.hash && told.copy() as AnyObject === told)
+        #expect(custom == alike && custom.hash == alike.hash && custom.copy() as AnyObject === custom)
         let other = CachedURLResponse(
             response: response, data: Data([1]), userInfo: ["k": 2], storagePolicy: .allowedInMemoryOnly)
-        #expect(told != other)
+        #expect(custom != other)
         let numbers: [(URLCache.StoragePolicy, UInt)] = [
             (.allowed, 0), (.allowedInMemoryOnly, 1), (.notAllowed, 2),
         ]

@@ -21,7 +21,7 @@ struct CacheScheduleTests {
         return state
     }
 
-    @Test("[U-12.3] a batch begins at once if none was written lately, or if much waits")
+    @Test("[U-12.3] a batch starts at once if none was written lately, or if much waits")
     func beginnings() {
         let half = 512 << 10
         let rows: [(size: Int, next: Instant, expected: CacheStore.BatchStart?)] = [
@@ -38,7 +38,7 @@ struct CacheScheduleTests {
         #expect(idle.claimBatch() == nil)
     }
 
-    @Test("[U-12.3] a batch that was to begin later begins at once when much waits, and only once")
+    @Test("[U-12.3] a delayed batch starts at once when much waits, and only once")
     func muchComesLater() {
         var state = state()
         #expect(state.claimBatch() == .at(.distantFuture))
@@ -48,7 +48,7 @@ struct CacheScheduleTests {
         #expect(state.alarmFired() == false)
     }
 
-    @Test("[U-12.3] an alarm queues the batch once; after a batch the next one begins later")
+    @Test("[U-12.3] the alarm starts the batch once; the next one is delayed")
     func alarms() {
         var state = state()
         #expect(state.alarmFired() == false)
@@ -68,7 +68,7 @@ struct CacheScheduleTests {
         #expect(state.alarmFired() == false)
     }
 
-    @Test("[U-12.3] what waits when its cache is released is written then")
+    @Test("[U-12.3] pending changes of a released cache are written then")
     func releasedCaches() async throws {
         let stage = CacheStage()
         let addresses = (0..<20).map { "http://h/\($0)" }

@@ -8,7 +8,7 @@ import Testing
 
 @testable import LupineLoading
 
-/// A folder of the test's own, caches on it, and requests and responses for them.
+/// A temporary folder, caches on it, and requests and responses for them.
 final class CacheStage {
     let root = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
 
@@ -22,8 +22,8 @@ final class CacheStage {
             keyFile: root.appendingPathComponent("key"))
     }
 
-    /// Runs `body` with a cache on the folder, as a process would: when this returns, its changes are on the disk, and the folder
-    /// has no writer.
+    /// Runs `body` with a cache on the folder, as another process would: when this returns, the changes are on the disk, and the
+    /// folder has no writer.
     func process<Result: Sendable>(
         memory: Int = 1 << 20, disk: Int = 1 << 20, _ body: (URLCache) async throws -> Result
     ) async rethrows -> Result {

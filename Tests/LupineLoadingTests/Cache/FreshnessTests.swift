@@ -24,7 +24,7 @@ struct FreshnessTests {
         return Freshness(response, asked: at(asked), arrival: at(arrival))
     }
 
-    static let lifetimeRows: [(what: String, fields: [String: String], lifetime: TimeInterval)] = [
+    static let lifetimeRows: [(summary: String, fields: [String: String], lifetime: TimeInterval)] = [
         ("max-age", ["Cache-Control": "max-age=60"], 60),
         ("any case", ["cache-control": "PRIVATE, Max-Age=60"], 60),
         ("quoted", ["Cache-Control": "max-age=\"60\""], 60),
@@ -50,13 +50,13 @@ struct FreshnessTests {
     ]
 
     @Test("[U-12.9] how long a response is fresh", arguments: lifetimeRows)
-    func lifetimes(what: String, fields: [String: String], lifetime: TimeInterval) throws {
-        #expect(try Self.freshness(fields).lifetime == lifetime, "\(what)")
+    func lifetimes(summary: String, fields: [String: String], lifetime: TimeInterval) throws {
+        #expect(try Self.freshness(fields).lifetime == lifetime, "\(summary)")
     }
 
     static let ageRows:
         [(
-            what: String, fields: [String: String], asked: TimeInterval, arrival: TimeInterval,
+            summary: String, fields: [String: String], asked: TimeInterval, arrival: TimeInterval,
             age: TimeInterval
         )] = [
             ("just made", ["Date": date], 0, 0, 0), ("by Date", ["Date": text(-30)], 0, 0, 30),
@@ -71,11 +71,12 @@ struct FreshnessTests {
 
     @Test("[U-12.10] how old a response is when it arrives, and later", arguments: ageRows)
     func ages(
-        what: String, fields: [String: String], asked: TimeInterval, arrival: TimeInterval, age: TimeInterval
+        summary: String, fields: [String: String], asked: TimeInterval, arrival: TimeInterval,
+        age: TimeInterval
     ) throws {
         let freshness = try Self.freshness(fields, asked: asked, arrival: arrival)
-        #expect(freshness.initialAge == age, "\(what)")
-        #expect(freshness.age(at: Self.at(arrival + 100)) == age + 100, "\(what)")
+        #expect(freshness.initialAge == age, "\(summary)")
+        #expect(freshness.age(at: Self.at(arrival + 100)) == age + 100, "\(summary)")
     }
 
     static let useRows: [(response: String, request: [String: String], age: TimeInterval, isUsable: Bool)] = [
@@ -105,14 +106,14 @@ struct FreshnessTests {
         #expect(freshness.isUsable(at: Self.at(age), for: control) == isUsable)
     }
 
-    @Test func pragmaOfAResponseCountsAlone() throws {
+    @Test func pragmaOfAResponseCountsWithoutCacheControl() throws {
         let alone = try Self.freshness(["Pragma": "no-cache", "Expires": Self.text(60)])
         #expect(!alone.isUsable(at: Self.now))
         let beside = try Self.freshness(["Pragma": "no-cache", "Cache-Control": "max-age=60"])
         #expect(beside.isUsable(at: Self.now))
     }
 
-    @Test func aClockThatIsSetBackMakesNothingFresh() throws {
+    @Test func settingTheClockBackMakesNothingFresh() throws {
         let freshness = try Self.freshness(["Date": Self.date, "Cache-Control": "max-age=60"])
         #expect(freshness.age(at: Self.at(-1)) == nil)
         #expect(!freshness.isUsable(at: Self.at(-1)))

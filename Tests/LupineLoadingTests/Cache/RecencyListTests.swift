@@ -33,7 +33,7 @@ struct RecencyListTests {
         }
     }
 
-    @Test("[U-12.3] the least recently used goes first, as in a list that is kept by hand", arguments: 1...20)
+    @Test("[U-12.3] the least recently used element is removed first, as in a model list", arguments: 1...20)
     func model(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         var list = RecencyList<Int, Int>()
@@ -50,8 +50,8 @@ struct RecencyListTests {
             case 5: #expect(list.remove(key) == model.remove(key))
             default:
                 let first = model.items.isEmpty ? nil : model.items.removeFirst()
-                let gone = list.removeLeastRecent()
-                #expect(gone?.key == first?.key && gone?.value == first?.value)
+                let removed = list.removeLeastRecent()
+                #expect(removed?.key == first?.key && removed?.value == first?.value)
             }
             #expect(list.keysFromLeastRecent == model.items.map(\.key))
             #expect(list.cost == model.items.reduce(0) { $0 + $1.cost } && list.count == model.items.count)
@@ -61,7 +61,7 @@ struct RecencyListTests {
         #expect(list.count == 0 && list.cost == 0 && list.removeLeastRecent() == nil)
     }
 
-    @Test("costs that are together more than a number holds are summed up all the same")
+    @Test("the sum of costs saturates")
     func largeCosts() {
         var list = RecencyList<Int, Int>()
         for key in 0..<4 { list.insert(key, for: key, cost: .max - key) }

@@ -53,7 +53,7 @@ struct URLCacheDiskTests {
     }
 
     /// Entries are not signed: whoever can write to the file could forge any response.
-    @Test("a file that others can write to is not believed", arguments: [0o620, 0o602, 0o600])
+    @Test("a file that other users can write is ignored", arguments: [0o620, 0o602, 0o600])
     func foreignFiles(mode: Int) async throws {
         let request = try CacheStage.request()
         for isIndex in [true, false] {
@@ -72,7 +72,7 @@ struct URLCacheDiskTests {
         }
     }
 
-    @Test("what has the name of a file of the cache and is none costs no more than entries", arguments: 0..<4)
+    @Test("foreign files with the names of cache files cost no more than entries", arguments: 0..<4)
     func strangeFiles(kind: Int) async throws {
         let request = try CacheStage.request()
         let other = stage.root.appendingPathComponent("other")
@@ -108,7 +108,7 @@ struct URLCacheDiskTests {
         }
     }
 
-    @Test("a pipe under the name of a file that is believed holds nobody up")
+    @Test("a named pipe in place of a cache file blocks nobody")
     func pipes() throws {
         let path = stage.folder.path
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
@@ -117,7 +117,7 @@ struct URLCacheDiskTests {
         #expect(AtomicFile(URL(filePath: path)).read(upTo: 100) == nil)
     }
 
-    @Test("[U-12.3] what is stored or removed is so for look-ups as soon as the call returns")
+    @Test("[U-12.3] look-ups see stores and removals as soon as the call returns")
     func visibleAtOnce() async throws {
         let cache = stage.cache(memory: 0)
         let request = try CacheStage.request()
@@ -142,7 +142,7 @@ struct URLCacheDiskTests {
         #expect(stage.cache().content(request) == "d")
     }
 
-    @Test("[U-12.3] a look-up waits for the disk only if it is going to be answered from there")
+    @Test("[U-12.3] a look-up waits for the disk only if the disk has the entry")
     func theDiskIsOnlyAskedWhenItMayKnow() async throws {
         let cache = stage.cache(memory: 0)
         let request = try CacheStage.request()
@@ -167,7 +167,8 @@ struct URLCacheDiskTests {
     }
 
     @Test(
-        "[U-12.5] Authorization is matched, also by another cache on the folder, and is nowhere on the disk")
+        "[U-12.5] Authorization is matched, also by another cache on the folder, and never written to the disk"
+    )
     func authorization() async throws {
         let secret = "Basic c2VjcmV0LW9mLW1pbmU="
         let request = try CacheStage.request("http://h/a", ["Authorization": secret, "Cookie": "k=hidden"])
@@ -196,7 +197,7 @@ struct URLCacheDiskTests {
         #expect(stage.cache().content(without) == "mine")
     }
 
-    @Test("[U-12.5] nor is any other field that tells who asks, also where the answer is everybody's")
+    @Test("[U-12.5] no identifying field is written, not even with a public response")
     func fieldsOfUsers() async throws {
         let names = ["X-Api-Key", "X-Tenant", "Cookie", "Accept-Language"]
         func request(_ value: String) throws -> URLRequest {
@@ -213,7 +214,7 @@ struct URLCacheDiskTests {
         #expect(await stage.cache().lookUp(try request("other")) == nil)
     }
 
-    @Test("[U-12.4] no-store does not reach the disk, whoever stores it")
+    @Test("[U-12.4] a no-store response is not written, whoever stores it")
     func noStore() async throws {
         let cache = stage.cache()
         let plain = try CacheStage.request()
@@ -227,7 +228,7 @@ struct URLCacheDiskTests {
         #expect(stage.entries.isEmpty && cache.content(asked) == "y")
     }
 
-    @Test("[U-12.16] a damaged or unreadable entry is a miss and goes", arguments: 0..<6)
+    @Test("[U-12.16] a damaged or unreadable entry is a miss and is removed", arguments: 0..<6)
     func damage(kind: Int) async throws {
         let request = try CacheStage.request()
         for isAsynchronous in [true, false] {
@@ -273,7 +274,7 @@ struct URLCacheDiskTests {
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
     }
 
-    @Test("[U-12.16] of a segment that was cut anywhere, what is whole is served, and nothing else")
+    @Test("[U-12.16] a segment that was cut anywhere yields its whole entries")
     func everyCutOfASegment() async throws {
         let requests = try (0..<3).map { try CacheStage.request("http://h/\($0)") }
         try await stage.process { cache in
@@ -306,7 +307,7 @@ struct URLCacheDiskTests {
         }
     }
 
-    @Test("[U-12.1] a folder has one writer; another cache reads what is there, and keeps its own in memory")
+    @Test("[U-12.1] a folder has one writer; other caches read it, and store in memory only")
     func sharedFolder() async throws {
         let (request, other) = (try CacheStage.request(), try CacheStage.request("http://h/b"))
         let left = stage.cache(memory: 0)
@@ -330,23 +331,23 @@ struct URLCacheDiskTests {
         await right.flush()
         #expect(right.currentDiskUsage == 0 && left.content(request) == "l")
         // An entry that the writer has removed is a miss for a reader that still has it in its index.
-        let late = stage.cache(memory: 0)
-        #expect(late.content(request) == "l")
+        let laterCache = stage.cache(memory: 0)
+        #expect(laterCache.content(request) == "l")
         left.removeAllCachedResponses()
         await left.flush()
-        #expect(late.content(request) == nil)
-        #expect(await late.lookUp(other) == nil)
+        #expect(laterCache.content(request) == nil)
+        #expect(await laterCache.lookUp(other) == nil)
         #expect(stage.entries.isEmpty && stage.segments.isEmpty)
     }
 
-    enum Withdrawal: CaseIterable {
+    enum Removal: CaseIterable {
         case one, parties, since, everything
     }
 
     @Test(
-        "[U-12.1] a reader becomes the writer when there is none; what it took away does not come back",
-        arguments: Withdrawal.allCases)
-    func readerBecomesWriter(_ withdrawal: Withdrawal) async throws {
+        "[U-12.1] a reader becomes the writer when there is none; what it removed does not return",
+        arguments: Removal.allCases)
+    func readerBecomesWriter(_ removal: Removal) async throws {
         let requests = try (0..<5).map { try CacheStage.request("http://h/\($0)") }
         func store(_ content: String, _ number: Int, in cache: URLCache) throws {
             let response = try CacheStage.loaded(content, url: "http://h/\(number)")
@@ -359,7 +360,7 @@ struct URLCacheDiskTests {
             for number in 0..<3 { try store("l", number, in: left) }
             await left.flush()
             #expect(found(right) == ["l", "l", "l", nil, nil])
-            switch withdrawal {
+            switch removal {
             case .one: right.removeCachedResponse(for: requests[0])
             // One URL of which the reader knows no entry, and one of which it knows another entry.
             case .parties: for number in [0, 3] { right.invalidate(try #require(requests[number].url)) }
@@ -378,7 +379,7 @@ struct URLCacheDiskTests {
         }
         await right.flush()
         let expected: [String?] =
-            switch withdrawal {
+            switch removal {
             case .one: [nil, nil, "l", "m", "m"]
             case .parties: [nil, nil, "l", nil, "m"]
             case .since, .everything: [nil, nil, nil, nil, nil]
@@ -392,7 +393,7 @@ struct URLCacheDiskTests {
         #expect(found(stage.cache(memory: 0)) == ["w"] + expected.dropFirst())
     }
 
-    @Test("[U-12.1] where a reader has taken away too much to note it, only what it knows is kept")
+    @Test("[U-12.1] a reader that removed too much to record keeps only the entries that it knows")
     func manyWithdrawals() async throws {
         let (known, other) = (try CacheStage.request("http://h/known"), try CacheStage.request("http://h/b"))
         let right = stage.cache(memory: 0)
@@ -411,7 +412,7 @@ struct URLCacheDiskTests {
         #expect(stage.entries.map(\.address) == ["http://h/known"])
     }
 
-    @Test("[U-12.1] when a folder's writer has ended, the next cache is it")
+    @Test("[U-12.1] when a folder's writer has ended, the next cache becomes the writer")
     func nextWriter() async throws {
         let request = try CacheStage.request()
         for round in 0..<3 {
@@ -424,7 +425,9 @@ struct URLCacheDiskTests {
         #expect(stage.entries.count == 1 && stage.segments.count <= 2)
     }
 
-    @Test("[U-12.3] files go in the order of their last use; less capacity removes at once what is over")
+    @Test(
+        "[U-12.3] files are removed in the order of their last use; reducing the capacity removes the excess at once"
+    )
     func eviction() async throws {
         let requests = try (0..<6).map { try CacheStage.request("http://h/\($0)") }
         func response(_ index: Int) throws -> CachedURLResponse {
@@ -459,7 +462,7 @@ struct URLCacheDiskTests {
         #expect(stage.entries.isEmpty)
     }
 
-    @Test("[U-12.3] what is replaced and removed does not fill the disk", arguments: [20_000, 200_000])
+    @Test("[U-12.3] replaced and removed entries do not fill the disk", arguments: [20_000, 200_000])
     func boundedFiles(capacity: Int) async throws {
         let cache = stage.cache(memory: 0, disk: capacity)
         var random = SeededRandom(seed: UInt64(capacity))
@@ -479,7 +482,7 @@ struct URLCacheDiskTests {
         #expect(stage.index.cost == cache.currentDiskUsage)
     }
 
-    @Test func aDiskThatCannotBeWrittenCostsNothingElse() async throws {
+    @Test func anUnwritableDiskLeavesTheMemoryTier() async throws {
         let cache = URLCache(
             memoryCapacity: 1 << 20, diskCapacity: 1 << 20, directory: URL(fileURLWithPath: "/proc/none"),
             keyFile: URL(fileURLWithPath: "/proc/none/key"))
@@ -494,7 +497,7 @@ struct URLCacheDiskTests {
         await cache.flush()
     }
 
-    @Test("[U-12.1] what is in the folder and not the cache's is left alone; entries of earlier versions go")
+    @Test("[U-12.1] foreign files in the folder are kept; entries of earlier versions are removed")
     func otherFiles() async throws {
         let request = try CacheStage.request()
         try FileManager.default.createDirectory(at: stage.folder, withIntermediateDirectories: true)
@@ -521,7 +524,7 @@ struct URLCacheDiskTests {
         #expect(stage.files == (others + ["index", "lock"]).sorted())
     }
 
-    @Test("[U-12.1] a reader leaves the files of earlier versions to the writer")
+    @Test("[U-12.1] only the writer removes the files of earlier versions")
     func formerFilesOfAReader() async throws {
         let cache = stage.cache()
         cache.storeCachedResponse(try CacheStage.loaded("x"), for: try CacheStage.request())
@@ -531,7 +534,7 @@ struct URLCacheDiskTests {
         #expect(stage.cache().currentDiskUsage > 0 && stage.files.contains(name))
     }
 
-    @Test("a folder that somebody removes is made anew") func removedFolder() async throws {
+    @Test("a removed folder is created again") func removedFolder() async throws {
         let cache = stage.cache(memory: 0, disk: 100_000)
         let request = try CacheStage.request()
         cache.storeCachedResponse(try CacheStage.loaded("a"), for: request)
@@ -550,7 +553,7 @@ struct URLCacheDiskTests {
     }
 
     @Test(
-        "[U-12.1] a cache is in the user's folder for caches under the program's name, unless it is told where"
+        "[U-12.1] by default a cache is in the user's cache folder, under the program's name"
     )
     func places() throws {
         let base = UserFolder.cache(of: "program", environment: ["XDG_CACHE_HOME": "/c"])
@@ -570,7 +573,7 @@ struct URLCacheDiskTests {
         #expect(other.memoryCapacity == 0 && other.diskCapacity == 0)
     }
 
-    @Test func aKeyIsMadeOnce() throws {
+    @Test func theKeyFileIsCreatedOnce() throws {
         let place = stage.root.appendingPathComponent("folder/key")
         let key = SecretKeyFile(place).key()
         #expect(key.count == 32 && SecretKeyFile(place).key() == key)

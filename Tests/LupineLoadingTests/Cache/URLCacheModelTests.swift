@@ -11,7 +11,7 @@ import Testing
 struct URLCacheModelTests {
     let stage = CacheStage()
 
-    @Test("[U-12.3] look-ups see what was stored last, wherever it is by then", arguments: 1...20)
+    @Test("[U-12.3] look-ups return the last stored response, from memory or disk", arguments: 1...20)
     func lastStoreIsSeen(seed: UInt64) async throws {
         var random = SeededRandom(seed: seed)
         // Two or three entries fit into memory, all of them on the disk.

@@ -80,7 +80,7 @@ struct URLCacheOrderTests {
     }
 
     @Test(
-        "[U-12.3] what is being written does not come back after it was replaced or removed",
+        "[U-12.3] a response being written does not return after it was replaced or removed",
         arguments: Call.allCases)
     func duringAWrite(call: Call) async throws {
         let cache = stage.cache()
@@ -94,7 +94,7 @@ struct URLCacheOrderTests {
     }
 
     @Test(
-        "[U-12.3] what is being read does not come back after it was replaced or removed",
+        "[U-12.3] a response being read does not return after it was replaced or removed",
         arguments: Call.allCases)
     func duringARead(call: Call) async throws {
         let request = try CacheStage.request("http://h/a", ["Authorization": "s"])
@@ -119,7 +119,7 @@ struct URLCacheOrderTests {
         try await check(cache, request, call)
     }
 
-    @Test("a program that is started while a file is read does not get hold of it")
+    @Test("a child process that is started while a file is read does not inherit it")
     func startedMeanwhile() async throws {
         let cache = stage.cache()
         let request = try CacheStage.request("http://h/a", ["Authorization": "s"])

@@ -20,7 +20,7 @@ struct URLCacheTasksTests {
         return answer.withLock { $0 }
     }
 
-    @Test("[U-12.2] what is stored for a task is what is stored for its request", arguments: [0, 1 << 20])
+    @Test("[U-12.2] storing for a task stores for its request", arguments: [0, 1 << 20])
     func responses(memory: Int) async throws {
         let session = URLSession(configuration: .ephemeral)
         defer { session.invalidateAndCancel() }
@@ -38,7 +38,7 @@ struct URLCacheTasksTests {
         #expect(await stored(cache, task) == nil)
     }
 
-    @Test func aTaskWhoseRequestIsNoGETHasNothingStored() async throws {
+    @Test func onlyGETIsStoredForATask() async throws {
         let session = URLSession(configuration: .ephemeral)
         defer { session.invalidateAndCancel() }
         let cache = stage.cache()

@@ -28,7 +28,7 @@ struct URLCacheTests {
         #expect(stage.entries.isEmpty && cache.currentDiskUsage == 0)
     }
 
-    @Test("[U-12.1] the shared cache: 4 MiB in memory, 20 MiB on the disk, and it can be replaced")
+    @Test("[U-12.1] the shared cache: 4 MiB in memory, 20 MiB on the disk, replaceable")
     func shared() {
         let own = URLCache.shared
         defer { URLCache.shared = own }
@@ -49,7 +49,7 @@ struct URLCacheTests {
         ("http://h/?u@h", "http://h/?h", false),
     ]
 
-    @Test("[U-12.2] the key is the whole address but for the fragment and the user", arguments: keys)
+    @Test("[U-12.2] the key is the URL without fragment and user", arguments: keys)
     func key(stored: String, asked: String, isFound: Bool) async throws {
         let cache = stage.cache(memory: 0)
         let inMemory = stage.cache(disk: 0)
@@ -62,7 +62,7 @@ struct URLCacheTests {
         #expect((cache.cachedResponse(for: try CacheStage.request(asked)) != nil) == isFound)
     }
 
-    @Test("[U-12.2, U-12.8] an entry is named by no user, and voided for all of them")
+    @Test("[U-12.2, U-12.8] an entry's key has no user, and an invalidation removes it for all users")
     func usersOfAnAddress() async throws {
         let cache = stage.cache()
         let named = try CacheStage.request("http://alice:s3cret@h/a")
@@ -78,7 +78,7 @@ struct URLCacheTests {
         #expect(stage.entries.isEmpty)
     }
 
-    @Test("[U-12.2] a program's own look-up asks for neither fields nor freshness, and only GET is stored")
+    @Test("[U-12.2] a program's look-up ignores fields and freshness, and only GET is stored")
     func looksUnderTheAddressAlone() async throws {
         for cache in [stage.cache(disk: 0), stage.cache(memory: 0)] {
             let stored = try CacheStage.request("http://h/a", ["Accept": "x", "Authorization": "s"])
@@ -101,7 +101,7 @@ struct URLCacheTests {
         }
     }
 
-    @Test("[U-12.3] a policy says in which tiers a response is kept")
+    @Test("[U-12.3] the storage policy selects the tiers")
     func policies() async throws {
         let request = try CacheStage.request()
         let cache = stage.cache()
@@ -117,7 +117,7 @@ struct URLCacheTests {
         #expect(stage.entries.isEmpty && cache.content(request) == "m")
     }
 
-    @Test("[U-12.3] a program's responses may fill a tier, the loader's a twentieth of it")
+    @Test("[U-12.3] the program's responses may fill a tier, a load's a twentieth of it")
     func sizes() async throws {
         let request = try CacheStage.request()
         let response = try CacheStage.loaded(String(repeating: "x", count: 100), [("A", "b")])
@@ -150,7 +150,7 @@ struct URLCacheTests {
         }
     }
 
-    @Test("[U-12.3] what is too large for a tier leaves nothing older behind in it")
+    @Test("[U-12.3] storing a response that is too large for a tier removes the older one")
     func tooLarge() async throws {
         let request = try CacheStage.request()
         let cache = stage.cache(memory: 5_000, disk: 5_000)
@@ -164,7 +164,7 @@ struct URLCacheTests {
         #expect(stage.entries.isEmpty && cache.cachedResponse(for: request) == nil)
     }
 
-    @Test("[U-12.3] entries go in the order of their last use, as in a model", arguments: 1...10)
+    @Test("[U-12.3] entries are removed in the order of their last use, as in a model", arguments: 1...10)
     func model(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
         let cache = stage.cache(memory: 1_000, disk: 0)
@@ -229,7 +229,7 @@ struct URLCacheTests {
         #expect(stage.entries.isEmpty)
     }
 
-    @Test("[U-12.8] what is void is removed from both tiers")
+    @Test("[U-12.8] an invalidation removes from both tiers")
     func invalidation() async throws {
         let cache = stage.cache()
         let request = try CacheStage.request("http://h/a?b")
@@ -242,7 +242,7 @@ struct URLCacheTests {
     }
 
     @Test(
-        "[U-12.13] an entry that was refreshed takes the old one's place, unless it may be stored no longer")
+        "[U-12.13] a refreshed entry replaces the old one, or removes it if it may not be stored")
     func updates() async throws {
         let cache = stage.cache()
         let request = try CacheStage.request()
@@ -256,17 +256,17 @@ struct URLCacheTests {
         #expect(stage.entries.isEmpty)
     }
 
-    final class Watcher {
+    final class DeinitWatcher {
         let onEnd: () -> Void
         init(_ onEnd: @escaping () -> Void) { self.onEnd = onEnd }
         deinit { onEnd() }
     }
 
-    @Test func aValueOfTheCallersMayUseTheCacheAsItEnds() throws {
+    @Test func deinitOfAStoredValueMayUseTheCache() throws {
         let cache = stage.cache(memory: 2_000, disk: 0)
         let request = try CacheStage.request()
         func watched() throws -> CachedURLResponse {
-            let watcher = Watcher { _ = cache.currentMemoryUsage }
+            let watcher = DeinitWatcher { _ = cache.currentMemoryUsage }
             return CachedURLResponse(
                 response: try CacheStage.loaded("x").response, data: Data(count: 900),
                 userInfo: ["w": watcher], storagePolicy: .allowed)

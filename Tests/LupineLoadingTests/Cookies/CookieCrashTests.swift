@@ -8,7 +8,7 @@ import Testing
 
 struct CookieCrashTests {
     @Test(
-        "[U-13.15] a program that is killed in the middle of a write leaves a whole store, two hundred times")
+        "[U-13.15] a program that is killed during a write leaves a whole store, two hundred times")
     func killedWriters() async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
         defer { try? FileManager.default.removeItem(at: folder) }

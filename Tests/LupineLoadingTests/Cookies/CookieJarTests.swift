@@ -29,7 +29,7 @@ private final class JarStage {
 
 struct CookieJarTests {
     @Test(
-        "[U-13.8] a path is below another by its octets",
+        "[U-13.8] paths are compared by octets",
         arguments: [
             ("/", "/", true), ("/a", "/", true), ("/a", "/a", true), ("/a/b", "/a", true),
             ("/a/b", "/a/", true),
@@ -40,7 +40,7 @@ struct CookieJarTests {
         #expect(CookieOrigin.isPath(path, below: other) == isBelow)
     }
 
-    @Test("[U-13.10] names that look the same are two names")
+    @Test("[U-13.10] names that differ in Unicode normalisation are two names")
     func equivalentNames() throws {
         let jar = JarStage()
         jar.store(try cookie("\u{E9}=1; Path=/"), at: now)
@@ -77,7 +77,7 @@ struct CookieJarTests {
         ("http://[::1]/", "a=b", "::1"),
     ]
 
-    @Test("[U-13.6, U-13.7] a domain has to be the host's own, and no public suffix", arguments: admissions)
+    @Test("[U-13.6, U-13.7] a domain must match the host, and be no public suffix", arguments: admissions)
     func domainsAreAdmitted(url: String, line: String, domain: String?) throws {
         let admission = CookieAdmission(
             origin: try origin(url), mainDocumentHost: nil, policy: .always, suffixList: .builtIn)
@@ -97,7 +97,7 @@ struct CookieJarTests {
         ("www.amazonaws.com.", "amazonaws.com.", true), ("www.kobe.jp.", "www.kobe.jp.", true),
     ]
 
-    @Test("[U-13.7] nor may it be above the host's public suffix", arguments: nested)
+    @Test("[U-13.7] a domain above the host's public suffix is refused", arguments: nested)
     func domainsAboveRegistriesAreNotAdmitted(host: String, domain: String, isAdmitted: Bool) throws {
         let list = PublicSuffixList(text: "com\ns3.amazonaws.com\njp\n*.kobe.jp\n!city.kobe.jp\n")
         let url = "https://\(host)/"
@@ -120,7 +120,7 @@ struct CookieJarTests {
         ("https://h.example/", "__host-a=b; Path=/", false),
     ]
 
-    @Test("[U-13.9] flags and prefixes that do not go together make no cookie", arguments: guarded)
+    @Test("[U-13.9] contradicting flags and prefixes are refused", arguments: guarded)
     func flagsAreAdmitted(url: String, line: String, isAdmitted: Bool) throws {
         let admission = CookieAdmission(
             origin: try origin(url), mainDocumentHost: nil, policy: .always, suffixList: .builtIn)
@@ -134,14 +134,14 @@ struct CookieJarTests {
     ]
 
     @Test(arguments: policies)
-    func policiesWantCookies(policy: HTTPCookie.AcceptPolicy, main: String?, isWanted: Bool) throws {
+    func acceptPolicies(policy: HTTPCookie.AcceptPolicy, main: String?, isWanted: Bool) throws {
         let admission = CookieAdmission(
             origin: try origin("http://x.a.co.uk/"), mainDocumentHost: main, policy: policy,
             suffixList: .builtIn)
         #expect(admission.acceptsCookies == isWanted)
     }
 
-    @Test("[U-13.9] a cookie from http leaves secure ones alone")
+    @Test("[U-13.9] a cookie from http does not replace Secure ones")
     func secureCookiesAreNotCovered() throws {
         let jar = JarStage()
         jar.store(try cookie("a=secret; Secure; Domain=example.org; Path=/x"), at: now)
@@ -157,7 +157,7 @@ struct CookieJarTests {
 
     // MARK: storing
 
-    @Test("[U-13.10] name, domain and path are the identity; who comes again keeps its place")
+    @Test("[U-13.10] name, domain and path identify a cookie; a replaced one keeps its place")
     func identity() throws {
         let jar = JarStage()
         let later = now.addingTimeInterval(10)
@@ -172,7 +172,7 @@ struct CookieJarTests {
         #expect(jar.count == 4)
     }
 
-    @Test("[U-13.10] an end in the past deletes, and what has ended is not given out")
+    @Test("[U-13.10] an expiry in the past removes a cookie, and expired cookies are not returned")
     func ends() throws {
         let jar = JarStage()
         let place = try origin("https://www.example.org/")
@@ -186,7 +186,7 @@ struct CookieJarTests {
         #expect(jar.entries(at: now).map(\.cookie.name) == ["a"])
     }
 
-    @Test("[U-13.10] over a limit, what has ended goes first, then what was not used for longest")
+    @Test("[U-13.10] over a limit, expired cookies are removed first, then the least recently used")
     func limits() throws {
         let jar = JarStage(limits: CookieJar.Limits(perDomain: 3, total: 5))
         let place = try origin("https://www.example.org/x")
@@ -208,7 +208,7 @@ struct CookieJarTests {
     }
 
     @Test(
-        "[U-13.10] a jar that is full does not go through all for each new cookie", .timeLimit(.minutes(10)))
+        "[U-13.10] storing in a full jar does not scan it", .timeLimit(.minutes(10)))
     func fullJar() throws {
         let jar = JarStage()
         for number in 0..<20_000 {
@@ -233,7 +233,7 @@ struct CookieJarTests {
     }
 
     @Test(
-        "[U-13.9] in a jar of many domains too a cookie from http leaves secure ones alone, above and below",
+        "[U-13.9] in a jar of many domains too a cookie from http does not replace Secure ones, above and below",
         arguments: [
             ("a.b.example", "a.b.example", true), ("b.example", ".b.example", true),
             ("x.a.b.example", "x.a.b.example", true), ("c.example", "c.example", false),
@@ -282,14 +282,14 @@ struct CookieJarTests {
         ("a=b; Port=\"443\"", "https://www.example.org/", true), ("a=b", "https://WWW.EXAMPLE.ORG/", true),
     ]
 
-    @Test("[U-13.11] domain, path, security and port decide where a cookie goes", arguments: matches)
+    @Test("[U-13.11] domain, path, Secure and port decide which requests get a cookie", arguments: matches)
     func matching(line: String, url: String, isSent: Bool) throws {
         let jar = JarStage()
         jar.store(try cookie(line), at: now)
         #expect(jar.cookies(for: try origin(url), at: now).isEmpty == !isSent)
     }
 
-    @Test("[U-13.11] nothing is below an address")
+    @Test("[U-13.11] an IP address has no subdomains")
     func addressesHaveNoDomains() throws {
         let jar = JarStage()
         jar.store(HTTPCookie(HTTPCookie.Contents(name: "a", value: "b", domain: ".2.1", path: "/")), at: now)
@@ -312,7 +312,7 @@ struct CookieJarTests {
     struct Conversation: CustomTestStringConvertible, Sendable {
         let testDescription: String
         /// The `Set-Cookie` values that a server sends, in order.
-        let said: [String]
+        let setCookieLines: [String]
         /// The cookies that are sent back to it; `sentElsewhere` has those for another host of the domain.
         let sent: String
         var sentElsewhere = ""
@@ -321,21 +321,24 @@ struct CookieJarTests {
     static let sid = "SID=31d4d96e407aad42"
 
     @Test(arguments: [
-        Conversation(testDescription: "a session's name", said: [sid], sent: sid),
+        Conversation(testDescription: "a session's name", setCookieLines: [sid], sent: sid),
         Conversation(
-            testDescription: "for the whole domain", said: ["\(sid); Path=/; Domain=example.com"], sent: sid,
+            testDescription: "for the whole domain", setCookieLines: ["\(sid); Path=/; Domain=example.com"],
+            sent: sid,
             sentElsewhere: sid),
         Conversation(
             testDescription: "two cookies",
-            said: ["\(sid); Path=/; Secure; HttpOnly", "lang=en-US; Path=/; Domain=example.com"],
+            setCookieLines: ["\(sid); Path=/; Secure; HttpOnly", "lang=en-US; Path=/; Domain=example.com"],
             sent: "\(sid); lang=en-US", sentElsewhere: "lang=en-US"),
         Conversation(
             testDescription: "one that outlives the session",
-            said: ["\(sid); Path=/; Secure; HttpOnly", "lang=en-US; Expires=Wed, 09 Jun 2021 10:18:14 GMT"],
+            setCookieLines: [
+                "\(sid); Path=/; Secure; HttpOnly", "lang=en-US; Expires=Wed, 09 Jun 2021 10:18:14 GMT",
+            ],
             sent: "\(sid); lang=en-US"),
         Conversation(
             testDescription: "one that is taken away",
-            said: [
+            setCookieLines: [
                 "\(sid); Path=/; Secure; HttpOnly", "lang=en-US; Expires=Wed, 09 Jun 2021 10:18:14 GMT",
                 "lang=; Expires=Sun, 06 Nov 1994 08:49:37 GMT",
             ], sent: sid),
@@ -347,7 +350,7 @@ struct CookieJarTests {
             origin: try origin(url), mainDocumentHost: nil, policy: .always, suffixList: .builtIn)
         // In 2011, when RFC 6265 was published.
         let then = Date(timeIntervalSince1970: 1_303_000_000)
-        for line in row.said {
+        for line in row.setCookieLines {
             let cookie = try #require(SetCookieSyntax.cookie(line, from: origin(url), now: then))
             jar.store(try #require(admission.admitted(cookie)), at: then)
         }

@@ -40,7 +40,7 @@ struct HTTPCookieStorageTests {
         #expect(storage.cookies(for: unknown) == [])
     }
 
-    @Test func thePolicyRulesWhatIsTaken() throws {
+    @Test func theAcceptPolicyApplies() throws {
         let site = try #require(URL(string: "https://other.net/"))
         #expect(storage.cookieAcceptPolicy == .always)
         storage.cookieAcceptPolicy = .onlyFromMainDocumentDomain
@@ -67,7 +67,7 @@ struct HTTPCookieStorageTests {
     ]
 
     @Test(
-        "[U-13.14] another site's request takes Lax cookies when it is safe, and Strict ones never",
+        "[U-13.14] a cross-site request sends Lax cookies if it is safe, and Strict ones never",
         arguments: sites)
     func sameSite(main: String?, method: String, names: [String]) throws {
         let lines = "lax=1; SameSite=Lax, none=1; SameSite=None; Secure, strict=1; SameSite=Strict, unsaid=1"
@@ -123,8 +123,8 @@ struct HTTPCookieStorageTests {
                 }
             }
             await flush(storage)
-            let again = HTTPCookieStorage(file: file)
-            for storage in [storage, again] {
+            let reopened = HTTPCookieStorage(file: file)
+            for storage in [storage, reopened] {
                 #expect(storage.cookies?.count == 9)
                 #expect(storage.cookies?.allSatisfy { $0.value == "49" || $0.name == "shared" } == true)
             }
@@ -133,7 +133,7 @@ struct HTTPCookieStorageTests {
 
     // MARK: the file
 
-    @Test("[U-13.15] what outlives the session is in the file, with all that it says, for its owner only")
+    @Test("[U-13.15] persistent cookies are in the file, with all attributes, readable by the owner only")
     func filesSurviveRestarts() async throws {
         try await withFolder { folder in
             let file = folder.appendingPathComponent("deep/cookies.jsonl")
@@ -161,7 +161,7 @@ struct HTTPCookieStorageTests {
     }
 
     @Test(
-        "[U-13.15] a storage without a file touches no disk, and the shared one is in the user's data folder")
+        "[U-13.15] a storage without a file uses no disk; the shared one is in the user's data folder")
     func folders() {
         #expect(
             UserFolder.data(of: "p", environment: ["HOME": "/home/u"]).path == "/home/u/.local/share/p")
@@ -175,7 +175,7 @@ struct HTTPCookieStorageTests {
         #expect(!storage.hasFile)
     }
 
-    @Test func aDamagedFileGivesItsWholeLines() async throws {
+    @Test func aDamagedFileYieldsItsWholeLines() async throws {
         try await withFolder { folder in
             let file = folder.appendingPathComponent("cookies.jsonl")
             let first = HTTPCookieStorage(file: file)
@@ -203,7 +203,7 @@ struct HTTPCookieStorageTests {
         }
     }
 
-    @Test func aWriterThatWasStoppedLeavesTheOldContent() async throws {
+    @Test func anInterruptedWriteLeavesTheOldContent() async throws {
         try await withFolder { folder in
             let place = folder.appendingPathComponent("f")
             let file = AtomicFile(place)
@@ -220,7 +220,7 @@ struct HTTPCookieStorageTests {
         }
     }
 
-    @Test func aPlaceThatCannotBeWrittenIsAnError() throws {
+    @Test func anUnwritablePathIsAnError() throws {
         let file = AtomicFile(URL(fileURLWithPath: "/proc/self/none/f"))
         #expect(throws: (any Error).self) { try file.replace(with: Data()) }
         #expect(file.read(upTo: 10) == nil)

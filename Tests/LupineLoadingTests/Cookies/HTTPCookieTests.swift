@@ -30,12 +30,12 @@ struct HTTPCookieTests {
         ("a=1,2, x", ["a=1,2, x"]), ("a=1,=2", ["a=1,=2"]), ("", [""]), (",", [","]), ("a=1,", ["a=1,"]),
     ]
 
-    @Test("[U-13.1] a folded value is split where a cookie begins", arguments: folded)
+    @Test("[U-13.1] a folded field is split where a cookie begins", arguments: folded)
     func foldedValuesAreSplit(value: String, lines: [String]) {
         #expect(SetCookieSyntax.lines(in: value) == lines)
     }
 
-    @Test("[U-13.1] header fields of any case give their cookies")
+    @Test("[U-13.1] header fields in any case yield their cookies")
     func headerFieldsGiveCookies() throws {
         let fields = [
             "set-COOKIE": "a=1; Path=/, b=2; Expires=Fri, 01 Jan 2100 00:00:00 GMT,c=3", "X": "d=4",
@@ -54,7 +54,7 @@ struct HTTPCookieTests {
         #expect(HTTPCookie.cookies(withResponseHeaderFields: fields, for: path).isEmpty)
     }
 
-    @Test("[U-13.1] line breaks without end cost no more than others", .timeLimit(.minutes(10)))
+    @Test("[U-13.1] many line breaks cost no more than other characters", .timeLimit(.minutes(10)))
     func lineBreaks() {
         let breaks = String(repeating: "\r\n", count: 300_000)
         for (text, names) in [
@@ -81,7 +81,7 @@ struct HTTPCookieTests {
         #expect(read(line)?.value == value)
     }
 
-    @Test("[U-13.3] attributes of any case, the last of a kind wins, others are ignored")
+    @Test("[U-13.3] attributes in any case: the last of a kind wins, unknown ones are ignored")
     func attributes() throws {
         let cookie = try #require(
             read(
@@ -100,7 +100,7 @@ struct HTTPCookieTests {
     }
 
     @Test(
-        "[U-13.2, U-13.3] a line with more attributes than anybody has is no cookie, and so many ports are none"
+        "[U-13.2, U-13.3] a line with too many attributes is refused, and so is a list of too many ports"
     )
     func manyAttributes() throws {
         let most = String(repeating: "; x=y", count: 63)
@@ -122,7 +122,7 @@ struct HTTPCookieTests {
     ]
 
     @Test(
-        "[U-13.4, U-13.5] Max-Age counts before Expires, and without either the session ends it",
+        "[U-13.4, U-13.5] Max-Age overrides Expires; without either it is a session cookie",
         arguments: ends)
     func endsAreRead(attributes: String, end: TimeInterval?) throws {
         let cookie = try #require(read("a=b; " + attributes))
@@ -130,7 +130,7 @@ struct HTTPCookieTests {
         #expect(cookie.isSessionOnly == (end == nil))
     }
 
-    @Test("[U-13.4] a Max-Age of zero or less ends at once, one of any size ends late")
+    @Test("[U-13.4] a Max-Age of zero or less expires at once, a huge one late")
     func extremeAges() throws {
         for age in ["0", "-1", "-99999999999999999999"] {
             #expect(try #require(read("a=b; Max-Age=\(age)")).expiresDate == .distantPast)
@@ -145,7 +145,9 @@ struct HTTPCookieTests {
         ("xn--bcher-kva.example", ".xn--bcher-kva.example"), ("::1", "::1"),
     ]
 
-    @Test("[U-13.6] a domain has its dot, an address and a lone host have none", arguments: domains)
+    @Test(
+        "[U-13.6] a Domain attribute gets a dot; IP addresses and single labels get none",
+        arguments: domains)
     func domainsAreRead(attribute: String, domain: String) {
         #expect(read("a=b; Domain=\(attribute)")?.domain == domain)
     }
@@ -165,7 +167,7 @@ struct HTTPCookieTests {
         #expect(SetCookieSyntax.cookie("a=b; Path=/z", from: origin, now: now)?.path == "/z")
     }
 
-    @Test("[U-13.9] SameSite is stored when it is known")
+    @Test("[U-13.9] a known SameSite value is stored")
     func sameSite() {
         #expect(read("a=b; SameSite=STRICT")?.sameSitePolicy == .sameSiteStrict)
         #expect(read("a=b; SameSite=lax")?.sameSitePolicy == .sameSiteLax)
@@ -187,7 +189,7 @@ struct HTTPCookieTests {
         .name: "n", .value: "v", .path: "/p", .domain: "Example.ORG",
     ]
 
-    @Test("[U-13.16] name, value, path and domain or origin are needed")
+    @Test("[U-13.16] the properties need name, value, path, and domain or origin URL")
     func neededProperties() throws {
         let cookie = try #require(HTTPCookie(properties: Self.needed))
         #expect(cookie.name == "n" && cookie.value == "v" && cookie.path == "/p")
@@ -208,7 +210,7 @@ struct HTTPCookieTests {
     }
 
     @Test(
-        "[U-13.16] what could not stand in a Cookie field makes no cookie",
+        "[U-13.16] properties that a Cookie field cannot contain give no cookie",
         arguments: ["", "a=b", "a;b", "a\r\nb"])
     func illegalProperties(text: String) {
         var properties = Self.needed
@@ -223,7 +225,7 @@ struct HTTPCookieTests {
         (true, true), (false, false), ("TRUE", true), ("true", true), ("FALSE", false), ("yes", false),
     ]
 
-    @Test("[U-13.16] flags are Bool or text", arguments: flags.indices)
+    @Test("[U-13.16] flag properties are Bool or text", arguments: flags.indices)
     func flagProperties(index: Int) throws {
         let (value, isSet) = Self.flags[index]
         var properties: [HTTPCookiePropertyKey: Any] = Self.needed
@@ -235,7 +237,7 @@ struct HTTPCookieTests {
         #expect(cookie.isSecure == isSet && cookie.isHTTPOnly == isSet && cookie.isSessionOnly == isSet)
     }
 
-    @Test("[U-13.16] the end is a date, a text, or an age, which counts first")
+    @Test("[U-13.16] the expiry is a date, a text, or a maximum age, which takes precedence")
     func endProperties() throws {
         var properties: [HTTPCookiePropertyKey: Any] = Self.needed
         properties[.expires] = now
@@ -257,8 +259,8 @@ struct HTTPCookieTests {
                 + "CommentURL=http://x.example/; Port=\"1,2\"", "a=b; Discard",
         ] {
             let cookie = try #require(read(line))
-            let again = try #require(cookie.properties.flatMap { HTTPCookie(properties: $0) })
-            #expect(again == cookie && again.hash == cookie.hash, "\(line)")
+            let copy = try #require(cookie.properties.flatMap { HTTPCookie(properties: $0) })
+            #expect(copy == cookie && copy.hash == cookie.hash, "\(line)")
         }
     }
 }

@@ -44,7 +44,7 @@ struct HTTPDateTests {
         #expect(HTTPDate.seconds(of: text) == seconds)
     }
 
-    @Test func whatIsWrittenIsReadAgain() {
+    @Test func writtenDatesAreReadAgain() {
         var seconds: TimeInterval = -11_644_473_600
         while seconds < 253_402_300_800 {
             let date = Date(timeIntervalSince1970: seconds)

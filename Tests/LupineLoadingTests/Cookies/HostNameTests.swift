@@ -6,7 +6,7 @@ import Testing
 
 struct HostNameTests {
     @Test(
-        "[U-13.6] an address, and a name that resolvers take for one",
+        "[U-13.6] IP addresses, and names that resolvers take for one",
         arguments: [
             ("1.2.3.4", true), ("1.2.3.4.", true), ("127.1", true), ("0x7f.0.0.1", true), ("a.0x7f", true),
             ("a.1", true), ("5", true), ("::1", true), ("fe80::1%eth0", true), ("::ffff:1.2.3.4", true),
@@ -18,7 +18,7 @@ struct HostNameTests {
     }
 
     @Test(
-        "[U-13.6] the form in which names of one host are the same text",
+        "[U-13.6] the canonical form of host names",
         arguments: [
             ("EXAMPLE.test", "example.test"), ("[FE80::A]", "fe80::a"), ("[FE80::A%Eth0]", "fe80::a%Eth0"),
             ("A%B", "a%b"), ("BÜCHER.test", "xn--bcher-kva.test"),

@@ -46,7 +46,7 @@ struct HostileCookieTests {
         ("wss://h.test/a", "a.example", "a.example", nil),
     ]
 
-    @Test("[U-13.18] the cookies of a request are those of the server that it names", arguments: servers)
+    @Test("[U-13.18] a request gets the cookies of the server that its Host names", arguments: servers)
     func named(_ row: (url: String, host: String?, server: String?, cookies: String?)) throws {
         var request = URLRequest(url: try #require(URL(string: row.url)))
         if let host = row.host { request.setValue(host, forHTTPHeaderField: "Host") }
@@ -54,7 +54,7 @@ struct HostileCookieTests {
         #expect(request.cookieURL?.absoluteString == row.cookies)
     }
 
-    @Test("[U-13.18] the server may be named by the configuration", arguments: Spoken.allCases)
+    @Test("[U-13.18] the configuration's Host counts too", arguments: Spoken.allCases)
     func namedByTheConfiguration(over spoken: Spoken) async throws {
         let storage = HTTPCookieStorage(file: nil)
         for tenant in ["a.example", "b.example"] {
@@ -71,7 +71,9 @@ struct HostileCookieTests {
         #expect(Set(storage.cookies?.map(\.domain) ?? []) == ["a.example", "b.example"])
     }
 
-    @Test("[U-13.18] a server's cookie goes to no other at its address", arguments: Spoken.allCases)
+    @Test(
+        "[U-13.18] a server's cookie is not sent to another server at the same address",
+        arguments: Spoken.allCases)
     func atOneAddress(over spoken: Spoken) async throws {
         let configuration = URLSessionConfiguration.ephemeral
         let storage = HTTPCookieStorage(file: nil)
@@ -119,33 +121,33 @@ struct HostileCookieTests {
 
     static let parsing = [
         Row("5.6 (1) a control character anywhere", "a=b; Path=/\u{1}", nil),
-        Row("5.6 (1) a control character in what nobody knows", "a=b; Odd=\u{7F}", nil),
+        Row("5.6 (1) a control character in an unknown attribute", "a=b; Odd=\u{7F}", nil),
         Row("5.6 (1) a control character in a name of an attribute", "a=b; \u{8}=1", nil),
-        Row("5.6 (1) a tab is none", "a=b;\tPath=/x", "www.example.org /x"),
+        Row("5.6 (1) a tab is not refused", "a=b;\tPath=/x", "www.example.org /x"),
         Row("5.6 (1) exception U-13.2: a tab inside of a name", "a\tb=c", nil),
         Row("5.6 (3) exception U-13.2: no name", "b", nil),
         Row("5.6 (3) exception U-13.2: an empty name", "=b", nil),
         Row("5.6 (3) exception U-13.2: an empty name hides a prefix", "=__Host-a=b; Secure; Path=/", nil),
         Row("5.6 (5) 4096 octets of name and value", "a=" + long(4_095), here),
-        Row("5.6 (5) one more", "a=" + long(4_096), nil),
+        Row("5.6 (5) one octet more", "a=" + long(4_096), nil),
         Row("5.6 (5) octets count, not characters", "a=" + String(repeating: "ü", count: 2_048), nil),
         Row(
             "5.6 (6) 1024 octets of an attribute", "a=b; Path=/" + long(1_023),
             "www.example.org /" + long(1_023)),
-        Row("5.6 (6) a longer one is not there", "a=b; Path=/" + long(1_024), here),
+        Row("5.6 (6) a longer path is ignored", "a=b; Path=/" + long(1_024), here),
         Row(
-            "5.6 (6) a longer one does not take the place of one before it",
+            "5.6 (6) a longer path does not replace an earlier one",
             "a=b; Path=/x; Path=/" + long(1_024), "www.example.org /x"),
-        Row("5.6 (6) a longer domain is not there", "a=b; Domain=" + long(1_025), here),
+        Row("5.6 (6) a longer domain is ignored", "a=b; Domain=" + long(1_025), here),
         Row(
-            "5.6 (6) a longer age is not there", "a=b; Max-Age=0" + String(repeating: "0", count: 1_024), here
+            "5.6 (6) a longer age is ignored", "a=b; Max-Age=0" + String(repeating: "0", count: 1_024), here
         ),
         Row("5.6.3 an empty domain is this host", "a=b; Domain=", here),
-        Row("5.6.3 so is a dot", "a=b; Domain=.", here),
+        Row("5.6.3 a dot is this host", "a=b; Domain=.", here),
         Row("5.6.3 the last one counts", "a=b; Domain=example.org; Domain", here),
         Row("5.6.3 of any case", "a=b; Domain=EXAMPLE.org", ".example.org /dir"),
-        Row("5.6.3 one dot in front is not there", "a=b; Domain=.example.org", ".example.org /dir"),
-        Row("5.6.3 two are", "a=b; Domain=..example.org", nil),
+        Row("5.6.3 one leading dot is ignored", "a=b; Domain=.example.org", ".example.org /dir"),
+        Row("5.6.3 two leading dots are not ignored", "a=b; Domain=..example.org", nil),
     ]
 
     static let storing = [
@@ -161,12 +163,12 @@ struct HostileCookieTests {
         Row(
             "5.7 (9) of two labels, with the root's dot", "a=b; Domain=co.uk.", from: "https://evil.co.uk./",
             nil),
-        Row("5.7 (9) of nobody's", "a=b; Domain=unheard.", from: "https://evil.unheard./", nil),
+        Row("5.7 (9) an unknown suffix", "a=b; Domain=unheard.", from: "https://evil.unheard./", nil),
         Row("5.7 (9) the root", "a=b; Domain=..", from: "https://evil.com./", nil),
         Row("5.7 (9.1) the host itself", "a=b; Domain=localhost", from: "http://localhost/", "localhost /"),
         Row("5.7 (9.1) with the root's dot", "a=b; Domain=com.", from: "https://com./", "com. /"),
         Row("5.7 (10) another host", "a=b; Domain=other.org", nil),
-        Row("5.7 (10) a host below", "a=b; Domain=x.www.example.org", nil),
+        Row("5.7 (10) a subdomain", "a=b; Domain=x.www.example.org", nil),
         Row("5.7 (10) part of a label", "a=b; Domain=ample.org", nil),
         Row("5.7 (10) the root's dot makes another name", "a=b; Domain=example.org.", nil),
         Row(
@@ -180,10 +182,10 @@ struct HostileCookieTests {
             "5.7 (10) the end of an address in an odd form", "a=b; Domain=0.2.1", from: "http://0xC0.0.2.1/",
             nil),
         Row("5.7 (10) an address of version 6", "a=b; Domain=::1", from: "http://[::1]/", "::1 /"),
-        Row("5.7 (13) Secure, in the clear", "a=b; Secure", from: "http://h.example/", nil),
+        Row("5.7 (13) Secure, from http", "a=b; Secure", from: "http://h.example/", nil),
         Row("5.7 (19) None without Secure", "a=b; SameSite=None", nil),
         Row("5.7 (20) __Secure- of any case without Secure", "__sEcUrE-a=b", nil),
-        Row("5.7 (20) __Secure- in the clear", "__Secure-a=b; Secure", from: "http://h.example/", nil),
+        Row("5.7 (20) __Secure- from http", "__Secure-a=b; Secure", from: "http://h.example/", nil),
         Row("5.7 (20) __Secure-", "__SECURE-a=b; secure", here),
         Row("5.7 (21) __Host- without Path", "__Host-a=b; Secure", from: "https://h.example/", nil),
         Row("5.7 (21) __Host- with a path", "__Host-a=b; Secure; Path=/x", from: "https://h.example/", nil),
@@ -191,10 +193,10 @@ struct HostileCookieTests {
             "5.7 (21) the last path counts", "__Host-a=b; Secure; Path=/; Path=/x",
             from: "https://h.example/", nil),
         Row(
-            "5.7 (21) a path that is too long is none", "__Host-a=b; Secure; Path=/" + long(1_024),
+            "5.7 (21) a path that is too long is ignored", "__Host-a=b; Secure; Path=/" + long(1_024),
             from: "https://h.example/", nil),
         Row("5.7 (21) __Host- without Secure", "__Host-a=b; Path=/", from: "https://h.example/", nil),
-        Row("5.7 (21) __Host- in the clear", "__Host-a=b; Secure; Path=/", from: "http://h.example/", nil),
+        Row("5.7 (21) __Host- from http", "__Host-a=b; Secure; Path=/", from: "http://h.example/", nil),
         Row(
             "5.7 (21) __Host- with a domain", "__Host-a=b; Secure; Path=/; Domain=h.example",
             from: "https://h.example/", nil),
@@ -203,11 +205,11 @@ struct HostileCookieTests {
             from: "https://192.0.2.1/", nil),
         Row("5.7 (21) __Host- of any case", "__hOST-a=b; Secure", from: "https://h.example/", nil),
         Row(
-            "5.7 (21) white space that some servers take away hides no prefix",
+            "5.7 (21) white space that some servers remove hides no prefix",
             "\u{2003}__Host-a=b; Path=/x", from: "https://h.example/", nil),
         Row("5.7 (21) __Host-", "__Host-a=b; SECURE; PATH=/", from: "https://h.example/", "h.example /"),
         Row(
-            "5.7 (21) an empty domain is none", "__Host-a=b; Secure; Path=/; Domain=",
+            "5.7 (21) an empty domain is no Domain attribute", "__Host-a=b; Secure; Path=/; Domain=",
             from: "https://h.example/",
             "h.example /"),
     ]
@@ -231,7 +233,7 @@ struct HostileCookieTests {
     }
 
     @Test(
-        "[U-13.9] 5.7 (18): what is for its own site is not set for another's document",
+        "[U-13.9] 5.7 (18): a same-site cookie is not set from a cross-site document",
         arguments: [
             CrossSite(attribute: "SameSite=Strict", main: "https://other.net/", isStored: false),
             CrossSite(attribute: "SameSite=Lax", main: "https://other.net/", isStored: false),
@@ -248,7 +250,7 @@ struct HostileCookieTests {
 
     // MARK: many cookies
 
-    @Test("[U-13.10] one registrable domain has 180 cookies, however many hosts it has")
+    @Test("[U-13.10] a registrable domain has 180 cookies, however many hosts it has")
     func oneDomainFloods() throws {
         try set("session=bank", from: "https://www.bank.example/")
         for host in 0..<17 {
@@ -265,7 +267,7 @@ struct HostileCookieTests {
             storage.cookies?.count { $0.domain.contains("evil.com") } == 180, "the root's dot counts with it")
     }
 
-    @Test("[U-13.10] many domains take nothing from those that have few") func manyDomainsFlood() throws {
+    @Test("[U-13.10] many domains do not displace the cookies of small ones") func manyDomainsFlood() throws {
         try set("session=bank", from: "https://www.bank.example/")
         for name in 0..<20 {
             for number in 0..<170 { try set("c\(number)=1", from: "https://evil\(name).com/") }
@@ -276,21 +278,21 @@ struct HostileCookieTests {
         #expect(counts.max() ?? 0 - (counts.min() ?? 0) <= 170 && counts.min() ?? 0 > 0)
     }
 
-    @Test("[U-13.10] tenants of one registry are not one domain") func tenants() throws {
+    @Test("[U-13.10] domains under one public suffix do not share a limit") func tenants() throws {
         try set("session=mine", from: "https://mine.co.uk/")
         for number in 0..<400 { try set("c\(number)=1", from: "https://evil\(number % 4).co.uk/") }
         #expect(storage.cookies?.count == 401)
         #expect(try sent(to: "https://mine.co.uk/") == ["session=mine"])
     }
 
-    @Test("[U-13.10] cookies that came in the clear drive out no Secure ones") func insecureFlood() throws {
+    @Test("[U-13.10] cookies from http do not displace Secure ones") func insecureFlood() throws {
         try set("session=bank; Secure; Domain=bank.example", from: "https://www.bank.example/")
         for number in 0..<400 { try set("c\(number)=1", from: "http://evil.bank.example/") }
         #expect(try sent(to: "https://www.bank.example/") == ["session=bank"])
         #expect(storage.cookies?.count == 180)
     }
 
-    @Test("[U-13.9] 5.7 (16): a Secure cookie that has ended holds nobody off") func endedSecure() throws {
+    @Test("[U-13.9] 5.7 (16): an expired Secure cookie blocks no other") func endedSecure() throws {
         let now = Date()
         let origin = try #require(URL(string: "https://h.example/").flatMap { CookieOrigin($0) })
         let secure = try #require(SetCookieSyntax.cookie("a=1; Secure; Max-Age=5", from: origin, now: now))
@@ -298,8 +300,8 @@ struct HostileCookieTests {
         for (after, isStored) in [(4.0, false), (6.0, true)] {
             var jar = CookieJar()
             jar.store(secure, at: now)
-            let taken = jar.store(plain, isSecure: false, at: now.addingTimeInterval(after))
-            #expect(taken == isStored)
+            let admitted = jar.store(plain, isSecure: false, at: now.addingTimeInterval(after))
+            #expect(admitted == isStored)
         }
     }
 }

@@ -36,7 +36,7 @@ struct PublicSuffixListTests {
         (long + "www.ck", false, "www.ck"),
     ]
 
-    @Test("[U-13.7] what is public, and what was registered", arguments: rows)
+    @Test("[U-13.7] public suffixes and registrable domains", arguments: rows)
     func suffixes(host: String, isSuffix: Bool, registrable: String) {
         #expect(Self.list.contains(host) == isSuffix)
         #expect(Self.list.registrableDomain(of: host) == registrable)

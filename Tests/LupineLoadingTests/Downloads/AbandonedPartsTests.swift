@@ -18,13 +18,13 @@ struct AbandonedPartsTests {
     }
 
     @Test(
-        "[U-7.14] a part is kept for a week",
+        "[U-7.14] a partial file is kept for a week",
         arguments: [
             Row(testDescription: "an old part", isKept: false),
-            Row(testDescription: "a young one", age: AbandonedParts.age - 60, isKept: true),
-            Row(testDescription: "one of the future", age: -60, isKept: true),
+            Row(testDescription: "a recent part", age: AbandonedParts.age - 60, isKept: true),
+            Row(testDescription: "a file dated in the future", age: -60, isKept: true),
             Row(testDescription: "another file", name: "LupineDownload-mine.tmp", isKept: true),
-            Row(testDescription: "a name that goes on", name: part + "x", isKept: true),
+            Row(testDescription: "a longer name", name: part + "x", isKept: true),
             Row(testDescription: "a folder", kind: "folder", isKept: true),
             Row(testDescription: "a link", kind: "link", isKept: true),
         ])
@@ -48,8 +48,8 @@ struct AbandonedPartsTests {
         #expect(names == (row.isKept ? [row.name] : []))
     }
 
-    @Test("[U-7.14] a download that is given up leaves no part, and what is no resume data harms nobody")
-    func givenUp() throws {
+    @Test("[U-7.14] an abandoned download leaves no partial file, and invalid resume data harms nothing")
+    func abandonedDownload() throws {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("given-\(UUID().uuidString)")
         try Data("01234".utf8).write(to: file)
         let url = try #require(URL(string: "https://files.example/a"))

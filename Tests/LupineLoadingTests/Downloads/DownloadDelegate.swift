@@ -9,8 +9,8 @@ final class DownloadDelegate: NSObject, URLSessionDownloadDelegate, URLSessionDa
     let log = CallLog()
     private let becomesDownload: Bool
     private let refusesRedirects: Bool
-    private let written = Noted(Int64(0))
-    private let found = Noted<[(URL, Data)]>([])
+    private let written = LockedValue(Int64(0))
+    private let found = LockedValue<[(URL, Data)]>([])
 
     init(becomesDownload: Bool = false, refusesRedirects: Bool = false) {
         self.becomesDownload = becomesDownload

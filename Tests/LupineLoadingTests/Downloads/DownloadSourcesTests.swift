@@ -23,7 +23,7 @@ struct DownloadSourcesTests {
     ]
 
     @Test(
-        "[U-7.9, U-10.9, U-11.4, U-12.15] whoever answers a download, the content is in the file",
+        "[U-7.9, U-10.9, U-11.4, U-12.15] the content of a download is in its file, whatever its source",
         arguments: Source.allCases, Spoken.allCases)
     func everySource(_ source: Source, over spoken: Spoken) async throws {
         var serving = OriginConfiguration()
@@ -35,7 +35,7 @@ struct DownloadSourcesTests {
         }
         let configuration = DriverLoad.configuration {
             $0.urlCache = URLCache(memoryCapacity: 16 << 20, diskCapacity: 0)
-            $0.protocolClasses = [EchoProtocol.self]
+            $0.protocolClasses = [ScriptedProtocol.self]
             $0.lupine.httpVersions = spoken.versions
         }
         let delegate = DownloadDelegate(refusesRedirects: true)
@@ -59,7 +59,7 @@ struct DownloadSourcesTests {
                 try Data(text.utf8).write(to: file)
                 address = file.absoluteString
             case .protocolOfTheProgram:
-                let stage = EchoProtocol.stage { play in
+                let stage = ScriptedProtocol.register { play in
                     play.respond(200)
                     play.load(String(text.prefix(5)))
                     play.load(String(text.dropFirst(5)))
@@ -68,7 +68,7 @@ struct DownloadSourcesTests {
                 address = "http://\(stage.host)/"
             }
             session.downloadTask(with: try #require(URL(string: address))).resume()
-            await delegate.log.has("complete")
+            await delegate.log.wait(for: "complete")
             let count = text.utf8.count
             #expect(delegate.log.entries.suffix(3) == ["finished \(count) 0600", "metrics", "complete nil"])
             #expect(delegate.contents == [Data(text.utf8)] && delegate.sum == Int64(count))

@@ -38,7 +38,7 @@ struct DownloadStoreTests {
 
     struct Unexpected: Error { let plan: String }
 
-    @Test("[U-7.9] a whole download is a file for its owner only") func whole() throws {
+    @Test("[U-7.9] a complete download is a file that only its owner can read") func whole() throws {
         let sink = DownloadStore(request, folder: folder.url)
         try store(
             "0123456789", sink, sink.response(try response(200, ["Content-Length": "10"]), isDecoded: false))
@@ -51,7 +51,7 @@ struct DownloadStoreTests {
         #expect(try names() == [])
     }
 
-    @Test("[U-7.9] an answer without content is an empty file, whatever its status") func empty() throws {
+    @Test("[U-7.9] a response without content gives an empty file, whatever its status") func empty() throws {
         let sink = DownloadStore(request, folder: folder.url)
         guard case .store(_, nil) = sink.response(try response(404, [:]), isDecoded: false) else {
             Issue.record("nothing to store into")
@@ -60,7 +60,7 @@ struct DownloadStoreTests {
         #expect(try DownloadDelegate.content(of: try sink.finish().get().url) == Data())
     }
 
-    @Test("[U-7.12] a part is kept and gone on with") func partIsGoneOnWith() throws {
+    @Test("[U-7.12] a partial file is kept and resumed") func partIsGoneOnWith() throws {
         let first = DownloadStore(request, folder: folder.url)
         try store("01234", first, first.response(try response(200, Self.resumable), isDecoded: false))
         let data = try #require(first.stop(keepsPart: true))
@@ -70,8 +70,8 @@ struct DownloadStoreTests {
 
         let second = DownloadStore(resuming: part, folder: folder.url)
         #expect(second.requestToSend.value(forHTTPHeaderField: "Range") == "bytes=5-" && !second.mayDecode)
-        let rest = try response(206, ["Content-Range": "bytes 5-9/10", "Content-Length": "5"])
-        let plan = second.response(rest, isDecoded: false)
+        let partialResponse = try response(206, ["Content-Range": "bytes 5-9/10", "Content-Length": "5"])
+        let plan = second.response(partialResponse, isDecoded: false)
         guard case .store(_, (5, 10)?) = plan else {
             Issue.record("\(plan)")
             return
@@ -82,21 +82,23 @@ struct DownloadStoreTests {
     }
 
     @Test(
-        "[U-7.13] a resumed download that stops again can be gone on with, though the part names no version")
+        "[U-7.13] a resumed download that stops again can be resumed, though the partial response has no validator"
+    )
     func stopsTwice() throws {
         let first = DownloadStore(request, folder: folder.url)
         try store("01234", first, first.response(try response(200, Self.resumable), isDecoded: false))
         let part = try #require(first.stop(keepsPart: true).flatMap { ResumeData($0) })
         let second = DownloadStore(resuming: part, folder: folder.url)
-        let rest = try response(206, ["Content-Range": "bytes 5-9/10"])
-        try store("56", second, second.response(rest, isDecoded: false))
-        let again = try #require(second.stop(keepsPart: true).flatMap { ResumeData($0) })
-        #expect(again.received == 7 && again.validator == part.validator && again.fields == part.fields)
-        #expect(try Data(contentsOf: URL(fileURLWithPath: again.file)) == Data("0123456".utf8))
+        let partialResponse = try response(206, ["Content-Range": "bytes 5-9/10"])
+        try store("56", second, second.response(partialResponse, isDecoded: false))
+        let secondResumeData = try #require(second.stop(keepsPart: true).flatMap { ResumeData($0) })
+        #expect(
+            secondResumeData.received == 7 && secondResumeData.validator == part.validator
+                && secondResumeData.fields == part.fields)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: secondResumeData.file)) == Data("0123456".utf8))
     }
 
-    @Test("[U-7.13] an attempt that gets no answer leaves the part as good as it was") func noAnswer() throws
-    {
+    @Test("[U-7.13] an attempt without a response leaves the partial file unchanged") func noAnswer() throws {
         let first = DownloadStore(request, folder: folder.url)
         try store("01234", first, first.response(try response(200, Self.resumable), isDecoded: false))
         let data = try #require(first.stop(keepsPart: true))
@@ -105,20 +107,21 @@ struct DownloadStoreTests {
         #expect(try names().count == 1)
     }
 
-    @Test("[U-7.14] bytes that were written after the part was counted are cut off") func longerPart() throws
-    {
+    @Test("[U-7.14] bytes after the recorded length are cut off") func longerPart() throws {
         let path = folder.url.appendingPathComponent("part").path
         try Self.keep("01234garbage", at: path)
         let part = ResumeData(
             url: try #require(request.url), fields: [], validator: .entityTag("\"v1\""), received: 5,
             file: path)
         let sink = DownloadStore(resuming: part, folder: folder.url)
-        let rest = try response(206, ["Content-Range": "bytes 5-9/10"])
-        try store("56789", sink, sink.response(rest, isDecoded: false))
+        let partialResponse = try response(206, ["Content-Range": "bytes 5-9/10"])
+        try store("56789", sink, sink.response(partialResponse, isDecoded: false))
         #expect(try Data(contentsOf: try sink.finish().get().url) == Data("0123456789".utf8))
     }
 
-    @Test("[U-7.14] another version starts over, and the old part is gone") func anotherVersion() throws {
+    @Test(
+        "[U-7.14] another version starts over and removes the old partial file"
+    ) func anotherVersion() throws {
         let path = folder.url.appendingPathComponent("part").path
         try Self.keep("01234", at: path)
         let part = ResumeData(
@@ -135,7 +138,7 @@ struct DownloadStoreTests {
         #expect(try Data(contentsOf: try sink.finish().get().url) == Data("new".utf8))
     }
 
-    @Test("[U-7.14] 416 for a part that is the whole: done") func wholePart() throws {
+    @Test("[U-7.14] 416 for a complete partial file completes the download") func wholePart() throws {
         let path = folder.url.appendingPathComponent("part").path
         try Self.keep("01234", at: path)
         let part = ResumeData(
@@ -157,7 +160,7 @@ struct DownloadStoreTests {
     }
 
     @Test(
-        "[U-7.14] a part that is gone, too short, a folder, a link or not its user's alone is not gone on with",
+        "[U-7.14] a partial file is not resumed if it is missing, too short, a folder, a link, or accessible to others",
         arguments: [
             "missing", "short", "folder", "link", "written by all", "read by the group", "of two names",
             "of another user",
@@ -194,7 +197,7 @@ struct DownloadStoreTests {
         #expect(sink.requestToSend.value(forHTTPHeaderField: "X-Key") == "1" && sink.mayDecode)
     }
 
-    @Test("[U-7.12] what cannot be gone on with leaves no file", arguments: [true, false])
+    @Test("[U-7.12] a download that cannot be resumed leaves no file", arguments: [true, false])
     func noPartIsKept(_ keepsPart: Bool) throws {
         let sink = DownloadStore(request, folder: folder.url)
         let fields = keepsPart ? ["Content-Length": "10"] : Self.resumable
@@ -203,21 +206,21 @@ struct DownloadStoreTests {
         #expect(try names() == [])
     }
 
-    @Test("[U-7.12] without a byte there is nothing to go on with") func noBytes() throws {
+    @Test("[U-7.12] a download without a byte cannot be resumed") func noBytes() throws {
         let sink = DownloadStore(request, folder: folder.url)
         _ = sink.response(try response(200, Self.resumable), isDecoded: false)
         #expect(sink.stop(keepsPart: true) == nil)
         #expect(try names() == [])
     }
 
-    @Test("a response that comes after the end leaves no file") func lateResponse() throws {
+    @Test("a response after the end leaves no file") func lateResponse() throws {
         let sink = DownloadStore(request, folder: folder.url)
         #expect(sink.stop(keepsPart: true) == nil)
         _ = sink.response(try response(200, Self.resumable), isDecoded: false)
         #expect(try names() == [])
     }
 
-    @Test("[U-7.11] a folder that is not there: the file cannot be made") func noFolder() throws {
+    @Test("[U-7.11] a missing folder: the file cannot be created") func noFolder() throws {
         let sink = DownloadStore(request, folder: folder.url.appendingPathComponent("missing"))
         guard
             case .fail(.cannotCreateFile, let reason, .noSuchFile?) =

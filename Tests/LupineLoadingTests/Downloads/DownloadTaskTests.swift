@@ -41,13 +41,13 @@ struct DownloadTaskTests {
     }
 
     @Test(
-        "[U-7.9, U-7.10, T-9] a download's whole life, as a delegate hears of it", arguments: Spoken.allCases)
+        "[U-7.9, U-7.10, T-9] the delegate calls of a download, in order", arguments: Spoken.allCases)
     func life(over spoken: Spoken) async throws {
         let delegate = DownloadDelegate()
         try await withSession(delegate, over: spoken) { session, origin in
             let task = session.downloadTask(with: try url(origin, "/range/300000"))
             task.resume()
-            await delegate.log.has("complete")
+            await delegate.log.wait(for: "complete")
             let entries = delegate.log.entries
             let (writes, rest) = (entries.dropLast(3), Array(entries.suffix(3)))
             #expect(rest == ["finished 300000 0600", "metrics", "complete nil"])
@@ -60,7 +60,7 @@ struct DownloadTaskTests {
     }
 
     @Test(
-        "[U-7.10] each step is told before the next one comes, however soon after the last",
+        "[U-7.10] each progress is reported before the next one, however soon that follows",
         arguments: Spoken.allCases) func steps(over spoken: Spoken)
         async throws
     {
@@ -72,10 +72,10 @@ struct DownloadTaskTests {
                 "GET", "/steps", ScriptPlan([Script([.send(head)] + steps + [.send("0123456789"), .close])]))
             session.downloadTask(with: try url(origin, "/steps")).resume()
             for step in 1...5 {
-                await delegate.log.has("wrote \(step)0/60")
+                await delegate.log.wait(for: "wrote \(step)0/60")
                 origin.gate("\(step)").open()
             }
-            await delegate.log.has("complete")
+            await delegate.log.wait(for: "complete")
             #expect(
                 delegate.log.entries
                     == (1...6).map { "wrote \($0)0/60" } + ["finished 60 0600", "metrics", "complete nil"])
@@ -84,19 +84,19 @@ struct DownloadTaskTests {
     }
 
     @Test(
-        "[U-7.9] every final status is downloaded, also without content",
+        "[U-7.9] responses of every final status are downloaded, also without content",
         arguments: ["/status/404", "/status/204"], Spoken.allCases)
     func anyStatus(_ path: String, over spoken: Spoken) async throws {
         let delegate = DownloadDelegate()
         try await withSession(delegate, over: spoken) { session, origin in
             session.downloadTask(with: try url(origin, path)).resume()
-            await delegate.log.has("complete")
+            await delegate.log.wait(for: "complete")
             #expect(delegate.log.entries.contains { $0.hasPrefix("finished") })
             #expect(delegate.log.entries.last == "complete nil")
         }
     }
 
-    @Test("[U-9.10] coded content is undone on its way into the file", arguments: Spoken.allCases)
+    @Test("[U-9.10] coded content is decoded on its way into the file", arguments: Spoken.allCases)
     func decoded(over spoken: Spoken) async throws {
         try await withSession(over: spoken) { session, origin in
             let (file, _) = try await session.download(from: url(origin, "/gzip"))
@@ -106,7 +106,8 @@ struct DownloadTaskTests {
         }
     }
 
-    @Test("[U-4.7] the file of an awaited download is the caller's", arguments: Spoken.allCases) func awaited(
+    @Test("[U-4.7] the file of an awaited download belongs to the caller", arguments: Spoken.allCases)
+    func awaited(
         over spoken: Spoken
     ) async throws {
         try await withSession(over: spoken) { session, origin in
@@ -117,7 +118,7 @@ struct DownloadTaskTests {
         }
     }
 
-    @Test("[U-4.6] a handler gets the file, which is gone afterwards", arguments: Spoken.allCases)
+    @Test("[U-4.6] a handler gets the file, which is removed afterwards", arguments: Spoken.allCases)
     func handler(over spoken: Spoken) async throws {
         try await withSession(over: spoken) { session, origin in
             let url = try url(origin, "/range/1000")
@@ -133,7 +134,7 @@ struct DownloadTaskTests {
     }
 
     @Test(
-        "[U-7.12, U-7.13, U-7.14] a download that was cut off goes on where it stopped, in another session",
+        "[U-7.12, U-7.13, U-7.14] an interrupted download resumes where it stopped, in another session",
         arguments: Spoken.allCases)
     func resumes(over spoken: Spoken) async throws {
         let delegate = DownloadDelegate()
@@ -157,12 +158,12 @@ struct DownloadTaskTests {
                 ]))
             let task = session.downloadTask(with: try url(origin, "/file"))
             task.resume()
-            await delegate.log.has("wrote 40000/100000")
+            await delegate.log.wait(for: "wrote 40000/100000")
             let data = await withCheckedContinuation { waiting in
                 task.cancel { waiting.resume(returning: $0) }
             }
             let resumeData = try #require(data)
-            await delegate.log.has("complete")
+            await delegate.log.wait(for: "complete")
             let inError =
                 (task.error as? URLError)?.errorUserInfo[NSURLSessionDownloadTaskResumeData] as? Data
             #expect(inError == resumeData && (task.error as? URLError)?.code == .cancelled)
@@ -174,7 +175,7 @@ struct DownloadTaskTests {
             configuration.lupine.httpVersions = spoken.versions
             let other = URLSession(configuration: configuration, delegate: second, delegateQueue: nil)
             other.downloadTask(withResumeData: resumeData).resume()
-            await second.log.has("complete")
+            await second.log.wait(for: "complete")
             #expect(second.log.entries.first == "resumed 40000/100000")
             #expect(second.log.entries.suffix(3) == ["finished 100000 0600", "metrics", "complete nil"])
             #expect(second.contents.first == sent)
@@ -182,7 +183,7 @@ struct DownloadTaskTests {
         }
     }
 
-    @Test("[U-7.13] a download that fails says how to go on", arguments: Spoken.allCases)
+    @Test("[U-7.13] the error of a failed download contains resume data", arguments: Spoken.allCases)
     func failureCarriesResumeData(over spoken: Spoken) async throws {
         let delegate = DownloadDelegate()
         try await withSession(delegate, over: spoken) { session, origin in
@@ -195,7 +196,7 @@ struct DownloadTaskTests {
                     ), .close))
             let task = session.downloadTask(with: try url(origin, "/cut"))
             task.resume()
-            await delegate.log.has("complete")
+            await delegate.log.wait(for: "complete")
             let error = try #require(task.error as? URLError)
             #expect(error.code == .networkConnectionLost)
             let data = error.errorUserInfo[NSURLSessionDownloadTaskResumeData] as? Data
@@ -207,7 +208,7 @@ struct DownloadTaskTests {
     }
 
     @Test(
-        "[U-7.14] what is no resume data fails, and nothing is known of the request",
+        "[U-7.14] invalid resume data fails the task, which has no request",
         arguments: Spoken.allCases) func noResumeData(over spoken: Spoken)
         async throws
     {
@@ -221,7 +222,8 @@ struct DownloadTaskTests {
         }
     }
 
-    @Test("[U-7.12] a plain cancel leaves nothing behind", arguments: Spoken.allCases) func plainCancel(
+    @Test("[U-7.12] `cancel()` leaves no file and no resume data", arguments: Spoken.allCases)
+    func plainCancel(
         over spoken: Spoken
     ) async throws {
         let delegate = DownloadDelegate()
@@ -235,26 +237,26 @@ struct DownloadTaskTests {
                     .stall))
             let task = session.downloadTask(with: try url(origin, "/stall"))
             task.resume()
-            await delegate.log.has("wrote")
+            await delegate.log.wait(for: "wrote")
             task.cancel()
-            await delegate.log.has("complete")
+            await delegate.log.wait(for: "complete")
             let error = try #require(task.error as? URLError)
             #expect(error.code == .cancelled)
             #expect(error.errorUserInfo[NSURLSessionDownloadTaskResumeData] == nil)
-            let late = await withCheckedContinuation { waiting in
+            let lateResumeData = await withCheckedContinuation { waiting in
                 task.cancel { waiting.resume(returning: $0) }
             }
-            #expect(late == nil, "it is over")
+            #expect(lateResumeData == nil, "it is over")
         }
     }
 
-    @Test("[U-7.15] a data task goes on as a download", arguments: Spoken.allCases) func becomesDownload(
+    @Test("[U-7.15] a data task becomes a download", arguments: Spoken.allCases) func becomesDownload(
         over spoken: Spoken
     ) async throws {
         let delegate = DownloadDelegate(becomesDownload: true)
         try await withSession(delegate, over: spoken) { session, origin in
             session.dataTask(with: try url(origin, "/range/200000")).resume()
-            await delegate.log.has("complete")
+            await delegate.log.wait(for: "complete")
             let entries = delegate.log.entries.filter { !$0.hasPrefix("wrote") }
             #expect(entries == ["became 1", "finished 200000 0600", "metrics", "complete nil"])
             #expect(delegate.contents.first == Self.alphabet(200_000))
@@ -262,7 +264,7 @@ struct DownloadTaskTests {
     }
 
     @Test(
-        "[U-7.15, U-7.11] what a converted task leaves to be gone on with has nothing of its session's",
+        "[U-7.15, U-7.11] the resume data of a converted task contains nothing of its session",
         arguments: Spoken.allCases)
     func convertedResumeData(over spoken: Spoken) async throws {
         let delegate = DownloadDelegate(becomesDownload: true)
@@ -280,7 +282,7 @@ struct DownloadTaskTests {
             var request = URLRequest(url: url)
             request.setValue("own", forHTTPHeaderField: "X-Own")
             session.dataTask(with: request).resume()
-            await delegate.log.has("wrote 5/10")
+            await delegate.log.wait(for: "wrote 5/10")
             let task = try #require(await session.allTasks.first as? URLSessionDownloadTask)
             let data = try #require(
                 await withCheckedContinuation { waiting in

@@ -45,9 +45,9 @@ struct HostileDownloadTests {
         Answer("the rest", [tag, range, "Content-Length: 5"], "56789", .joined),
         Answer("the rest, in chunks", [tag, range, chunked], "5\r\n56789\r\n0\r\n\r\n", .joined),
         Answer("the rest, up to the end of the connection", [tag, range], "56789", .joined),
-        Answer("a server that names no version", [range, "Content-Length: 5"], "56789", .joined),
+        Answer("a server without validators", [range, "Content-Length: 5"], "56789", .joined),
         Answer(
-            "a total that is not said", [tag, "Content-Range: bytes 5-9/*", "Content-Length: 5"], "56789",
+            "an unknown total", [tag, "Content-Range: bytes 5-9/*", "Content-Length: 5"], "56789",
             .joined),
         Answer(
             "an end that is off by one", [tag, "Content-Range: bytes 5-10/10", "Content-Length: 5"], "56789",
@@ -63,14 +63,15 @@ struct HostileDownloadTests {
             ["ETag: \"v2\"", range, "Content-Length: 20"],
             "FGHIJFGHIJFGHIJFGHIJ", .startedOver),
         Answer(
-            "a tag that is weak now", ["ETag: W/\"v1\"", range, "Content-Length: 5"], "56789", .startedOver),
+            "a tag that has become weak", ["ETag: W/\"v1\"", range, "Content-Length: 5"], "56789",
+            .startedOver),
         Answer("two tags", [tag, "ETag: \"v2\"", range, "Content-Length: 5"], "56789", .startedOver),
         Answer(
             "another date",
             ["Last-Modified: Tue, 02 Jan 2024 00:00:00 GMT", range, "Content-Length: 5"], "FGHIJ",
             .startedOver),
         Answer(
-            "a coding that the first half has not",
+            "a content coding that the first half does not have",
             [tag, "Content-Encoding: gzip", range, "Content-Length: 5"],
             "FGHIJ", .startedOver),
         // The range.
@@ -87,7 +88,7 @@ struct HostileDownloadTests {
         Answer(
             "not to the end", [tag, "Content-Range: bytes 5-7/10", "Content-Length: 3"], "567", .startedOver),
         Answer(
-            "behind the end", [tag, "Content-Range: bytes 5-11/10", "Content-Length: 7"], "56789XX",
+            "after the end", [tag, "Content-Range: bytes 5-11/10", "Content-Length: 7"], "56789XX",
             .startedOver),
         Answer(
             "backwards", [tag, "Content-Range: bytes 5-3/10", "Content-Length: 5"], "56789", .startedOver),
@@ -99,7 +100,7 @@ struct HostileDownloadTests {
             "another total", [tag, "Content-Range: bytes 5-11/12", "Content-Length: 7"], "56789XX",
             .startedOver),
         Answer(
-            "another total, not said", [tag, "Content-Range: bytes 5-11/*", "Content-Length: 7"], "56789XX",
+            "another, unknown total", [tag, "Content-Range: bytes 5-11/*", "Content-Length: 7"], "56789XX",
             .startedOver),
         Answer(
             "less than there is", [tag, "Content-Range: bytes */5"], "", .startedOver, status: "416 No Range"),
@@ -123,12 +124,12 @@ struct HostileDownloadTests {
         Answer(
             "fewer, up to the end of the connection", [tag, range], "56", .failed(saying: ["bytes 5-9/10"])),
         Answer(
-            "more, where no total is said", [tag, "Content-Range: bytes 5-9/*", chunked],
+            "more, with an unknown total", [tag, "Content-Range: bytes 5-9/*", chunked],
             "7\r\n56789XX\r\n0\r\n\r\n", .failed(saying: ["bytes 5-9/*"])),
     ]
 
     @Test(
-        "[U-7.14] no answer joins two versions, and none makes a file longer or shorter",
+        "[U-7.14] no response joins two versions, or makes a file longer or shorter",
         arguments: answers, Spoken.allCases)
     func oneVersion(_ answer: Answer, over spoken: Spoken) async throws {
         var serving = OriginConfiguration()
@@ -170,8 +171,10 @@ struct HostileDownloadTests {
         session.invalidateAndCancel()
         await origin.shutdown()
         if case .failed(let words) = answer.end {
-            let said = error.map { "\($0.code) \($0.errorUserInfo)" } ?? "no error"
-            #expect(error?.code == .badServerResponse && words.allSatisfy { said.contains($0) }, "\(said)")
+            let errorText = error.map { "\($0.code) \($0.errorUserInfo)" } ?? "no error"
+            #expect(
+                error?.code == .badServerResponse && words.allSatisfy { errorText.contains($0) },
+                "\(errorText)")
             #expect(
                 error?.errorUserInfo[NSURLSessionDownloadTaskResumeData] == nil, "it cannot be gone on with")
         } else {

@@ -18,12 +18,12 @@ struct ResumeDataTests {
             validator: .entityTag("\"v/1\""), received: 1 << 40, file: file)
     }
 
-    @Test("[U-7.14] what was written is read again") func roundTrip() throws {
+    @Test("[U-7.14] resume data is read as it was written") func roundTrip() throws {
         let sample = try Self.sample()
         #expect(ResumeData(try #require(sample.data)) == sample)
     }
 
-    @Test("[U-7.14] the rest is asked for, provided that it is the same version") func requestForTheRest()
+    @Test("[U-7.14] the request has Range and If-Range") func requestForTheRest()
         throws
     {
         let request = try Self.sample().request
@@ -34,7 +34,7 @@ struct ResumeDataTests {
         #expect(request.value(forHTTPHeaderField: "X-Key") == "a, b")
     }
 
-    @Test("[U-7.14] cookies go along as with the request that was stopped", arguments: [true, false])
+    @Test("[U-7.14] cookies are sent as with the request that was stopped", arguments: [true, false])
     func cookies(_ areHandled: Bool) throws {
         var stopped = URLRequest(url: try #require(URL(string: "http://h/a")))
         stopped.httpShouldHandleCookies = areHandled
@@ -52,13 +52,13 @@ struct ResumeDataTests {
         }
     }
 
-    @Test("[U-7.14] cut anywhere it is nothing") func everyCut() throws {
+    @Test("[U-7.14] resume data that was cut is refused") func everyCut() throws {
         let sample = try Self.sample()
         let data = try #require(sample.data)
         for count in 0..<data.count { #expect(ResumeData(data.prefix(count)) == nil, "\(count) bytes") }
     }
 
-    @Test("any byte changed: nothing, or something that could have been written") func everyByteChanged()
+    @Test("resume data with a changed byte is refused, or is valid") func everyByteChanged()
         throws
     {
         let sample = try Self.sample()
@@ -75,7 +75,7 @@ struct ResumeDataTests {
     }
 
     @Test(
-        "[U-7.14] what no download could have written is not read",
+        "[U-7.14] impossible resume data is refused",
         arguments: [
             ("\"received\":1099511627776", "\"received\":0"),
             ("\"received\":1099511627776", "\"received\":-1"),

@@ -84,7 +84,7 @@ struct ResumeRuleTests {
             "[U-7.14] any other answer is a download of that answer", 404, ["Content-Length": "9"], .store),
     ]
 
-    @Test(arguments: answers) func eachAnswerHasItsStep(_ answer: Answer) throws {
+    @Test(arguments: answers) func eachResponseHasItsStep(_ answer: Answer) throws {
         let response = try response(answer.status, answer.fields)
         let part = ResumeData(
             url: try #require(response.url), fields: [], validator: .entityTag("\"v1\""), received: 100,
@@ -96,7 +96,7 @@ struct ResumeRuleTests {
         let name: String
         var method = "GET"
         var url = "https://files.example/a"
-        var asks: [String: String] = [:]
+        var requestFields: [String: String] = [:]
         var status = 200
         var fields = ["Accept-Ranges": "bytes", "ETag": "\"v1\""]
         var isDecoded = false
@@ -117,19 +117,19 @@ struct ResumeRuleTests {
             fields: ["Accept-Ranges": "none, Bytes", "ETag": "\"v1\"", "Last-Modified": "yesterday"],
             validator: .entityTag("\"v1\"")),
         Case(
-            name: "[U-7.14] a date, word for word",
+            name: "[U-7.14] a date, verbatim",
             fields: dates("Sunday, 06-Nov-94 08:49:37 GMT", sent: "Sun, 06 Nov 1994 08:49:38 GMT"),
             validator: .lastModified("Sunday, 06-Nov-94 08:49:37 GMT")),
         Case(
             name: "[U-7.12] a date of the second in which it was sent",
             fields: dates("Sun, 06 Nov 1994 08:49:37 GMT", sent: "Sun, 06 Nov 1994 08:49:37 GMT")),
         Case(
-            name: "[U-7.12] a date that is to come",
+            name: "[U-7.12] a date in the future",
             fields: dates("Sun, 06 Nov 1994 08:49:37 GMT", sent: "Sat, 05 Nov 1994 08:49:37 GMT")),
         Case(
-            name: "[U-7.12] a date, and none of when it was sent",
+            name: "[U-7.12] a date, and no Date field",
             fields: dates("Sun, 06 Nov 1994 08:49:37 GMT", sent: nil)),
-        Case(name: "[U-7.12] a date that is none", fields: dates("yesterday", sent: "today")),
+        Case(name: "[U-7.12] an invalid date", fields: dates("yesterday", sent: "today")),
         Case(
             name: "[U-7.12] a date beside a weak tag",
             fields: dates("Sun, 06 Nov 1994 08:49:37 GMT", sent: "Mon, 07 Nov 1994 08:49:37 GMT")
@@ -139,7 +139,7 @@ struct ResumeRuleTests {
         Case(name: "[U-7.12] no ranges", fields: ["ETag": "\"v1\""]),
         Case(name: "[U-7.12] ranges refused", fields: ["Accept-Ranges": "none", "ETag": "\"v1\""]),
         Case(
-            name: "[U-7.12] a part that was not asked for does not stand at the beginning", status: 206,
+            name: "[U-7.12] an unrequested part does not start at the beginning", status: 206,
             fields: ["Accept-Ranges": "bytes", "ETag": "\"v1\""]),
         Case(name: "[U-7.12] not found", status: 404),
         Case(name: "[U-7.12] created", status: 201),
@@ -148,14 +148,14 @@ struct ResumeRuleTests {
         Case(
             name: "[U-7.12] not to be stored",
             fields: ["Accept-Ranges": "bytes", "ETag": "\"v1\"", "Cache-Control": "private, no-store"]),
-        Case(name: "[U-7.12] no HTTP", url: "file:///tmp/a"),
-        Case(name: "the program asked for a part itself", asks: ["Range": "bytes=5-"], status: 206),
+        Case(name: "[U-7.12] not HTTP", url: "file:///tmp/a"),
+        Case(name: "the program asked for a part itself", requestFields: ["Range": "bytes=5-"], status: 206),
     ]
 
-    @Test(arguments: cases) func aPartIsKeptOnlyWhereItCanBeGoneOnWith(_ row: Case) throws {
+    @Test(arguments: cases) func aPartialFileIsKeptOnlyIfItCanBeResumed(_ row: Case) throws {
         var request = URLRequest(url: try #require(URL(string: row.url)))
         request.httpMethod = row.method
-        request.allHTTPHeaderFields = row.asks
+        request.allHTTPHeaderFields = row.requestFields
         let response = try response(row.status, row.fields)
         let validator = ResumeRule.validator(of: response, to: request, isDecoded: row.isDecoded)
         #expect(validator == row.validator)
@@ -174,7 +174,7 @@ struct ResumeRuleTests {
         "bytes 1-2/3 4", "bytes 99999999999999999999-1/2", "bytes 1-2/99999999999999999999", "bytes 1-2-3/4",
         "bytes 3-1/4", "bytes 1-4/3", "bytes 5-4/4", "bytes 9223372036854775807-9223372036854775807/*",
     ])
-    func whatIsNoRangeIsNotRead(_ text: String) { #expect(ContentRange(text) == nil) }
+    func invalidContentRanges(_ text: String) { #expect(ContentRange(text) == nil) }
 
     private func response(_ status: Int, _ fields: [String: String]) throws -> HTTPURLResponse {
         let url = try #require(URL(string: "https://files.example/a"))

@@ -71,7 +71,7 @@ struct SavingTests {
                 $0.urlCache = cached
                 $0.lupine.httpVersions = spoken.versions
             }, delegate: listener, delegateQueue: nil)
-        let handle = Noted<FileHandle?>(nil)
+        let handle = LockedValue<FileHandle?>(nil)
         let task = session.dataTask(with: URLRequest(url: try #require(URL(string: origin.url + path)))) {
             _ in
             let opened = try? open(file)
@@ -84,7 +84,7 @@ struct SavingTests {
             while task.countOfBytesReceived < 5, task.state != .completed { await Task.yield() }
             origin.gate("kept").open()
         }
-        await listener.log.has("complete")
+        await listener.log.wait(for: "complete")
         session.invalidateAndCancel()
         await origin.shutdown()
         try handle.value?.close()
@@ -92,7 +92,7 @@ struct SavingTests {
     }
 
     @Test(arguments: ["/long", "/until-close"], Spoken.allCases)
-    func contentGoesBehindWhatTheFileHolds(_ path: String, over spoken: Spoken) async throws {
+    func contentIsAppendedToTheFile(_ path: String, over spoken: Spoken) async throws {
         let listener = Listener()
         let (content, received) = try await load(path, listener, behind: "head\n", over: spoken)
         #expect(content == Data(("head\n" + Self.text).utf8))
@@ -100,7 +100,7 @@ struct SavingTests {
         #expect(listener.log.entries == ["response", "complete nil"])
     }
 
-    @Test(arguments: Spoken.allCases) func codedContentIsDecodedOnItsWay(over spoken: Spoken) async throws {
+    @Test(arguments: Spoken.allCases) func codedContentIsDecoded(over spoken: Spoken) async throws {
         let listener = Listener()
         let (content, received) = try await load("/gzip", listener, over: spoken)
         #expect(String(decoding: content, as: UTF8.self).contains("\"gzipped\": true"))
@@ -115,7 +115,7 @@ struct SavingTests {
         #expect(listener.log.entries == ["response", "complete nil"])
     }
 
-    @Test(arguments: Spoken.allCases) func withoutAFileTheDelegateHasTheContent(over spoken: Spoken)
+    @Test(arguments: Spoken.allCases) func withoutAFileTheDelegateGetsTheContent(over spoken: Spoken)
         async throws
     {
         let listener = Listener()
@@ -124,11 +124,11 @@ struct SavingTests {
         #expect(listener.log.entries.contains("data") && listener.log.entries.last == "complete nil")
     }
 
-    @Test(arguments: Spoken.allCases) func aResponseThatIsRefusedOpensNothing(over spoken: Spoken)
+    @Test(arguments: Spoken.allCases) func aRefusedResponseOpensNoFile(over spoken: Spoken)
         async throws
     {
         let listener = Listener(.cancel)
-        let isAsked = Noted(false)
+        let isAsked = LockedValue(false)
         let (content, _) = try await load("/long", listener, behind: "kept", over: spoken) { _ in
             isAsked.update { $0 = true }
             return nil
@@ -153,7 +153,7 @@ struct SavingTests {
     }
 
     @Test(arguments: [true, false], Spoken.allCases)
-    func aFileThatCannotBeWrittenFailsTheTask(isClosed: Bool, over spoken: Spoken) async throws {
+    func anUnwritableFileFailsTheTask(isClosed: Bool, over spoken: Spoken) async throws {
         let listener = Listener()
         let (content, _) = try await load("/long", listener, behind: "kept", over: spoken) { file in
             guard isClosed else { return try FileHandle(forReadingFrom: file) }
@@ -165,7 +165,7 @@ struct SavingTests {
         #expect(listener.log.entries == ["response", "complete \(URLError.Code.cannotOpenFile.rawValue)"])
     }
 
-    @Test(arguments: Spoken.allCases) func whatIsCutIsKept(over spoken: Spoken) async throws {
+    @Test(arguments: Spoken.allCases) func partialContentIsKept(over spoken: Spoken) async throws {
         let listener = Listener()
         let (content, received) = try await load("/cut", listener, over: spoken)
         #expect(content == Data("begun".utf8) && received == 5)
@@ -173,7 +173,7 @@ struct SavingTests {
             listener.log.entries == ["response", "complete \(URLError.Code.networkConnectionLost.rawValue)"])
     }
 
-    @Test(arguments: Spoken.allCases) func whatIsSavedIsNotCached(over spoken: Spoken) async throws {
+    @Test(arguments: Spoken.allCases) func savedContentIsNotCached(over spoken: Spoken) async throws {
         let cache = URLCache(memoryCapacity: 16 << 20, diskCapacity: 0)
         _ = try await load("/long", Listener(), cached: cache, over: spoken)
         #expect(cache.currentMemoryUsage == 0)

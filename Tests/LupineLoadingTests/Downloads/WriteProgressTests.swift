@@ -5,11 +5,11 @@ import Testing
 
 @testable import LupineLoading
 
-/// Tests of when a delegate is told of written bytes, and with which counts.
+/// Tests of when written bytes are reported to the delegate, and with which counts.
 struct WriteProgressTests {
     private func at(_ milliseconds: Int64) -> Instant { .zero + .milliseconds(milliseconds) }
 
-    @Test("[U-7.10] the first piece is told at once") func first() {
+    @Test("[U-7.10] the first piece is reported at once") func first() {
         var news = WriteProgress()
         #expect(news.isEmpty)
         #expect(news.wrote(7, at: at(1_000)) == .reportNow)
@@ -18,7 +18,7 @@ struct WriteProgressTests {
         #expect(news.isEmpty)
     }
 
-    @Test("[U-7.10] what comes while a call is under way goes with it") func together() {
+    @Test("[U-7.10] pieces that arrive during a call are reported with it") func together() {
         var news = WriteProgress()
         #expect(news.wrote(7, at: at(0)) == .reportNow)
         #expect(news.wrote(8, at: at(1)) == .wait)
@@ -26,8 +26,7 @@ struct WriteProgressTests {
         #expect(news.take(at: at(501)) == 24)
     }
 
-    @Test("[U-7.10] what comes soon after a call is told when some time has passed, and no later") func soon()
-    {
+    @Test("[U-7.10] pieces soon after a call are reported after an interval, and no later") func soon() {
         var news = WriteProgress()
         _ = news.wrote(1, at: at(0))
         _ = news.take(at: at(10))
@@ -39,7 +38,7 @@ struct WriteProgressTests {
         #expect(news.wrote(5, at: at(160)) == .reportNow)
     }
 
-    @Test("[U-7.10] what was told by the end is not told again by a late call") func late() {
+    @Test("[U-7.10] a late call does not repeat what the end has reported") func late() {
         var news = WriteProgress()
         _ = news.wrote(1, at: at(0))
         _ = news.take(at: at(0))
@@ -49,7 +48,7 @@ struct WriteProgressTests {
         #expect(news.isEmpty)
     }
 
-    @Test("[U-7.10] nothing is no news") func nothing() {
+    @Test("[U-7.10] zero bytes are not reported") func nothing() {
         var news = WriteProgress()
         #expect(news.wrote(0, at: at(0)) == .wait)
         #expect(news.isEmpty)

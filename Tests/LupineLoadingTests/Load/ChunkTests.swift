@@ -11,7 +11,7 @@ import Testing
 struct ChunkTests {
     /// A delegate that records the pieces, and lets the test wait for the end.
     private final class Listener: NSObject, URLSessionDataDelegate, Sendable {
-        let pieces = Noted<[Data]>([])
+        let pieces = LockedValue<[Data]>([])
         let ended = Gate()
 
         func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
@@ -50,13 +50,13 @@ struct ChunkTests {
         return listener.pieces.value
     }
 
-    @Test("[T-7] each chunk that came whole is a piece, also of those that came together")
+    @Test("[T-7] each chunk is a piece, also if several arrive together")
     func borders() async throws {
         let pieces = try await pieces(Self.chunked(Self.texts.map { Array($0.utf8) }))
         #expect(pieces.map { String(decoding: $0, as: UTF8.self) } == Self.texts)
     }
 
-    @Test("[T-7] decoded content has none of them, nor has content that is only collected")
+    @Test("[T-7] decoded or collected content is not delivered by chunk")
     func joined() async throws {
         let text = String(repeating: "All work and no play. ", count: 50)
         let coded = try CodedBodies.gzip(Array(text.utf8))
@@ -69,7 +69,7 @@ struct ChunkTests {
         #expect(Data(collected.joined()) == Data(chunks.joined()) && collected.count < 100)
     }
 
-    @Test("[T-7] chunks of one octet without end are joined behind the first ones of each reading")
+    @Test("[T-7] many chunks of one octet are joined after the first ones of each read")
     func tinyChunks() async throws {
         let octets = (0..<100_000).map { UInt8(truncatingIfNeeded: $0) }
         let pieces = try await pieces(Self.chunked(octets.map { [$0] }))

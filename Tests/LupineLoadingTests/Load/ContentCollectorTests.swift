@@ -6,7 +6,7 @@ import Testing
 @testable import LupineLoading
 
 struct ContentCollectorTests {
-    @Test("[T-7] so many chunks of a turn stay apart, the others are joined, and each turn begins anew")
+    @Test("[T-7] a limited number of chunks in a turn stays separate, the others are joined")
     func chunks() {
         var gatherer = ContentCollector()
         for _ in 0..<2 {
@@ -19,7 +19,7 @@ struct ContentCollectorTests {
         #expect(gatherer.endTurn() == nil)
     }
 
-    @Test("[U-7.2] joined chunks are no larger than a piece may be, and none is lost")
+    @Test("[U-7.2] joined chunks are no larger than a piece, and complete")
     func largeChunks() {
         var gatherer = ContentCollector()
         let chunk = [UInt8](repeating: 7, count: 40_000)

@@ -43,17 +43,20 @@ import Testing
             testDescription: "br, then deflate, then gzip", coding: "br, deflate,identity, gzip",
             sent: { try CodedBodies.gzip(try CodedBodies.zlib(CodedBodies.brotli(plain))) }),
         Row(
-            testDescription: "asked for by the caller", coding: "gzip", sent: { try CodedBodies.gzip(plain) },
+            testDescription: "Accept-Encoding set by the caller", coding: "gzip",
+            sent: { try CodedBodies.gzip(plain) },
             fields: [("Accept-Encoding", "gzip")]),
         Row(
             testDescription: "two members", coding: "gzip",
             sent: { try CodedBodies.gzip(plain) + CodedBodies.gzip(plain) }, body: plain + plain),
         Row(
-            testDescription: "garbage behind the end", coding: "gzip",
+            testDescription: "garbage after the end", coding: "gzip",
             sent: { try CodedBodies.gzip(plain) + Array("garbage".utf8) }),
-        Row(testDescription: "identity is none", coding: "identity", sent: { plain }, tellsLength: true),
         Row(
-            testDescription: "an unknown coding is let alone", coding: "zstd", sent: { plain },
+            testDescription: "identity is not decoded", coding: "identity", sent: { plain }, tellsLength: true
+        ),
+        Row(
+            testDescription: "an unknown coding is not decoded", coding: "zstd", sent: { plain },
             tellsLength: true),
         Row(
             testDescription: "an unknown one among known ones", coding: "gzip, zstd", sent: { plain },
@@ -86,7 +89,7 @@ import Testing
             sent: { Array(CodedBodies.brotli(plain).dropLast(1)) }, code: .cannotDecodeContentData),
     ]
 
-    @Test("[U-9.10, U-9.11] a coded body, whole and byte by byte", arguments: rows, [false, true])
+    @Test("[U-9.10, U-9.11] a coded body, at once and byte by byte", arguments: rows, [false, true])
     func table(_ row: Row, _ isSlow: Bool) async throws {
         let sent = try row.sent()
         let head =
@@ -109,13 +112,14 @@ import Testing
                 #expect(log.metrics?.bodyBytesAfterDecoding == Int64(row.body.count))
                 #expect(log.metrics?.exchanges.last?.responseContentBytes == Int64(sent.count))
             }
-            let asks = stage.wire().contains("Accept-Encoding: \(DefaultFields.acceptEncoding)")
-            #expect(asks == (row.mayDecode && row.configured && row.fields.isEmpty))
+            let sendsAcceptEncoding = stage.wire().contains(
+                "Accept-Encoding: \(DefaultFields.acceptEncoding)")
+            #expect(sendsAcceptEncoding == (row.mayDecode && row.configured && row.fields.isEmpty))
         }
     }
 
     @Test(
-        "[U-9.7, U-9.11] where there is no body nothing is decoded",
+        "[U-9.7, U-9.11] a response without a body is not decoded",
         arguments: [("HEAD", 200), ("GET", 204), ("GET", 304)])
     func withoutABodyNothingIsDecoded(_ method: String, _ status: Int) async throws {
         let length = status == 204 ? "" : "Content-Length: 20\r\n"
@@ -129,8 +133,7 @@ import Testing
     }
 
     /// Checks that a body that grows when decoded is decoded piece by piece, as the client takes it.
-    @Test(arguments: Spoken.allCases) func aBodyThatGrowsIsNeverHeldAsAWhole(over spoken: Spoken) async throws
-    {
+    @Test(arguments: Spoken.allCases) func aGrowingBodyIsNotHeldAsAWhole(over spoken: Spoken) async throws {
         let size = 32 << 20
         let sent = try CodedBodies.gzip([UInt8](repeating: 0, count: size))
         try await withLoads(
@@ -180,7 +183,7 @@ import Testing
         }
     }
 
-    @Test(arguments: Spoken.allCases) func aBombIsStopped(over spoken: Spoken) async throws {
+    @Test(arguments: Spoken.allCases) func aDecompressionBombIsStopped(over spoken: Spoken) async throws {
         let sent = try CodedBodies.gzip([UInt8](repeating: 0, count: 8 << 20))
         try await withLoads(
             ScriptPlan(.expectHead, .reply(sent, "Content-Encoding: gzip\r\n"), .stall),
@@ -194,7 +197,7 @@ import Testing
 
     /// Checks how much has been delivered when another connection of the same loop is served.
     @Test(
-        "what a small body grows to does not keep the loop from its other connections",
+        "decoding a small body that grows lets the loop serve other connections",
         arguments: [false, true], [false, true])
     func givesWay(_ isSaved: Bool, isChunked: Bool) async throws {
         let body = try CodedBodies.gzip([UInt8](repeating: 0, count: 24 << 20))
@@ -211,15 +214,15 @@ import Testing
         let plan = ScriptPlan(
             .send("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\(length)\r\n\r\n"), .send(sent), .close)
         try await withLoads(plan) { stage in
-            let first = Noted<Int?>(nil)
-            let asked = Noted(false)
-            let client = Noted<RecordingHopClient?>(nil)
+            let first = LockedValue<Int?>(nil)
+            let asked = LockedValue(false)
+            let client = LockedValue<RecordingHopClient?>(nil)
             let take: @Sendable (Int) -> Demand = { _ in
                 let loop = client.value?.load.withLock { $0?.flow.withLock { $0.loop } }
                 if let loop, !asked.value {
                     asked.set(true)
                     _ = loop.execute {
-                        let now = client.value?.now
+                        let now = client.value?.currentLog
                         first.set(now.map { $0.count + $0.spliced })
                     }
                 }

@@ -16,7 +16,7 @@ import Testing
     }
 
     @Test(
-        "[U-6.5, U-6.7] wherever it stands, the end comes once, with the error that was given, and the connection goes",
+        "[U-6.5, U-6.7] a cancelled load ends once in every state, with the given error, and closes the connection",
         arguments: Step.allCases, Spoken.allCases)
     func cancelled(_ step: Step, over spoken: Spoken) async throws {
         let plan: ScriptPlan =
@@ -51,10 +51,10 @@ import Testing
             switch step {
             case .beforeStart, .afterStart, .asking: break
             case .sent, .sending, .stream: await stage.origin.gate("head").wait()
-            case .paused: await client.headCame.wait()
-            case .reading: await client.dataCame.wait()
+            case .paused: await client.responseReceived.wait()
+            case .reading: await client.dataReceived.wait()
             case .suspended:
-                await client.dataCame.wait()
+                await client.dataReceived.wait()
                 load.setSuspended(true)
             }
             load.cancel(.loading(.cancelled, url: nil, reason: "mine"))
@@ -103,7 +103,7 @@ import Testing
             load.start()
             await stopped.wait()
             for _ in 0..<200 { await Task.yield() }
-            #expect(client.now.body.count < 200_000 && client.now.ends == 0)
+            #expect(client.currentLog.body.count < 200_000 && client.currentLog.ends == 0)
             load.setSuspended(false)
             let log = await client.end()
             box.update { $0 = nil }
@@ -119,14 +119,15 @@ import Testing
             load.start()
             while stage.origin.counts.connectionsAccepted == 0 { await Task.yield() }
             for _ in 0..<100 { await Task.yield() }
-            #expect(client.now.order.isEmpty && stage.wire() == "")
+            #expect(client.currentLog.order.isEmpty && stage.wire() == "")
             load.setSuspended(false)
             #expect(await client.end().text == "ok")
         }
     }
 
     @Test(
-        "[U-14.1, U-14.2] the request's own time, fractions too; each hop's own", arguments: [false, true],
+        "[U-14.1, U-14.2] the request's time-out, fractions too; each hop has its own",
+        arguments: [false, true],
         Spoken.allCases)
     func timedOut(_ byRequest: Bool, over spoken: Spoken) async throws {
         try await withLoads(
@@ -140,7 +141,7 @@ import Testing
         }
     }
 
-    @Test(arguments: Spoken.allCases) func theWholeIsOver(over spoken: Spoken) async throws {
+    @Test(arguments: Spoken.allCases) func theResourceTimeoutExpires(over spoken: Spoken) async throws {
         try await withLoads(ScriptPlan(.expectHead, .stall), over: spoken) { stage in
             let hop = HopRequest(request: try stage.request(), wholeTimeout: .milliseconds(20))
             #expect(await stage.send(hop).error?.code == .timedOut)

@@ -9,7 +9,7 @@ import Testing
 
 @testable import LupineLoading
 
-/// Runs `body` with an origin that answers to any name, and an engine with a loop of its own.
+/// Runs `body` with an origin that every host name resolves to, and an engine with one event loop.
 func withLoads<Result>(
     _ plan: ScriptPlan? = nil, buffers: Int32? = nil,
     configuration: URLSessionConfiguration = .with { _ in }, over spoken: Spoken = .http1,
@@ -42,7 +42,7 @@ func withLoads<Result>(
     }
 }
 
-/// An origin and an engine.
+/// An origin, and an engine whose loads go to it.
 struct LoadStage {
     let origin: LupineOrigin.Origin
     let settings: SessionSettings
@@ -60,7 +60,7 @@ struct LoadStage {
         return request
     }
 
-    /// Returns a load that has not begun.
+    /// Returns a load that was not started.
     func load(_ hop: HopRequest, _ client: RecordingHopClient) -> NetworkLoad {
         let load = NetworkLoad(hop, settings: settings, engine: engine, client: client)
         client.load.withLock { $0 = load }
@@ -107,7 +107,7 @@ final class RecordingHopClient: HopLoadClient {
         var spliced = 0
         var sent: [Int64] = []
         var expected: Int64?
-        var streamsAsked = 0
+        var streamRequests = 0
         var ends = 0
         var overlaps = 0
         var failure: (any Error)?
@@ -120,8 +120,8 @@ final class RecordingHopClient: HopLoadClient {
 
     let log = Lock(Log())
     let load = Lock<NetworkLoad?>(nil)
-    let headCame = Gate()
-    let dataCame = Gate()
+    let responseReceived = Gate()
+    let dataReceived = Gate()
     let ended = Gate()
     private let isBusy = Lock(false)
     private let plan: @Sendable (URLResponse) -> HopPlan
@@ -129,7 +129,11 @@ final class RecordingHopClient: HopLoadClient {
     private let stream: @Sendable (Int) -> InputStream?
     private let upgrade: (@Sendable (UpgradedConnection) -> any UpgradeHandler)?
 
-    /// `demand` is called with the number of bytes so far, `stream` with the number of streams before.
+    /// - Parameters:
+    ///   - plan: Answers the response.
+    ///   - demand: Answers content; called with the number of bytes received so far.
+    ///   - stream: Supplies a body stream; called with the number of streams supplied before.
+    ///   - upgrade: Takes an upgraded connection; nil closes it.
     init(
         plan: @escaping @Sendable (URLResponse) -> HopPlan = { _ in .deliver },
         demand: @escaping @Sendable (Int) -> Demand = { _ in .more },
@@ -142,17 +146,17 @@ final class RecordingHopClient: HopLoadClient {
         self.upgrade = upgrade
     }
 
-    var now: Log { log.withLock { $0 } }
+    var currentLog: Log { log.withLock { $0 } }
     var isOver: Bool { log.withLock { $0.ends > 0 } }
 
     /// Waits until the hop is over, and returns the log.
     func end() async -> Log {
         await ended.wait()
         load.withLock { $0 = nil }
-        return now
+        return currentLog
     }
 
-    private func note<Result>(_ event: String, _ change: (inout Log) -> Void, _ answer: () -> Result)
+    private func record<Result>(_ event: String, _ change: (inout Log) -> Void, _ answer: () -> Result)
         -> Result
     {
         let wasBusy = isBusy.withLock { busy -> Bool in
@@ -170,13 +174,13 @@ final class RecordingHopClient: HopLoadClient {
     }
 
     func hopNeedsBodyStream(_ hop: any HopLoad, reply: @escaping @Sendable (BodyStream?) -> Void) {
-        let count = now.streamsAsked
-        note("stream", { $0.streamsAsked += 1 }, {})
+        let count = currentLog.streamRequests
+        record("stream", { $0.streamRequests += 1 }, {})
         reply(stream(count).map { UncheckedSendable($0) })
     }
 
     func hopSent(_ hop: any HopLoad, total: Int64, expected: Int64) {
-        note(
+        record(
             "sent",
             { log in
                 log.sent.append(total)
@@ -186,35 +190,35 @@ final class RecordingHopClient: HopLoadClient {
 
     func hopReceivedInterimResponse(_ hop: any HopLoad, _ response: HTTPURLResponse) {
         let status = response.statusCode
-        note("interim", { $0.interim.append(status) }, {})
+        record("interim", { $0.interim.append(status) }, {})
     }
 
     func hopReceivedResponse(
         _ hop: any HopLoad, _ response: URLResponse, storagePolicy: URLCache.StoragePolicy
     ) -> HopPlan {
-        note(
+        record(
             "response", { $0.response = response as? HTTPURLResponse },
             {
-                headCame.open()
+                responseReceived.open()
                 return plan(response)
             })
     }
 
     func hopReceivedContent(_ hop: any HopLoad, _ data: Data) -> Demand {
-        note(
+        record(
             "data",
             { log in
                 log.pieces.append(data)
                 log.count += data.count
             },
             {
-                dataCame.open()
-                return demand(now.count)
+                dataReceived.open()
+                return demand(currentLog.count)
             })
     }
 
     func hopSpliced(_ hop: any HopLoad, _ count: Int) -> Demand {
-        note("spliced", { $0.spliced += count }, { demand(now.spliced) })
+        record("spliced", { $0.spliced += count }, { demand(currentLog.spliced) })
     }
 
     func hopRedirected(_ hop: any HopLoad, to request: URLRequest, response: URLResponse) {
@@ -224,16 +228,16 @@ final class RecordingHopClient: HopLoadClient {
     func hopChallenged(
         _ hop: any HopLoad, _ challenge: URLAuthenticationChallenge,
         reply: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
-    ) { Issue.record("a network load asks nothing") }
+    ) { Issue.record("a network load passes on no challenges") }
 
     func hopUpgraded(
         _ hop: any HopLoad, _ connection: UpgradedConnection, _ response: HTTPURLResponse
     ) -> any UpgradeHandler {
-        note("upgraded", { $0.response = response }, { upgrade?(connection) ?? Hangup(connection) })
+        record("upgraded", { $0.response = response }, { upgrade?(connection) ?? Hangup(connection) })
     }
 
     func hopEnded(_ hop: any HopLoad, _ error: (any Error)?, _ metrics: HopMetrics) {
-        note(
+        record(
             "end",
             { log in
                 log.ends += 1

@@ -75,7 +75,7 @@ import Testing
             #expect(stage.wire().contains("\r\nTransfer-Encoding: chunked\r\n") == isChunked)
             // U-7.7: the total is reported, and only once.
             #expect(log.sent == [5] && log.expected == (isChunked ? -1 : 5))
-            #expect(log.streamsAsked == (kind == .asked ? 1 : 0))
+            #expect(log.streamRequests == (kind == .asked ? 1 : 0))
             #expect(log.metrics?.bodyBytesBeforeEncoding == 5 && log.overlaps == 0)
         }
     }
@@ -114,7 +114,7 @@ import Testing
     }
 
     @Test(
-        "[U-7.8, U-9.13] an early answer: what is left of the body is nobody's, and neither is the connection",
+        "[U-7.8, U-9.13] an early response: the rest of the body is not sent, and the connection is not reused",
         arguments: Kind.allCases, Spoken.allCases)
     func anEarlyAnswer(_ kind: Kind, over spoken: Spoken) async throws {
         let bytes = [UInt8](repeating: 3, count: 48 << 20)
@@ -145,8 +145,8 @@ import Testing
     @Test(arguments: [
         Replay(testDescription: "[U-9.15] data", kind: .data, isReplayed: true),
         Replay(testDescription: "[U-9.15] a file", kind: .file, isReplayed: true),
-        Replay(testDescription: "[U-9.15] a stream that is asked for again", kind: .asked, isReplayed: true),
-        Replay(testDescription: "[U-9.15] a stream of the request's", kind: .stream, isReplayed: false),
+        Replay(testDescription: "[U-9.15] a stream that is requested again", kind: .asked, isReplayed: true),
+        Replay(testDescription: "[U-9.15] the request's own stream", kind: .stream, isReplayed: false),
         Replay(testDescription: "[U-9.15] POST", kind: .data, method: "POST", isReplayed: false),
     ])
     func aStaleConnection(_ row: Replay) async throws {
@@ -164,7 +164,7 @@ import Testing
                 #expect(log.error == nil && log.text == "again")
                 #expect(stage.wire(1).hasSuffix(body))
                 #expect(log.metrics?.exchanges.count == 2 && log.metrics?.exchanges.last?.wasReplayed == true)
-                #expect(log.streamsAsked == (row.kind == .asked ? 2 : 0))
+                #expect(log.streamRequests == (row.kind == .asked ? 2 : 0))
                 // U-7.7: counted from the start again.
                 #expect(log.sent == [5, 5])
             } else {
@@ -174,7 +174,7 @@ import Testing
         }
     }
 
-    @Test("[U-7.5] a stream that blocks holds up no other that takes its place")
+    @Test("[U-7.5] a stream that blocks does not delay the stream of the second attempt")
     func aBlockedStream() async throws {
         let body = "5\r\nhello\r\n0\r\n\r\n"
         let plan = ScriptPlan([
@@ -185,13 +185,13 @@ import Testing
         let gate = DispatchSemaphore(value: 0)
         try await withLoads(plan) { stage in
             #expect(try await stage.send().text == "first")
-            let isFirst = Noted(true)
+            let isFirst = LockedValue(true)
             let client = RecordingHopClient(stream: { _ in
                 defer { isFirst.set(false) }
                 return isFirst.value ? BlockingStream(gate) : InputStream(data: Data(Self.small))
             })
             let log = await stage.send(try hop(.asked, Self.small, stage, method: "PUT"), client)
-            #expect(log.error == nil && log.text == "again" && log.streamsAsked == 2)
+            #expect(log.error == nil && log.text == "again" && log.streamRequests == 2)
             #expect(stage.wire(1).hasSuffix(body))
         }
         gate.signal()
@@ -209,7 +209,7 @@ import Testing
                 $0 < supplied ? InputStream(data: Data(Self.small)) : nil
             })
             let log = await stage.send(try hop(.asked, [], stage), client)
-            #expect(log.streamsAsked == supplied + 1 && log.ends == 1)
+            #expect(log.streamRequests == supplied + 1 && log.ends == 1)
             #expect(log.error?.code == .requestBodyStreamExhausted)
         }
     }
@@ -227,7 +227,7 @@ import Testing
         }
     }
 
-    @Test("[U-16.4] a stream's own error is the load's", arguments: Spoken.allCases)
+    @Test("[U-16.4] a stream's error is the load's error", arguments: Spoken.allCases)
     func aStreamThatFails(over spoken: Spoken) async throws {
         try await withLoads(ScriptPlan(.expectHead, .stall), over: spoken) { stage in
             var request = try stage.request(method: "POST")
@@ -237,7 +237,7 @@ import Testing
         }
     }
 
-    struct Missing: CustomTestStringConvertible, Sendable {
+    struct MissingFile: CustomTestStringConvertible, Sendable {
         let testDescription: String
         let path: String
         let code: URLError.Code
@@ -246,11 +246,11 @@ import Testing
     /// U-7.3: the error is found before anything is connected.
     @Test(
         arguments: [
-            Missing(testDescription: "no such file", path: "/nonexistent/file", code: .fileDoesNotExist),
-            Missing(testDescription: "below a file", path: "/etc/passwd/file", code: .fileDoesNotExist),
-            Missing(testDescription: "a directory", path: "/etc", code: .fileIsDirectory),
+            MissingFile(testDescription: "no such file", path: "/nonexistent/file", code: .fileDoesNotExist),
+            MissingFile(testDescription: "below a file", path: "/etc/passwd/file", code: .fileDoesNotExist),
+            MissingFile(testDescription: "a directory", path: "/etc", code: .fileIsDirectory),
         ], Spoken.allCases)
-    func filesThatCannotBeSent(_ row: Missing, over spoken: Spoken) async throws {
+    func filesThatCannotBeSent(_ row: MissingFile, over spoken: Spoken) async throws {
         try await withLoads(over: spoken) { stage in
             let hop = HopRequest(
                 request: try stage.request(method: "PUT"), body: .file(URL(filePath: row.path)))
@@ -263,7 +263,7 @@ import Testing
 
 /// A stream that fails after some bytes.
 private final class FailingStream: InputStream {
-    private var left = 3
+    private var remaining = 3
 
     init() { super.init(data: Data()) }
 
@@ -273,8 +273,8 @@ private final class FailingStream: InputStream {
     override func open() {}
     override func close() {}
     override func read(_ buffer: UnsafeMutablePointer<UInt8>, maxLength length: Int) -> Int {
-        guard left > 0 else { return -1 }
-        left -= 1
+        guard remaining > 0 else { return -1 }
+        remaining -= 1
         unsafe buffer.pointee = 0x61
         return 1
     }

@@ -38,7 +38,7 @@ import Testing
             target: "/a%2Fb%20c/~?q=%41+b&&x=1;2#part",
             lines: ["GET /a%2Fb%20c/~?q=%41+b&&x=1;2 HTTP/1.1"]),
         Row(
-            testDescription: "[U-1.7] what is the loader's is dropped",
+            testDescription: "[U-1.7] fields that the load sets are dropped",
             fields: [
                 ("Content-Length", "7"), ("Transfer-Encoding", "chunked"), ("Connection", "close"),
                 ("Proxy-Authorization", "Basic x"), ("Proxy-Connection", "close"), ("X-Mine", "1"),
@@ -47,7 +47,8 @@ import Testing
             testDescription: "the caller's fields in their order", fields: [("B", "2"), ("A", "1")],
             lines: ["GET / HTTP/1.1", "B: 2", "A: 1"]),
         Row(
-            testDescription: "an upgrade that nobody handles is not asked for", fields: [("Upgrade", "h2c")],
+            testDescription: "an upgrade that the client does not handle is not requested",
+            fields: [("Upgrade", "h2c")],
             lines: ["GET / HTTP/1.1"]),
         Row(
             testDescription: "[U-9.4] no body, nothing to expect", fields: [("Expect", "100-continue")],
@@ -106,7 +107,7 @@ import Testing
     }
 
     @Test(
-        "[U-1.7, U-9.1] what the caller sets stays, Host too",
+        "[U-1.7, U-9.1] the caller's fields are kept, Host too",
         arguments: ["Host", "Accept", "Accept-Language", "Accept-Encoding", "User-Agent", "Authorization"],
         Spoken.allCases)
     func theCallersOwn(_ name: String, over spoken: Spoken) async throws {
@@ -117,7 +118,7 @@ import Testing
         }
     }
 
-    @Test("[U-9.1] what the request before had is never what this one has")
+    @Test("[U-9.1] no field of an earlier request is repeated")
     func oneAfterTheOther() async throws {
         try await withLoads { stage in
             var hops: [HopRequest] = []
@@ -155,7 +156,7 @@ import Testing
     }
 
     @Test(
-        "[U-9.1] the fields of a session's own are written once for each server, and are those of any such request",
+        "[U-9.1] the session's fields are encoded once for each server, and are the same for all its requests",
         arguments: Spoken.allCases
     )
     func sessionsOwn(over spoken: Spoken) async throws {
@@ -221,7 +222,7 @@ import Testing
 
     /// The body is announced by the caller, or by the session if it is large enough.
     @Test(
-        "[U-9.4] an announced body waits for the word, and is never sent after a final answer",
+        "[U-9.4] with Expect: 100-continue the body waits for 100, and is not sent after a final response",
         arguments: [true, false], [true, false])
     func expectContinue(_ byCaller: Bool, _ isWanted: Bool) async throws {
         let plan =

@@ -28,14 +28,14 @@ import Testing
     }
 
     /// Checks that pieces that arrive separately are not merged, and each is passed on as it arrives.
-    @Test(arguments: Spoken.allCases) func whatComesApartStaysApart(over spoken: Spoken) async throws {
+    @Test(arguments: Spoken.allCases) func separateReadsAreSeparatePieces(over spoken: Spoken) async throws {
         let plan = ScriptPlan(
             .expectHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nabc"), .waitForSignal("more"),
             .send("def"), .stall)
         try await withLoads(plan, over: spoken) { stage in
             let client = RecordingHopClient()
             stage.load(HopRequest(request: try stage.request()), client).start()
-            await client.dataCame.wait()
+            await client.dataReceived.wait()
             stage.origin.gate("more").open()
             let log = await client.end()
             #expect(log.pieces.map { String(decoding: $0, as: UTF8.self) } == ["abc", "def"])
@@ -72,11 +72,11 @@ import Testing
             status: 200,
             length: 2, body: "ok"),
         Head(
-            testDescription: "[U-2.3] chunks have none",
+            testDescription: "[U-2.3] chunked content has no length",
             wire: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n", status: 200,
             body: "ok"),
         Head(
-            testDescription: "[U-2.3] HEAD has that of the field", method: "HEAD",
+            testDescription: "[U-2.3] HEAD has the length of the field", method: "HEAD",
             wire: "HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\n", status: 200, length: 7),
         Head(
             testDescription: "[U-9.7] 204", wire: "HTTP/1.1 204 No Content\r\n\r\n", status: 204),
@@ -98,20 +98,20 @@ import Testing
             length: 0),
         Head(testDescription: "[U-9.5] two digits", wire: "HTTP/1.1 20 OK\r\n\r\n", code: .badServerResponse),
         Head(testDescription: "[U-9.5] no status", wire: "HTTP/1.1\r\n\r\n", code: .badServerResponse),
-        Head(testDescription: "[U-9.5] no HTTP", wire: "hello, world\r\n\r\n", code: .badServerResponse),
+        Head(testDescription: "[U-9.5] not HTTP", wire: "hello, world\r\n\r\n", code: .badServerResponse),
         Head(
             testDescription: "[U-9.6] an unrequested 101",
             wire: "HTTP/1.1 101 Switching\r\nUpgrade: x\r\n\r\n",
             code: .badServerResponse),
         Head(
-            testDescription: "[U-9.8] lengths that differ",
+            testDescription: "[U-9.8] different lengths",
             wire: "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nok",
             code: .badServerResponse),
         Head(
             testDescription: "[U-9.8] a negative length",
             wire: "HTTP/1.1 200 OK\r\nContent-Length: -2\r\n\r\nok", code: .badServerResponse),
         Head(
-            testDescription: "[U-9.8] a length that is no number",
+            testDescription: "[U-9.8] an invalid length",
             wire: "HTTP/1.1 200 OK\r\nContent-Length: 0x2\r\n\r\nok", code: .badServerResponse),
         Head(
             testDescription: "[U-9.8] chunked is not the last coding",
@@ -145,7 +145,7 @@ import Testing
     }
 
     @Test(
-        "[U-9.6] any number of interim heads up to 32, told one by one", arguments: [1, 32, 33],
+        "[U-9.6] up to 32 informational responses are reported one by one", arguments: [1, 32, 33],
         Spoken.allCases)
     func interimHeads(_ count: Int, over spoken: Spoken) async throws {
         let hints = String(repeating: "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n", count: count)
@@ -178,7 +178,7 @@ import Testing
     }
 
     @Test(
-        "[U-9.9] what came is delivered before the error",
+        "[U-9.9] received content is delivered before the error",
         arguments: [
             "Content-Length: 6\r\n\r\nabc", "Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n",
         ], Spoken.allCases)
@@ -191,7 +191,7 @@ import Testing
         }
     }
 
-    @Test("[U-9.8, U-9.9] a body that the connection's end ends is whole", arguments: Spoken.allCases)
+    @Test("[U-9.8, U-9.9] a body that ends with the connection is complete", arguments: Spoken.allCases)
     func endedByTheConnection(over spoken: Spoken) async throws {
         try await withLoads(
             ScriptPlan(.expectHead, .send("HTTP/1.1 200 OK\r\n\r\nabc"), .close), over: spoken
@@ -218,9 +218,9 @@ import Testing
                 })
             let load = stage.load(HopRequest(request: try stage.request()), client)
             load.start()
-            if atHead { await client.headCame.wait() } else { await paused.wait() }
+            if atHead { await client.responseReceived.wait() } else { await paused.wait() }
             // At most one piece arrives while the load is paused.
-            #expect(client.now.body.count <= (atHead ? 0 : 64 * 1024) && client.now.ends == 0)
+            #expect(client.currentLog.body.count <= (atHead ? 0 : 64 * 1024) && client.currentLog.ends == 0)
             while !client.isOver {
                 load.resumeReading()
                 await Task.yield()
@@ -247,7 +247,7 @@ import Testing
             let client = RecordingHopClient(plan: { _ in .pause })
             let load = stage.load(HopRequest(request: try stage.request()), client)
             load.start()
-            await client.headCame.wait()
+            await client.responseReceived.wait()
             load.skip()
             let log = await client.end()
             #expect(log.error == nil && log.text == "" && log.response?.statusCode == 302)
@@ -295,7 +295,7 @@ import Testing
     }
 
     /// U-7.11: a file that cannot be written.
-    @Test(arguments: [false, true], Spoken.allCases) func aFileThatCannotBeWritten(
+    @Test(arguments: [false, true], Spoken.allCases) func anUnwritableFile(
         _ isCoded: Bool, over spoken: Spoken
     ) async throws {
         let body = [UInt8](repeating: 7, count: 200_000)
@@ -310,7 +310,7 @@ import Testing
 
     // MARK: upgrades
 
-    @Test func anUpgradeThatWasAskedFor() async throws {
+    @Test func aRequestedUpgrade() async throws {
         let plan = ScriptPlan(
             .expectHead,
             .send("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n"),
@@ -325,7 +325,7 @@ import Testing
         }
     }
 
-    @Test func anUpgradeThatIsRefused() async throws {
+    @Test func aRefusedUpgrade() async throws {
         try await withLoads(ScriptPlan(.expectHead, .reply("no", status: "403 Forbidden"), .stall)) { stage in
             var request = try stage.request("/chat", [("Upgrade", "websocket")])
             request.url = URL(string: "ws://origin.test:\(stage.origin.port)/chat")

@@ -3,7 +3,7 @@
 import LupineLoading
 import Testing
 
-@Suite("[U-9.1] languages by the locale") struct UserLanguagesTests {
+@Suite("[U-9.1] Accept-Language from the locale") struct UserLanguagesTests {
     struct Row: Sendable, CustomTestStringConvertible {
         var variables: [String: String]
         var languages: [String]

@@ -96,7 +96,7 @@ struct TaskMetricsTests {
         expectOrder(metrics)
     }
 
-    @Test("[U-19.1] clocks that were set, and connections begun for somebody else, keep the order")
+    @Test("[U-19.1] the dates stay ordered if clocks are set, and on connections opened for another task")
     func oddClocks() {
         let early = exchange(from: -5)
         let late = exchange(from: 30)
@@ -114,7 +114,7 @@ struct TaskMetricsTests {
         expectOrder(backwards)
     }
 
-    @Test func whatWasMovedAndWhereFrom() {
+    @Test func byteCountsAndAddresses() {
         let transaction = metrics([hop([exchange()])]).transactionMetrics[0]
         #expect(transaction.resourceFetchType == .networkLoad && transaction.response != nil)
         #expect(transaction.countOfRequestHeaderBytesSent == 11)
@@ -141,7 +141,7 @@ struct TaskMetricsTests {
         #expect(transaction.requestStartDate != nil)
     }
 
-    @Test("[U-19.2] each exchange is a transaction; only the one that was answered has the answer")
+    @Test("[U-19.2] each exchange is a transaction; only the answered one has a response")
     func retries() {
         var died = exchange(isReused: true)
         died.responseStart = nil
@@ -155,15 +155,16 @@ struct TaskMetricsTests {
         expectOrder(metrics)
     }
 
-    @Test("[U-19.3] metrics stay as they were made")
+    @Test("[U-19.3] metrics do not change")
     func metricsDoNotChange() throws {
         let metrics = metrics([hop([exchange()])])
-        let made = try #require(metrics.transactionMetrics.first)
-        var request = made.request
+        let firstTransaction = try #require(metrics.transactionMetrics.first)
+        var request = firstTransaction.request
         request.setValue("1", forHTTPHeaderField: "X-Later")
-        #expect(metrics.transactionMetrics.count == 1 && metrics.transactionMetrics.first === made)
-        #expect(made.request.allHTTPHeaderFields == nil)
-        #expect(metrics.lasting(until: Self.completed + 1).transactionMetrics.first === made)
+        #expect(
+            metrics.transactionMetrics.count == 1 && metrics.transactionMetrics.first === firstTransaction)
+        #expect(firstTransaction.request.allHTTPHeaderFields == nil)
+        #expect(metrics.lasting(until: Self.completed + 1).transactionMetrics.first === firstTransaction)
     }
 
     @Test("[U-19.2] a task that never began has no transactions")
@@ -172,7 +173,7 @@ struct TaskMetricsTests {
     }
 
     @Test(
-        "answers that did not come from the network have their times and nothing of a connection",
+        "responses from the cache or a protocol have dates, and no connection",
         arguments: [URLSessionTaskMetrics.ResourceFetchType.localCache, .unknown])
     func localAnswers(_ type: URLSessionTaskMetrics.ResourceFetchType) {
         let metrics = metrics([hop([], type)])
@@ -185,7 +186,7 @@ struct TaskMetricsTests {
         expectOrder(metrics)
     }
 
-    @Test func numbersAreApples() {
+    @Test func rawValuesAreApples() {
         typealias Fetch = URLSessionTaskMetrics.ResourceFetchType
         typealias Resolution = URLSessionTaskMetrics.DomainResolutionProtocol
         #expect([Fetch.unknown, .networkLoad, .serverPush, .localCache].map(\.rawValue) == [0, 1, 2, 3])

@@ -33,7 +33,7 @@ import Testing
         #expect(status == 200)
     }
 
-    @Test("[U-21.1] a transfer names its task, and ends as the network has it", arguments: Spoken.allCases)
+    @Test("[U-21.1] a transfer has its task, and the result of the network load", arguments: Spoken.allCases)
     func tasks(over spoken: Spoken) async throws {
         try await observing(over: spoken) { stage, observer in
             let first = stage.session.dataTask(with: try stage.url("/get?a=1"))
@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test(
-        "[U-21.2] redirects are transfers of the same task, each with the one before",
+        "[U-21.2] redirects are transfers of the same task; each refers to the one before",
         arguments: Spoken.allCases)
     func redirects(over spoken: Spoken) async throws {
         try await observing(over: spoken) { stage, observer in
@@ -76,7 +76,7 @@ import Testing
     }
 
     /// Answers every challenge.
-    private final class Answerer: NSObject, URLSessionTaskDelegate {
+    private final class AnsweringDelegate: NSObject, URLSessionTaskDelegate {
         func urlSession(
             _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
             completionHandler:
@@ -88,10 +88,10 @@ import Testing
     }
 
     @Test(
-        "[U-21.2] the answer to a challenge is a transfer of its own, which repeats the one before",
+        "[U-21.2] the request after a challenge is a new transfer, which repeats the one before",
         arguments: Spoken.allCases)
     func challenges(over spoken: Spoken) async throws {
-        try await observing(delegate: Answerer(), over: spoken) { stage, observer in
+        try await observing(delegate: AnsweringDelegate(), over: spoken) { stage, observer in
             try await expectAnswer(of: stage, "/basic-auth/u/p")
             await observer.waitForEnds(2)
             #expect(
@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    @Test("[U-21.1] what the network is not asked for is no transfer", arguments: Spoken.allCases)
+    @Test("[U-21.1] a load without the network is no transfer", arguments: Spoken.allCases)
     func noTransfers(over spoken: Spoken) async throws {
         let configure = { (configuration: URLSessionConfiguration) in
             configuration.urlCache = URLCache(memoryCapacity: 1 << 20, diskCapacity: 0)
@@ -137,7 +137,7 @@ import Testing
         }
     }
 
-    @Test("[U-21.1] a web socket's transfer ends with the connection's leaving HTTP")
+    @Test("[U-21.1] a WebSocket's transfer ends when the connection leaves HTTP")
     func webSockets() async throws {
         try await observing { stage, observer in
             let socket = stage.session.webSocketTask(with: try stage.url("/websocket", scheme: "ws"))
@@ -163,16 +163,16 @@ import Testing
         return Array((text + "\r\n").utf8)
     }
 
-    @Test("[U-21.1, U-21.6] the head of the request is what came, and could be had without sending it")
+    @Test("[U-21.1, U-21.6] the observed head is the head that the server received, also without sending it")
     func headsOfRequests() async throws {
         let configure = { (configuration: URLSessionConfiguration) in
             configuration.httpAdditionalHeaders = ["X-Session": "one"]
         }
         try await observing(configure: configure) { stage, observer in
-            let came = Noted<[[UInt8]]>([])
+            let received = LockedValue<[[UInt8]]>([])
             for method in ["GET", "POST"] {
                 stage.origin.route(method, "/x") { request throws(Refusal) in
-                    came.update { $0.append(Self.octets(request.head)) }
+                    received.update { $0.append(Self.octets(request.head)) }
                     return try OriginResponse(200, "text/plain", [])
                 }
             }
@@ -185,15 +185,15 @@ import Testing
                 let status = await stage.load(request).status
                 #expect(status == 200)
                 let head = try stage.session.requestHead(for: request)
-                #expect(Array(head) == came.value.last, "\(String(decoding: head, as: UTF8.self))")
+                #expect(Array(head) == received.value.last, "\(String(decoding: head, as: UTF8.self))")
             }
             await observer.waitForEnds(2)
-            #expect(observer.leases.map(\.requestHead) == came.value)
+            #expect(observer.leases.map(\.requestHead) == received.value)
             #expect(observer.heads.map(\.reason) == ["OK", "OK"])
         }
     }
 
-    @Test("[U-21.6] what no task could send has no head")
+    @Test("[U-21.6] a request that cannot be sent has no head")
     func noHead() throws {
         let session = URLSession(configuration: .ephemeral)
         for text in ["ws://origin.test/", "file:///etc/hostname", "//origin.test/"] {
@@ -210,22 +210,22 @@ import Testing
     }
 
     @Test(
-        "[U-21.6] whoever waits for the observers is called behind all that has happened",
+        "[U-21.6] `whenObserversHaveHeard` calls back after all earlier events",
         arguments: Spoken.allCases)
     func hearing(over spoken: Spoken) async throws {
-        let names = Noted<[String]>([])
+        let names = LockedValue<[String]>([])
         let observer = RecordingObserver { event in names.update { $0.append(event.kind.name) } }
         let configuration = URLSessionConfiguration.ephemeral
         configuration.lupine.transferObservers = [observer]
         try await withStage(configuration: configuration, over: spoken) { stage in
             try await expectAnswer(of: stage)
-            let heard = await withCheckedContinuation { heard in
-                stage.session.whenObserversHaveHeard { heard.resume(returning: names.value) }
+            let observedNames = await withCheckedContinuation { continuation in
+                stage.session.whenObserversHaveHeard { continuation.resume(returning: names.value) }
             }
-            let steps = heard.filter { $0 != "notice" }
+            let steps = observedNames.filter { $0 != "notice" }
             #expect(steps.prefix(4) == ["start", "dial", "lease", "head"])
         }
-        let called = Noted(false)
+        let called = LockedValue(false)
         URLSession(configuration: .ephemeral).whenObserversHaveHeard { called.set(true) }
         #expect(called.value)
     }
@@ -246,7 +246,7 @@ import Testing
         "[U-21.3, O-6] an observer may invalidate the session and cancel its tasks",
         arguments: Spoken.allCases)
     func callsBack(over spoken: Spoken) async throws {
-        let session = Noted<URLSession?>(nil)
+        let session = LockedValue<URLSession?>(nil)
         let observer = RecordingObserver { event in
             guard case .lease = event.kind, let session = session.value else { return }
             _ = session.poolCounts()

@@ -19,7 +19,7 @@ import Testing
     private func lines(
         _ level: TransferLog.Level, _ paths: [String], plan: ScriptPlan? = nil, fields: [String: String] = [:]
     ) async throws -> [Line] {
-        let written = Noted<[Line]>([])
+        let written = LockedValue<[Line]>([])
         let observer = RecordingObserver()
         let configuration = URLSessionConfiguration.ephemeral
         // The log is called before the recorder, so its line is there when the recorder has the event.
@@ -60,7 +60,7 @@ import Testing
         #expect(texts[6].contains("has a kept connection; waited "))
     }
 
-    @Test("[U-21.5] levels: what matters less than the log's is not written")
+    @Test("[U-21.5] events below the log's level are not written")
     func levels() async throws {
         #expect(TransferLog.Level.allCases == [.debug, .info, .warning, .error])
         #expect(TransferLog.Level.debug < .info && TransferLog.Level.warning < .error)
@@ -80,7 +80,7 @@ import Testing
         #expect(errors.first?.text.contains("/a failed after ") == true)
     }
 
-    @Test("[U-21.5] credentials do not stand in a line, and what comes from outside makes no line of its own")
+    @Test("[U-21.5] a line contains no credentials, and input cannot add lines")
     func secrets() async throws {
         let evil = Script.Step.send("HTTP/1.1 200 OK\r\nX: \u{1B}[31m\r\nContent-Length: x\r\n\r\n")
         let secret = "s3cret"

@@ -56,24 +56,24 @@ struct DataURLTests {
             content: "100%&%4"),
         Row(testDescription: "a fragment", text: "data:,a%23b#c", charset: "US-ASCII", content: "a#b"),
         Row(
-            testDescription: "a type and a charset that are none",
+            testDescription: "an invalid type and charset",
             text: "data:a%0D%0Ab;charset=%22x%0Ay%22,z",
             charset: "US-ASCII", content: "z"),
         Row(
             testDescription: "a charset between blanks in quotes", text: "data:a/b;charset=%22 x%0A%22,z",
             type: "a/b", charset: "x", content: "z"),
         Row(testDescription: "no comma", text: "data:text/plain"),
-        Row(testDescription: "a comma behind the fragment", text: "data:a#b,c"),
+        Row(testDescription: "a comma after the fragment", text: "data:a#b,c"),
         Row(testDescription: "another scheme", text: "date:,x"),
         Row(testDescription: "nothing", text: ""),
-        Row(testDescription: "a letter that is none", text: "data:;base64,SGV*"),
+        Row(testDescription: "an invalid base64 character", text: "data:;base64,SGV*"),
         Row(testDescription: "half a byte", text: "data:;base64,SGVsb"),
         Row(testDescription: "padding in the middle", text: "data:;base64,SG=sbG8="),
         Row(testDescription: "too much padding", text: "data:;base64,SGVs===="),
         Row(testDescription: "the other alphabet", text: "data:;base64,-_-_"),
     ]
 
-    @Test("[U-18.2] addresses that hold their content", arguments: rows)
+    @Test("[U-18.2] data URLs", arguments: rows)
     func reads(_ row: Row) {
         let read = DataURL(row.text)
         #expect(read.map { String(decoding: $0.content, as: UTF8.self) } == row.content)
@@ -100,7 +100,7 @@ struct DataURLTests {
         #expect(log.metrics?.fetchType == .unknown && log.metrics?.bodyBytesAfterDecoding == 100_000)
     }
 
-    @Test("[U-18.2] what is no such address fails as badURL")
+    @Test("[U-18.2] an invalid data URL fails as badURL")
     func fails() async throws {
         for text in ["data:text/plain", "data:;base64,*"] {
             let witness = HopWitness()
@@ -130,14 +130,14 @@ struct DataURLTests {
         let middle = HopWitness(demand: { _ in .pause })
         let third = DataURLLoad(URLRequest(url: url), client: middle)
         third.start()
-        await middle.sawData.wait()
+        await middle.dataReceived.wait()
         third.cancel(error)
         third.cancel(URLError(.timedOut))
         let late = await middle.end()
         #expect(late.order == ["response", "data", "end"] && late.error?.code == .cancelled)
     }
 
-    @Test func whatIsNotWantedEndsAsASuccess() async throws {
+    @Test func refusedContentEndsAsASuccess() async throws {
         let url = try #require(URL(string: "data:,\(String(repeating: "a", count: 200_000))"))
         for (plan, demand, order) in [
             (HopPlan.skip, Demand.more, ["response", "end"]),
@@ -150,9 +150,9 @@ struct DataURLTests {
         }
     }
 
-    @Test func whoGoesOnBeforeTheAnswerToPauseIsThereIsToldMore() async throws {
+    @Test func resumingDuringAPausingCallContinues() async throws {
         let url = try #require(URL(string: "data:,\(String(repeating: "a", count: 200_000))"))
-        let opened = Noted<DataURLLoad?>(nil)
+        let opened = LockedValue<DataURLLoad?>(nil)
         let witness = HopWitness(
             plan: { _ in
                 opened.value?.resumeReading()
@@ -170,12 +170,12 @@ struct DataURLTests {
         opened.set(nil)
     }
 
-    @Test func whoPausesIsNotToldMore() async throws {
+    @Test func aPausedClientGetsNothing() async throws {
         let url = try #require(URL(string: "data:,\(String(repeating: "a", count: 200_000))"))
         let witness = HopWitness(plan: { _ in .pause }, demand: { _ in .pause })
         let load = DataURLLoad(URLRequest(url: url), client: witness)
         load.start()
-        await witness.sawResponse.wait()
+        await witness.responseReceived.wait()
         for pieces in 0...4 {
             while witness.log.value.pieces.count < pieces { await Task.yield() }
             #expect(witness.log.value.pieces.count == pieces)

@@ -63,7 +63,7 @@ struct FileLoadTests {
         }
     }
 
-    @Test("[U-18.1] what cannot be read says why")
+    @Test("[U-18.1] an unreadable file fails with the reason")
     func failures() async throws {
         try await Self.withFolder { folder in
             try Data("x".utf8).write(to: folder.appending(path: "file"))
@@ -91,7 +91,7 @@ struct FileLoadTests {
         for (error, code) in refusals { #expect(FileLoad.failure(error, url).code == code) }
     }
 
-    @Test("[U-18.1] a download is copied into its file, and the original stays")
+    @Test("[U-18.1] a download is a copy, and the original stays")
     func splices() async throws {
         try await Self.withFolder { folder in
             let source = folder.appending(path: "source.bin")
@@ -107,7 +107,7 @@ struct FileLoadTests {
         }
     }
 
-    @Test func aTargetThatCannotBeWrittenFailsTheLoad() async throws {
+    @Test func anUnwritableTargetFailsTheLoad() async throws {
         try await Self.withFolder { folder in
             let source = folder.appending(path: "source.bin")
             try Self.octets(100_000).write(to: source)
@@ -117,7 +117,7 @@ struct FileLoadTests {
         }
     }
 
-    @Test("[U-18.3] a file is read no faster than it is taken, and may be suspended and cancelled")
+    @Test("[U-18.3] a file is read as fast as the client accepts it, and may be suspended and cancelled")
     func backPressure() async throws {
         try await Self.withFolder { folder in
             let source = folder.appending(path: "source.bin")
@@ -126,13 +126,13 @@ struct FileLoadTests {
             let witness = HopWitness(demand: { _ in .pause })
             let load = FileLoad(URLRequest(url: source), client: witness)
             load.start()
-            await witness.sawData.wait()
+            await witness.dataReceived.wait()
             #expect(witness.log.value.pieces.count == 1)
             load.cancel(URLError(.cancelled))
             let log = await witness.end()
             #expect(log.order == ["response", "data", "end"] && log.error?.code == .cancelled)
 
-            let resumer = Noted<FileLoad?>(nil)
+            let resumer = LockedValue<FileLoad?>(nil)
             let slow = HopWitness(demand: { _ in
                 // Resumes before `demand` returns: nothing may be lost.
                 resumer.value?.resumeReading()

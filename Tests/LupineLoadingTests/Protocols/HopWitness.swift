@@ -28,16 +28,19 @@ final class HopWitness: HopLoadClient {
         var text: String { String(decoding: body, as: UTF8.self) }
     }
 
-    let log = Noted(Log())
+    let log = LockedValue(Log())
     let ended = Gate()
-    let sawResponse = Gate()
-    let sawData = Gate()
-    let asked = Gate()
-    private let isBusy = Noted(false)
+    let responseReceived = Gate()
+    let dataReceived = Gate()
+    /// Opened by a redirect or a challenge.
+    let questionReceived = Gate()
+    private let isBusy = LockedValue(false)
     private let plan: @Sendable (URLResponse) -> HopPlan
     private let demand: @Sendable (Int) -> Demand
 
-    /// `demand` is called with the number of bytes so far.
+    /// - Parameters:
+    ///   - plan: Answers the response.
+    ///   - demand: Answers content; called with the number of bytes received so far.
     init(
         plan: @escaping @Sendable (URLResponse) -> HopPlan = { _ in .deliver },
         demand: @escaping @Sendable (Int) -> Demand = { _ in .more }
@@ -52,7 +55,7 @@ final class HopWitness: HopLoadClient {
         return log.value
     }
 
-    private func note<Result>(
+    private func record<Result>(
         _ event: String, _ change: @Sendable (inout Log) -> Void, _ answer: () -> Result
     ) -> Result {
         let wasBusy = isBusy.value
@@ -71,26 +74,26 @@ final class HopWitness: HopLoadClient {
     )
         -> HopPlan
     {
-        note("response") { log in
+        record("response") { log in
             log.response = response
             log.policy = storagePolicy
         } _: {
-            sawResponse.open()
+            responseReceived.open()
             return plan(response)
         }
     }
 
     func hopReceivedContent(_ hop: any HopLoad, _ data: Data) -> Demand {
-        note("data") {
+        record("data") {
             $0.pieces.append(data)
         } _: {
-            sawData.open()
+            dataReceived.open()
             return demand(log.value.body.count)
         }
     }
 
     func hopSpliced(_ hop: any HopLoad, _ count: Int) -> Demand {
-        note("spliced") {
+        record("spliced") {
             $0.spliced += count
         } _: {
             demand(log.value.spliced)
@@ -98,11 +101,11 @@ final class HopWitness: HopLoadClient {
     }
 
     func hopRedirected(_ hop: any HopLoad, to request: URLRequest, response: URLResponse) {
-        note("redirect") { log in
+        record("redirect") { log in
             log.redirect = request
             log.response = response
         } _: {
-            asked.open()
+            questionReceived.open()
         }
     }
 
@@ -110,16 +113,16 @@ final class HopWitness: HopLoadClient {
         _ hop: any HopLoad, _ challenge: URLAuthenticationChallenge,
         reply: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
-        note("challenge") { log in
+        record("challenge") { log in
             log.challenge = challenge
             log.reply = reply
         } _: {
-            asked.open()
+            questionReceived.open()
         }
     }
 
     func hopEnded(_ hop: any HopLoad, _ error: (any Error)?, _ metrics: HopMetrics) {
-        note("end") { log in
+        record("end") { log in
             log.ends += 1
             log.failure = error
             log.metrics = metrics
@@ -128,7 +131,7 @@ final class HopWitness: HopLoadClient {
         }
     }
 
-    // Such a hop makes none of these calls.
+    // Hops of protocols, files and `data:` URLs make none of these calls.
 
     func hopNeedsBodyStream(_ hop: any HopLoad, reply: @escaping @Sendable (BodyStream?) -> Void) {
         Issue.record("no stream is needed")

@@ -12,89 +12,92 @@ import Testing
 /// Code of the program that a load calls may block, so it is never called on an event loop.
 struct HostileProtocolTests {
     /// A class that declines every request, and runs the closure that a test has registered for a path of its origin.
-    private final class Onlooker: URLProtocol {
-        /// The closures, by port and path: all concurrent tests share the class, but each has an origin of its own.
-        private static let looks = Noted<[String: @Sendable () -> Void]>([:])
+    private final class DecliningProtocol: URLProtocol {
+        /// The closures, by port and path: all concurrent tests share the class, but each has its own origin.
+        private static let callbacks = LockedValue<[String: @Sendable () -> Void]>([:])
 
-        static func stage(_ path: String, of origin: LupineOrigin.Origin, _ look: (@Sendable () -> Void)?) {
-            looks.update { $0["\(origin.port)\(path)"] = look }
+        /// Sets the closure for a path of an origin; nil removes it.
+        static func setCallback(
+            _ path: String, of origin: LupineOrigin.Origin, _ callback: (@Sendable () -> Void)?
+        ) {
+            callbacks.update { $0["\(origin.port)\(path)"] = callback }
         }
 
         override class func canInit(with request: URLRequest) -> Bool {
             guard let url = request.url, let port = url.port else { return false }
-            looks.value["\(port)\(url.path(percentEncoded: false))"]?()
+            callbacks.value["\(port)\(url.path(percentEncoded: false))"]?()
             return false
         }
     }
 
-    /// A way in which a class is asked again for a task that is running.
-    struct Way: Sendable, CustomTestStringConvertible {
+    /// A redirect or challenge after which `canInit` is called again for the same task.
+    struct Selection: Sendable, CustomTestStringConvertible {
         let testDescription: String
         /// The path of the first request.
         let path: String
         /// The path for which the closure runs, and how often.
-        let look: (path: String, count: Int)
+        let call: (path: String, count: Int)
         var user = ""
     }
 
-    private static let ways = [
-        Way(
-            testDescription: "behind a redirect", path: "/redirect-to?url=/anything/looked-at",
-            look: ("/anything/looked-at", 1)),
-        Way(
-            testDescription: "behind two redirects", path: "/redirect/2", look: ("/get", 1)),
-        Way(
-            testDescription: "behind an answer to a challenge", path: "/basic-auth/looked/at",
-            look: ("/basic-auth/looked/at", 2), user: "looked:at@"),
+    private static let selections = [
+        Selection(
+            testDescription: "after a redirect", path: "/redirect-to?url=/anything/looked-at",
+            call: ("/anything/looked-at", 1)),
+        Selection(
+            testDescription: "after two redirects", path: "/redirect/2", call: ("/get", 1)),
+        Selection(
+            testDescription: "after an answered challenge", path: "/basic-auth/looked/at",
+            call: ("/basic-auth/looked/at", 2), user: "looked:at@"),
     ]
 
     /// All loads share one event loop: a call that blocked the loop would wait for itself.
     @Test(
-        "[O-7] a class that is asked may wait for another request", arguments: ways, Spoken.allCases)
-    func askedBehind(_ way: Way, over spoken: Spoken) async throws {
+        "[O-7] canInit may wait for another request", arguments: selections, Spoken.allCases)
+    func selectedAgain(_ selection: Selection, over spoken: Spoken) async throws {
         let configuration = URLSessionConfiguration.ephemeral
-        configuration.protocolClasses = [Onlooker.self]
+        configuration.protocolClasses = [DecliningProtocol.self]
         configuration.lupine.ownEventLoops = 1
         try await withStage(configuration: configuration, over: spoken) { stage in
-            let looks = Noted<[Bool]>([])
+            let calls = LockedValue<[Bool]>([])
             let session = stage.session
             let other = try stage.url("/bytes/1")
-            Onlooker.stage(way.look.path, of: stage.origin) {
+            DecliningProtocol.setCallback(selection.call.path, of: stage.origin) {
                 let answered = DispatchSemaphore(value: 0)
                 session.dataTask(with: other) { _, _, _ in answered.signal() }.resume()
                 answered.wait()
-                looks.update { $0.append(EventLoop.current == nil) }
+                calls.update { $0.append(EventLoop.current == nil) }
             }
             let url = try #require(
-                URL(string: "http://\(way.user)origin.test:\(stage.origin.port)\(way.path)"))
+                URL(string: "http://\(selection.user)origin.test:\(stage.origin.port)\(selection.path)"))
             let ended = Gate()
-            let status = Noted<Int?>(nil)
+            let status = LockedValue<Int?>(nil)
             session.dataTask(with: url) { _, response, _ in
                 status.set((response as? HTTPURLResponse)?.statusCode)
                 ended.open()
             }.resume()
             await ended.wait()
-            Onlooker.stage(way.look.path, of: stage.origin, nil)
+            DecliningProtocol.setCallback(selection.call.path, of: stage.origin, nil)
             #expect(status.value == 200)
-            #expect(looks.value == Array(repeating: true, count: way.look.count))
+            #expect(calls.value == Array(repeating: true, count: selection.call.count))
         }
     }
 
     @Test(
-        "a request that is cancelled while a class thinks about its redirect ends once",
+        "a request that is cancelled while a protocol decides about its redirect ends once",
         arguments: Spoken.allCases)
     func cancelledBehindARedirect(over spoken: Spoken) async throws {
         let configuration = URLSessionConfiguration.ephemeral
-        configuration.protocolClasses = [Onlooker.self]
+        configuration.protocolClasses = [DecliningProtocol.self]
         configuration.lupine.ownEventLoops = 1
         try await withStage(configuration: configuration, over: spoken) { stage in
             let path = "/anything/cancelled"
-            let (asked, release) = (Gate(), DispatchSemaphore(value: 0))
-            Onlooker.stage(path, of: stage.origin) {
-                asked.open()
+            let (isCalled, release) = (Gate(), DispatchSemaphore(value: 0))
+            DecliningProtocol.setCallback(path, of: stage.origin) {
+                isCalled.open()
                 release.wait()
             }
-            let ends = Noted<[URLError.Code?]>([])
+            let ends = LockedValue<[URLError.Code?]>([])
             let ended = Gate()
             let task = stage.session.dataTask(with: try stage.url("/redirect-to?url=\(path)")) {
                 _, _, error in
@@ -102,11 +105,11 @@ struct HostileProtocolTests {
                 ended.open()
             }
             task.resume()
-            await asked.wait()
+            await isCalled.wait()
             task.cancel()
             release.signal()
             await ended.wait()
-            Onlooker.stage(path, of: stage.origin, nil)
+            DecliningProtocol.setCallback(path, of: stage.origin, nil)
             // The session still works.
             #expect(try await stage.get("/get").status == 200)
             #expect(ends.value == [.cancelled])
@@ -121,8 +124,8 @@ struct HostileProtocolTests {
         let storage = try #require(configuration.httpCookieStorage)
         try await withStage(configuration: configuration, over: spoken) { stage in
             let (session, other) = (stage.session, try stage.url("/bytes/1"))
-            let told = Gate()
-            let isElsewhere = Noted<Bool?>(nil)
+            let notified = Gate()
+            let isElsewhere = LockedValue<Bool?>(nil)
             let observer = NotificationCenter.default.addObserver(
                 forName: .NSHTTPCookieManagerCookiesChanged, object: storage, queue: nil
             ) { _ in
@@ -130,12 +133,12 @@ struct HostileProtocolTests {
                 session.dataTask(with: other) { _, _, _ in answered.signal() }.resume()
                 answered.wait()
                 isElsewhere.set(EventLoop.current == nil)
-                told.open()
+                notified.open()
             }
             defer { NotificationCenter.default.removeObserver(observer) }
             let ended = Gate()
             session.dataTask(with: try stage.url("/cookies/set/a/1")) { _, _, _ in ended.open() }.resume()
-            await told.wait()
+            await notified.wait()
             await ended.wait()
             #expect(isElsewhere.value == true)
         }

@@ -16,9 +16,9 @@ struct ProtocolLoadTests {
             let ring: @Sendable () -> Void
         }
 
-        private let now = Noted(Instant(nanoseconds: 0))
-        private let alarms = Noted<[Int: Alarm]>([:])
-        private let count = Noted(0)
+        private let now = LockedValue(Instant(nanoseconds: 0))
+        private let alarms = LockedValue<[Int: Alarm]>([:])
+        private let count = LockedValue(0)
 
         var clock: SessionClock {
             SessionClock(
@@ -49,54 +49,54 @@ struct ProtocolLoadTests {
     ) throws -> ProtocolLoad {
         let request = URLRequest(url: try #require(URL(string: "echo://\(host)/")))
         return ProtocolLoad(
-            EchoProtocol.self, canonical: EchoProtocol.canonicalRequest(for: request),
+            ScriptedProtocol.self, canonical: ScriptedProtocol.canonicalRequest(for: request),
             task: URLSessionTask(), idleTimeout: idle, clock: clock.clock, client: witness)
     }
 
-    @Test("[U-17.4, U-17.5] what a protocol says comes in order; it is stopped once, also after success")
+    @Test("[U-17.4, U-17.5] a protocol's calls are reported in order; it is stopped once, also after success")
     func success() async throws {
-        let (host, play) = EchoProtocol.stage { echo in
-            #expect(echo.request.value(forHTTPHeaderField: "X-Canonical") == "yes")
-            echo.respond(policy: .allowedInMemoryOnly)
-            echo.load("a")
-            echo.load("")
-            echo.load(String(repeating: "b", count: 100_000))
-            echo.finish()
-            echo.load("late")
-            echo.fail(URLError(.badURL))
-            echo.finish()
+        let (host, scenario) = ScriptedProtocol.register { loader in
+            #expect(loader.request.value(forHTTPHeaderField: "X-Canonical") == "yes")
+            loader.respond(policy: .allowedInMemoryOnly)
+            loader.load("a")
+            loader.load("")
+            loader.load(String(repeating: "b", count: 100_000))
+            loader.finish()
+            loader.load("late")
+            loader.fail(URLError(.badURL))
+            loader.finish()
         }
         let witness = HopWitness()
         try Self.load(host, witness).start()
         let log = await witness.end()
-        await play.stopped.wait()
+        await scenario.stopped.wait()
         #expect(log.order == ["response", "data", "data", "data", "end"] && log.overlaps == 0)
         #expect(log.error == nil && log.policy == .allowedInMemoryOnly && log.body.count == 100_001)
         #expect(log.metrics?.fetchType == .unknown && log.metrics?.response === log.response)
-        #expect(play.log.value == ["start", "stop"])
+        #expect(scenario.log.value == ["start", "stop"])
     }
 
-    @Test("[U-17.5] the first end wins, from whatever thread")
+    @Test("[U-17.5] the first end counts, on any thread")
     func firstEndWins() async throws {
         for round in 0..<20 {
-            let (host, play) = EchoProtocol.stage { echo in
-                let echo = UncheckedSendable(echo)
-                echo.value.respond()
+            let (host, scenario) = ScriptedProtocol.register { loader in
+                let loader = UncheckedSendable(loader)
+                loader.value.respond()
                 DispatchQueue.concurrentPerform(iterations: 8) { index in
-                    echo.value.load("\(index)")
+                    loader.value.load("\(index)")
                     if index % 2 == round % 2 {
-                        echo.value.finish()
+                        loader.value.finish()
                     } else {
-                        echo.value.fail(URLError(.badURL))
+                        loader.value.fail(URLError(.badURL))
                     }
                 }
             }
             let witness = HopWitness()
             try Self.load(host, witness).start()
             let log = await witness.end()
-            await play.stopped.wait()
+            await scenario.stopped.wait()
             #expect(log.ends == 1 && log.overlaps == 0 && log.order.last == "end")
-            #expect(play.log.value == ["start", "stop"])
+            #expect(scenario.log.value == ["start", "stop"])
         }
     }
 
@@ -106,7 +106,7 @@ struct ProtocolLoadTests {
     func failures() async throws {
         let errors: [any Error] = [URLError(.dataNotAllowed), OwnError()]
         for error in errors {
-            let (host, _) = EchoProtocol.stage { $0.fail(error) }
+            let (host, _) = ScriptedProtocol.register { $0.fail(error) }
             let witness = HopWitness()
             try Self.load(host, witness).start()
             let log = await witness.end()
@@ -116,11 +116,11 @@ struct ProtocolLoadTests {
         }
     }
 
-    @Test("[U-17.5] an end without a response is a success")
+    @Test("[U-17.5] finishing without a response is a success")
     func noResponse() async throws {
-        let (host, _) = EchoProtocol.stage { echo in
-            echo.load("bytes")
-            echo.finish()
+        let (host, _) = ScriptedProtocol.register { loader in
+            loader.load("bytes")
+            loader.finish()
         }
         let witness = HopWitness()
         try Self.load(host, witness).start()
@@ -128,21 +128,21 @@ struct ProtocolLoadTests {
         #expect(log.order == ["data", "end"] && log.text == "bytes" && log.error == nil)
     }
 
-    @Test("[U-17.4, U-17.7] a load that is cancelled is stopped once; nothing it says counts any more")
+    @Test("[U-17.4, U-17.7] a cancelled load stops its protocol once, and ignores its calls")
     func cancelled() async throws {
-        let (host, play) = EchoProtocol.stage { $0.respond() }
+        let (host, scenario) = ScriptedProtocol.register { $0.respond() }
         let witness = HopWitness()
         let load = try Self.load(host, witness)
         load.start()
-        await witness.sawResponse.wait()
+        await witness.responseReceived.wait()
         load.cancel(URLError(.cancelled))
         load.cancel(URLError(.timedOut))
         let log = await witness.end()
-        await play.stopped.wait()
+        await scenario.stopped.wait()
         #expect(log.order == ["response", "end"] && log.error?.code == .cancelled)
-        #expect(play.log.value == ["start", "stop"])
+        #expect(scenario.log.value == ["start", "stop"])
         // Cancelled before its start: no protocol is created.
-        let (other, unused) = EchoProtocol.stage { $0.respond() }
+        let (other, unused) = ScriptedProtocol.register { $0.respond() }
         let early = HopWitness()
         let never = try Self.load(other, early)
         never.cancel(URLError(.cancelled))
@@ -151,40 +151,41 @@ struct ProtocolLoadTests {
         #expect(unused.log.value.isEmpty)
     }
 
-    @Test("[U-17.6] a redirect is told, holds the rest, and a skip stops the protocol")
+    @Test("[U-17.6] a redirect is reported and holds later calls; skipping stops the protocol")
     func redirect() async throws {
         let target = URLRequest(url: try #require(URL(string: "http://elsewhere.test/")))
-        let (host, play) = EchoProtocol.stage { echo in
-            guard let url = echo.request.url else { return }
+        let (host, scenario) = ScriptedProtocol.register { loader in
+            guard let url = loader.request.url else { return }
             let response = URLResponse(
                 url: url, mimeType: nil, expectedContentLength: 0, textEncodingName: nil)
-            echo.client?.urlProtocol(echo, wasRedirectedTo: target, redirectResponse: response)
-            echo.respond()
-            echo.finish()
+            loader.client?.urlProtocol(loader, wasRedirectedTo: target, redirectResponse: response)
+            loader.respond()
+            loader.finish()
         }
         let witness = HopWitness()
         let load = try Self.load(host, witness)
         load.start()
-        await witness.asked.wait()
-        await play.started.wait()
+        await witness.questionReceived.wait()
+        await scenario.started.wait()
         #expect(witness.log.value.redirect == target && witness.log.value.order == ["redirect"])
         load.skip()
         let log = await witness.end()
-        await play.stopped.wait()
-        #expect(log.order == ["redirect", "end"] && log.error == nil && play.log.value == ["start", "stop"])
+        await scenario.stopped.wait()
+        #expect(log.order == ["redirect", "end"] && log.error == nil)
+        #expect(scenario.log.value == ["start", "stop"])
     }
 
-    @Test("[U-17.6] a redirect behind the response is not heard, and holds nothing up")
+    @Test("[U-17.6] a redirect after the response is ignored, and delays nothing")
     func lateRedirect() async throws {
         let target = URLRequest(url: try #require(URL(string: "http://elsewhere.test/")))
-        let (host, _) = EchoProtocol.stage { echo in
-            guard let url = echo.request.url else { return }
+        let (host, _) = ScriptedProtocol.register { loader in
+            guard let url = loader.request.url else { return }
             let response = URLResponse(
                 url: url, mimeType: nil, expectedContentLength: 0, textEncodingName: nil)
-            echo.respond()
-            echo.client?.urlProtocol(echo, wasRedirectedTo: target, redirectResponse: response)
-            echo.load("bytes")
-            echo.finish()
+            loader.respond()
+            loader.client?.urlProtocol(loader, wasRedirectedTo: target, redirectResponse: response)
+            loader.load("bytes")
+            loader.finish()
         }
         let witness = HopWitness()
         try Self.load(host, witness).start()
@@ -193,11 +194,11 @@ struct ProtocolLoadTests {
     }
 
     private final class Sender: NSObject, URLAuthenticationChallengeSender {
-        let notes = Noted<[String]>([])
-        let told = Gate()
+        let notes = LockedValue<[String]>([])
+        let isCalled = Gate()
         private func note(_ text: String) {
             notes.update { $0.append(text) }
-            told.open()
+            isCalled.open()
         }
         func use(_ credential: URLCredential, for challenge: URLAuthenticationChallenge) {
             note("use \(credential.user ?? "")")
@@ -222,47 +223,47 @@ struct ProtocolLoadTests {
         let challenge = URLAuthenticationChallenge(
             protectionSpace: CredentialTests.space(), proposedCredential: nil, previousFailureCount: 0,
             failureResponse: nil, error: nil, sender: sender)
-        let (host, _) = EchoProtocol.stage { $0.client?.urlProtocol($0, didReceive: challenge) }
+        let (host, _) = ScriptedProtocol.register { $0.client?.urlProtocol($0, didReceive: challenge) }
         let witness = HopWitness()
         let load = try Self.load(host, witness)
         load.start()
-        await witness.asked.wait()
+        await witness.questionReceived.wait()
         witness.log.value.reply?(disposition, credential)
-        await sender.told.wait()
+        await sender.isCalled.wait()
         #expect(sender.notes.value == [note] && witness.log.value.challenge === challenge)
         load.cancel(URLError(.cancelled))
         _ = await witness.end()
     }
 
-    @Test("[U-17.6] the answer to a challenge that was withdrawn goes nowhere")
+    @Test("[U-17.6] the answer to a withdrawn challenge is ignored")
     func withdrawn() async throws {
         let sender = Sender()
         let challenge = URLAuthenticationChallenge(
             protectionSpace: CredentialTests.space(), proposedCredential: nil, previousFailureCount: 0,
             failureResponse: nil, error: nil, sender: sender)
-        let (host, play) = EchoProtocol.stage { echo in
-            echo.client?.urlProtocol(echo, didReceive: challenge)
-            echo.client?.urlProtocol(echo, didCancel: challenge)
+        let (host, scenario) = ScriptedProtocol.register { loader in
+            loader.client?.urlProtocol(loader, didReceive: challenge)
+            loader.client?.urlProtocol(loader, didCancel: challenge)
         }
         let witness = HopWitness()
         let load = try Self.load(host, witness)
         load.start()
-        await play.started.wait()
+        await scenario.started.wait()
         witness.log.value.reply?(.performDefaultHandling, nil)
         load.cancel(URLError(.cancelled))
-        await play.stopped.wait()
+        await scenario.stopped.wait()
         #expect(sender.notes.value.isEmpty)
     }
 
     @Test(
-        "[U-17.7] the idle time-out counts while nothing is said, and not while somebody else is waited for")
+        "[U-17.7] the idle time-out runs while the protocol is silent, and not while a reply is awaited")
     func idleTimeout() async throws {
         let clock = StillClock()
-        let (host, play) = EchoProtocol.stage { $0.respond() }
+        let (host, scenario) = ScriptedProtocol.register { $0.respond() }
         let witness = HopWitness()
         let load = try Self.load(host, witness, idle: .seconds(10), clock)
         load.start()
-        await play.started.wait()
+        await scenario.started.wait()
         clock.advance(.seconds(9))
         load.setSuspended(true)
         clock.advance(.seconds(100))
@@ -271,60 +272,60 @@ struct ProtocolLoadTests {
         #expect(witness.log.value.ends == 0 && clock.isSet)
         clock.advance(.seconds(2))
         let log = await witness.end()
-        await play.stopped.wait()
-        #expect(log.error?.code == .timedOut && play.log.value == ["start", "stop"] && !clock.isSet)
+        await scenario.stopped.wait()
+        #expect(log.error?.code == .timedOut && scenario.log.value == ["start", "stop"] && !clock.isSet)
     }
 
-    @Test("[U-17.7] what a protocol says moves the idle time-out on")
+    @Test("[U-17.7] each call of a protocol restarts the idle time-out")
     func signsOfLife() async throws {
         let clock = StillClock()
-        let said = Gate()
-        let goOn = Gate()
-        let (host, play) = EchoProtocol.stage { echo in
-            echo.respond()
-            let echo = UncheckedSendable(echo)
+        let isReported = Gate()
+        let mayContinue = Gate()
+        let (host, scenario) = ScriptedProtocol.register { loader in
+            loader.respond()
+            let loader = UncheckedSendable(loader)
             Task {
-                await goOn.wait()
-                echo.value.load("x")
-                said.open()
+                await mayContinue.wait()
+                loader.value.load("x")
+                isReported.open()
             }
         }
         let witness = HopWitness()
         try Self.load(host, witness, idle: .seconds(10), clock).start()
-        await play.started.wait()
+        await scenario.started.wait()
         clock.advance(.seconds(8))
-        goOn.open()
-        await said.wait()
+        mayContinue.open()
+        await isReported.wait()
         clock.advance(.seconds(8))
         #expect(witness.log.value.ends == 0)
         clock.advance(.seconds(3))
         #expect(await witness.end().error?.code == .timedOut)
     }
 
-    @Test func whatIsSaidWhileNobodyListensIsKept() async throws {
-        let (host, play) = EchoProtocol.stage { echo in
-            echo.respond()
-            for index in 0..<10 { echo.load("\(index)") }
-            echo.finish()
+    @Test func callsWhileTheClientIsPausedAreKept() async throws {
+        let (host, scenario) = ScriptedProtocol.register { loader in
+            loader.respond()
+            for index in 0..<10 { loader.load("\(index)") }
+            loader.finish()
         }
         let witness = HopWitness(demand: { _ in .pause })
         let load = try Self.load(host, witness)
         load.start()
-        await play.started.wait()
+        await scenario.started.wait()
         #expect(witness.log.value.pieces.count == 1)
         for _ in 0..<10 { load.resumeReading() }
         let log = await witness.end()
         #expect(log.text == "0123456789" && log.order.last == "end")
     }
 
-    @Test func aCachedAnswerThatIsStillGoodIsTheAnswer() async throws {
-        let (host, _) = EchoProtocol.stage { echo in
-            guard let url = echo.request.url else { return }
+    @Test func aValidCachedResponseIsDelivered() async throws {
+        let (host, _) = ScriptedProtocol.register { loader in
+            guard let url = loader.request.url else { return }
             let response = URLResponse(
                 url: url, mimeType: "a/b", expectedContentLength: 3, textEncodingName: nil)
             let cached = CachedURLResponse(response: response, data: Data("old".utf8))
-            echo.client?.urlProtocol(echo, cachedResponseIsValid: cached)
-            echo.finish()
+            loader.client?.urlProtocol(loader, cachedResponseIsValid: cached)
+            loader.finish()
         }
         let witness = HopWitness()
         try Self.load(host, witness).start()
@@ -332,15 +333,15 @@ struct ProtocolLoadTests {
         #expect(log.order == ["response", "data", "end"] && log.text == "old" && log.policy == .notAllowed)
     }
 
-    @Test("[U-17.5] content of a download goes into its file")
+    @Test("[U-17.5] the content of a download is written to its file")
     func splices() async throws {
         try await FileLoadTests.withFolder { folder in
             let file = folder.appending(path: "copy")
             let target = FileTarget(try Descriptor.writing(path: file.path))
-            let (host, _) = EchoProtocol.stage { echo in
-                echo.respond()
-                for index in 0..<100 { echo.load("\(index),") }
-                echo.finish()
+            let (host, _) = ScriptedProtocol.register { loader in
+                loader.respond()
+                for index in 0..<100 { loader.load("\(index),") }
+                loader.finish()
             }
             let witness = HopWitness(plan: { _ in .splice(into: target) })
             try Self.load(host, witness).start()

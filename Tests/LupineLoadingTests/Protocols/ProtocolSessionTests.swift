@@ -11,7 +11,7 @@ import Testing
 /// Protocols, files and `data:` URLs through whole sessions.
 struct ProtocolSessionTests {
     static func withSession<Result>(
-        _ classes: [AnyClass]? = [EchoProtocol.self], _ body: (URLSession) async throws -> Result
+        _ classes: [AnyClass]? = [ScriptedProtocol.self], _ body: (URLSession) async throws -> Result
     ) async throws -> Result {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.protocolClasses = classes
@@ -29,18 +29,18 @@ struct ProtocolSessionTests {
     }
 
     @Test(
-        "[U-17.2, U-17.3, U-17.5] a protocol of the configuration is asked with the session's fields, and answers"
+        "[U-17.2, U-17.3, U-17.5] a protocol class of the configuration gets the session's fields, and loads"
     )
     func answers() async throws {
-        let (host, play) = EchoProtocol.stage { echo in
-            #expect(echo.request.value(forHTTPHeaderField: "X-Session") == "added")
-            #expect(echo.request.value(forHTTPHeaderField: "X-Canonical") == "yes")
-            #expect(echo.task?.currentRequest?.url == echo.request.url)
+        let (host, scenario) = ScriptedProtocol.register { loader in
+            #expect(loader.request.value(forHTTPHeaderField: "X-Session") == "added")
+            #expect(loader.request.value(forHTTPHeaderField: "X-Canonical") == "yes")
+            #expect(loader.task?.currentRequest?.url == loader.request.url)
             // Statuses are not interpreted.
-            echo.respond(401, ["WWW-Authenticate": "Basic realm=\"r\"", "Location": "/x"])
-            echo.load("one ")
-            echo.load("two")
-            echo.finish()
+            loader.respond(401, ["WWW-Authenticate": "Basic realm=\"r\"", "Location": "/x"])
+            loader.load("one ")
+            loader.load("two")
+            loader.finish()
         }
         for scheme in ["http", "echo"] {
             let (data, response) = try await Self.withSession {
@@ -49,25 +49,25 @@ struct ProtocolSessionTests {
             #expect(String(decoding: data, as: UTF8.self) == "one two")
             #expect((response as? HTTPURLResponse)?.statusCode == 401)
         }
-        await play.stopped.wait()
-        #expect(play.log.value.first == "canInit added")
+        await scenario.stopped.wait()
+        #expect(scenario.log.value.first == "canInit added")
     }
 
-    @Test("[U-17.8, U-17.9] a protocol finds its session's value, and the body of an upload task")
+    @Test("[U-17.8, U-17.9] a protocol sees the session's value, and the body of an upload task")
     func valueAndBody() async throws {
-        let (host, _) = EchoProtocol.stage { echo in
-            echo.respond(200)
-            echo.load("\(echo.sessionValue ?? "nothing") ")
-            let body = String(decoding: echo.request.httpBody ?? Data(), as: UTF8.self)
-            echo.load(echo.request.httpBodyStream == nil ? body : "stream")
-            echo.finish()
+        let (host, _) = ScriptedProtocol.register { loader in
+            loader.respond(200)
+            loader.load("\(loader.sessionValue ?? "nothing") ")
+            let body = String(decoding: loader.request.httpBody ?? Data(), as: UTF8.self)
+            loader.load(loader.request.httpBodyStream == nil ? body : "stream")
+            loader.finish()
         }
         let file = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
         try Data("file".utf8).write(to: file)
         defer { try? FileManager.default.removeItem(at: file) }
         for value in ["one", "two"] {
             let configuration = URLSessionConfiguration.ephemeral
-            configuration.protocolClasses = [EchoProtocol.self]
+            configuration.protocolClasses = [ScriptedProtocol.self]
             configuration.lupine.protocolValue = value
             let session = URLSession(configuration: configuration)
             defer { session.finishTasksAndInvalidate() }
@@ -83,11 +83,11 @@ struct ProtocolSessionTests {
     }
 
     @Test(
-        "[U-17.1] classes are asked in their order; without one that takes it an unknown scheme is unsupported"
+        "[U-17.1] protocol classes are tried in order; an unknown scheme that none accepts is unsupported"
     )
     func order() async throws {
-        let (host, play) = EchoProtocol.stage { $0.finish() }
-        try await Self.withSession([TakesEcho.self, EchoProtocol.self]) { session in
+        let (host, scenario) = ScriptedProtocol.register { $0.finish() }
+        try await Self.withSession([TakesEcho.self, ScriptedProtocol.self]) { session in
             let (data, _) = try await session.data(for: Self.request("takes-echo", host))
             #expect(String(decoding: data, as: UTF8.self) == "taken")
             let error = await #expect(throws: URLError.self) {
@@ -95,7 +95,7 @@ struct ProtocolSessionTests {
             }
             #expect(error?.code == .unsupportedURL)
         }
-        #expect(play.log.value.isEmpty)
+        #expect(scenario.log.value.isEmpty)
     }
 
     private final class TakesEcho: URLProtocol {
@@ -114,17 +114,17 @@ struct ProtocolSessionTests {
         }
     }
 
-    @Test("[U-17.1] a registered class is asked by the shared session, and not by configurations made before")
+    @Test("[U-17.1] the shared session tries registered classes; earlier configurations do not")
     func shared() async throws {
         let before = URLSessionConfiguration.ephemeral
         before.connectionProxyDictionary = [:]
-        let (host, _) = EchoProtocol.stage { echo in
-            echo.respond()
-            echo.finish()
+        let (host, _) = ScriptedProtocol.register { loader in
+            loader.respond()
+            loader.finish()
         }
         _ = URLSession.shared
-        #expect(URLProtocol.registerClass(EchoProtocol.self))
-        defer { URLProtocol.unregisterClass(EchoProtocol.self) }
+        #expect(URLProtocol.registerClass(ScriptedProtocol.self))
+        defer { URLProtocol.unregisterClass(ScriptedProtocol.self) }
         _ = try await URLSession.shared.data(for: Self.request("echo", host))
         let session = URLSession(configuration: before)
         let error = await #expect(throws: URLError.self) {
@@ -134,49 +134,51 @@ struct ProtocolSessionTests {
         session.finishTasksAndInvalidate()
     }
 
-    @Test("[U-17.6] a redirect of a protocol's starts a new selection, after the first instance was stopped")
+    @Test("[U-17.6] a protocol's redirect selects a protocol again, after the first one was stopped")
     func redirects() async throws {
-        let (second, last) = EchoProtocol.stage { echo in
-            echo.respond()
-            echo.load("there")
-            echo.finish()
+        let (second, last) = ScriptedProtocol.register { loader in
+            loader.respond()
+            loader.load("there")
+            loader.finish()
         }
         let target = try Self.request("echo", second)
-        let (first, play) = EchoProtocol.stage { echo in
-            guard let url = echo.request.url,
+        let (first, scenario) = ScriptedProtocol.register { loader in
+            guard let url = loader.request.url,
                 let response = HTTPURLResponse(
                     url: url, statusCode: 302, httpVersion: nil, headerFields: [:])
             else { return }
-            echo.client?.urlProtocol(echo, wasRedirectedTo: target, redirectResponse: response)
+            loader.client?.urlProtocol(loader, wasRedirectedTo: target, redirectResponse: response)
         }
         let (data, response) = try await Self.withSession {
             try await $0.data(for: Self.request("echo", first))
         }
         #expect(String(decoding: data, as: UTF8.self) == "there" && response.url == target.url)
-        await play.stopped.wait()
+        await scenario.stopped.wait()
         await last.stopped.wait()
-        #expect(play.log.value.filter { !$0.hasPrefix("canInit") } == ["start", "stop"])
+        #expect(scenario.log.value.filter { !$0.hasPrefix("canInit") } == ["start", "stop"])
         #expect(last.log.value.filter { !$0.hasPrefix("canInit") } == ["start", "stop"])
     }
 
-    @Test("[U-17.6] what was added to a protocol's request is no part of the redirect that it makes of it")
+    @Test(
+        "[U-17.6] fields that were added to a protocol's request are not in the redirect that it derives from it"
+    )
     func redirectedCopy() async throws {
-        let seen = Noted<[String?]>([])
+        let seen = LockedValue<[String?]>([])
         let names = ["Cookie", "X-Session", "X-Own"]
-        let (last, _) = EchoProtocol.stage { echo in
-            seen.set(names.map { echo.request.value(forHTTPHeaderField: $0) })
-            echo.respond()
-            echo.finish()
+        let (last, _) = ScriptedProtocol.register { loader in
+            seen.set(names.map { loader.request.value(forHTTPHeaderField: $0) })
+            loader.respond()
+            loader.finish()
         }
-        let (first, _) = EchoProtocol.stage { echo in
-            var target = echo.request
+        let (first, _) = ScriptedProtocol.register { loader in
+            var target = loader.request
             target.url = URL(string: "echo://\(last)/")
-            guard let url = echo.request.url,
+            guard let url = loader.request.url,
                 names.allSatisfy({ target.value(forHTTPHeaderField: $0) != nil }),
                 let response = HTTPURLResponse(
                     url: url, statusCode: 302, httpVersion: nil, headerFields: [:])
             else { return }
-            echo.client?.urlProtocol(echo, wasRedirectedTo: target, redirectResponse: response)
+            loader.client?.urlProtocol(loader, wasRedirectedTo: target, redirectResponse: response)
         }
         let storage = HTTPCookieStorage(file: nil)
         let url = try #require(URL(string: "http://\(first)/"))
@@ -184,7 +186,7 @@ struct ProtocolSessionTests {
             HTTPCookie.cookies(withResponseHeaderFields: ["Set-Cookie": "id=1"], for: url), for: url,
             mainDocumentURL: nil)
         let configuration = URLSessionConfiguration.ephemeral
-        configuration.protocolClasses = [EchoProtocol.self]
+        configuration.protocolClasses = [ScriptedProtocol.self]
         configuration.httpCookieStorage = storage
         configuration.httpAdditionalHeaders = ["X-Session": "s"]
         configuration.lupine.sensitiveFields = ["X-Session"]
@@ -196,25 +198,25 @@ struct ProtocolSessionTests {
         session.invalidateAndCancel()
     }
 
-    @Test("[U-10.5] a protocol's redirect leads away whatever response it has", arguments: [nil, 302])
+    @Test("[U-10.5] a protocol's redirect counts as a redirect with any response", arguments: [nil, 302])
     func leftOrigin(_ status: Int?) async throws {
-        let (last, _) = EchoProtocol.stage { echo in
-            echo.respond()
-            echo.finish()
+        let (last, _) = ScriptedProtocol.register { loader in
+            loader.respond()
+            loader.finish()
         }
-        let (first, _) = EchoProtocol.stage { echo in
-            guard let url = echo.request.url, let target = URL(string: "http://\(last)/") else { return }
+        let (first, _) = ScriptedProtocol.register { loader in
+            guard let url = loader.request.url, let target = URL(string: "http://\(last)/") else { return }
             let plain = URLResponse(
                 url: url, mimeType: nil, expectedContentLength: -1, textEncodingName: nil)
             let response = status.flatMap {
                 HTTPURLResponse(url: url, statusCode: $0, httpVersion: nil, headerFields: nil)
             }
-            echo.client?.urlProtocol(
-                echo, wasRedirectedTo: URLRequest(url: target), redirectResponse: response ?? plain)
+            loader.client?.urlProtocol(
+                loader, wasRedirectedTo: URLRequest(url: target), redirectResponse: response ?? plain)
         }
         let request = try Self.request("http", first)
         let hasLeft = try await Self.withSession { session in
-            let task = Noted<URLSessionTask?>(nil)
+            let task = LockedValue<URLSessionTask?>(nil)
             await withCheckedContinuation { continuation in
                 let made = session.dataTask(with: request) { _, _, _ in continuation.resume() }
                 task.set(made)
@@ -228,9 +230,9 @@ struct ProtocolSessionTests {
 
     @Test("[U-17.5] a finish without a response completes with the bytes and no response")
     func noResponse() async throws {
-        let (host, _) = EchoProtocol.stage { echo in
-            echo.load("bytes")
-            echo.finish()
+        let (host, _) = ScriptedProtocol.register { loader in
+            loader.load("bytes")
+            loader.finish()
         }
         let request = try Self.request("echo", host)
         let (data, response, error) = try await Self.withSession { session in
@@ -245,18 +247,18 @@ struct ProtocolSessionTests {
     }
 
     @Test(
-        "[U-7.1] GET with a body is refused by the network alone: protocols get it as it is, and caches answer it"
+        "[U-7.1] GET with a body fails in the network only: protocols get it unchanged, and caches answer it"
     )
     func bodyWithGET() async throws {
-        func asked(_ body: @escaping @Sendable (inout URLRequest) -> Void) async throws -> String {
-            let (host, _) = EchoProtocol.stage { echo in
-                let stream = echo.request.httpBodyStream.map { _ in "a stream" }
-                echo.respond(200)
-                echo.load(echo.request.httpMethod ?? "")
-                echo.load(" ")
-                echo.load(
-                    stream ?? echo.request.httpBody.map { String(decoding: $0, as: UTF8.self) } ?? "nothing")
-                echo.finish()
+        func loadedText(_ body: @escaping @Sendable (inout URLRequest) -> Void) async throws -> String {
+            let (host, _) = ScriptedProtocol.register { loader in
+                let stream = loader.request.httpBodyStream.map { _ in "a stream" }
+                loader.respond(200)
+                loader.load(loader.request.httpMethod ?? "")
+                loader.load(" ")
+                let body = loader.request.httpBody.map { String(decoding: $0, as: UTF8.self) }
+                loader.load(stream ?? body ?? "nothing")
+                loader.finish()
             }
             var request = try Self.request("https", host)
             body(&request)
@@ -265,8 +267,9 @@ struct ProtocolSessionTests {
                 String(decoding: try await session.data(for: sent).0, as: UTF8.self)
             }
         }
-        #expect(try await asked { $0.httpBody = Data("x".utf8) } == "GET x")
-        #expect(try await asked { $0.httpBodyStream = InputStream(data: Data("x".utf8)) } == "GET a stream")
+        #expect(try await loadedText { $0.httpBody = Data("x".utf8) } == "GET x")
+        #expect(
+            try await loadedText { $0.httpBodyStream = InputStream(data: Data("x".utf8)) } == "GET a stream")
         try await Self.withSession(nil) { session in
             var request = try Self.request("http", "stored.test")
             request.httpBody = Data("x".utf8)
@@ -285,15 +288,16 @@ struct ProtocolSessionTests {
     }
 
     @Test(
-        "[U-1.8] a relative address is loaded, cached and handed to protocols as the absolute one",
+        "[U-1.8] a relative URL is loaded, cached and passed to protocols as absolute",
         arguments: Spoken.allCases)
     func relativeAddresses(over spoken: Spoken) async throws {
-        let (host, _) = EchoProtocol.stage { echo in
-            #expect(echo.request.url?.baseURL == nil && echo.task?.currentRequest?.url == echo.request.url)
-            #expect(echo.task?.originalRequest?.url?.relativeString == "../c?d")
-            echo.respond(200)
-            echo.load(echo.request.url?.absoluteString ?? "")
-            echo.finish()
+        let (host, _) = ScriptedProtocol.register { loader in
+            #expect(loader.request.url?.baseURL == nil)
+            #expect(loader.task?.currentRequest?.url == loader.request.url)
+            #expect(loader.task?.originalRequest?.url?.relativeString == "../c?d")
+            loader.respond(200)
+            loader.load(loader.request.url?.absoluteString ?? "")
+            loader.finish()
         }
         var request = try Self.request("http", host, "/a/b/")
         request.url = URL(string: "../c?d", relativeTo: request.url)
@@ -317,7 +321,7 @@ struct ProtocolSessionTests {
 
     @Test("[U-17.7] a task that is cancelled stops its protocol")
     func cancels() async throws {
-        let (host, play) = EchoProtocol.stage { $0.respond() }
+        let (host, scenario) = ScriptedProtocol.register { $0.respond() }
         let request = try Self.request("echo", host)
         let error = try await Self.withSession { session in
             await withCheckedContinuation { continuation in
@@ -326,16 +330,16 @@ struct ProtocolSessionTests {
                 }
                 task.resume()
                 Task {
-                    await play.started.wait()
+                    await scenario.started.wait()
                     task.cancel()
                 }
             }
         }
-        await play.stopped.wait()
+        await scenario.stopped.wait()
         #expect(error?.code == .cancelled)
     }
 
-    @Test("[U-18.1, U-18.2] files and data: addresses in data tasks, not in uploads")
+    @Test("[U-18.1, U-18.2] file: and data: URLs in data tasks, not in uploads")
     func builtIn() async throws {
         try await FileLoadTests.withFolder { folder in
             let file = folder.appending(path: "a.json")
@@ -343,10 +347,10 @@ struct ProtocolSessionTests {
             try await Self.withSession(nil) { session in
                 let (data, response) = try await session.data(from: file)
                 #expect(data == Data("{}".utf8) && response.mimeType == "application/json")
-                let held = try #require(URL(string: "data:;base64,SGVsbG8="))
-                let (hello, plain) = try await session.data(from: held)
+                let dataURL = try #require(URL(string: "data:;base64,SGVsbG8="))
+                let (hello, plain) = try await session.data(from: dataURL)
                 #expect(hello == Data("Hello".utf8) && plain.textEncodingName == "US-ASCII")
-                for url in [file, held] {
+                for url in [file, dataURL] {
                     let error = await #expect(throws: URLError.self) {
                         _ = try await session.upload(for: URLRequest(url: url), from: Data("x".utf8))
                     }

@@ -10,30 +10,30 @@ import Testing
 struct URLProtocolTests {
     private final class First: URLProtocol {}
     private final class Second: URLProtocol {}
-    private final class Mute: URLProtocol {
+    private final class UnimplementedProtocol: URLProtocol {
         override class func canInit(with request: URLRequest) -> Bool { true }
     }
     private final class NoProtocol {}
 
     @Test(
-        "[U-17.1] the latest registration is asked first, duplicates are ignored, configurations take what is there"
+        "[U-17.1] the latest registration is tried first, duplicates are ignored, configurations copy the list"
     )
     func registration() {
-        let ours = { (classes: [AnyClass]?) in
+        let registeredClasses = { (classes: [AnyClass]?) in
             (classes ?? []).filter { $0 == First.self || $0 == Second.self }.map { "\($0)" }
         }
         #expect(!URLProtocol.registerClass(NoProtocol.self))
         #expect(URLProtocol.registerClass(First.self) && URLProtocol.registerClass(Second.self))
         #expect(URLProtocol.registerClass(First.self))
-        #expect(ours(ProtocolRegistry.classes) == ["Second", "First"])
-        #expect(ours(URLSessionConfiguration.default.protocolClasses) == ["Second", "First"])
+        #expect(registeredClasses(ProtocolRegistry.classes) == ["Second", "First"])
+        #expect(registeredClasses(URLSessionConfiguration.default.protocolClasses) == ["Second", "First"])
         URLProtocol.unregisterClass(Second.self)
-        #expect(ours(ProtocolRegistry.classes) == ["First"])
+        #expect(registeredClasses(ProtocolRegistry.classes) == ["First"])
         URLProtocol.unregisterClass(First.self)
-        #expect(ours(URLSessionConfiguration.ephemeral.protocolClasses).isEmpty)
+        #expect(registeredClasses(URLSessionConfiguration.ephemeral.protocolClasses).isEmpty)
     }
 
-    @Test func propertiesGoWithARequest() throws {
+    @Test func propertiesAreCopiedWithARequest() throws {
         let request = NSMutableURLRequest(url: try #require(URL(string: "http://a.test/")))
         URLProtocol.setProperty("value", forKey: "key", in: request)
         let copy = request as URLRequest
@@ -44,12 +44,12 @@ struct URLProtocolTests {
         #expect(URLProtocol.property(forKey: "key", in: copy) as? String == "value")
     }
 
-    @Test("[U-17.2] the task's form of canInit asks about its current request; the base class takes nothing")
+    @Test("[U-17.2] canInit(with task:) asks about the current request; the base class declines")
     func defaults() throws {
         let request = URLRequest(url: try #require(URL(string: "http://a.test/")))
         let other = URLRequest(url: try #require(URL(string: "http://b.test/")))
         #expect(!URLProtocol.canInit(with: request) && !First.canInit(with: request))
-        #expect(!Mute.canInit(with: URLSessionTask()), "there is no request")
+        #expect(!UnimplementedProtocol.canInit(with: URLSessionTask()), "there is no request")
         #expect(URLProtocol.canonicalRequest(for: request) == request)
         #expect(URLProtocol.requestIsCacheEquivalent(request, to: request))
         #expect(!URLProtocol.requestIsCacheEquivalent(request, to: other))
@@ -57,7 +57,7 @@ struct URLProtocolTests {
         #expect(instance.request == request && instance.task == nil && instance.client == nil)
         #expect(instance.cachedResponse == nil)
         let task = URLSessionTask()
-        let made = EchoProtocol(task: task, cachedResponse: nil, client: nil)
+        let made = ScriptedProtocol(task: task, cachedResponse: nil, client: nil)
         #expect(made.task === task && made.request.value(forHTTPHeaderField: "X-Canonical") == "yes")
     }
 
@@ -65,7 +65,8 @@ struct URLProtocolTests {
         let witness = HopWitness()
         let request = URLRequest(url: try #require(URL(string: "http://a.test/")))
         ProtocolLoad(
-            Mute.self, canonical: request, task: URLSessionTask(), idleTimeout: nil, clock: .system,
+            UnimplementedProtocol.self, canonical: request, task: URLSessionTask(), idleTimeout: nil,
+            clock: .system,
             client: witness
         ).start()
         #expect(await witness.end().error?.code == .unsupportedURL)

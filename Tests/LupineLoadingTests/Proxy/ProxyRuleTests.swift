@@ -19,7 +19,7 @@ struct ProxyRuleTests {
         "no_proxy": "none.example, .dot.example,10.0.0.0/8,port.example:81",
     ]
 
-    @Test("[U-15.1] nil takes the environment, an empty dictionary goes directly")
+    @Test("[U-15.1] nil uses the environment, an empty dictionary no proxy")
     func sources() throws {
         let rule = try rule(nil, environment: Self.environment)
         #expect(rule.proxy(for: .http, host: "a.example", port: 80)?.host == "web.example")
@@ -34,7 +34,7 @@ struct ProxyRuleTests {
         #expect(all.proxy(for: .https, host: "a", port: 443)?.port == 1_080)
     }
 
-    @Test("proxies by the names of variables stand in place of both, loopback included")
+    @Test("`proxies` in the form of variables replaces both, loopback included")
     func named() throws {
         let rule = try ProxyRule(
             session: ["HTTPEnable": 1, "HTTPProxy": "unused.example"],
@@ -71,7 +71,7 @@ struct ProxyRuleTests {
         }
     }
 
-    @Test("[U-15.2] no_proxy and loopback go directly under the environment's proxy")
+    @Test("[U-15.2] no_proxy hosts and loopback bypass the environment's proxy")
     func bypasses() throws {
         let rule = try rule(nil, environment: Self.environment)
         for host in [
@@ -112,7 +112,7 @@ struct ProxyRuleTests {
         #expect(rule.proxy(for: .http, host: "2001:db8::1", port: 80) != nil, "an address is no simple name")
     }
 
-    @Test("[U-15.1] a proxy that is switched off or not named is none, SOCKS stands in")
+    @Test("[U-15.1] a disabled or unnamed proxy is not used, and SOCKS replaces it")
     func socksAndSwitches() throws {
         let off = try rule(["HTTPEnable": 0, "HTTPProxy": "web.example", "HTTPSProxy": "secure.example"])
         #expect(off.proxy(for: .http, host: "a.example", port: 80) == nil)

@@ -70,7 +70,7 @@ struct RedirectRuleTests {
     ]
 
     @Test(
-        "which statuses are followed, with which method and body: the table above U-10.1", arguments: methods)
+        "which statuses are followed, with which method and body (table of U-10.1)", arguments: methods)
     func methodsAndBodies(status: Int, rows: [String: String?]) throws {
         for (method, expected) in rows {
             let request = try Self.request(method, body: "x")
@@ -87,7 +87,9 @@ struct RedirectRuleTests {
         }
     }
 
-    @Test("[U-10.1] without a location it is the answer", arguments: [nil, "", " ", "\t"] as [String?])
+    @Test(
+        "[U-10.1] without Location the redirect is the response",
+        arguments: [nil, "", " ", "\t"] as [String?])
     func withoutALocation(location: String?) throws {
         let request = try Self.request()
         let verdict = RedirectRule.verdict(
@@ -98,7 +100,7 @@ struct RedirectRuleTests {
         }
     }
 
-    static let failures: [(what: String, location: String, followed: Int, code: URLError.Code)] = [
+    static let failures: [(summary: String, location: String, followed: Int, code: URLError.Code)] = [
         ("[U-10.1] unreadable", "http://:80/", 0, .redirectToNonExistentLocation),
         ("[U-10.3] a file", "file:///etc/passwd", 0, .unsupportedURL),
         ("[U-10.3] data", "data:,x", 0, .unsupportedURL),
@@ -108,13 +110,15 @@ struct RedirectRuleTests {
     ]
 
     @Test(arguments: failures)
-    func whatCannotBeFollowed(what: String, location: String, followed: Int, code: URLError.Code) throws {
+    func targetsThatAreNotFollowed(summary: String, location: String, followed: Int, code: URLError.Code)
+        throws
+    {
         let request = try Self.request()
         let verdict = RedirectRule.verdict(
             on: try Self.response(302, to: location, from: request.url), to: request, .init(),
             followed: followed)
         guard case .failure(let error) = verdict, error.code == code else {
-            Issue.record("\(what): \(verdict)")
+            Issue.record("\(summary): \(verdict)")
             return
         }
     }
@@ -136,7 +140,7 @@ struct RedirectRuleTests {
         ("http://h/a?q#f", "?r", "http://h/a?r#f"),
     ]
 
-    @Test("[U-10.2] the fragment goes along unless the target has one", arguments: fragments)
+    @Test("[U-10.2] the fragment is kept unless the target has one", arguments: fragments)
     func fragmentsGoAlong(url: String, location: String, expected: String) throws {
         let request = try Self.request("GET", url)
         #expect(try Self.proposal(request, to: location).request.url?.absoluteString == expected)
@@ -179,7 +183,7 @@ struct RedirectRuleTests {
         ] as [String: String?]
 
     struct Hop: Sendable {
-        let what: String
+        let summary: String
         let from: String
         let status: Int
         let to: String
@@ -188,38 +192,39 @@ struct RedirectRuleTests {
     }
 
     static let hops = [
-        Hop(what: "[U-10.5] the same origin", from: "http://h/a", status: 307, to: "/b"),
+        Hop(summary: "[U-10.5] the same origin", from: "http://h/a", status: 307, to: "/b"),
         Hop(
-            what: "[U-10.5] the port said and unsaid", from: "http://h/a", status: 307, to: "http://H:80/b"),
+            summary: "[U-10.5] the default port, explicit and implicit", from: "http://h/a", status: 307,
+            to: "http://H:80/b"),
         Hop(
-            what: "[U-10.4] the method becomes GET", from: "http://h/a", status: 302, to: "/b",
+            summary: "[U-10.4] the method becomes GET", from: "http://h/a", status: 302, to: "/b",
             dropsBody: true),
-        Hop(what: "[U-10.4] after 303", from: "http://h/a", status: 303, to: "/b", dropsBody: true),
+        Hop(summary: "[U-10.4] after 303", from: "http://h/a", status: 303, to: "/b", dropsBody: true),
         Hop(
-            what: "[U-10.5] another host", from: "http://h/a", status: 307, to: "http://g/b",
+            summary: "[U-10.5] another host", from: "http://h/a", status: 307, to: "http://g/b",
             changed: elsewhere),
         Hop(
-            what: "[U-10.5] a host below", from: "http://h/a", status: 307, to: "http://x.h/b",
+            summary: "[U-10.5] a subdomain", from: "http://h/a", status: 307, to: "http://x.h/b",
             changed: elsewhere),
         Hop(
-            what: "[U-10.5] another port", from: "http://h/a", status: 307, to: "http://h:81/b",
+            summary: "[U-10.5] another port", from: "http://h/a", status: 307, to: "http://h:81/b",
             changed: elsewhere),
         Hop(
-            what: "[U-10.5] http to https", from: "http://h/a", status: 307, to: "https://h/b",
+            summary: "[U-10.5] http to https", from: "http://h/a", status: 307, to: "https://h/b",
             changed: elsewhere),
         Hop(
-            what: "[U-10.5] https to http", from: "https://h/a", status: 307, to: "http://h/b",
+            summary: "[U-10.5] https to http", from: "https://h/a", status: 307, to: "http://h/b",
             changed: inTheClear),
         Hop(
-            what: "[U-10.5] https to http elsewhere", from: "https://h/a", status: 302, to: "http://g/b",
+            summary: "[U-10.5] https to http elsewhere", from: "https://h/a", status: 302, to: "http://g/b",
             changed: inTheClear, dropsBody: true),
         Hop(
-            what: "[U-10.5] https to https elsewhere", from: "https://h/a", status: 307, to: "https://g/b",
+            summary: "[U-10.5] https to https elsewhere", from: "https://h/a", status: 307, to: "https://g/b",
             changed: elsewhere),
     ]
 
     @Test(arguments: hops)
-    func whichFieldsGoAlong(_ hop: Hop) throws {
+    func keptFields(_ hop: Hop) throws {
         // Names in any mix of cases.
         for change in [{ $0 }, { $0.lowercased() }] as [(String) -> String] {
             let fields = Dictionary(uniqueKeysWithValues: Self.fields.map { (change($0.key), $0.value) })
@@ -229,22 +234,22 @@ struct RedirectRuleTests {
             if hop.dropsBody { for name in Self.aboutBody { expected[name] = nil } }
             for (name, value) in hop.changed where expected[name] != nil { expected[name] = value }
             let named = Dictionary(uniqueKeysWithValues: expected.map { (change($0.key), $0.value) })
-            #expect(proposal.request.allHTTPHeaderFields == named, "\(hop.what)")
+            #expect(proposal.request.allHTTPHeaderFields == named, "\(hop.summary)")
         }
     }
 
-    @Test("[U-10.5] the configuration names what else stays")
+    @Test("[U-10.5] the configuration names further headers to keep")
     func ownNames() throws {
         var options = URLSessionConfiguration.LupineOptions()
         options.sensitiveFields = ["x-KEPT", "Accept", "no name"]
         let request = try Self.request("GET", "http://h/a", Self.fields)
         let fields = try Self.proposal(request, to: "http://g/", options).request.headerList
         #expect(fields["X-Kept"] == nil && fields["Accept"] == nil && fields["X-Api-Key"] != nil)
-        let home = try Self.proposal(request, to: "/b", options).request.headerList
-        #expect(home["X-Kept"] != nil && home["Accept"] != nil)
+        let sameOrigin = try Self.proposal(request, to: "/b", options).request.headerList
+        #expect(sameOrigin["X-Kept"] != nil && sameOrigin["Accept"] != nil)
     }
 
-    @Test("[U-10.5] the configuration refuses http behind https", arguments: [true, false])
+    @Test("[U-10.5] the configuration refuses redirects from https to http", arguments: [true, false])
     func insecureRedirects(isWebSocket: Bool) throws {
         var options = URLSessionConfiguration.LupineOptions()
         options.followsInsecureRedirects = false
@@ -265,14 +270,14 @@ struct RedirectRuleTests {
         _ = try Self.proposal(plain, to: "http://g/b", isWebSocket: isWebSocket, options)
     }
 
-    @Test("[U-10.5] a referrer is never added")
+    @Test("[U-10.5] Referer is never added")
     func noReferrer() throws {
         #expect(
             try Self.proposal(Self.request(), to: "http://g/").request.value(forHTTPHeaderField: "Referer")
                 == nil)
     }
 
-    @Test("[U-10.5, U-8.1] a web socket sent to http stays where it is")
+    @Test("[U-10.5, U-8.1] a WebSocket redirected to http or https is not followed there")
     func webSocketOrigins() throws {
         let request = try Self.request("GET", "wss://h/a", ["Authorization": "a", "Referer": "r"])
         let stays = try Self.proposal(request, to: "https://h/b", isWebSocket: true)
@@ -290,7 +295,7 @@ struct RedirectRuleTests {
             proposal.credential == URLCredential(user: "me", password: "secret", persistence: .forSession))
     }
 
-    @Test("[U-10.8] what else a request has goes along")
+    @Test("[U-10.8] the other properties of a request are kept")
     func propertiesGoAlong() throws {
         var request = try Self.request("POST")
         request.timeoutInterval = 7
@@ -305,7 +310,7 @@ struct RedirectRuleTests {
         #expect(!next.allowsCellularAccess && next.protocolProperty(forKey: "k") as? String == "x")
     }
 
-    @Test("[U-10.1, U-10.5] no location stops the program, and no secret leaves its server")
+    @Test("[U-10.1, U-10.5] no Location crashes the program, and no secret leaves its server")
     func anyLocation() throws {
         var random = SeededRandom(seed: 10)
         let request = try Self.request("GET", "https://h:1/a/b?c#d", ["Authorization": "secret"])

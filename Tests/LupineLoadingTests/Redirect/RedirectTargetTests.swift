@@ -24,13 +24,13 @@ struct RedirectTargetTests {
         ("g#s/./x", "http://a/b/c/g#s/./x"), ("g#s/../x", "http://a/b/c/g#s/../x"), ("http:g", "http:g"),
     ]
 
-    @Test("[U-10.2] a reference is resolved as RFC 3986 says", arguments: examples)
+    @Test("[U-10.2] a reference is resolved as in RFC 3986", arguments: examples)
     func examplesOfTheRFC(reference: String, expected: String) {
         let base = URIReference(Array("http://a/b/c/d;p?q".utf8))
         #expect(RedirectTarget.resolve(Array(reference.utf8), against: base).text == expected)
     }
 
-    static let targets: [(what: String, location: String, expected: String)] = [
+    static let targets: [(summary: String, location: String, expected: String)] = [
         ("[U-10.2] relative", "g?x=1", "http://h/a/g?x=1"),
         ("[U-10.2] a host alone", "//other", "http://other"),
         ("[U-10.2] its own fragment", "/x#y", "http://h/x#y"),
@@ -40,7 +40,7 @@ struct RedirectTargetTests {
         ("[U-10.1] escaped already", "/a%20b%2f", "http://h/a%20b%2f"),
         ("[U-10.1] a percent sign alone", "/100%", "http://h/100%25"),
         ("[U-10.1] a percent sign before letters", "/%zz%4", "http://h/%25zz%254"),
-        ("[U-10.1] what no address may hold", "/<a>|\"^`{}\\", "http://h/%3Ca%3E%7C%22%5E%60%7B%7D%5C"),
+        ("[U-10.1] octets that no URL may contain", "/<a>|\"^`{}\\", "http://h/%3Ca%3E%7C%22%5E%60%7B%7D%5C"),
         ("[U-10.1] brackets in a query", "/x?a[]=1", "http://h/x?a%5B%5D=1"),
         ("[U-10.2] a name that is not ASCII", "http://b\u{fc}cher.example/", "http://xn--bcher-kva.example/"),
         ("[U-10.2] capitals", "HTTPS://HOST/P", "https://host/P"),
@@ -49,10 +49,10 @@ struct RedirectTargetTests {
     ]
 
     @Test(arguments: targets)
-    func whereALocationLeads(what: String, location: String, expected: String) throws {
+    func resolvedLocations(summary: String, location: String, expected: String) throws {
         let base = try #require(URL(string: "http://h/a/b?q"))
         let target = try RedirectTarget(location, from: base, isWebSocket: false)
-        #expect(target.url.absoluteString == expected, "\(what)")
+        #expect(target.url.absoluteString == expected, "\(summary)")
         #expect(target.credential == nil)
     }
 
@@ -66,13 +66,13 @@ struct RedirectTargetTests {
         ("JavaScript:alert(1)", .unsupportedScheme("javascript")), ("x:", .unsupportedScheme("x")),
     ]
 
-    @Test("[U-10.1, U-10.3] what leads nowhere", arguments: failures)
-    func whatLeadsNowhere(location: String, failure: RedirectTarget.Failure) throws {
+    @Test("[U-10.1, U-10.3] targets that are not followed", arguments: failures)
+    func invalidTargets(location: String, failure: RedirectTarget.Failure) throws {
         let base = try #require(URL(string: "http://h/a/b?q"))
         #expect(throws: failure) { try RedirectTarget(location, from: base, isWebSocket: false) }
     }
 
-    @Test("[U-10.3, U-8.1] a web socket's targets are web sockets")
+    @Test("[U-10.3, U-8.1] a WebSocket's targets are ws and wss")
     func webSockets() throws {
         let base = try #require(URL(string: "ws://h/a"))
         for (location, expected) in [
@@ -87,7 +87,7 @@ struct RedirectTargetTests {
         }
     }
 
-    @Test("[U-10.2] a user in the target is proposed, and not part of the address")
+    @Test("[U-10.2] a user in the target becomes the proposed credential, and is removed from the URL")
     func users() throws {
         let base = try #require(URL(string: "http://h/a"))
         for (location, user, password) in [

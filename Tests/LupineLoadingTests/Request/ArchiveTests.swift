@@ -104,20 +104,20 @@ struct ArchiveTests {
         (try? NSKeyedUnarchiver.unarchivedObject(ofClass: type, from: data)).flatMap { $0 }
     }
 
-    @Test("[U-1.9, U-2.5, U-11.21, U-12.17] what is archived is read as it was", arguments: Coded.allCases)
+    @Test("[U-1.9, U-2.5, U-11.21, U-12.17] archived values are read unchanged", arguments: Coded.allCases)
     func roundTrips(_ coded: Coded) throws {
         func check<Object: NSObject & NSSecureCoding>(_ object: Object) throws {
             #expect(Object.supportsSecureCoding)
-            let back = try #require(Self.read(Object.self, try Self.archive(object)))
-            #expect(type(of: back) == type(of: object))
+            let unarchived = try #require(Self.read(Object.self, try Self.archive(object)))
+            #expect(type(of: unarchived) == type(of: object))
             if object is URLAuthenticationChallenge { return }
-            #expect(back == object && back.hash == object.hash)
+            #expect(unarchived == object && unarchived.hash == object.hash)
         }
         try check(try coded.example())
     }
 
     @Test(
-        "[U-2.5] an archive with a status that no server can send is no response, and has no words for it",
+        "[U-2.5] an archive with an impossible status is refused",
         arguments: [Int.min, -7, 0, 99, 1000, .max])
     func impossibleStatus(_ status: Int) throws {
         let response = try #require(
@@ -132,18 +132,24 @@ struct ArchiveTests {
     @Test("[U-1.9] all of a request is archived")
     func requests() throws {
         let request = Self.request()
-        let back = try #require(Self.read(NSURLRequest.self, try Self.archive(NSURLRequest(request))))
+        let unarchived = try #require(Self.read(NSURLRequest.self, try Self.archive(NSURLRequest(request))))
             .asURLRequest
-        #expect(RequestArchive.octets(of: back) == RequestArchive.octets(of: request))
-        #expect(back.url?.relativeString == "d/../e?f" && back.url?.baseURL == Self.url)
-        #expect(back.mainDocumentURL == request.mainDocumentURL && back.cachePolicy == request.cachePolicy)
-        #expect(back.explicitTimeoutInterval == 2.5 && back.networkServiceType == .callSignaling)
-        #expect(back.attribution == .user && !back.allowsCellularAccess && !back.allowsExpensiveNetworkAccess)
-        #expect(!back.allowsConstrainedNetworkAccess && back.assumesHTTP3Capable)
-        #expect(back.requiresDNSSECValidation && !back.httpShouldHandleCookies)
-        #expect(back.httpShouldUsePipelining && back.httpMethod == "propfind")
-        #expect(back.headerList.fields == request.headerList.fields && back.httpBody == request.httpBody)
-        let property = back.protocolProperty(forKey: "p") as? NSDictionary
+        #expect(RequestArchive.octets(of: unarchived) == RequestArchive.octets(of: request))
+        #expect(unarchived.url?.relativeString == "d/../e?f" && unarchived.url?.baseURL == Self.url)
+        #expect(
+            unarchived.mainDocumentURL == request.mainDocumentURL
+                && unarchived.cachePolicy == request.cachePolicy)
+        #expect(unarchived.explicitTimeoutInterval == 2.5 && unarchived.networkServiceType == .callSignaling)
+        #expect(
+            unarchived.attribution == .user && !unarchived.allowsCellularAccess
+                && !unarchived.allowsExpensiveNetworkAccess)
+        #expect(!unarchived.allowsConstrainedNetworkAccess && unarchived.assumesHTTP3Capable)
+        #expect(unarchived.requiresDNSSECValidation && !unarchived.httpShouldHandleCookies)
+        #expect(unarchived.httpShouldUsePipelining && unarchived.httpMethod == "propfind")
+        #expect(
+            unarchived.headerList.fields == request.headerList.fields
+                && unarchived.httpBody == request.httpBody)
+        let property = unarchived.protocolProperty(forKey: "p") as? NSDictionary
         #expect(property == ["k": [1, true, "x"] as [Any]] as NSDictionary)
         let plain = try #require(
             Self.read(NSURLRequest.self, try Self.archive(NSURLRequest(url: someURL()))))
@@ -165,12 +171,12 @@ struct ArchiveTests {
         var request = URLRequest(url: Self.url)
         request.url = address
         request.mainDocumentURL = address
-        let back = RequestArchive.request(RequestArchive.octets(of: request))
-        #expect(back?.url == address && back?.url?.absoluteString == address?.absoluteString)
-        #expect(back?.mainDocumentURL == address)
+        let unarchived = RequestArchive.request(RequestArchive.octets(of: request))
+        #expect(unarchived?.url == address && unarchived?.url?.absoluteString == address?.absoluteString)
+        #expect(unarchived?.mainDocumentURL == address)
     }
 
-    @Test("[U-1.9] streams and what no property list holds stay behind")
+    @Test("[U-1.9] streams, and values that no property list can hold, are not archived")
     func leftBehind() throws {
         var request = URLRequest(url: Self.url)
         request.httpBodyStream = InputStream(data: Data([1]))
@@ -181,18 +187,20 @@ struct ArchiveTests {
         request.setProtocolProperty(deep, forKey: "deep")
         request.setProtocolProperty(["x": deep], forKey: "deeper")
         request.setProtocolProperty("kept", forKey: "text")
-        let back = try #require(
+        let unarchived = try #require(
             Self.read(NSMutableURLRequest.self, try Self.archive(NSMutableURLRequest(request))))
-        #expect(back.httpBodyStream == nil && back.httpBody == nil && back.timeoutInterval == .infinity)
-        #expect(back.protocolProperty(forKey: "object") == nil)
-        #expect(back.protocolProperty(forKey: "deep") != nil)
-        #expect(back.protocolProperty(forKey: "deeper") == nil)
-        #expect(back.protocolProperty(forKey: "text") as? String == "kept")
-        back.httpMethod = "PUT"
-        #expect(back.httpMethod == "PUT")
+        #expect(
+            unarchived.httpBodyStream == nil && unarchived.httpBody == nil
+                && unarchived.timeoutInterval == .infinity)
+        #expect(unarchived.protocolProperty(forKey: "object") == nil)
+        #expect(unarchived.protocolProperty(forKey: "deep") != nil)
+        #expect(unarchived.protocolProperty(forKey: "deeper") == nil)
+        #expect(unarchived.protocolProperty(forKey: "text") as? String == "kept")
+        unarchived.httpMethod = "PUT"
+        #expect(unarchived.httpMethod == "PUT")
     }
 
-    @Test("octets that were cut or changed give no request, or one that is archived as itself")
+    @Test("a cut or changed archive gives no request, or one that archives as itself")
     func damagedOctets() {
         let octets = RequestArchive.octets(of: Self.request())
         for count in 0..<octets.count { #expect(RequestArchive.request(Array(octets[..<count])) == nil) }
@@ -210,28 +218,30 @@ struct ArchiveTests {
 
     // MARK: the others
 
-    @Test("a response of a class of the program's, and further values that no property list holds")
+    @Test("a response of a subclass, and userInfo that no property list can hold")
     func cachedResponses() throws {
         let own = OwnResponse(url: Self.url, mimeType: "a/b", expectedContentLength: 1, textEncodingName: nil)
         let cached = CachedURLResponse(
             response: own, data: Data(), userInfo: ["object": NSObject()], storagePolicy: .notAllowed)
-        let back = try #require(Self.read(CachedURLResponse.self, try Self.archive(cached)))
-        #expect(back.response is OwnResponse && back.response.mimeType == "a/b")
-        #expect(back.userInfo == nil && back.storagePolicy == .notAllowed && back.data.isEmpty)
+        let unarchived = try #require(Self.read(CachedURLResponse.self, try Self.archive(cached)))
+        #expect(unarchived.response is OwnResponse && unarchived.response.mimeType == "a/b")
+        #expect(
+            unarchived.userInfo == nil && unarchived.storagePolicy == .notAllowed && unarchived.data.isEmpty)
         let http = try Self.cachedResponse()
         let second = try #require(Self.read(CachedURLResponse.self, try Self.archive(http)))
         #expect(second.response == http.response && second.storagePolicy == .allowedInMemoryOnly)
         #expect(second.userInfo as NSDictionary? == http.userInfo as NSDictionary?)
     }
 
-    @Test("[U-11.21] a challenge without its sender")
+    @Test("[U-11.21] a challenge is archived without its sender")
     func challenges() throws {
         let challenge = try Self.challenge()
-        let back = try #require(Self.read(URLAuthenticationChallenge.self, try Self.archive(challenge)))
-        #expect(back.protectionSpace == challenge.protectionSpace && back.previousFailureCount == 3)
-        #expect(back.proposedCredential == challenge.proposedCredential && back.sender == nil)
-        #expect(back.failureResponse == challenge.failureResponse)
-        let error = try #require(back.error as NSError?)
+        let unarchived = try #require(Self.read(URLAuthenticationChallenge.self, try Self.archive(challenge)))
+        #expect(
+            unarchived.protectionSpace == challenge.protectionSpace && unarchived.previousFailureCount == 3)
+        #expect(unarchived.proposedCredential == challenge.proposedCredential && unarchived.sender == nil)
+        #expect(unarchived.failureResponse == challenge.failureResponse)
+        let error = try #require(unarchived.error as NSError?)
         #expect(error.domain == "d" && error.code == 4 && error.localizedDescription == "words")
         // A trust cannot be archived, nor can other values in the `userInfo` of an error.
         let trust = URLCredential(trust: try SecurityFixture.trust("good"))
@@ -243,7 +253,7 @@ struct ArchiveTests {
         #expect((again.error as NSError?)?.code == 4)
     }
 
-    // MARK: archives from anywhere
+    // MARK: damaged archives
 
     /// Values of wrong types. Objects of classes that are not requested are left out: Foundation's unarchiver traps on them.
     private static var strangers: [Any?] {
@@ -254,7 +264,7 @@ struct ArchiveTests {
     }
 
     @Test(
-        "[U-1.9, U-2.5, U-11.21, U-12.17] an archive with other values gives nothing, or a whole object",
+        "[U-1.9, U-2.5, U-11.21, U-12.17] an archive with wrong values gives nothing, or a complete object",
         arguments: Coded.allCases)
     func hostileValues(_ coded: Coded) throws {
         func check<Object: NSObject & NSSecureCoding>(_ object: Object) throws {
@@ -317,7 +327,7 @@ struct ArchiveTests {
     }()
 
     @Test(
-        "[U-2.5] an address that is none, and fields that do not come in pairs, are no response",
+        "[U-2.5] an invalid URL, and an odd list of fields, give no response",
         arguments: hostileResponseValues)
     func hostileResponses(_ key: String, _ value: Data) throws {
         var values = Self.sound.filter { Coded.httpResponse.keys.contains($0.key) }
@@ -340,7 +350,7 @@ struct ArchiveTests {
         return reader.decodeObject(of: type, forKey: NSKeyedArchiveRootObjectKey)
     }
 
-    @Test("an archive that was cut gives nothing", arguments: Coded.allCases)
+    @Test("a cut archive gives nothing", arguments: Coded.allCases)
     func cutArchives(_ coded: Coded) throws {
         func check<Object: NSObject & NSSecureCoding>(_ object: Object) throws {
             let archive = try Self.archive(object)

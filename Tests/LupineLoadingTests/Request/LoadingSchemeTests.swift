@@ -19,7 +19,7 @@ struct LoadingSchemeTests {
         #expect(URLRequest(url: url).contents.value.scheme == scheme)
     }
 
-    @Test func followsTheAddress() throws {
+    @Test func schemeOfTheURL() throws {
         var request = URLRequest(url: try #require(URL(string: "http://a/")))
         let copy = request
         request.url = URL(string: "data:,a")

@@ -34,7 +34,7 @@ struct URLRequestTests {
         #expect(request.customMirror.children.contains { $0.label == "httpMethod" })
     }
 
-    @Test("[U-1.8] an initializer makes the address absolute; one that is set keeps base and relative string")
+    @Test("[U-1.8] an initializer makes the URL absolute; a URL that is set keeps base and relative string")
     func relativeAddresses() throws {
         let relative = try #require(URL(string: "x", relativeTo: url))
         #expect(URLRequest(url: relative).url?.baseURL == nil)
@@ -61,7 +61,7 @@ struct URLRequestTests {
         for (policy, number) in numbers { #expect(policy.rawValue == number) }
     }
 
-    @Test("[U-1.1] a copy does not see what is done to another")
+    @Test("[U-1.1] copies are independent")
     func copiesAreIndependent() {
         var original = request
         original.setValue("1", forHTTPHeaderField: "A")
@@ -82,7 +82,7 @@ struct URLRequestTests {
         ("delete", "DELETE"), ("connect", "CONNECT"), ("patch", "patch"), ("Options", "Options"), ("x", "x"),
     ]
 
-    @Test("[U-1.2] known methods are capitals, others stay, nil restores GET", arguments: methods)
+    @Test("[U-1.2] known methods are uppercased, others kept, nil restores GET", arguments: methods)
     func methodsAreCanonical(given: String?, kept: String?) throws {
         var request = request
         request.httpMethod = "PUT"
@@ -98,7 +98,7 @@ struct URLRequestTests {
         #expect(throws: URLRequestError.invalidMethod(method)) { try request.checkedMethod() }
     }
 
-    @Test("[U-1.3] set replaces, add joins, names are canonical and found in any mix of cases")
+    @Test("[U-1.3] set replaces, add joins; names are canonical and found in any case")
     func headerFieldsAreKeptByName() {
         var request = request
         request.setValue("a", forHTTPHeaderField: "content-TYPE")
@@ -114,7 +114,7 @@ struct URLRequestTests {
         #expect(request.allHTTPHeaderFields == nil)
     }
 
-    @Test("[U-1.3] an assigned dictionary keeps its names; what stays keeps its place")
+    @Test("[U-1.3] an assigned dictionary keeps its names; remaining fields keep their place")
     func dictionariesAreKept() {
         var request = request
         request.allHTTPHeaderFields = ["b-b": "1", "A": "2"]
@@ -130,7 +130,7 @@ struct URLRequestTests {
     }
 
     @Test(
-        "a value that would break the line is refused", arguments: ["a\0b", "a\rb", "a\nb", "a\r\nb"])
+        "a value with a line break is refused", arguments: ["a\0b", "a\rb", "a\nb", "a\r\nb"])
     func valuesAreOneLine(value: String) throws {
         var request = request
         request.setValue("good", forHTTPHeaderField: "A")
@@ -170,10 +170,10 @@ struct URLRequestTests {
             ("stream", { $0.httpBodyStream = stream }), ("cellular", { $0.allowsCellularAccess = false }),
             ("cookies", { $0.httpShouldHandleCookies = false }),
         ]
-        for (what, change) in different {
+        for (summary, change) in different {
             var changed = request
             change(&changed)
-            #expect(changed != request, "\(what)")
+            #expect(changed != request, "\(summary)")
         }
         var alike = request
         alike.setValue("1", forHTTPHeaderField: "A")
@@ -183,7 +183,7 @@ struct URLRequestTests {
         #expect(alike == request && alike.hashValue == request.hashValue)
     }
 
-    @Test func aTimeoutThatWasSetIsToldFromTheDefault() {
+    @Test func aSetTimeoutDiffersFromTheDefault() {
         var request = request
         #expect(request.explicitTimeoutInterval == nil)
         #expect(URLRequest(url: url, timeoutInterval: 60).explicitTimeoutInterval == nil)
@@ -192,7 +192,7 @@ struct URLRequestTests {
         #expect(request.explicitTimeoutInterval == 60)
     }
 
-    @Test("fields that are the loader's are left out, others stay in order")
+    @Test("fields that the loader sets are left out, others keep their order")
     func loaderOwnedFieldsAreLeftOut() throws {
         var request = request
         let names = [
@@ -209,7 +209,7 @@ struct URLRequestTests {
         #expect((0..<fewer.count).map { fewer.name(at: $0) } == Array(names.dropFirst(5)))
     }
 
-    @Test func whatProtocolsAttachGoesWithEveryCopyAndThroughReferences() throws {
+    @Test func protocolPropertiesSurviveCopiesAndReferences() throws {
         var request = request
         request.setProtocolProperty("seen", forKey: "k")
         let copy = request
@@ -217,8 +217,8 @@ struct URLRequestTests {
         let reference = try #require((copy as NSURLRequest).mutableCopy() as? NSMutableURLRequest)
         #expect(reference.protocolProperty(forKey: "k") as? String == "seen")
         reference.setProtocolProperty(7, forKey: "n")
-        let back = try #require(reference.copy() as? NSURLRequest) as URLRequest
-        #expect(back.protocolProperty(forKey: "n") as? Int == 7)
+        let bridgedCopy = try #require(reference.copy() as? NSURLRequest) as URLRequest
+        #expect(bridgedCopy.protocolProperty(forKey: "n") as? Int == 7)
         #expect(request.protocolProperty(forKey: "n") == nil)
         reference.setProtocolProperty(nil, forKey: "k")
         #expect(reference.protocolProperty(forKey: "k") == nil)

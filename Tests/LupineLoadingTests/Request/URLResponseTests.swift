@@ -14,7 +14,7 @@ struct URLResponseTests {
 
     init() throws { url = try #require(URL(string: "http://example.org/dir/name.txt?q=secret")) }
 
-    func made(_ fields: [String: String]?, status: Int = 200) throws -> HTTPURLResponse {
+    func makeResponse(_ fields: [String: String]?, status: Int = 200) throws -> HTTPURLResponse {
         try #require(
             HTTPURLResponse(url: url, statusCode: status, httpVersion: "HTTP/1.1", headerFields: fields))
     }
@@ -47,9 +47,9 @@ struct URLResponseTests {
         ("x-lower-Case", "x-lower-Case"), ("X-UPPER", "X-UPPER"), ("DNT", "Dnt"),
     ]
 
-    @Test("[U-2.1] keys are canonical, but for x- and WWW-Authenticate", arguments: names)
+    @Test("[U-2.1] keys are canonical, except x- and WWW-Authenticate", arguments: names)
     func keysAreCanonical(given: String, key: String) throws {
-        for response in [try made([given: "v"]), try loaded("\(given): v\r\n")] {
+        for response in [try makeResponse([given: "v"]), try loaded("\(given): v\r\n")] {
             #expect(response.allHeaderFields[key] as? String == "v")
             #expect(response.allHeaderFields.count == 1)
             #expect(response.value(forHTTPHeaderField: given.uppercased()) == "v")
@@ -57,7 +57,7 @@ struct URLResponseTests {
         }
     }
 
-    @Test("[U-2.2] repeated lines join in order, also folded ones, without a blank, and of any octets")
+    @Test("[U-2.2] repeated fields are joined in order, also folded ones, without a blank, and of any octets")
     func linesJoin() throws {
         let response = try loaded(
             "A: 1\r\na:2\r\nX-b: 1\r\nx-B: 2\r\nSet-Cookie: a=1\r\nset-cookie: b=2\r\nC: x\r\n  y\r\nL: \u{E9}\r\nU: \u{C3}\u{A9}\r\n"
@@ -76,15 +76,15 @@ struct URLResponseTests {
         ("9223372036854775807", .max), ("9223372036854775808", -1),
     ]
 
-    @Test("[U-2.3] a made response takes the length as it is said", arguments: lengths)
+    @Test("[U-2.3] a response made by the program has the length of its Content-Length", arguments: lengths)
     func madeLengths(value: String?, length: Int64) throws {
         var fields = ["Content-Encoding": "gzip", "Transfer-Encoding": "chunked"]
         fields["content-length"] = value
-        #expect(try made(fields).expectedContentLength == length)
-        #expect(try made(nil).expectedContentLength == -1)
+        #expect(try makeResponse(fields).expectedContentLength == length)
+        #expect(try makeResponse(nil).expectedContentLength == -1)
     }
 
-    @Test("[U-2.3] a loaded response knows no length that decoding or chunks will change")
+    @Test("[U-2.3] a loaded response has no length if it is decoded or chunked")
     func loadedLengths() throws {
         #expect(try loaded("Content-Length: 5\r\n").expectedContentLength == 5)
         #expect(try loaded("Content-Length: 5\r\n", isDecoded: true).expectedContentLength == -1)
@@ -100,12 +100,12 @@ struct URLResponseTests {
 
     @Test(arguments: types)
     func typeAndEncodingComeFromContentType(value: String?, type: String?, encoding: String?) throws {
-        let response = try made(value.map { ["Content-Type": $0] })
+        let response = try makeResponse(value.map { ["Content-Type": $0] })
         #expect(response.mimeType == type)
         #expect(response.textEncodingName == encoding)
     }
 
-    @Test func aLoadedResponseForgetsWhoAsked() throws {
+    @Test func aLoadedResponseHasNoUserInfoInItsURL() throws {
         let url = try #require(URL(string: "http://user:pass@example.org/a"))
         let head = ResponseHead(status: Status(200))
         let response = HTTPURLResponse(url: url, head: head, isDecoded: false)
@@ -130,10 +130,10 @@ struct URLResponseTests {
 
     @Test("[U-2.4] Content-Disposition names the file", arguments: dispositions)
     func dispositionsName(value: String, name: String) throws {
-        #expect(try made(["Content-Disposition": value]).suggestedFilename == name)
+        #expect(try makeResponse(["Content-Disposition": value]).suggestedFilename == name)
     }
 
-    @Test("[U-2.4] octets of a disposition are UTF-8, else Latin-1")
+    @Test("[U-2.4] a disposition is decoded as UTF-8, else Latin-1")
     func dispositionOctets() throws {
         #expect(
             try loaded("Content-Disposition: a; filename=\"\u{C3}\u{A9}\"\r\n").suggestedFilename == "é")
@@ -148,7 +148,7 @@ struct URLResponseTests {
         ("http://h/a%00%1fb", nil, "ab"), ("http://h/a?x=/y", "image/jpg", "a.jpg"),
     ]
 
-    @Test("[U-2.4] else the address names the file, else nothing does", arguments: addresses)
+    @Test("[U-2.4] without a disposition the URL names the file, else nothing does", arguments: addresses)
     func addressesName(url: String, type: String?, name: String) throws {
         let url = try #require(URL(string: url))
         let fields = type.map { ["Content-Type": $0] }
@@ -159,14 +159,14 @@ struct URLResponseTests {
         #expect(plain.suggestedFilename == name)
     }
 
-    @Test("[U-2.5] responses are equal by what they say, and copies are the same object")
+    @Test("[U-2.5] responses are equal by content, and copies are the same object")
     func equality() throws {
-        let response = try made(["Content-Type": "a/b", "x": "1"])
-        #expect(response == (try made(["content-type": "a/b", "x": "1"])))
-        #expect(response.hash == (try made(["content-type": "a/b", "x": "1"])).hash)
-        #expect(response != (try made(["Content-Type": "a/b", "x": "2"])))
-        #expect(response != (try made(["Content-Type": "a/b", "x": "1"], status: 404)))
-        #expect(response != (try made(["Content-Type": "a/c", "x": "1"])))
+        let response = try makeResponse(["Content-Type": "a/b", "x": "1"])
+        #expect(response == (try makeResponse(["content-type": "a/b", "x": "1"])))
+        #expect(response.hash == (try makeResponse(["content-type": "a/b", "x": "1"])).hash)
+        #expect(response != (try makeResponse(["Content-Type": "a/b", "x": "2"])))
+        #expect(response != (try makeResponse(["Content-Type": "a/b", "x": "1"], status: 404)))
+        #expect(response != (try makeResponse(["Content-Type": "a/c", "x": "1"])))
         #expect(response.copy() as AnyObject === response)
         let plain = URLResponse(
             url: url, mimeType: "a/b", expectedContentLength: -1, textEncodingName: nil)
@@ -182,9 +182,9 @@ struct URLResponseTests {
         let http = try loaded(
             "Content-Type: text/plain; charset=utf-8\r\nA: 1\r\na: 2\r\nContent-Length: 3\r\n")
         let data = try NSKeyedArchiver.archivedData(withRootObject: http, requiringSecureCoding: true)
-        let back = try #require(
+        let unarchived = try #require(
             try NSKeyedUnarchiver.unarchivedObject(ofClass: HTTPURLResponse.self, from: data))
-        #expect(back == http && back.hash == http.hash)
+        #expect(unarchived == http && unarchived.hash == http.hash)
         let plain = URLResponse(
             url: url, mimeType: "a/b", expectedContentLength: 4, textEncodingName: "x")
         let plainData = try NSKeyedArchiver.archivedData(withRootObject: plain, requiringSecureCoding: true)
@@ -193,7 +193,7 @@ struct URLResponseTests {
     }
 
     @Test(arguments: [-1, 0, 100, 199, 200, 204, 299, 306, 399, 404, 499, 500, 599, 600, 999, 1_000, Int.max])
-    func everyStatusHasWords(code: Int) {
+    func everyStatusHasADescription(code: Int) {
         #expect(!HTTPURLResponse.localizedString(forStatusCode: code).isEmpty)
         #expect(HTTPURLResponse.localizedString(forStatusCode: 404) == "not found")
     }

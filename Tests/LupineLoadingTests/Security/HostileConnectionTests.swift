@@ -11,34 +11,34 @@ import Testing
 
 /// The separation of judges: a connection that one task's delegate has accepted is used for no task whose judge has not.
 @Suite struct HostileConnectionTests {
-    // MARK: what is lent
+    // MARK: reused connections
 
     /// How a task reaches its server.
-    enum Way: Sendable {
+    enum Path: Sendable {
         case direct, tunnel, tunnelInTLS
     }
 
     @Test(
-        "[U-9.17] a connection that one task's delegate accepted is not lent to another's",
+        "[U-9.17] a connection that one task's delegate accepted is not used for another's",
         arguments: [
-            (Way.direct, Spoken.http1), (.tunnel, .http1), (.tunnelInTLS, .http1), (.direct, .http2),
+            (Path.direct, Spoken.http1), (.tunnel, .http1), (.tunnelInTLS, .http1), (.direct, .http2),
         ])
-    func notLentToAnotherDelegate(_ way: Way, over spoken: Spoken) async throws {
-        try await Self.run(way, over: spoken) { stage in
+    func notUsedForAnotherDelegate(_ connectionPath: Path, over spoken: Spoken) async throws {
+        try await Self.run(connectionPath, over: spoken) { stage in
             let (accepting, refusing) = (Judge(.accepts), Judge(.refuses))
             #expect(await stage.load(as: accepting) == nil)
             #expect(await stage.load(as: refusing) == .serverCertificateUntrusted)
-            #expect(accepting.asked == 1 && refusing.asked == 1)
+            #expect(accepting.challengeCount == 1 && refusing.challengeCount == 1)
             // The first delegate's connection is still open, and the delegate is not asked about it again.
             #expect(await stage.load(as: accepting) == nil)
-            #expect(accepting.asked == 1)
+            #expect(accepting.challengeCount == 1)
         }
     }
 
     @Test(
-        "[U-9.17] nor is it lent to a task that leaves the question to the session",
+        "[U-9.17] a connection that a task's delegate accepted is not used for a task whose delegate does not decide",
         arguments: Spoken.allCases)
-    func notLentToTheSession(over spoken: Spoken) async throws {
+    func notUsedForTheSession(over spoken: Spoken) async throws {
         for session in [nil, Judge(.refuses), Judge(.byDefault)] {
             try await Self.run(leaf: "expired", session: session, over: spoken) { stage in
                 #expect(await stage.load(as: Judge(.accepts)) == nil)
@@ -46,13 +46,13 @@ import Testing
                     #expect(await stage.load(as: own) == .serverCertificateUntrusted)
                 }
                 #expect(stage.origin.counts.requests == 1)
-                if let session { #expect(session.asked == 2) }
+                if let session { #expect(session.challengeCount == 2) }
             }
         }
     }
 
     @Test(
-        "[U-9.17] a task whose delegate judges is asked, whatever the session's delegate has accepted",
+        "[U-9.17] a task's delegate that decides is called, whatever the session's delegate has accepted",
         arguments: Spoken.allCases)
     func theSessionsVerdictIsNotForThoseWhoJudge(over spoken: Spoken) async throws {
         let session = Judge(.accepts)
@@ -61,14 +61,14 @@ import Testing
             for _ in 0..<2 {
                 let own = Judge(.refuses)
                 #expect(await stage.load(as: own) == .serverCertificateUntrusted)
-                #expect(own.asked == 1)
+                #expect(own.challengeCount == 1)
             }
-            #expect(session.asked == 1 && stage.origin.counts.requests == 1)
+            #expect(session.challengeCount == 1 && stage.origin.counts.requests == 1)
         }
     }
 
     @Test(
-        "[U-9.17] what the session's delegate accepted is lent to all who leave it the question",
+        "[U-9.17] connections that the session's delegate accepted are used for all tasks whose delegates do not decide",
         arguments: Spoken.allCases)
     func theSessionsVerdictIsShared(over spoken: Spoken) async throws {
         let session = Judge(.accepts)
@@ -76,13 +76,13 @@ import Testing
             // The first connection is opened for a task whose delegate could have judged, but has not.
             let tasks: [(any URLSessionTaskDelegate)?] = [Silent(), nil, Silent(), Silent(), nil, session]
             for own in tasks { #expect(await stage.load(as: own) == nil) }
-            #expect(session.asked == 1 && stage.origin.counts.connectionsAccepted == 1)
+            #expect(session.challengeCount == 1 && stage.origin.counts.connectionsAccepted == 1)
             #expect(stage.origin.counts.requests == tasks.count)
         }
     }
 
     @Test(
-        "[U-9.17] what the policy accepted is lent to all who leave it the question",
+        "[U-9.17] connections that the policy accepted are used for all tasks whose delegates do not decide",
         arguments: Spoken.allCases)
     func thePolicysVerdictIsShared(over spoken: Spoken) async throws {
         try await Self.run(over: spoken) { stage in
@@ -90,45 +90,47 @@ import Testing
             #expect(stage.origin.counts.connectionsAccepted == 1)
             let refusing = Judge(.refuses)
             #expect(await stage.load(as: refusing) == .serverCertificateUntrusted)
-            #expect(refusing.asked == 1)
+            #expect(refusing.challengeCount == 1)
         }
     }
 
     @Test(
-        "[U-9.17] what one delegate has passed on, another of its class that asks somebody else may not",
+        "[U-9.17] what one delegate passed on is not valid for another of its class that passes on to another object",
         arguments: Spoken.allCases)
-    func whoAsksAnother(over spoken: Spoken) async throws {
+    func passedOnToAnotherDelegate(over spoken: Spoken) async throws {
         try await Self.run(over: spoken) { stage in
             for _ in 0..<2 { #expect(await stage.load(as: Forwarding(to: Silent())) == nil) }
             let judge = Judge(.refuses)
             #expect(await stage.load(as: Forwarding(to: judge)) == .serverCertificateUntrusted)
-            #expect(judge.asked == 1)
+            #expect(judge.challengeCount == 1)
         }
     }
 
     /// The delegate leaves the first challenge to the session and answers the second: neither connection serves the other's
     /// tasks.
     @Test(
-        "[U-9.17] a delegate that passes on today and answers tomorrow answers for itself",
+        "[U-9.17] a delegate that passes on one challenge and answers the next is called each time",
         arguments: Spoken.allCases)
-    func whoPassesOnMayAnswerLater(over spoken: Spoken) async throws {
+    func passedOnThenAnswered(over spoken: Spoken) async throws {
         let session = Judge(.accepts)
         try await Self.run(leaf: "expired", session: session, over: spoken) { stage in
-            let wavering = Judge(.passesOn)
-            #expect(await stage.load(as: wavering) == nil)
+            let alternating = Judge(.passesOn)
+            #expect(await stage.load(as: alternating) == nil)
             await stage.closeIdle()
-            wavering.answer(.accepts)
-            #expect(await stage.load(as: wavering) == nil)
-            #expect(wavering.asked == 2 && session.asked == 1)
+            alternating.answer(.accepts)
+            #expect(await stage.load(as: alternating) == nil)
+            #expect(alternating.challengeCount == 2 && session.challengeCount == 1)
             session.answer(.refuses)
             #expect(await stage.load(as: nil) == .serverCertificateUntrusted)
             // The delegate has a connection of its own now.
-            #expect(await stage.load(as: wavering) == nil)
-            #expect(wavering.asked == 2 && session.asked == 2)
+            #expect(await stage.load(as: alternating) == nil)
+            #expect(alternating.challengeCount == 2 && session.challengeCount == 2)
         }
     }
 
-    @Test("[U-9.17] a new delegate at a dead one's address inherits nothing", arguments: Spoken.allCases)
+    @Test(
+        "[U-9.17] a new delegate at the memory address of a released one inherits nothing",
+        arguments: Spoken.allCases)
     func aDeadDelegatesAddress(over spoken: Spoken) async throws {
         try await Self.run(over: spoken) { stage in
             var address: ObjectIdentifier?
@@ -137,7 +139,7 @@ import Testing
                     let own = Judge(.accepts)
                     address = ObjectIdentifier(own)
                     #expect(await stage.load(as: own) == nil)
-                    #expect(own.asked == 1)
+                    #expect(own.challengeCount == 1)
                 }
                 // Freed memory is usually reused at once; objects at other addresses are kept until that happens.
                 var others: [Judge] = []
@@ -146,9 +148,9 @@ import Testing
                     others.append(next)
                     if ObjectIdentifier(next) == address { break }
                 }
-                let heir = try #require(others.last)
-                #expect(await stage.load(as: heir) == .serverCertificateUntrusted)
-                #expect(heir.asked == 1)
+                let newDelegate = try #require(others.last)
+                #expect(await stage.load(as: newDelegate) == .serverCertificateUntrusted)
+                #expect(newDelegate.challengeCount == 1)
             }
         }
     }
@@ -156,38 +158,39 @@ import Testing
     // MARK: tickets
 
     /// The kind of task, each with a connection of its own.
-    enum Work: Sendable { case data, socket, stream }
+    enum TaskKind: Sendable { case data, socket, stream }
 
     @Test(
-        "[U-9.17, I-12.15] a ticket of one delegate's verdict is not offered for another's",
+        "[U-9.17, I-12.15] a TLS ticket of a connection that one delegate accepted is not offered for another's",
         arguments: [
-            (Work.data, Spoken.http1), (.socket, .http1), (.stream, .http1), (.data, .http2),
+            (TaskKind.data, Spoken.http1), (.socket, .http1), (.stream, .http1), (.data, .http2),
         ])
-    func ticketsAreNotOfferedForOthers(_ work: Work, over spoken: Spoken) async throws {
+    func ticketsAreNotOfferedForOthers(_ taskKind: TaskKind, over spoken: Spoken) async throws {
         try await Self.run(
-            keepsAlive: work == .socket, script: work == .stream ? Self.streamScript : nil, over: spoken
+            keepsAlive: taskKind == .socket, script: taskKind == .stream ? Self.streamScript : nil,
+            over: spoken
         ) {
             stage in
             let first = Judge(.accepts)
-            #expect(await stage.perform(work, as: first) == nil)
-            #expect(await stage.perform(work, as: Judge(.accepts)) == nil)
-            #expect(await stage.perform(work, as: nil) == nil)
+            #expect(await stage.perform(taskKind, as: first) == nil)
+            #expect(await stage.perform(taskKind, as: Judge(.accepts)) == nil)
+            #expect(await stage.perform(taskKind, as: nil) == nil)
             #expect(stage.origin.counts.handshakesCompleted == 3)
             #expect(stage.origin.counts.handshakesResumed == 0)
             // A delegate's own ticket is offered; the delegate is asked nevertheless.
-            #expect(await stage.perform(work, as: first) == nil)
-            #expect(first.asked == 2 && stage.origin.counts.handshakesResumed == 1)
+            #expect(await stage.perform(taskKind, as: first) == nil)
+            #expect(first.challengeCount == 2 && stage.origin.counts.handshakesResumed == 1)
         }
     }
 
     @Test(
-        "[U-9.17, I-12.15] a ticket of the session's verdict is offered for the session's tasks",
+        "[U-9.17, I-12.15] a TLS ticket of a connection that the session's delegate accepted is offered for the session's tasks",
         arguments: Spoken.allCases)
     func theSessionsTicketsAreShared(over spoken: Spoken) async throws {
         let session = Judge(.accepts)
         try await Self.run(leaf: "expired", keepsAlive: false, session: session, over: spoken) { stage in
             for own in [Silent(), nil, Silent()] { #expect(await stage.load(as: own) == nil) }
-            #expect(session.asked == 3 && stage.origin.counts.handshakesResumed == 2)
+            #expect(session.challengeCount == 3 && stage.origin.counts.handshakesResumed == 2)
             #expect(await stage.load(as: Judge(.accepts)) == nil)
             #expect(stage.origin.counts.handshakesResumed == 2)
         }
@@ -198,63 +201,63 @@ import Testing
     /// Each task is redirected within the origin: its second hop uses a connection of the identity that the task chose at its
     /// first hop, and such connections are kept.
     @Test(
-        "[U-11.20, U-9.17] the same identity does not make one delegate's verdict the other's",
+        "[U-11.20, U-9.17] the same client identity does not share connections between delegates",
         arguments: Spoken.allCases)
     func theSameIdentityIsNotTheSameVerdict(over spoken: Spoken) async throws {
         let identity = try TrustStage.identity("client-rsa")
         try await Self.run(asksForIdentity: true, over: spoken) { stage in
             let first = Judge(.accepts, showing: identity)
             #expect(await stage.load("/redirect/1", as: first) == nil)
-            #expect(first.asked == 2)
+            #expect(first.challengeCount == 2)
             let second = Judge(.accepts, .refuses, showing: identity)
             #expect(await stage.load("/redirect/1", as: second) == .serverCertificateUntrusted)
-            #expect(second.asked == 2 && stage.origin.counts.requests == 3)
+            #expect(second.challengeCount == 2 && stage.origin.counts.requests == 3)
         }
     }
 
-    // MARK: who waits
+    // MARK: waiting tasks
 
     @Test(
-        "[U-9.17] who waits is not served by what another's delegate accepts meanwhile",
+        "[U-9.17] a waiting task does not get a connection that another task's delegate accepts",
         arguments: Spoken.allCases)
     func waitingTasks(over spoken: Spoken) async throws {
         try await Self.run(perHost: 1, over: spoken) { stage in
-            let thinking = Judge()
-            async let first = stage.load(as: thinking)
-            await thinking.hears(1)
+            let undecided = Judge()
+            async let first = stage.load(as: undecided)
+            await undecided.waitForChallenges(1)
             // The task neither waits for the other delegate's answer, nor is served because of it.
             let refusing = Judge(.refuses)
             #expect(await stage.load(as: refusing) == .serverCertificateUntrusted)
             // A second task with the first delegate waits, and is served by the same answer.
-            async let second = stage.load(as: thinking)
-            thinking.answer(.accepts)
+            async let second = stage.load(as: undecided)
+            undecided.answer(.accepts)
             let ends = await [first, second]
-            #expect(ends == [nil, nil] && thinking.asked == 1 && refusing.asked == 1)
+            #expect(ends == [nil, nil] && undecided.challengeCount == 1 && refusing.challengeCount == 1)
         }
     }
 
     @Test(
-        "[U-9.17] who waits is served by what the session's delegate accepts meanwhile",
+        "[U-9.17] a waiting task gets a connection that the session's delegate accepts",
         arguments: Spoken.allCases)
     func waitingTasksOfTheSession(over spoken: Spoken) async throws {
         let session = Judge()
         try await Self.run(leaf: "expired", perHost: 1, session: session, over: spoken) { stage in
             async let silent = stage.load(as: Silent())
-            await session.hears(1)
+            await session.waitForChallenges(1)
             session.answer(.accepts)
             #expect(await silent == nil)
             let ends = await withTaskGroup(of: URLError.Code?.self) { group in
                 for index in 0..<8 { group.addTask { await stage.load(as: index % 2 == 0 ? nil : Silent()) } }
                 return await group.reduce(into: []) { $0.append($1) }
             }
-            #expect(ends.allSatisfy { $0 == nil } && session.asked == 1)
+            #expect(ends.allSatisfy { $0 == nil } && session.challengeCount == 1)
             #expect(stage.origin.counts.connectionsAccepted == 1)
         }
     }
 
     /// Many delegates at once, some of which refuse: each task ends as its own delegate decides.
     @Test(
-        "[U-9.17] whatever the order, each task's end is its own delegate's word", arguments: 1...4,
+        "[U-9.17] in any order each task ends as its own delegate decides", arguments: 1...4,
         Spoken.allCases)
     func everyOrder(_ seed: UInt64, over spoken: Spoken) async throws {
         try await Self.run(leaf: "expired", perHost: 2, session: Judge(.accepts), over: spoken) { stage in
@@ -299,9 +302,9 @@ extension HostileConnectionTests {
             } catch { return (error as? URLError)?.code ?? .unknown }
         }
 
-        func perform(_ work: Work, as own: (any URLSessionTaskDelegate)?) async -> URLError.Code? {
+        func perform(_ taskKind: TaskKind, as own: (any URLSessionTaskDelegate)?) async -> URLError.Code? {
             do {
-                switch work {
+                switch taskKind {
                 case .data: return await load(as: own)
                 case .socket:
                     guard let url = URL(string: "wss://\(authority)/websocket") else { return .badURL }
@@ -334,7 +337,8 @@ extension HostileConnectionTests {
 
     /// Runs `body` with an origin of this identity and a session whose delegate is `session`.
     static func run(
-        _ way: Way = .direct, leaf: String = "good", keepsAlive: Bool = true, asksForIdentity: Bool = false,
+        _ connectionPath: Path = .direct, leaf: String = "good", keepsAlive: Bool = true,
+        asksForIdentity: Bool = false,
         perHost: Int = 6, script: ScriptPlan? = nil, session delegate: Judge? = nil,
         over spoken: Spoken, _ body: (Stage) async throws -> Void
     ) async throws {
@@ -352,7 +356,7 @@ extension HostileConnectionTests {
         serving.speak(spoken)
         let established = Script.Step.send("HTTP/1.1 200 Connected\r\n\r\n")
         let answers = (0..<4).flatMap { _ in [Script.Step.expectHead, .reply("ok")] }
-        switch way {
+        switch connectionPath {
         case .direct: serving.script = script
         case .tunnel:
             serving.script = ScriptPlan([
@@ -377,7 +381,7 @@ extension HostileConnectionTests {
         configuration.lupine.httpVersions = spoken.versions
         configuration.lupine.addressOverrides = [.init(host: "*", port: origin.port): [origin.address]]
         configuration.lupine.tls.roots = .certificates(try Certificate.pem(PKI.text("root.pem")))
-        switch way {
+        switch connectionPath {
         case .direct: break
         case .tunnel: configuration.lupine.proxies = ["https_proxy": "http://localhost:\(origin.port)"]
         case .tunnelInTLS: configuration.lupine.proxies = ["https_proxy": "https://localhost:\(origin.port)"]
@@ -410,46 +414,47 @@ extension HostileConnectionTests {
         }
     }
 
-    /// A delegate that answers trust challenges with its words, and counts them.
+    /// A delegate that answers trust challenges with the given answers, and counts the challenges.
     final class Judge: NSObject, URLSessionTaskDelegate {
-        enum Word: Sendable { case accepts, refuses, byDefault, passesOn }
+        enum Answer: Sendable { case accepts, refuses, byDefault, passesOn }
 
         private struct State: Sendable {
-            /// The answers to come, of which the last one is repeated.
-            var words: [Word]
-            var asked = 0
-            var thinking: [@Sendable (Word) -> Void] = []
+            /// The answers to the next challenges; the last one is repeated.
+            var answers: [Answer]
+            var challengeCount = 0
+            /// Closures that answer the challenges that wait.
+            var pendingReplies: [@Sendable (Answer) -> Void] = []
             var waiting: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
         }
 
         private let state: Lock<State>
         private let identity: SecIdentity?
 
-        /// Without words, challenges wait for `answer`.
-        init(_ words: Word..., showing identity: SecIdentity? = nil) {
-            state = Lock(State(words: words))
+        /// Without answers, challenges wait until `answer` is called.
+        init(_ answers: Answer..., showing identity: SecIdentity? = nil) {
+            state = Lock(State(answers: answers))
             self.identity = identity
         }
 
         /// The number of challenges about a server.
-        var asked: Int { state.withLock { $0.asked } }
+        var challengeCount: Int { state.withLock { $0.challengeCount } }
 
-        /// Gives this answer from now on, and to the challenges that wait.
-        func answer(_ word: Word) {
-            let thinking = state.withLock { state in
-                defer { state.thinking = [] }
-                state.words = [word]
-                return state.thinking
+        /// Gives this answer to the challenges that wait and to all later ones.
+        func answer(_ answer: Answer) {
+            let replies = state.withLock { state in
+                defer { state.pendingReplies = [] }
+                state.answers = [answer]
+                return state.pendingReplies
             }
-            for reply in thinking { reply(word) }
+            for reply in replies { reply(answer) }
         }
 
         /// Waits until there have been this many challenges.
-        func hears(_ count: Int) async {
+        func waitForChallenges(_ count: Int) async {
             await withCheckedContinuation { continuation in
                 let isThere = state.withLock { state in
-                    if state.asked < count { state.waiting.append((count, continuation)) }
-                    return state.asked >= count
+                    if state.challengeCount < count { state.waiting.append((count, continuation)) }
+                    return state.challengeCount >= count
                 }
                 if isThere { continuation.resume() }
             }
@@ -465,8 +470,8 @@ extension HostileConnectionTests {
                     identity == nil ? .performDefaultHandling : .useCredential,
                     identity.map { URLCredential(identity: $0, certificates: nil, persistence: .forSession) })
             }
-            let give = { @Sendable (word: Word) in
-                switch word {
+            let reply = { @Sendable (answer: Answer) in
+                switch answer {
                 case .accepts: completionHandler(.useCredential, URLCredential(trust: trust))
                 case .refuses: completionHandler(.rejectProtectionSpace, nil)
                 case .byDefault: completionHandler(.performDefaultHandling, nil)
@@ -475,20 +480,20 @@ extension HostileConnectionTests {
                         session, task: task, didReceive: challenge, completionHandler: completionHandler)
                 }
             }
-            let (word, ready) = state.withLock { state in
-                state.asked += 1
-                let asked = state.asked
-                let ready = state.waiting.filter { $0.count <= asked }
-                state.waiting.removeAll { $0.count <= asked }
-                guard let word = state.words.first else {
-                    state.thinking.append(give)
-                    return (Word?.none, ready)
+            let (answer, ready) = state.withLock { state in
+                state.challengeCount += 1
+                let count = state.challengeCount
+                let ready = state.waiting.filter { $0.count <= count }
+                state.waiting.removeAll { $0.count <= count }
+                guard let answer = state.answers.first else {
+                    state.pendingReplies.append(reply)
+                    return (Answer?.none, ready)
                 }
-                if state.words.count > 1 { state.words.removeFirst() }
-                return (word, ready)
+                if state.answers.count > 1 { state.answers.removeFirst() }
+                return (answer, ready)
             }
-            if let word { give(word) }
-            for one in ready { one.continuation.resume() }
+            if let answer { reply(answer) }
+            for waiter in ready { waiter.continuation.resume() }
         }
     }
 }

@@ -36,15 +36,15 @@ import Testing
 
     /// Tokens of dead objects are removed while others get theirs; a delegate that is released meanwhile may request another
     /// token.
-    @Test func manyThreadsAtOnce() async {
-        final class Heir: Sendable {
+    @Test func concurrentThreads() async {
+        final class Chain: Sendable {
             let after: Int
             init(after: Int) { self.after = after }
-            deinit { if after > 0 { _ = ObjectToken(of: Heir(after: after - 1)) } }
+            deinit { if after > 0 { _ = ObjectToken(of: Chain(after: after - 1)) } }
         }
         let tokens = await withTaskGroup(of: [ObjectToken].self) { group in
             for _ in 0..<8 {
-                group.addTask { (0..<500).map { ObjectToken(of: Heir(after: $0 % 3)) } }
+                group.addTask { (0..<500).map { ObjectToken(of: Chain(after: $0 % 3)) } }
             }
             return await group.reduce(into: []) { $0 += $1 }
         }

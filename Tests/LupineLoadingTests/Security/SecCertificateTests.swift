@@ -19,7 +19,9 @@ import Testing
             ("nothing", Data()), ("noise", Data((0..<200).map { UInt8($0) })),
             ("something behind it", der + [0]), ("broken off", der.dropLast()),
         ]
-        for (what, bytes) in others { #expect(SecCertificateCreateWithData(nil, bytes) == nil, "\(what)") }
+        for (summary, bytes) in others {
+            #expect(SecCertificateCreateWithData(nil, bytes) == nil, "\(summary)")
+        }
     }
 
     @Test func keysAreComparedByAlgorithmAndValue() throws {

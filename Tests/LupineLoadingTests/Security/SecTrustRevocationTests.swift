@@ -26,13 +26,13 @@ import Testing
     }
 
     /// I-12.9: a revocation has precedence, and a missing response is the least severe error.
-    @Test("[I-12.9] revoked comes first, a missing answer last")
+    @Test("[I-12.9] a revocation is reported first, a missing response last")
     func revokedAndUnknown() throws {
         let fetcher = FileFetcher(["ocsp": "ocsp/revoked.der"])
         let revoked = try Self.trust("revoked-ocsp", kSecRevocationUseAnyAvailableMethod, fetcher)
         #expect(Fixture.code(revoked) == errSecCertificateRevoked)
         #expect(Fixture.result(revoked) == .fatalTrustFailure)
-        #expect(fetcher.asked.withLock { $0.count } == 1)
+        #expect(fetcher.requestedURLs.withLock { $0.count } == 1)
         let hard = kSecRevocationOCSPMethod | kSecRevocationRequirePositiveResponse
         let unknown = try Self.trust("revoked-ocsp", hard, FileFetcher([:]))
         #expect(Fixture.code(unknown) == errSecIncompleteCertRevocationCheck)
@@ -45,12 +45,12 @@ import Testing
         let trust = try Self.trust("revoked-ocsp", kSecRevocationOCSPMethod, fetcher)
         #expect(SecTrustSetNetworkFetchAllowed(trust, false) == errSecSuccess)
         #expect(Fixture.code(trust) == errSecSuccess)
-        #expect(fetcher.asked.withLock { $0.isEmpty })
+        #expect(fetcher.requestedURLs.withLock { $0.isEmpty })
         #expect(SecTrustSetNetworkFetchAllowed(trust, true) == errSecSuccess)
         #expect(Fixture.code(trust) == errSecCertificateRevoked)
     }
 
-    @Test func responsesThatWereSetCount() throws {
+    @Test func responsesThatWereSetAreUsed() throws {
         let trust = try Self.trust("revoked-ocsp", kSecRevocationOCSPMethod, nil)
         let revoked = Data(try PKI.bytes("ocsp/revoked.der"))
         let other = Data(try PKI.bytes("ocsp/good.der"))
@@ -89,7 +89,7 @@ import Testing
             _ = group.loops[0].execute { continuation.resume(returning: Fixture.code(trust)) }
         }
         await group.shutdown()
-        #expect(code == errSecSuccess && fetcher.asked.withLock { $0.isEmpty })
+        #expect(code == errSecSuccess && fetcher.requestedURLs.withLock { $0.isEmpty })
     }
 
     /// I-12.12: the certificates that the peer presented and the response it stapled, under the server policy for its host.

@@ -14,7 +14,7 @@ import Testing
     private typealias Fixture = SecurityFixture
 
     /// I-12.1: nothing is evaluated unless requested, and each change discards the result.
-    @Test("[I-12.1] nothing is judged before that is asked for, and every change ends the result")
+    @Test("[I-12.1] nothing is evaluated before the call, and every change discards the result")
     func changesEndTheResult() throws {
         let trust = try Fixture.trust("good")
         #expect(Fixture.result(trust) == .invalid)
@@ -27,14 +27,14 @@ import Testing
             ("fetching", { SecTrustSetNetworkFetchAllowed(trust, false) }),
             ("responses", { SecTrustSetOCSPResponse(trust, nil) }),
         ]
-        for (what, change) in changes {
+        for (summary, change) in changes {
             // An evaluation can be repeated.
             for _ in 0..<2 {
                 #expect(Fixture.code(trust) == errSecSuccess)
                 #expect(Fixture.result(trust) == .proceed)
             }
             #expect(change() == errSecSuccess)
-            #expect(Fixture.result(trust) == .invalid, "\(what)")
+            #expect(Fixture.result(trust) == .invalid, "\(summary)")
         }
     }
 
@@ -54,7 +54,7 @@ import Testing
     }
 
     /// I-12.2 and I-12.10: a trust without anchors of its own uses those of the system, and reports that.
-    @Test("[I-12.2, I-12.10] without anchors of its own a trust knows those of the system, and says so")
+    @Test("[I-12.2, I-12.10] a trust without anchors has those of the system, and reports that")
     func theSystemsRootsCount() throws {
         let root = try #require(TrustStore.system.certificates.first)
         let trust = SecTrust(
@@ -68,15 +68,15 @@ import Testing
     }
 
     /// I-12.3.
-    @Test("[I-12.3] anchors replace the system's unless told otherwise")
+    @Test("[I-12.3] anchors replace the system's by default")
     func anchorsReplaceTheSystemsUnlessToldOtherwise() throws {
         let system = SecCertificate(try #require(TrustStore.system.certificates.first))
         let own = try Fixture.certificate("root")
         let ofSystem = SecTrust(certificates: [system], policies: [SecPolicyCreateBasicX509()])
-        let ours = SecTrust(
+        let addedAnchor = SecTrust(
             certificates: try Fixture.certificates("good-chain"), policies: [SecPolicyCreateBasicX509()])
         func set(_ change: (SecTrust) -> OSStatus) -> [Bool] {
-            [ofSystem, ours].map { trust in
+            [ofSystem, addedAnchor].map { trust in
                 #expect(change(trust) == errSecSuccess)
                 return Fixture.code(trust) == errSecSuccess
             }
@@ -101,7 +101,7 @@ import Testing
     }
 
     /// I-12.5.
-    @Test("[I-12.5] the chain is the path that was built, without an evaluation")
+    @Test("[I-12.5] the chain is the built path, without an evaluation")
     func theChainIsThePathThatWasBuilt() throws {
         let sent = try Fixture.certificates("good-chain") + Fixture.certificates("ecdsa-chain")
         let trust = SecTrust(certificates: sent, policies: [SecPolicyCreateBasicX509()])
@@ -177,7 +177,7 @@ import Testing
     }
 
     /// I-12.9: the most serious of several problems is reported, with OpenSSL's number for it.
-    @Test("[I-12.9] the most serious of several problems is told")
+    @Test("[I-12.9] of several problems the most serious is reported")
     func theMostSeriousProblemIsTold() throws {
         let expired = try Fixture.trust("expired", SecPolicyCreateSSL(true, "evil.test"))
         let error = try #require(Fixture.error(expired))
@@ -205,7 +205,7 @@ import Testing
     }
 
     /// I-12.13.
-    @Test("[I-12.13] revocation policies have meaningful flags only")
+    @Test("[I-12.13] revocation policies accept valid flags only")
     func revocationPoliciesHaveMeaningfulFlagsOnly() {
         #expect(SecPolicyCreateRevocation(0) == nil)
         #expect(SecPolicyCreateRevocation(1 << 5) == nil)
@@ -213,14 +213,14 @@ import Testing
         for flags in UInt(1)...31 { #expect(SecPolicyCreateRevocation(flags) != nil, "\(flags)") }
     }
 
-    @Test func aClientIsJudgedAsAClient() throws {
+    @Test func aClientCertificateIsEvaluatedForClients() throws {
         let trust = try Fixture.trust("client-rsa", SecPolicyCreateSSL(false, nil), roots: ["client-root"])
         #expect(Fixture.code(trust) == errSecSuccess)
         #expect(SecTrustSetPolicies(trust, SecPolicyCreateSSL(true, nil)) == errSecSuccess)
         #expect(Fixture.code(trust) == errSecInvalidExtendedKeyUsage)
     }
 
-    @Test func theDeprecatedEvaluationTellsTheResult() throws {
+    @Test func theDeprecatedEvaluationReturnsTheResult() throws {
         let evaluation: any OlderEvaluation = ApplesOlderEvaluation()
         #expect(evaluation.result(of: try Fixture.trust("expired")) == .recoverableTrustFailure)
         #expect(evaluation.result(of: try Fixture.trust("good")) == .proceed)

@@ -73,18 +73,18 @@ enum SecurityFixture {
     }
 }
 
-/// A fetcher of revocation responses from files.
+/// Answers fetches of revocation responses from files, and records the URLs.
 final class FileFetcher: RevocationFetcher {
     private let answers: [String: String]
-    let asked = Lock<[String]>([])
+    let requestedURLs = Lock<[String]>([])
 
-    /// The file for each last path component of a URL.
+    /// - Parameter answers: The file for each last path component of a URL.
     init(_ answers: [String: String]) { self.answers = answers }
 
     func fetch(
         _ query: RevocationQuery, deadline: ContinuousClock.Instant
     ) throws(RevocationFetchError) -> [UInt8] {
-        asked.withLock { $0.append(query.url) }
+        requestedURLs.withLock { $0.append(query.url) }
         guard let last = query.url.split(separator: "/").last, let file = answers[String(last)],
             let bytes = try? PKI.bytes(file)
         else { throw .status(404) }

@@ -11,7 +11,7 @@ import Testing
 
 /// Tests of which challenges there are for which connections, and of the effects of the answers.
 @Suite struct TLSProfileSelectorTests {
-    private static func bridge(_ identity: SecIdentity? = nil) throws -> TLSProfileSelector {
+    private static func makeSelector(_ identity: SecIdentity? = nil) throws -> TLSProfileSelector {
         TLSProfileSelector(try TrustStage.configuration(identity))
     }
 
@@ -41,13 +41,13 @@ import Testing
 
     /// Checks the table of dispositions; I-12.14: the answer is final either way.
     @Test(
-        "[U-11.18, U-11.19, I-12.14] each disposition has its end, whatever the chain says", arguments: rows,
+        "[U-11.18, U-11.19, I-12.14] each disposition has its result, whatever the chain is", arguments: rows,
         Spoken.allCases)
     func dispositions(_ row: Row, over spoken: Spoken) async throws {
         for (leaf, expected) in [("good", row.good), ("expired", row.expired)] {
             try await TrustStage.run(leaf, over: spoken) { stage in
-                let bridge = try stage.bridge()
-                let delegate = Delegate { challenge in
+                let selector = try stage.makeSelector()
+                let delegate = RecordingChallenger { challenge in
                     let credential = row.credential.flatMap { kind in
                         switch kind {
                         case .trust: challenge.protectionSpace.serverTrust.map { URLCredential(trust: $0) }
@@ -56,13 +56,13 @@ import Testing
                     }
                     return (row.disposition, credential)
                 }
-                let trust = bridge.trust(asking: delegate)
-                let error = try await stage.send(bridge, trust, host: "localhost")
+                let trust = selector.trust(asking: delegate)
+                let error = try await stage.send(selector, trust, host: "localhost")
                 switch (expected, error) {
                 case (.success, nil), (.cancelled, .cancelled): break
                 case (.untrusted, .tls("localhost", stage.origin.port, .untrusted)?):
                     // U-11.19: the same trust object that the delegate was asked about.
-                    let info = bridge.userInfo(for: try #require(error), of: trust)
+                    let info = selector.userInfo(for: try #require(error), of: trust)
                     let asked = delegate.challenges.withLock { $0.first?.protectionSpace.serverTrust }
                     #expect(info[NSURLErrorFailingURLPeerTrustErrorKey] as? SecTrust == asked)
                     #expect(
@@ -76,14 +76,14 @@ import Testing
 
     /// U-11.18, I-12.12.
     @Test(
-        "[U-11.18, I-12.12] the challenge for a server's trust, after the connection is gone",
+        "[U-11.18, I-12.12] the server trust challenge, after the connection is closed",
         arguments: Spoken.allCases)
     func theChallengeForAServersTrust(over spoken: Spoken) async throws {
         let challenge = Lock<URLAuthenticationChallenge?>(nil)
         try await TrustStage.run(over: spoken) { stage in
-            let bridge = try stage.bridge()
-            let delegate = Delegate { _ in (.performDefaultHandling, nil) }
-            #expect(try await stage.send(bridge, bridge.trust(asking: delegate)) == nil)
+            let selector = try stage.makeSelector()
+            let delegate = RecordingChallenger { _ in (.performDefaultHandling, nil) }
+            #expect(try await stage.send(selector, selector.trust(asking: delegate)) == nil)
             let asked = try #require(delegate.challenges.withLock { $0.first })
             #expect(asked.protectionSpace.port == Int(stage.origin.port))
             challenge.withLock { $0 = asked }
@@ -103,87 +103,87 @@ import Testing
     }
 
     @Test(
-        "a task that has ended is asked nothing more, and is not held by what it was asked through",
+        "a task that has ended gets no challenges, and is not retained",
         arguments: Spoken.allCases)
     func withoutItsTaskAConnectionIsGivenUp(over spoken: Spoken) async throws {
         try await TrustStage.run(over: spoken) { stage in
-            let bridge = try stage.bridge()
-            weak var gone: Delegate?
+            let selector = try stage.makeSelector()
+            weak var gone: RecordingChallenger?
             let trust: TaskTrust
             do {
-                let delegate = Delegate { _ in (.performDefaultHandling, nil) }
+                let delegate = RecordingChallenger { _ in (.performDefaultHandling, nil) }
                 gone = delegate
-                trust = bridge.trust(asking: delegate)
+                trust = selector.trust(asking: delegate)
             }
             #expect(gone != nil)
             trust.end()
             #expect(gone == nil)
-            #expect(try await stage.send(bridge, trust) == .cancelled)
+            #expect(try await stage.send(selector, trust) == .cancelled)
         }
     }
 
     /// I-12.15 and U-11.18: each new connection is challenged, even one that resumes a session; U-9.17: an open one is not.
     @Test(
-        "[I-12.15, U-9.17] each new connection asks, also a resumed one; one that stands does not",
+        "[I-12.15, U-9.17] each new connection is challenged, also a resumed one; a reused connection is not",
         arguments: Spoken.allCases)
     func everyNewConnectionAsks(over spoken: Spoken) async throws {
         try await TrustStage.run(over: spoken) { stage in
-            let bridge = try stage.bridge()
+            let selector = try stage.makeSelector()
             for _ in 0..<3 {
-                let delegate = Delegate { _ in (.performDefaultHandling, nil) }
-                #expect(try await stage.send(bridge, bridge.trust(asking: delegate)) == nil)
+                let delegate = RecordingChallenger { _ in (.performDefaultHandling, nil) }
+                #expect(try await stage.send(selector, selector.trust(asking: delegate)) == nil)
                 let trust = delegate.challenges.withLock { $0.first?.protectionSpace.serverTrust }
                 #expect(trust.map(SecTrustGetCertificateCount) == 3)
             }
             #expect(stage.origin.counts.handshakesResumed == 2)
         }
         try await TrustStage.run(keepsAlive: true, over: spoken) { stage in
-            let bridge = try stage.bridge()
-            let delegates = (0..<3).map { _ in Delegate { _ in (.performDefaultHandling, nil) } }
+            let selector = try stage.makeSelector()
+            let delegates = (0..<3).map { _ in RecordingChallenger { _ in (.performDefaultHandling, nil) } }
             for delegate in delegates {
-                #expect(try await stage.send(bridge, bridge.trust(asking: delegate)) == nil)
+                #expect(try await stage.send(selector, selector.trust(asking: delegate)) == nil)
             }
             #expect(delegates.map(\.count) == [1, 0, 0] && stage.pool.connectionsOpened == 1)
         }
     }
 
     @Test(arguments: Spoken.allCases)
-    func withoutADelegateVerdictsAreKept(over spoken: Spoken) async throws {
+    func withoutADelegateTLSSessionsAreResumed(over spoken: Spoken) async throws {
         try await TrustStage.run(over: spoken) { stage in
-            let bridge = try stage.bridge()
-            for _ in 0..<4 { #expect(try await stage.send(bridge) == nil) }
+            let selector = try stage.makeSelector()
+            for _ in 0..<4 { #expect(try await stage.send(selector) == nil) }
             #expect(stage.origin.counts.handshakesResumed == 3)
         }
     }
 
     /// U-11.19, without a delegate.
     @Test(
-        "[U-11.19] the refused trust is there without a delegate",
+        "[U-11.19] the error has the refused trust without a delegate",
         arguments: Spoken.allCases)
     func theRefusedTrustIsThereWithoutADelegate(over spoken: Spoken) async throws {
         try await TrustStage.run("expired", over: spoken) { stage in
-            let bridge = try stage.bridge()
-            let error = try #require(try await stage.send(bridge, host: "localhost"))
+            let selector = try stage.makeSelector()
+            let error = try #require(try await stage.send(selector, host: "localhost"))
             guard case .tls(_, _, .untrusted(.expired)) = error else {
                 Issue.record("\(error)")
                 return
             }
-            let info = bridge.userInfo(for: error, of: nil)
+            let info = selector.userInfo(for: error, of: nil)
             let trust = try #require(info[NSURLErrorFailingURLPeerTrustErrorKey] as? SecTrust)
             #expect(SecurityFixture.code(trust) == errSecCertificateExpired)
-            #expect(bridge.userInfo(for: .cancelled, of: nil).isEmpty)
+            #expect(selector.userInfo(for: .cancelled, of: nil).isEmpty)
         }
     }
 
     @Test(arguments: Spoken.allCases)
-    func aConnectionThatADelegateAcceptedIsNotLentToOthers(over spoken: Spoken) async throws {
+    func aConnectionThatADelegateAcceptedIsNotUsedForOthers(over spoken: Spoken) async throws {
         try await TrustStage.run("expired", keepsAlive: true, over: spoken) { stage in
-            let bridge = try stage.bridge()
-            let delegate = Delegate { challenge in
+            let selector = try stage.makeSelector()
+            let delegate = RecordingChallenger { challenge in
                 (.useCredential, challenge.protectionSpace.serverTrust.map { URLCredential(trust: $0) })
             }
-            #expect(try await stage.send(bridge, bridge.trust(asking: delegate)) == nil)
-            #expect(try await stage.send(bridge) != nil)
+            #expect(try await stage.send(selector, selector.trust(asking: delegate)) == nil)
+            #expect(try await stage.send(selector) != nil)
         }
     }
 
@@ -191,21 +191,21 @@ import Testing
 
     /// U-11.20: only if the server requests a certificate, with the issuers that it names.
     @Test(
-        "[U-11.20] the challenge for a client's certificate",
+        "[U-11.20] the client certificate challenge",
         arguments: Spoken.allCases)
     func theChallengeForAClientsCertificate(over spoken: Spoken) async throws {
         let identity = try TrustStage.identity("client-rsa")
         let rsa = try SecurityFixture.certificate("client-rsa").certificate
         let issuer = try SecurityFixture.certificate("client-root").certificate.subject
-        for asks in [true, false] {
-            try await TrustStage.run(asksForIdentity: asks, over: spoken) { stage in
-                let bridge = try stage.bridge()
-                let delegate = Delegate(showing: identity)
-                #expect(try await stage.send(bridge, bridge.trust(asking: delegate)) == nil)
+        for requestsIdentity in [true, false] {
+            try await TrustStage.run(asksForIdentity: requestsIdentity, over: spoken) { stage in
+                let selector = try stage.makeSelector()
+                let delegate = RecordingChallenger(showing: identity)
+                #expect(try await stage.send(selector, selector.trust(asking: delegate)) == nil)
                 let spaces = delegate.challenges.withLock { $0.map(\.protectionSpace) }
-                #expect(spaces.count == (asks ? 2 : 1))
-                #expect(await stage.client(on: 0) == (asks ? rsa : nil))
-                guard asks else { return }
+                #expect(spaces.count == (requestsIdentity ? 2 : 1))
+                #expect(await stage.client(on: 0) == (requestsIdentity ? rsa : nil))
+                guard requestsIdentity else { return }
                 #expect(spaces[1].authenticationMethod == NSURLAuthenticationMethodClientCertificate)
                 #expect(spaces[1].distinguishedNames == [Data(issuer.der)])
                 #expect(spaces[1].host == "good.test" && spaces[1].serverTrust == nil)
@@ -223,11 +223,11 @@ import Testing
         _ disposition: URLSession.AuthChallengeDisposition, over spoken: Spoken
     ) async throws {
         try await TrustStage.run(asksForIdentity: true, over: spoken) { stage in
-            let bridge = try stage.bridge()
-            let delegate = Delegate { challenge in
+            let selector = try stage.makeSelector()
+            let delegate = RecordingChallenger { challenge in
                 (challenge.protectionSpace.serverTrust == nil ? disposition : .performDefaultHandling, nil)
             }
-            let error = try await stage.send(bridge, bridge.trust(asking: delegate))
+            let error = try await stage.send(selector, selector.trust(asking: delegate))
             let isCancelled = disposition == .cancelAuthenticationChallenge
             #expect(error == (isCancelled ? .cancelled : nil))
             if !isCancelled { #expect(await stage.client(on: 0) == nil) }
@@ -236,26 +236,26 @@ import Testing
 
     /// U-11.20: an identity that a task has chosen is used on all its connections, which no task with another choice shares.
     @Test(
-        "[U-11.20] a chosen identity is not shared with who chose another",
+        "[U-11.20] a chosen identity is not used for a task that chose another",
         arguments: Spoken.allCases)
     func aChosenIdentityIsNotShared(over spoken: Spoken) async throws {
         try await TrustStage.run(keepsAlive: true, asksForIdentity: true, over: spoken) { stage in
-            let bridge = try stage.bridge()
+            let selector = try stage.makeSelector()
             let (rsa, ecdsa) = (
                 try TrustStage.identity("client-rsa"), try TrustStage.identity("client-ecdsa")
             )
-            let first = Delegate(showing: rsa)
-            let firstTrust = bridge.trust(asking: first)
-            #expect(try await stage.send(bridge, firstTrust) == nil)
+            let first = RecordingChallenger(showing: rsa)
+            let firstTrust = selector.trust(asking: first)
+            #expect(try await stage.send(selector, firstTrust) == nil)
             #expect(firstTrust.choice(host: "good.test", port: stage.origin.port) == .identity(rsa.identity))
             // The next exchange has a connection of that identity and one challenge, about trust; then that connection is reused.
-            for _ in 0..<2 { #expect(try await stage.send(bridge, firstTrust) == nil) }
+            for _ in 0..<2 { #expect(try await stage.send(selector, firstTrust) == nil) }
             #expect(stage.pool.connectionsOpened == 2 && first.count == 3)
             // Another task, which has chosen another identity for the same host, never uses the first one's connections.
-            let second = Delegate(showing: ecdsa)
-            let secondTrust = bridge.trust(asking: second)
-            #expect(try await stage.send(bridge, secondTrust, mayIdentify: false) == nil)
-            #expect(try await stage.send(bridge, secondTrust) == nil)
+            let second = RecordingChallenger(showing: ecdsa)
+            let secondTrust = selector.trust(asking: second)
+            #expect(try await stage.send(selector, secondTrust, mayIdentify: false) == nil)
+            #expect(try await stage.send(selector, secondTrust) == nil)
             let shown = [rsa, rsa, ecdsa, ecdsa].map(\.identity.certificate)
             for (index, certificate) in shown.enumerated() {
                 #expect(await stage.client(on: index) == certificate, "\(index)")
@@ -266,43 +266,44 @@ import Testing
     /// U-10.5: after a redirect to another origin, neither the configured identity is used nor a connection on which it was
     /// presented.
     @Test(
-        "[U-10.5] behind a redirect elsewhere the configured identity is not shown",
+        "[U-10.5] after a redirect to another origin the configured identity is not presented",
         arguments: Spoken.allCases)
     func behindARedirectElsewhereTheConfiguredIdentityIsNotShown(over spoken: Spoken) async throws {
         try await TrustStage.run(keepsAlive: true, asksForIdentity: true, over: spoken) { stage in
             let identity = try TrustStage.identity("client-rsa")
-            let bridge = try stage.bridge(identity)
-            #expect(try await stage.send(bridge) == nil)
-            #expect(try await stage.send(bridge, mayIdentify: false) == nil)
+            let selector = try stage.makeSelector(identity)
+            #expect(try await stage.send(selector) == nil)
+            #expect(try await stage.send(selector, mayIdentify: false) == nil)
             #expect(await stage.client(on: 0) == identity.identity.certificate)
             #expect(await stage.client(on: 1) == nil)
-            let delegate = Delegate { _ in (.performDefaultHandling, nil) }
-            #expect(try await stage.send(bridge, bridge.trust(asking: delegate), mayIdentify: false) == nil)
+            let delegate = RecordingChallenger { _ in (.performDefaultHandling, nil) }
+            let trust = selector.trust(asking: delegate)
+            #expect(try await stage.send(selector, trust, mayIdentify: false) == nil)
             #expect(await stage.client(on: 2) == nil)
         }
     }
 
-    @Test func theEngineOfASessionTakesItsProfilesFromTheBridge() throws {
+    @Test func theEngineOfASessionTakesItsProfilesFromTheSelector() throws {
         let engine = SessionEngine(
             SessionSettingsTests.settings { $0.connectionProxyDictionary = [:] })
         let url = try #require(URL(string: "https://GOOD.test/"))
-        let delegate = Delegate { _ in (.performDefaultHandling, nil) }
-        let trust = engine.trust.trust(asking: delegate)
+        let delegate = RecordingChallenger { _ in (.performDefaultHandling, nil) }
+        let trust = engine.tlsProfiles.trust(asking: delegate)
         let asked = try engine.route(for: url, isWebSocket: false, taskTrust: trust).origin
-        #expect(asked.tls == engine.trust.profile(host: "good.test", port: 443, for: trust))
+        #expect(asked.tls == engine.tlsProfiles.profile(host: "good.test", port: 443, for: trust))
         let unasked = try engine.route(for: url, isWebSocket: false).origin
-        #expect(unasked.tls == engine.trust.profile(host: "good.test", port: 443, for: nil))
+        #expect(unasked.tls == engine.tlsProfiles.profile(host: "good.test", port: 443, for: nil))
         #expect(asked != unasked)
         let plain = try #require(URL(string: "http://good.test/"))
         #expect(try engine.route(for: plain, isWebSocket: false, taskTrust: trust).origin.tls == nil)
     }
 
-    @Test func profilesAreSharedWhereTheyMayBe() throws {
-        let bridge = try Self.bridge()
-        let delegate = Delegate { _ in (.performDefaultHandling, nil) }
-        let trusts = (0..<2).map { _ in bridge.trust(asking: delegate) }
+    @Test func profilesAreSharedWherePossible() throws {
+        let selector = try Self.makeSelector()
+        let delegate = RecordingChallenger { _ in (.performDefaultHandling, nil) }
+        let trusts = (0..<2).map { _ in selector.trust(asking: delegate) }
         func profile(_ trust: TaskTrust?, _ mayIdentify: Bool = true) -> TLSProfile {
-            bridge.profile(host: "good.test", port: 443, for: trust, mayIdentify: mayIdentify)
+            selector.profile(host: "good.test", port: 443, for: trust, mayIdentify: mayIdentify)
         }
         #expect(profile(nil) == profile(nil, false), "there is no identity to leave out")
         #expect(profile(trusts[0]) == profile(trusts[1]) && profile(trusts[0]) != profile(nil))

@@ -22,7 +22,7 @@ struct TrustStage {
     }
 
     /// Returns a selector for a client that trusts the fixtures' root.
-    func bridge(_ identity: SecIdentity? = nil) throws -> TLSProfileSelector {
+    func makeSelector(_ identity: SecIdentity? = nil) throws -> TLSProfileSelector {
         var configuration = try Self.configuration(identity)
         if spoken == .http2 { configuration.applicationProtocols = ["h2"] }
         return TLSProfileSelector(configuration)
@@ -77,14 +77,14 @@ struct TrustStage {
 
     /// Sends a request as an exchange of a task with this trust, and returns the error that it ends with, if any.
     func send(
-        _ bridge: TLSProfileSelector, _ trust: TaskTrust? = nil, host: String = "good.test",
+        _ selector: TLSProfileSelector, _ trust: TaskTrust? = nil, host: String = "good.test",
         mayIdentify: Bool = true
     ) async throws -> TransportError? {
         var fields = Fields()
         try fields.append(.host, host)
         let key = LupineTransport.Origin(
             scheme: .https, host: host, port: origin.port,
-            tls: bridge.profile(host: host, port: origin.port, for: trust, mayIdentify: mayIdentify))
+            tls: selector.profile(host: host, port: origin.port, for: trust, mayIdentify: mayIdentify))
         let sink = EndSink()
         let exchange = Exchange(
             head: RequestHead(method: .get, target: .origin("/get"), fields: fields), origin: key,
@@ -127,7 +127,7 @@ private final class EndSink: ExchangeSink {
 }
 
 /// A delegate that answers each challenge with its closure, and records all of them.
-final class Delegate: ServerTrustChallenger {
+final class RecordingChallenger: ServerTrustChallenger {
     typealias Answer =
         @Sendable (URLAuthenticationChallenge) -> (
             URLSession.AuthChallengeDisposition, URLCredential?

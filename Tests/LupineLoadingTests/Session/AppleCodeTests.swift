@@ -125,7 +125,7 @@ struct AppleCodeTests {
         }
     }
 
-    @Test func delegatesAndSubclassesAreTakenAsTheyAre() async throws {
+    @Test func appleDelegatesAndSubclassesCompile() async throws {
         let session = URLSession(configuration: .ephemeral, delegate: Delegate(), delegateQueue: .main)
         let task = session.dataTask(with: try #require(URL(string: "http://localhost/")))
         task.delegate = Delegate()

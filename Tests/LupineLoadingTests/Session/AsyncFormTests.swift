@@ -22,10 +22,10 @@ import Testing
 
         func make(_ log: CallLog) -> any URLSessionDataDelegate {
             switch self {
-            case .handler: Handling(log)
+            case .handler: WithHandlers(log)
             case .async: Asynchronous(log)
             case .both: Both(log)
-            case .neither: Neither()
+            case .neither: WithoutMethods()
             }
         }
     }
@@ -78,7 +78,7 @@ import Testing
     }
 
     @Test(
-        "[U-5.12] the form with the handler is called, else the asynchronous one, else the default",
+        "[U-5.12] the form with the handler is called, else the asynchronous form, else the default",
         arguments: Method.allCases, Forms.allCases)
     func forms(_ method: Method, _ forms: Forms) async throws {
         try await withStage { stage in
@@ -155,7 +155,7 @@ import Testing
     }
 
     @Test(
-        "[U-5.12] asynchronous forms answer redirects, challenges and responses, in their order",
+        "[U-5.12] asynchronous forms answer redirects, challenges and responses, in order",
         arguments: Spoken.allCases)
     func loads(over spoken: Spoken) async throws {
         let delegate = Answering()
@@ -168,42 +168,42 @@ import Testing
                 return response
             }
             stage.session.dataTask(with: try stage.url("/out")).resume()
-            await delegate.log.has("complete")
+            await delegate.log.wait(for: "complete")
             let entries = delegate.log.entries.filter { $0 != "caching" }
             #expect(entries == ["redirect", "challenge", "response", "data", "complete "])
         }
     }
 
-    @Test("[U-5.12] an asynchronous form gives a streamed upload its body", arguments: Spoken.allCases)
+    @Test("[U-5.12] an asynchronous form supplies the body of a streamed upload", arguments: Spoken.allCases)
     func stream(over spoken: Spoken) async throws {
         let delegate = Answering()
         try await withStage(delegate: delegate, over: spoken) { stage in
             var request = URLRequest(url: try stage.url("/post"))
             request.httpMethod = "POST"
             stage.session.uploadTask(withStreamedRequest: request).resume()
-            await delegate.log.has("complete")
+            await delegate.log.wait(for: "complete")
             let entries = delegate.log.entries.filter { $0 != "caching" }
             #expect(entries == ["stream", "response", "data", "complete "])
         }
     }
 
     @Test(
-        "[U-5.12] what a task's own delegate lacks in both forms, the session's answers in its own",
+        "[U-5.12] if the task's delegate implements neither form, the session's delegate is called",
         arguments: Spoken.allCases)
     func successor(over spoken: Spoken) async throws {
         let delegate = Answering()
         try await withStage(delegate: delegate, over: spoken) { stage in
             let task = stage.session.dataTask(with: try stage.url("/get"))
-            task.delegate = Neither()
+            task.delegate = WithoutMethods()
             task.resume()
-            await delegate.log.has("complete")
+            await delegate.log.wait(for: "complete")
             let entries = delegate.log.entries.filter { $0 != "caching" }
             #expect(entries == ["response", "data", "complete "])
         }
     }
 
     /// A delegate that answers when its Swift task is cancelled.
-    private final class Waiting: NSObject, URLSessionDataDelegate {
+    private final class WaitingDelegate: NSObject, URLSessionDataDelegate {
         let log = CallLog()
 
         func urlSession(
@@ -223,24 +223,26 @@ import Testing
         }
     }
 
-    @Test("[U-5.12] the Swift task of a form is cancelled with the task", arguments: Spoken.allCases)
+    @Test(
+        "[U-5.12] the Swift task of an asynchronous form is cancelled with the task",
+        arguments: Spoken.allCases)
     func cancelled(over spoken: Spoken) async throws {
-        let delegate = Waiting()
+        let delegate = WaitingDelegate()
         try await withStage(delegate: delegate, over: spoken) { stage in
             let task = stage.session.dataTask(with: try stage.url("/get"))
             task.resume()
-            await delegate.log.has("asked")
+            await delegate.log.wait(for: "asked")
             task.cancel()
-            await delegate.log.has("cancelled")
-            await delegate.log.has("complete \(URLError.cancelled.rawValue)")
+            await delegate.log.wait(for: "cancelled")
+            await delegate.log.wait(for: "complete \(URLError.cancelled.rawValue)")
         }
     }
 
     // MARK: the classes of the table
 
-    private final class Neither: NSObject, URLSessionDataDelegate {}
+    private final class WithoutMethods: NSObject, URLSessionDataDelegate {}
 
-    private final class Handling: NSObject, Handlers {
+    private final class WithHandlers: NSObject, Handlers {
         let log: CallLog
 
         init(_ log: CallLog) { self.log = log }

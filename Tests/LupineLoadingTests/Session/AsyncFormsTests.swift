@@ -13,26 +13,26 @@ struct AsyncFormsTests {
         return nil
     }
 
-    @Test("[U-4.7] data and response come back, on any thread where there is no delegate")
+    @Test("[U-4.7] data and response are returned, on any thread without a delegate")
     func data() async throws {
-        let stand = LoadStand()
+        let loads = ScriptedLoadSource()
         // This queue runs nothing.
         let operations = OperationQueue()
         operations.isSuspended = true
         defer { operations.isSuspended = false }
-        let session = stand.session(queue: operations)
+        let session = loads.session(queue: operations)
         async let answer = session.data(from: someURL())
-        await stand.load().answer("hello")
+        await loads.load().answer("hello")
         let (data, response) = try await answer
         #expect(data == Data("hello".utf8))
         #expect((response as? HTTPURLResponse)?.statusCode == 200)
     }
 
-    @Test("[U-4.7] the delegate of a call hears of the task, and metrics before the call returns")
+    @Test("[U-4.7] the delegate argument gets the task, and metrics before the call returns")
     func delegate() async throws {
-        let stand = LoadStand { $0.answer("hello") }
-        let session = stand.session()
-        let delegate = NotingDelegate()
+        let loads = ScriptedLoadSource { $0.answer("hello") }
+        let session = loads.session()
+        let delegate = RecordingDelegate()
         _ = try await session.data(from: someURL(), delegate: delegate)
         #expect(delegate.log.entries == ["created 1", "metrics"])
         _ = try await session.upload(for: URLRequest(url: someURL()), from: Data(), delegate: delegate)
@@ -40,45 +40,45 @@ struct AsyncFormsTests {
         session.invalidateAndCancel()
     }
 
-    @Test("[U-4.7] who cancels the waiting cancels the transfer", arguments: [true, false])
+    @Test("[U-4.7] cancelling the Swift task cancels the transfer", arguments: [true, false])
     func cancellation(hasDelegate: Bool) async {
-        let stand = LoadStand()
-        let session = stand.session(hasDelegate ? NotingDelegate() : nil)
+        let loads = ScriptedLoadSource()
+        let session = loads.session(hasDelegate ? RecordingDelegate() : nil)
         let waiting = Task { try await session.data(from: someURL()) }
-        let load = await stand.load()
+        let load = await loads.load()
         load.respond()
         waiting.cancel()
         let result = await waiting.result
         #expect(code(result) == .cancelled)
-        #expect(load.asked.contains("cancel -999"))
+        #expect(load.calls.contains("cancel -999"))
         session.invalidateAndCancel()
     }
 
-    @Test("[U-4.7] who is cancelled before the beginning begins nothing")
+    @Test("[U-4.7] a cancelled Swift task starts no transfer")
     func cancelledBefore() async {
-        let stand = LoadStand()
-        let session = stand.session()
-        let start = Moment()
+        let loads = ScriptedLoadSource()
+        let session = loads.session()
+        let start = OneTimeEvent()
         let waiting = Task {
             await start.wait()
             return try await session.data(from: someURL())
         }
         waiting.cancel()
-        start.come()
+        start.occur()
         let result = await waiting.result
         #expect(code(result) == .cancelled)
-        #expect(stand.count == 0)
+        #expect(loads.count == 0)
         session.invalidateAndCancel()
     }
 
     // MARK: bytes
 
-    @Test("[U-4.7] bytes come back before the body is there, and hold the load while they wait")
+    @Test("[U-4.7] bytes are returned before the body is complete, and pause the load while they wait")
     func bytes() async throws {
-        let stand = LoadStand()
-        let session = stand.session()
+        let loads = ScriptedLoadSource()
+        let session = loads.session()
         async let answer = session.bytes(from: someURL())
-        let load = await stand.load()
+        let load = await loads.load()
         load.respond()
         let (bytes, response) = try await answer
         #expect((response as? HTTPURLResponse)?.statusCode == 200)
@@ -88,9 +88,9 @@ struct AsyncFormsTests {
         #expect(count == 5)
         var iterator = bytes.makeAsyncIterator()
         for _ in 0..<(3 * 65536) { #expect(try await iterator.next() != nil) }
-        #expect(!load.asked.contains("resumeReading"), "two pieces still wait")
+        #expect(!load.calls.contains("resumeReading"), "two pieces still wait")
         for _ in 0..<(2 * 65536) { _ = try await iterator.next() }
-        await load.hasResumed()
+        await load.waitUntilResumed()
         load.send("y")
         load.end()
         #expect(try await iterator.next() == UInt8(ascii: "y"))
@@ -99,12 +99,12 @@ struct AsyncFormsTests {
         session.invalidateAndCancel()
     }
 
-    @Test("[U-4.7] what had come is read before the error that ended it")
+    @Test("[U-4.7] received bytes are read before the error")
     func bytesFail() async throws {
-        let stand = LoadStand()
-        let session = stand.session()
+        let loads = ScriptedLoadSource()
+        let session = loads.session()
         async let answer = session.bytes(from: someURL())
-        let load = await stand.load()
+        let load = await loads.load()
         load.respond()
         load.send("ab")
         load.end(URLError(.networkConnectionLost))
@@ -115,40 +115,40 @@ struct AsyncFormsTests {
         }
         #expect(read == Array("ab".utf8))
         let failed = Task { try await session.bytes(from: someURL()) }
-        await stand.load(1).end(URLError(.cannotConnectToHost))
+        await loads.load(1).end(URLError(.cannotConnectToHost))
         let result = await failed.result
         #expect(code(result) == .cannotConnectToHost)
         session.invalidateAndCancel()
     }
 
-    @Test("[U-4.7] a reader that is cancelled while it waits cancels the transfer")
+    @Test("[U-4.7] a cancelled reader that waits cancels the transfer")
     func bytesCancelled() async throws {
-        let stand = LoadStand()
-        let session = stand.session()
-        let isReading = Moment()
+        let loads = ScriptedLoadSource()
+        let session = loads.session()
+        let isReading = OneTimeEvent()
         let waiting = Task {
             let (bytes, _) = try await session.bytes(from: someURL())
-            for try await _ in bytes { isReading.come() }
+            for try await _ in bytes { isReading.occur() }
         }
-        let load = await stand.load()
+        let load = await loads.load()
         load.respond()
         load.send("a")
         await isReading.wait()
         waiting.cancel()
         let result = await waiting.result
         #expect(code(result) == .cancelled)
-        #expect(load.asked.contains("cancel -999"))
+        #expect(load.calls.contains("cancel -999"))
         session.invalidateAndCancel()
     }
 
-    @Test("a transfer whose bytes nobody can read any more is cancelled")
+    @Test("a transfer whose bytes were released is cancelled")
     func bytesDropped() async throws {
-        let stand = LoadStand()
-        let session = stand.session()
+        let loads = ScriptedLoadSource()
+        let session = loads.session()
         let task: URLSessionDataTask
         do {
             async let answer = session.bytes(from: someURL())
-            let load = await stand.load()
+            let load = await loads.load()
             load.respond()
             task = try await answer.0.task
         }
@@ -166,16 +166,17 @@ struct AsyncFormsTests {
         Lines(testDescription: "LF", text: "a\nb\n", lines: ["a", "b"]),
         Lines(testDescription: "CR LF", text: "a\r\nb", lines: ["a", "b"]),
         Lines(testDescription: "CR", text: "a\rb", lines: ["a", "b"]),
-        Lines(testDescription: "lines of nothing are left out", text: "\n\na\n\n\nb\n\n", lines: ["a", "b"]),
+        Lines(testDescription: "empty lines are omitted", text: "\n\na\n\n\nb\n\n", lines: ["a", "b"]),
         Lines(
-            testDescription: "Unicode's own", text: "a\u{2028}b\u{2029}c\u{85}d", lines: ["a", "b", "c", "d"]),
+            testDescription: "Unicode line separators", text: "a\u{2028}b\u{2029}c\u{85}d",
+            lines: ["a", "b", "c", "d"]),
         Lines(
-            testDescription: "no end among other letters", text: "ä\u{2027}ö\u{A8}",
+            testDescription: "characters that end no line", text: "ä\u{2027}ö\u{A8}",
             lines: ["ä\u{2027}ö\u{A8}"]),
         Lines(testDescription: "nothing", text: "", lines: []),
     ])
     func lines(_ row: Lines) async throws {
-        let session = LoadStand { load in
+        let session = ScriptedLoadSource { load in
             load.respond()
             // Byte by byte: the end of a line is found however the content was split.
             for byte in row.text.utf8 { _ = load.client.driverReceivedContent(Data([byte])) }

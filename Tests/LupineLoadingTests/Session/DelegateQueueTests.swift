@@ -7,16 +7,16 @@ import Testing
 
 @testable import LupineLoading
 
-/// Tests of when jobs are passed on to a session's queue.
+/// Tests of when `DelegateQueue` passes jobs to the operation queue.
 struct DelegateQueueTests {
     private let dispatch = DispatchQueue(label: "delegate")
-    private let told = Told()
+    private let completed = CompletedJobs()
 
-    /// The jobs that have run.
-    private final class Told: Sendable {
+    /// The numbers of the jobs that have run.
+    private final class CompletedJobs: Sendable {
         private let list = Lock<[Int]>([])
 
-        var all: [Int] { list.withLock { $0 } }
+        var numbers: [Int] { list.withLock { $0 } }
 
         func add(_ number: Int) { list.withLock { $0.append(number) } }
     }
@@ -28,44 +28,45 @@ struct DelegateQueueTests {
         return DelegateQueue(operations)
     }
 
-    /// Adds this many jobs in one turn of a loop; returns those that had run by the end of the block that added them, and all.
-    private func run(_ count: Int) async throws -> (inTurn: [Int], after: [Int]) {
+    /// Adds this many jobs in one turn of a loop. Returns the jobs that ran before the end of the block that added them, and the
+    /// jobs that ran in all.
+    private func run(_ count: Int) async throws -> (duringTurn: [Int], all: [Int]) {
         let group = try EventLoopGroup(count: 1, name: "delegate")
         let queue = queue()
-        let inTurn = await withCheckedContinuation { done in
-            _ = group.loops[0].execute { [dispatch, told] in
+        let duringTurn = await withCheckedContinuation { done in
+            _ = group.loops[0].execute { [dispatch, completed] in
                 for number in 0..<count {
-                    queue.add { told.add(number) }
+                    queue.add { completed.add(number) }
                 }
-                // Waits for the jobs that are on the queue already.
+                // Returns when the jobs that are on the queue have run.
                 dispatch.sync {}
-                done.resume(returning: told.all)
+                done.resume(returning: completed.numbers)
             }
         }
         await group.shutdown()
         dispatch.sync {}
-        return (inTurn, told.all)
+        return (duringTurn, completed.numbers)
     }
 
-    @Test("what a loop's turn brings comes when it ends", arguments: [1, 7])
+    @Test("jobs added in a turn of a loop run when the turn ends", arguments: [1, 7])
     func turn(_ count: Int) async throws {
-        let (inTurn, after) = try await run(count)
-        #expect(inTurn.isEmpty)
-        #expect(after == Array(0..<count))
+        let (duringTurn, all) = try await run(count)
+        #expect(duringTurn.isEmpty)
+        #expect(all == Array(0..<count))
     }
 
-    @Test("much does not wait for the end of the turn", arguments: [8, 200])
+    @Test("many jobs run before the turn ends", arguments: [8, 200])
     func much(_ count: Int) async throws {
-        let (inTurn, after) = try await run(count)
-        #expect(inTurn.count >= 8)
-        #expect(after == Array(0..<count))
+        let (duringTurn, all) = try await run(count)
+        #expect(duringTurn.count >= 8)
+        #expect(all == Array(0..<count))
     }
 
-    @Test("elsewhere than on a loop nothing waits")
+    @Test("outside of a loop a job runs at once")
     func elsewhere() {
         let queue = queue()
-        queue.add { [told] in told.add(1) }
+        queue.add { [completed] in completed.add(1) }
         dispatch.sync {}
-        #expect(told.all == [1])
+        #expect(completed.numbers == [1])
     }
 }

@@ -58,11 +58,11 @@ struct DelegateRoutingTests {
         }
     }
 
-    private final class Neither: NSObject, URLSessionTaskDelegate {}
+    private final class DelegateWithoutMethods: NSObject, URLSessionTaskDelegate {}
 
     /// Wraps another delegate, and answers later from another thread.
     private final class Wrapper: NSObject, URLSessionTaskDelegate {
-        let inner = Neither()
+        let inner = DelegateWithoutMethods()
         let log: CallLog
         init(_ log: CallLog) { self.log = log }
         func urlSession(
@@ -85,81 +85,91 @@ struct DelegateRoutingTests {
         }
     }
 
-    enum Who: String, Sendable { case nobody, sessionLevel, taskLevel, both, neither, wrapper }
+    enum DelegateKind: String, Sendable { case nobody, sessionLevel, taskLevel, both, neither, wrapper }
 
     struct Row: Sendable, CustomTestStringConvertible {
         let testDescription: String
-        let own: Who
-        let session: Who
+        let own: DelegateKind
+        let session: DelegateKind
         let method: String
-        let asked: [String]
+        let expectedCalls: [String]
         let answer: URLSession.AuthChallengeDisposition
     }
 
     static let rows = [
         Row(
-            testDescription: "[U-5.9] trust goes to the session level", own: .nobody, session: .both,
-            method: NSURLAuthenticationMethodServerTrust, asked: ["session"], answer: .rejectProtectionSpace),
+            testDescription: "[U-5.9] server trust goes to the session level", own: .nobody, session: .both,
+            method: NSURLAuthenticationMethodServerTrust, expectedCalls: ["session"],
+            answer: .rejectProtectionSpace),
         Row(
-            testDescription: "[U-5.9] trust goes to the task level where the session level is missing",
-            own: .nobody, session: .taskLevel, method: NSURLAuthenticationMethodServerTrust, asked: ["task"],
+            testDescription:
+                "[U-5.9] server trust goes to the task level if the session level is not implemented",
+            own: .nobody, session: .taskLevel, method: NSURLAuthenticationMethodServerTrust,
+            expectedCalls: ["task"],
             answer: .cancelAuthenticationChallenge),
         Row(
-            testDescription: "[U-5.9] a certificate goes the same way", own: .nobody, session: .taskLevel,
-            method: NSURLAuthenticationMethodClientCertificate, asked: ["task"],
+            testDescription: "[U-5.9] a client certificate challenge goes the same way", own: .nobody,
+            session: .taskLevel,
+            method: NSURLAuthenticationMethodClientCertificate, expectedCalls: ["task"],
             answer: .cancelAuthenticationChallenge),
         Row(
-            testDescription: "[U-5.9] a delegate of sessions only is asked about trust", own: .nobody,
-            session: .sessionLevel, method: NSURLAuthenticationMethodServerTrust, asked: ["session"],
+            testDescription: "[U-5.9] a delegate without task methods gets the server trust challenge",
+            own: .nobody,
+            session: .sessionLevel, method: NSURLAuthenticationMethodServerTrust, expectedCalls: ["session"],
             answer: .rejectProtectionSpace),
         Row(
             testDescription: "[U-5.9] Basic goes to the task level only", own: .nobody, session: .both,
-            method: NSURLAuthenticationMethodHTTPBasic, asked: ["task"],
+            method: NSURLAuthenticationMethodHTTPBasic, expectedCalls: ["task"],
             answer: .cancelAuthenticationChallenge),
         Row(
             testDescription: "[U-5.9] Digest does not go to the session level", own: .nobody,
-            session: .sessionLevel, method: NSURLAuthenticationMethodHTTPDigest, asked: [],
+            session: .sessionLevel, method: NSURLAuthenticationMethodHTTPDigest, expectedCalls: [],
             answer: .performDefaultHandling),
         Row(
-            testDescription: "[U-5.11] where neither is implemented it is handled by default", own: .nobody,
-            session: .neither, method: NSURLAuthenticationMethodServerTrust, asked: [],
+            testDescription: "[U-5.11] a challenge that no method handles gets the default handling",
+            own: .nobody,
+            session: .neither, method: NSURLAuthenticationMethodServerTrust, expectedCalls: [],
             answer: .performDefaultHandling),
         Row(
-            testDescription: "[U-5.8] a task's own delegate is asked first", own: .taskLevel,
-            session: .both, method: NSURLAuthenticationMethodHTTPBasic, asked: ["own"],
+            testDescription: "[U-5.8] a task's own delegate is called first", own: .taskLevel,
+            session: .both, method: NSURLAuthenticationMethodHTTPBasic, expectedCalls: ["own"],
             answer: .cancelAuthenticationChallenge),
         Row(
-            testDescription: "[U-5.8] what a task's own delegate lacks goes to the session's", own: .neither,
-            session: .both, method: NSURLAuthenticationMethodHTTPBasic, asked: ["task"],
-            answer: .cancelAuthenticationChallenge),
-        Row(
-            testDescription: "[U-5.8, U-5.9] about trust, too: session level before task level",
+            testDescription:
+                "[U-5.8] a method that the task's delegate does not implement is called on the session's",
             own: .neither,
-            session: .both, method: NSURLAuthenticationMethodServerTrust, asked: ["session"],
+            session: .both, method: NSURLAuthenticationMethodHTTPBasic, expectedCalls: ["task"],
+            answer: .cancelAuthenticationChallenge),
+        Row(
+            testDescription: "[U-5.8, U-5.9] server trust, too: session level before task level",
+            own: .neither,
+            session: .both, method: NSURLAuthenticationMethodServerTrust, expectedCalls: ["session"],
             answer: .rejectProtectionSpace),
         Row(
-            testDescription: "[U-5.9] who wraps a delegate that lacks the method passes on, even late",
+            testDescription:
+                "[U-5.9] a wrapper of a delegate without the method passes the challenge on, even asynchronously",
             own: .nobody,
-            session: .wrapper, method: NSURLAuthenticationMethodServerTrust, asked: ["wrapper", "task"],
+            session: .wrapper, method: NSURLAuthenticationMethodServerTrust,
+            expectedCalls: ["wrapper", "task"],
             answer: .cancelAuthenticationChallenge),
     ]
 
     @Test(arguments: rows)
     func challenge(_ row: Row) async {
         let log = CallLog()
-        let stand = LoadStand()
-        let session = stand.session(delegate(row.session, log))
+        let loads = ScriptedLoadSource()
+        let session = loads.session(delegate(row.session, log))
         let task = session.dataTask(with: someURL())
         task.delegate =
             row.own == .taskLevel
             ? TaskLevel(log, "own") : delegate(row.own, log) as? any URLSessionTaskDelegate
         task.resume()
-        let load = await stand.load()
+        let load = await loads.load()
         let challenge = URLAuthenticationChallenge(
             space: URLProtectionSpace(
                 host: "localhost", port: 80, protocol: "http", realm: nil, authenticationMethod: row.method),
             credential: nil, failures: 0, response: nil)
-        let answers = Noted(0)
+        let answers = LockedValue(0)
         let answer = await withCheckedContinuation { continuation in
             load.client.driverChallenged(challenge) { disposition, credential in
                 answers.update { $0 += 1 }
@@ -168,23 +178,23 @@ struct DelegateRoutingTests {
         }
         #expect(answer.0 == row.answer)
         #expect(answer.1 == nil)
-        #expect(log.entries == row.asked)
+        #expect(log.entries == row.expectedCalls)
         #expect(answers.value == 1)
         session.invalidateAndCancel()
     }
 
-    private func delegate(_ who: Who, _ log: CallLog) -> (any URLSessionDelegate)? {
-        switch who {
+    private func delegate(_ kind: DelegateKind, _ log: CallLog) -> (any URLSessionDelegate)? {
+        switch kind {
         case .nobody: nil
         case .sessionLevel: SessionLevel(log)
         case .taskLevel: TaskLevel(log)
         case .both: Both(log)
-        case .neither: Neither()
+        case .neither: DelegateWithoutMethods()
         case .wrapper: Wrapper(log)
         }
     }
 
-    @Test("[U-5.8] method by method: what the task's own delegate lacks is the session delegate's")
+    @Test("[U-5.8] methods that the task's delegate does not implement are called on the session's delegate")
     func methodByMethod() async {
         final class Own: NSObject, URLSessionDataDelegate {
             let log: CallLog
@@ -194,15 +204,15 @@ struct DelegateRoutingTests {
             }
         }
         let log = CallLog()
-        let stand = LoadStand()
-        let session = stand.session(NotingDelegate(log))
+        let loads = ScriptedLoadSource()
+        let session = loads.session(RecordingDelegate(log))
         let task = session.dataTask(with: someURL())
         task.delegate = Own(log)
-        await log.has("created")
+        await log.wait(for: "created")
         task.resume()
-        task.delegate = NotingDelegate(log, name: "late ")
-        await stand.load().answer("hello")
-        await log.has("complete")
+        task.delegate = RecordingDelegate(log, name: "late ")
+        await loads.load().answer("hello")
+        await log.wait(for: "complete")
         #expect(
             log.entries == ["created 1", "response 200", "own data", "metrics", "complete nil"],
             "a delegate that is set after the first resume does not count")
@@ -212,25 +222,25 @@ struct DelegateRoutingTests {
     @Test("[U-5.8] one object as both delegates is called once")
     func bothInOne() async {
         let log = CallLog()
-        let stand = LoadStand()
-        let delegate = NotingDelegate(log)
-        let session = stand.session(delegate)
+        let loads = ScriptedLoadSource()
+        let delegate = RecordingDelegate(log)
+        let session = loads.session(delegate)
         let task = session.dataTask(with: someURL())
         task.delegate = delegate
         task.resume()
-        await stand.load().answer("hello")
-        await log.has("complete")
+        await loads.load().answer("hello")
+        await log.wait(for: "complete")
         #expect(log.entries == ["created 1", "response 200", "data hello", "metrics", "complete nil"])
         session.invalidateAndCancel()
     }
 
     @Test(
-        "[U-5.10] a challenge that is cancelled while it is asked about has its answer; a late one is ignored"
+        "[U-5.10] a challenge that is cancelled during its call is answered; a late answer is ignored"
     )
     func cancelledChallenge() async {
-        final class Mute: NSObject, URLSessionTaskDelegate {
-            let handler = Noted<(@Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void)?>(
-                nil)
+        final class UnansweringDelegate: NSObject, URLSessionTaskDelegate {
+            typealias Handler = @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+            let handler = LockedValue<Handler?>(nil)
             let log = CallLog()
             func urlSession(
                 _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
@@ -246,12 +256,12 @@ struct DelegateRoutingTests {
                 log.add("complete")
             }
         }
-        let delegate = Mute()
-        let stand = LoadStand()
-        let session = stand.session(delegate)
+        let delegate = UnansweringDelegate()
+        let loads = ScriptedLoadSource()
+        let session = loads.session(delegate)
         let task = session.dataTask(with: someURL())
         task.resume()
-        let load = await stand.load()
+        let load = await loads.load()
         let challenge = URLAuthenticationChallenge(
             space: URLProtectionSpace(
                 host: "localhost", port: 80, protocol: "http", realm: nil,
@@ -259,9 +269,9 @@ struct DelegateRoutingTests {
             credential: nil, failures: 0, response: nil)
         let answers = CallLog()
         load.client.driverChallenged(challenge) { disposition, _ in answers.add("\(disposition)") }
-        await delegate.log.has("asked")
+        await delegate.log.wait(for: "asked")
         task.cancel()
-        await delegate.log.has("complete")
+        await delegate.log.wait(for: "complete")
         delegate.handler.value?(.useCredential, nil)
         // Breaks a cycle: the handler holds the task, and the task's session the delegate that holds the handler.
         delegate.handler.set(nil)

@@ -111,7 +111,7 @@ final class EngineSink: ExchangeSink {
 }
 
 extension SessionEngine {
-    /// Begins a GET of `url`.
+    /// Submits a GET of `url`.
     func begin(
         _ url: String, isWebSocket: Bool = false
     ) throws -> (exchange: Exchange, sink: EngineSink) {

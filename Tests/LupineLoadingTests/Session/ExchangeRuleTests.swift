@@ -24,7 +24,7 @@ struct ExchangeRuleTests {
     }
 
     @Test(
-        "[U-1.6] what is attached to a request goes through copies, bridging, tasks and their loads",
+        "[U-1.6] properties of a request survive copies, bridging, tasks and loads",
         arguments: Spoken.allCases)
     func attachedProperties(over spoken: Spoken) async throws {
         try await withStage(over: spoken) { stage in
@@ -35,10 +35,10 @@ struct ExchangeRuleTests {
             let bridged = (request as NSURLRequest) as URLRequest
             #expect(URLProtocol.property(forKey: "key", in: bridged) as? String == "value")
             let task = stage.session.dataTask(with: bridged)
-            let delegate = NotingDelegate()
+            let delegate = RecordingDelegate()
             task.delegate = delegate
             task.resume()
-            await delegate.log.has("complete nil")
+            await delegate.log.wait(for: "complete nil")
             for seen in [task.originalRequest, task.currentRequest] {
                 let seen = try #require(seen)
                 #expect(URLProtocol.property(forKey: "key", in: seen) as? String == "value")
@@ -48,10 +48,10 @@ struct ExchangeRuleTests {
     }
 
     @Test(
-        "[U-7.14] uploads leave nothing to go on from, and no data makes one go on",
+        "[U-7.14] uploads have no resume data, and resume from none",
         arguments: [false, true], Spoken.allCases)
     func uploadsStartAnew(_ hasHandler: Bool, over spoken: Spoken) async throws {
-        let delegate = NotingDelegate()
+        let delegate = RecordingDelegate()
         try await withStage(delegate: delegate, over: spoken) { stage in
             let ended = Gate()
             let task =
@@ -66,7 +66,7 @@ struct ExchangeRuleTests {
             if hasHandler {
                 await ended.wait()
             } else {
-                await delegate.log.has("complete \(URLError.Code.unsupportedURL.rawValue)")
+                await delegate.log.wait(for: "complete \(URLError.Code.unsupportedURL.rawValue)")
             }
         }
     }
@@ -112,18 +112,18 @@ struct ExchangeRuleTests {
     }
 
     @Test(
-        "[U-9.16] addresses are tried until one answers; when none does, the error is that of the last",
+        "[U-9.16] addresses are tried until one connects; if none does, the last error is reported",
         arguments: Spoken.allCases)
     func addresses(over spoken: Spoken) async throws {
         var serving = OriginConfiguration()
         serving.speak(spoken)
         let origin = try LupineOrigin.Origin.start(configuration: serving)
         // The origin listens on 127.0.0.1 alone.
-        let nobody = try #require(SocketAddress(literal: "127.0.0.9", port: origin.port))
+        let unusedAddress = try #require(SocketAddress(literal: "127.0.0.9", port: origin.port))
         let configuration = URLSessionConfiguration.ephemeral
         configuration.lupine.addressOverrides = [
-            .init(host: "some.test", port: origin.port): [nobody, origin.address],
-            .init(host: "none.test", port: origin.port): [nobody, nobody],
+            .init(host: "some.test", port: origin.port): [unusedAddress, origin.address],
+            .init(host: "none.test", port: origin.port): [unusedAddress, unusedAddress],
         ]
         try await withStage(configuration: configuration, over: spoken) { stage in
             let some = try #require(URL(string: "http://some.test:\(origin.port)/status/204"))
@@ -136,18 +136,18 @@ struct ExchangeRuleTests {
 
     // MARK: redirects
 
-    /// A delegate that answers a redirect, and opens a gate of the origin when it is asked.
+    /// A delegate that answers a redirect, and opens a gate of the origin when its redirect method is called.
     private final class Redirected: NSObject, URLSessionDataDelegate {
         let log = CallLog()
         private let follows: Bool
-        private let asked: Lock<Gate?>
+        private let gate: Lock<Gate?>
 
         init(follows: Bool) {
             self.follows = follows
-            asked = Lock(nil)
+            gate = Lock(nil)
         }
 
-        func tell(_ gate: Gate) { asked.withLock { $0 = gate } }
+        func openWhenCalled(_ gate: Gate) { self.gate.withLock { $0 = gate } }
 
         func urlSession(
             _ session: URLSession, task: URLSessionTask,
@@ -155,13 +155,13 @@ struct ExchangeRuleTests {
             completionHandler: @escaping @Sendable (URLRequest?) -> Void
         ) {
             log.add("asked")
-            asked.withLock { $0 }?.open()
+            self.gate.withLock { $0 }?.open()
             completionHandler(follows ? request : nil)
         }
     }
 
     @Test(
-        "[U-10.9] a redirect is asked about before its body comes, which is delivered unless it is followed",
+        "[U-10.9] the delegate is called for a redirect before its body arrives, which is delivered unless it is followed",
         arguments: Spoken.allCases)
     func aRedirectsBody(over spoken: Spoken) async throws {
         let body = String(repeating: "moved ", count: 100_000)
@@ -173,7 +173,7 @@ struct ExchangeRuleTests {
             ])
             let delegate = Redirected(follows: follows)
             try await withStage(plan, delegate: delegate, over: spoken) { stage in
-                delegate.tell(stage.origin.gate("asked"))
+                delegate.openWhenCalled(stage.origin.gate("asked"))
                 let end = try await stage.get()
                 #expect(end.status == (follows ? 200 : 302))
                 #expect(end.text == (follows ? "there" : body))

@@ -54,29 +54,29 @@ struct HTTP2SessionTests {
     }
 
     @Test(
-        "[U-9.18] an https origin chooses, and the metrics say what",
+        "[U-9.18] an https origin selects the version, and the metrics report it",
         arguments: [
             Row(
-                testDescription: "both know both", versions: [.http11, .http2],
+                testDescription: "both have both", versions: [.http11, .http2],
                 offered: ["h2", "http/1.1"], name: "h2"),
             Row(
-                testDescription: "the server has HTTP/1.1 alone", versions: [.http11, .http2],
+                testDescription: "the server has only HTTP/1.1", versions: [.http11, .http2],
                 offered: ["http/1.1"], name: "http/1.1"),
             Row(
-                testDescription: "the session has HTTP/1.1 alone", versions: .http11,
+                testDescription: "the session has only HTTP/1.1", versions: .http11,
                 offered: ["h2", "http/1.1"], name: "http/1.1"),
             Row(
-                testDescription: "the session has HTTP/2 alone", versions: .http2, offered: ["h2"],
+                testDescription: "the session has only HTTP/2", versions: .http2, offered: ["h2"],
                 name: "h2"),
         ])
     func chosen(_ row: Row) async throws {
         try await withSession(row.versions, serving: row.offered) { session, origin, host in
-            let noting = MetricsNote()
+            let metricsDelegate = MetricsDelegate()
             for isReused in [false, true] {
                 let (data, response) = try await session.data(
-                    from: try #require(URL(string: "https://\(host)/bytes/100")), delegate: noting)
+                    from: try #require(URL(string: "https://\(host)/bytes/100")), delegate: metricsDelegate)
                 #expect(data.count == 100)
-                let metrics = try #require(noting.metrics?.transactionMetrics.first)
+                let metrics = try #require(metricsDelegate.metrics?.transactionMetrics.first)
                 #expect(metrics.networkProtocolName == row.name)
                 #expect(metrics.isReusedConnection == isReused)
                 let version = (response as? HTTPURLResponse)?.lupine.version
@@ -86,7 +86,7 @@ struct HTTP2SessionTests {
         }
     }
 
-    @Test("[U-9.18] an origin that has no HTTP/2 is refused where nothing else is spoken")
+    @Test("[U-9.18] an origin without HTTP/2 is refused by a session that speaks only HTTP/2")
     func nothingInCommon() async throws {
         try await withSession(.http2, serving: ["http/1.1"]) { session, _, host in
             let url = try #require(URL(string: "https://\(host)/get"))
@@ -97,7 +97,7 @@ struct HTTP2SessionTests {
     }
 
     @Test(
-        "[U-21.6] the head of a request that can go over HTTP/2 alone is what observers have of it",
+        "[U-21.6] observers get the head of a request that is sent over HTTP/2 alone",
         arguments: [HTTPVersions.http2, [.http11, .http2]])
     func head(_ versions: HTTPVersions) async throws {
         try await withSession(versions) { session, _, host in
@@ -116,7 +116,7 @@ struct HTTP2SessionTests {
         }
     }
 
-    @Test("[U-9.18] a session that speaks nothing says so")
+    @Test("[U-9.18] a session without HTTP versions reports an error")
     func nothingSpoken() async throws {
         try await withSession([]) { session, _, host in
             let url = try #require(URL(string: "https://\(host)/get"))
@@ -128,7 +128,7 @@ struct HTTP2SessionTests {
     }
 
     @Test(
-        "[U-9.18, H-13.3] a web socket goes over the connection of requests that are there before it",
+        "[U-9.18, H-13.3] a WebSocket uses the existing connection of the requests before it",
         arguments: [HTTPVersions.http2, [.http11, .http2]])
     func webSocket(_ versions: HTTPVersions) async throws {
         try await withSession(versions) { session, origin, host in
@@ -146,46 +146,46 @@ struct HTTP2SessionTests {
         }
     }
 
-    @Test("[U-9.18] a proxy is spoken to in HTTP/1.1, whatever it would choose")
+    @Test("[U-9.18] a proxy is used with HTTP/1.1, whatever it supports")
     func proxy() async throws {
         try await withSession([.http11, .http2], asProxy: true) { session, _, _ in
-            let noting = MetricsNote()
+            let metricsDelegate = MetricsDelegate()
             let (_, response) = try await session.data(
-                from: try #require(URL(string: "http://origin.test/get")), delegate: noting)
+                from: try #require(URL(string: "http://origin.test/get")), delegate: metricsDelegate)
             #expect((response as? HTTPURLResponse)?.statusCode == 200)
-            let metrics = try #require(noting.metrics?.transactionMetrics.first)
+            let metrics = try #require(metricsDelegate.metrics?.transactionMetrics.first)
             #expect(metrics.isProxyConnection && metrics.networkProtocolName == "http/1.1")
         }
     }
 
     @Test(
-        "[H-12.5] the priority of a task goes to the server", arguments: [HTTPVersions.http2, .http11])
+        "[H-12.5] the priority of a task is sent to the server", arguments: [HTTPVersions.http2, .http11])
     func priority(_ versions: HTTPVersions) async throws {
         try await withSession(versions) { session, origin, host in
             let name = try FieldName("Priority")
             origin.route("GET", "/said") { request throws(Refusal) in
-                let said = request.head.fields.values(of: name).joined(separator: " and ")
-                return OriginResponse(body: .bytes(Array(said.utf8)))
+                let sentFields = request.head.fields.values(of: name).joined(separator: " and ")
+                return OriginResponse(body: .bytes(Array(sentFields.utf8)))
             }
             let url = try #require(URL(string: "https://\(host)/said"))
-            for (priority, said) in [
+            for (priority, sentFields) in [
                 (URLSessionTask.highPriority, "u=1"), (URLSessionTask.lowPriority, "u=5"),
                 (URLSessionTask.defaultPriority, ""),
             ] {
-                let heard = await withCheckedContinuation { continuation in
+                let received = await withCheckedContinuation { continuation in
                     let task = session.dataTask(with: url) { data, _, _ in
                         continuation.resume(returning: data.map { String(decoding: $0, as: UTF8.self) })
                     }
                     task.priority = priority
                     task.resume()
                 }
-                #expect(heard == (versions == .http2 ? said : ""))
+                #expect(received == (versions == .http2 ? sentFields : ""))
             }
         }
     }
 
     @Test(
-        "[U-9.19] without a priority of its own a task has that of its service type, the request's before the session's",
+        "[U-9.19] without a priority a task has that of its service type: the request's, else the session's",
         arguments: [
             (.default, .default, 0.5, ""), (.background, .default, 0.5, "u=5"),
             (.responsiveData, .background, 0.5, "u=1"), (.video, .default, 0.5, ""),
@@ -193,7 +193,7 @@ struct HTTP2SessionTests {
         ] as [(URLRequest.NetworkServiceType, URLRequest.NetworkServiceType, Float, String)])
     func serviceType(
         _ ofRequest: URLRequest.NetworkServiceType, _ ofSession: URLRequest.NetworkServiceType,
-        _ priority: Float, _ said: String
+        _ priority: Float, _ sentFields: String
     ) async throws {
         try await withSession(.http2, serviceType: ofSession) { session, origin, host in
             let name = try FieldName("Priority")
@@ -202,7 +202,7 @@ struct HTTP2SessionTests {
             }
             var request = URLRequest(url: try #require(URL(string: "https://\(host)/said")))
             request.networkServiceType = ofRequest
-            let heard = await withCheckedContinuation { continuation in
+            let received = await withCheckedContinuation { continuation in
                 let task = session.dataTask(with: request) { data, _, _ in
                     continuation.resume(returning: data.map { String(decoding: $0, as: UTF8.self) })
                 }
@@ -210,7 +210,7 @@ struct HTTP2SessionTests {
                 if priority != URLSessionTask.defaultPriority { task.priority = priority }
                 task.resume()
             }
-            #expect(heard == said)
+            #expect(received == sentFields)
         }
     }
 
@@ -229,13 +229,13 @@ struct HTTP2SessionTests {
         }
     }
 
-    private final class MetricsNote: NSObject, URLSessionTaskDelegate {
-        private let noted = Lock<URLSessionTaskMetrics?>(nil)
-        var metrics: URLSessionTaskMetrics? { noted.withLock { $0 } }
+    private final class MetricsDelegate: NSObject, URLSessionTaskDelegate {
+        private let recorded = Lock<URLSessionTaskMetrics?>(nil)
+        var metrics: URLSessionTaskMetrics? { recorded.withLock { $0 } }
 
         func urlSession(
             _ session: URLSession, task: URLSessionTask,
             didFinishCollecting metrics: URLSessionTaskMetrics
-        ) { noted.withLock { $0 = metrics } }
+        ) { recorded.withLock { $0 = metrics } }
     }
 }

@@ -120,7 +120,7 @@ struct HostileHandlerTests {
         },
     ]
 
-    /// A cache that runs a closure when it is asked.
+    /// A cache that runs a closure when a response is looked up.
     private final class CallingCache: URLCache, @unchecked Sendable {
         private let call: @Sendable () -> Void
 
@@ -135,16 +135,16 @@ struct HostileHandlerTests {
         }
     }
 
-    /// An action of a handler.
-    enum Deed: CaseIterable {
+    /// What a completion handler does.
+    enum Action: CaseIterable {
         case cancel, resume, suspend, newTask, properties, invalidate
     }
 
     private static func perform(
-        _ deed: Deed, of task: URLSessionTask?, on stage: SessionStage, _ other: URL,
+        _ action: Action, of task: URLSessionTask?, on stage: SessionStage, _ other: URL,
         _ more: @escaping @Sendable () -> Void
     ) {
-        switch deed {
+        switch action {
         case .cancel: task?.cancel()
         case .resume: task?.resume()
         case .suspend: task?.suspend()
@@ -156,23 +156,23 @@ struct HostileHandlerTests {
         }
     }
 
-    @Test("[O-6] every completion handler calls everything back", arguments: handlers, Deed.allCases)
-    func callsBack(_ handler: Handler, _ deed: Deed) async throws {
+    @Test("[O-6] every completion handler may call the library", arguments: handlers, Action.allCases)
+    func callsBack(_ handler: Handler, _ action: Action) async throws {
         try await withStage { stage in
             let (called, more) = (Gate(), Gate())
-            let calls = Noted(0)
-            let begun = Noted<URLSessionTask?>(nil)
+            let calls = LockedValue(0)
+            let begun = LockedValue<URLSessionTask?>(nil)
             let other = try stage.url("/get")
             let task = try handler.begin(stage) {
                 LupineLoading.assertNoLockIsHeld()
-                Self.perform(deed, of: begun.value, on: stage, other) { more.open() }
+                Self.perform(action, of: begun.value, on: stage, other) { more.open() }
                 calls.update { $0 += 1 }
                 called.open()
             }
             begun.set(task)
             task?.resume()
             await called.wait()
-            if deed == .newTask { await more.wait() }
+            if action == .newTask { await more.wait() }
             #expect(calls.value == 1)
         }
     }

@@ -14,25 +14,25 @@ import class LupineTransport.EventLoop
 /// Objects of the program are called and released without a lock of the library held, so their code may use the loading objects.
 struct HostileLookTests {
     /// An object that runs a closure in its `deinit`; the closure would deadlock if the library held a lock.
-    private final class Parting: NSObject, Sendable {
-        private let look: @Sendable () -> Void
+    private final class DeinitWitness: NSObject, Sendable {
+        private let callback: @Sendable () -> Void
 
-        init(_ look: @escaping @Sendable () -> Void) { self.look = look }
+        init(_ callback: @escaping @Sendable () -> Void) { self.callback = callback }
 
         deinit {
             assertNoLockIsHeld()
-            look()
+            callback()
         }
     }
 
     // MARK: responses
 
     /// A response that runs a closure whenever its properties are read.
-    private final class CuriousResponse: HTTPURLResponse, @unchecked Sendable {
-        private let look: @Sendable () -> Void
+    private final class CallingResponse: HTTPURLResponse, @unchecked Sendable {
+        private let callback: @Sendable () -> Void
 
-        init?(url: URL, _ fields: [String: String], _ look: @escaping @Sendable () -> Void) {
-            self.look = look
+        init?(url: URL, _ fields: [String: String], _ callback: @escaping @Sendable () -> Void) {
+            self.callback = callback
             super.init(url: url, statusCode: 200, httpVersion: nil, headerFields: fields)
         }
 
@@ -40,7 +40,7 @@ struct HostileLookTests {
 
         private func looking<Value>(_ value: Value) -> Value {
             assertNoLockIsHeld()
-            look()
+            callback()
             return value
         }
 
@@ -56,7 +56,7 @@ struct HostileLookTests {
     }
 
     /// A way for a program to receive what its own protocol loads.
-    enum Way: CaseIterable, Sendable {
+    enum Delivery: CaseIterable, Sendable {
         case handler, delegate, download, bytes, saved
 
         func task(
@@ -71,7 +71,7 @@ struct HostileLookTests {
         }
     }
 
-    private final class Ending: NSObject, URLSessionTaskDelegate, Sendable {
+    private final class CompletionDelegate: NSObject, URLSessionTaskDelegate, Sendable {
         let done: @Sendable () -> Void
 
         init(_ done: @escaping @Sendable () -> Void) { self.done = done }
@@ -81,39 +81,39 @@ struct HostileLookTests {
     }
 
     @Test(
-        "[O-6] a response of the program's may ask its task and the cache while it is asked",
-        arguments: Way.allCases)
-    func curiousResponse(_ way: Way) async throws {
+        "[O-6] a response subclass may call its task and the cache from its getters",
+        arguments: Delivery.allCases)
+    func curiousResponse(_ delivery: Delivery) async throws {
         let stage = CacheStage()
         let cache = stage.cache()
-        let looks = Noted(0)
-        let known = Noted<[URLSessionTask]>([])
-        let look: @Sendable () -> Void = {
+        let looks = LockedValue(0)
+        let known = LockedValue<[URLSessionTask]>([])
+        let callback: @Sendable () -> Void = {
             looks.update { $0 += 1 }
             for task in known.value {
                 _ = (task.state, task.response, task.currentRequest, task.countOfBytesReceived, task.progress)
             }
             _ = (cache.currentMemoryUsage, cache.memoryCapacity)
         }
-        let (host, _) = EchoProtocol.stage { loading in
+        let (host, _) = ScriptedProtocol.register { loading in
             guard let url = loading.request.url,
-                let response = CuriousResponse(
+                let response = CallingResponse(
                     url: url,
                     [
                         "Content-Length": "5", "Cache-Control": "max-age=100", "ETag": "\"v1\"",
                         "Accept-Ranges": "bytes",
-                    ], look)
+                    ], callback)
             else { return }
             loading.client?.urlProtocol(loading, didReceive: response, cacheStoragePolicy: .allowed)
             loading.load("01234")
             loading.finish()
         }
         let configuration = URLSessionConfiguration.ephemeral
-        configuration.protocolClasses = [EchoProtocol.self]
+        configuration.protocolClasses = [ScriptedProtocol.self]
         configuration.urlCache = cache
         let (ends, end) = AsyncStream<Void>.makeStream()
         let session = URLSession(
-            configuration: configuration, delegate: Ending { end.finish() }, delegateQueue: nil)
+            configuration: configuration, delegate: CompletionDelegate { end.finish() }, delegateQueue: nil)
         let request = URLRequest(url: try #require(URL(string: "http://\(host)/")))
         if way == .bytes {
             let (bytes, response) = try await session.bytes(for: request)
@@ -121,7 +121,7 @@ struct HostileLookTests {
             #expect((response as? HTTPURLResponse)?.statusCode == 200)
             #expect(try await bytes.reduce(0) { count, _ in count + 1 } == 5)
         } else {
-            let task = way.task(request, in: session) { end.finish() }
+            let task = delivery.task(request, in: session) { end.finish() }
             _ = task.progress
             known.update { $0.append(task) }
             task.resume()
@@ -136,19 +136,19 @@ struct HostileLookTests {
     }
 
     @Test(
-        "[O-6] a response that a program stores may ask the cache while it is asked", arguments: [0, 1 << 20])
+        "[O-6] a stored response subclass may call the cache from its getters", arguments: [0, 1 << 20])
     func storedResponse(disk: Int) async throws {
         let stage = CacheStage()
         let cache = stage.cache(memory: 4000, disk: disk)
-        let looks = Noted(0)
+        let looks = LockedValue(0)
         let request = try CacheStage.request()
-        let look: @Sendable () -> Void = {
+        let callback: @Sendable () -> Void = {
             looks.update { $0 += 1 }
             _ = (cache.currentMemoryUsage, cache.memoryCapacity)
         }
         let url = try #require(request.url)
         for count in 0..<8 {
-            let response = try #require(CuriousResponse(url: url, ["X": "y"], look))
+            let response = try #require(CallingResponse(url: url, ["X": "y"], callback))
             let other = try CacheStage.request("http://h/\(count % 4)")
             cache.storeCachedResponse(
                 CachedURLResponse(response: response, data: Data(count: 900)), for: other)
@@ -161,7 +161,7 @@ struct HostileLookTests {
     }
 
     @Test(
-        "[U-12.13] a response of the program's that was stored is not asked again when the server confirms it",
+        "[U-12.13] a stored response subclass is not called when the server confirms it",
         arguments: Spoken.allCases)
     func confirmedResponse(over spoken: Spoken) async throws {
         let stage = CacheStage()
@@ -176,9 +176,9 @@ struct HostileLookTests {
                 .close))
         let url = try #require(URL(string: origin.url + "/stored"))
         let request = URLRequest(url: url)
-        let looks = Noted(0)
+        let looks = LockedValue(0)
         let response = try #require(
-            CuriousResponse(
+            CallingResponse(
                 url: url, ["Cache-Control": "max-age=0", "ETag": "\"v1\""]
             ) { looks.update { $0 += 1 } })
         cache.storeCachedResponse(
@@ -199,22 +199,22 @@ struct HostileLookTests {
         await cache.flush()
     }
 
-    // MARK: what goes away
+    // MARK: releases
 
-    @Test("[O-6] a response that waits to be written keeps nothing of its request but the head")
+    @Test("[O-6] a response that waits to be written retains only the head of its request")
     func waitingWrite() async throws {
         let stage = CacheStage()
         let cache = stage.cache()
-        let ends = Noted(0)
+        let ends = LockedValue(0)
         let gate = DispatchSemaphore(value: 0)
         StorageQueue.run { gate.wait() }
         do {
             let request = NSMutableURLRequest(url: try #require(URL(string: "http://h/a")))
-            let parting = Parting {
+            let witness = DeinitWitness {
                 _ = cache.currentMemoryUsage
                 ends.update { $0 += 1 }
             }
-            URLProtocol.setProperty(parting, forKey: "parting", in: request)
+            URLProtocol.setProperty(witness, forKey: "parting", in: request)
             cache.storeCachedResponse(try CacheStage.loaded("a"), for: request as URLRequest)
         }
         #expect(ends.value == 1)
@@ -223,7 +223,7 @@ struct HostileLookTests {
     }
 
     @Test(
-        "[O-7] what a cache gives up is let go of on no loop, and not where files are written",
+        "[O-7] objects that a cache drops are released neither on a loop nor on the storage queue",
         arguments: [true, false])
     func evicted(_ isWritten: Bool) async throws {
         let stage = CacheStage()
@@ -232,7 +232,7 @@ struct HostileLookTests {
         let url = try #require(URL(string: origin.url + "/anything"))
         let (places, ended) = AsyncStream.makeStream(of: String.self)
         do {
-            let parting = Parting {
+            let witness = DeinitWitness {
                 ended.yield(
                     EventLoop.current != nil
                         ? "a loop" : StorageQueue.isCurrent ? "the storage queue" : "elsewhere")
@@ -243,7 +243,7 @@ struct HostileLookTests {
                 ))
             cache.storeCachedResponse(
                 CachedURLResponse(
-                    response: response, data: Data("a".utf8), userInfo: ["parting": parting],
+                    response: response, data: Data("a".utf8), userInfo: ["parting": witness],
                     storagePolicy: isWritten ? .allowed : .allowedInMemoryOnly),
                 for: URLRequest(url: url))
         }
@@ -262,13 +262,13 @@ struct HostileLookTests {
         await cache.flush()
     }
 
-    @Test("[O-7] what a program has put into its configuration ends on no loop")
+    @Test("[O-7] objects of the program in its configuration are not released on a loop")
     func configuredValue() async throws {
         let origin = try LupineOrigin.Origin.start()
         let (places, ended) = AsyncStream.makeStream(of: Bool.self)
         do {
             let configuration = DriverLoad.configuration()
-            configuration.lupine.protocolValue = Parting { ended.yield(EventLoop.current != nil) }
+            configuration.lupine.protocolValue = DeinitWitness { ended.yield(EventLoop.current != nil) }
             let session = URLSession(configuration: configuration)
             _ = try await session.data(from: try #require(URL(string: origin.url + "/get")))
         }
@@ -279,14 +279,14 @@ struct HostileLookTests {
         await origin.shutdown()
     }
 
-    @Test("[O-7] a response of the program's is not asked where files are written")
+    @Test("[O-7] a response subclass is not called on the storage queue")
     func writtenResponse() async throws {
         let stage = CacheStage()
         let cache = stage.cache()
         let url = try #require(URL(string: "http://h/curious"))
-        let looks = Noted(0)
+        let looks = LockedValue(0)
         let response = try #require(
-            CuriousResponse(url: url, ["Cache-Control": "max-age=99"]) {
+            CallingResponse(url: url, ["Cache-Control": "max-age=99"]) {
                 if StorageQueue.isCurrent { looks.update { $0 += 1 } }
             })
         cache.storeCachedResponse(
@@ -296,25 +296,25 @@ struct HostileLookTests {
         #expect(cache.cachedResponse(for: URLRequest(url: url))?.response === response)
     }
 
-    private final class PartingError: Error, Sendable {
-        private let parting: Parting
+    private final class DeinitWitnessError: Error, Sendable {
+        private let witness: DeinitWitness
 
-        init(_ look: @escaping @Sendable () -> Void) { parting = Parting(look) }
+        init(_ callback: @escaping @Sendable () -> Void) { witness = DeinitWitness(callback) }
     }
 
-    @Test("[O-6] an error that the end of the time takes the place of may ask the task when it goes away")
+    @Test("[O-6] an error that the resource time-out replaces may call its task from deinit")
     func replacedError() async throws {
-        let stand = LoadStand()
-        let delegate = NotingDelegate(onResponse: { _, _ in })
-        let session = stand.session(delegate)
+        let loads = ScriptedLoadSource()
+        let delegate = RecordingDelegate(onResponse: { _, _ in })
+        let session = loads.session(delegate)
         let task = session.dataTask(with: someURL())
         task.resume()
-        let load = await stand.load()
+        let load = await loads.load()
         load.respond()
-        await delegate.log.has("response 200")
-        let end = Noted<ObjectIdentifier?>(nil)
+        await delegate.log.wait(for: "response 200")
+        let end = LockedValue<ObjectIdentifier?>(nil)
         load.client.driverEnded(
-            PartingError { [unowned task] in
+            DeinitWitnessError { [unowned task] in
                 _ = (task.state, task.error)
                 end.set(Self.thread)
                 delegate.log.add("parted")
@@ -322,39 +322,39 @@ struct HostileLookTests {
         #expect(end.value == nil, "the delegate has not answered")
         // Stands for an event loop, where the timer of a load fires: the `deinit` of the program's error does not run there.
         let loop = Self.ring(load)
-        await delegate.log.has("parted")
+        await delegate.log.wait(for: "parted")
         #expect(end.value != loop)
-        await delegate.log.has("complete -1001")
+        await delegate.log.wait(for: "complete -1001")
         session.invalidateAndCancel()
     }
 
     @Test(
-        "[O-7] a task that is kept holds neither the handler that was called nor its delegate",
+        "[O-7] a finished task retains neither its handler nor its delegate",
         .timeLimit(.minutes(10)), arguments: [0, 1, 2])
     func keptTask(_ kind: Int) async throws {
         final class Delegate: NSObject, URLSessionDataDelegate, Sendable {
-            let parting: Parting
-            init(_ parting: Parting) { self.parting = parting }
+            let witness: DeinitWitness
+            init(_ witness: DeinitWitness) { self.witness = witness }
         }
-        let stand = LoadStand()
-        let session = stand.session(nil)
+        let loads = ScriptedLoadSource()
+        let session = loads.session(nil)
         let (ends, end) = AsyncStream<Void>.makeStream()
         func start() -> URLSessionTask {
-            let parting = Parting { end.yield() }
+            let witness = DeinitWitness { end.yield() }
             let task: URLSessionTask
             switch kind {
-            case 0: task = session.dataTask(with: someURL()) { _, _, _ in withExtendedLifetime(parting) {} }
+            case 0: task = session.dataTask(with: someURL()) { _, _, _ in withExtendedLifetime(witness) {} }
             case 1:
-                task = session.downloadTask(with: someURL()) { _, _, _ in withExtendedLifetime(parting) {} }
+                task = session.downloadTask(with: someURL()) { _, _, _ in withExtendedLifetime(witness) {} }
             default:
                 task = session.dataTask(with: someURL())
-                task.delegate = Delegate(parting)
+                task.delegate = Delegate(witness)
             }
             task.resume()
             return task
         }
         let task = start()
-        await stand.load().end()
+        await loads.load().end()
         var ended = ends.makeAsyncIterator()
         await ended.next()
         #expect(task.state == .completed && task.delegate == nil)
@@ -362,8 +362,8 @@ struct HostileLookTests {
     }
 
     /// An executor that runs jobs on a queue, and calls `act` once before.
-    private final class Meddler: TaskExecutor {
-        let act = Noted<(@Sendable () -> Void)?>(nil)
+    private final class InterceptingExecutor: TaskExecutor {
+        let act = LockedValue<(@Sendable () -> Void)?>(nil)
         private let queue = DispatchQueue(label: "meddler")
 
         func enqueue(_ job: consuming ExecutorJob) {
@@ -376,21 +376,21 @@ struct HostileLookTests {
     }
 
     @Test(
-        "[U-4.7] who awaits a task hears at once, and a handler that comes meanwhile is called on the queue")
+        "[U-4.7] an awaiting caller resumes at once, and a handler is called on the queue")
     func awaitedHandler() async throws {
-        let stand = LoadStand()
-        let session = stand.session(nil)
-        let meddler = Meddler()
+        let loads = ScriptedLoadSource()
+        let session = loads.session(nil)
+        let executor = InterceptingExecutor()
         let request = URLRequest(url: someURL())
-        let upload = Task(executorPreference: meddler) {
+        let upload = Task(executorPreference: executor) {
             try await session.upload(for: request, from: Data("a".utf8)).0
         }
-        let load = await stand.load()
+        let load = await loads.load()
         let task = try #require(await session.allTasks.first as? URLSessionUploadTask)
         let (calls, call) = AsyncStream<ObjectIdentifier>.makeStream()
         load.respond()
         let loop = Self.end(load) {
-            meddler.act.set {
+            executor.act.set {
                 task.cancel { _ in call.yield(Self.thread) }
             }
         }
@@ -401,22 +401,22 @@ struct HostileLookTests {
     }
 
     /// Starts a request and drops it after the head has arrived: session, task and request are released, except by the load.
-    private static func abandon(_ url: URL, _ parting: Parting) async throws {
+    private static func abandon(_ url: URL, _ witness: DeinitWitness) async throws {
         let request = NSMutableURLRequest(url: url)
-        URLProtocol.setProperty(parting, forKey: "parting", in: request)
+        URLProtocol.setProperty(witness, forKey: "parting", in: request)
         let session = URLSession(configuration: DriverLoad.configuration())
         let (bytes, _) = try await session.bytes(for: request as URLRequest)
         withExtendedLifetime(bytes) {}
     }
 
-    @Test("[O-7] what was attached to a request that is given up goes away on no loop")
+    @Test("[O-7] properties of an abandoned request are not released on a loop")
     func abandonedRequest() async throws {
         let origin = try LupineOrigin.Origin.start()
         origin.script(
             "GET", "/head", ScriptPlan(.send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n"), .stall))
         let url = try #require(URL(string: origin.url + "/head"))
         let (ends, end) = AsyncStream<Bool>.makeStream()
-        try await Self.abandon(url, Parting { end.yield(EventLoop.current != nil) })
+        try await Self.abandon(url, DeinitWitness { end.yield(EventLoop.current != nil) })
         var ended = ends.makeAsyncIterator()
         #expect(await ended.next() == false)
         await origin.shutdown()
@@ -433,19 +433,19 @@ struct HostileLookTests {
 
     /// Fires the load's timer on this thread, and returns the thread.
     private static func ring(_ load: ScriptedLoad) -> ObjectIdentifier {
-        load.ring()
+        load.fireTimeout()
         return thread
     }
 
     /// A way in which a cookie storage discards an evaluator.
-    enum Forgetting: CaseIterable, Sendable { case crowded, emptied, cleared }
+    enum Removal: CaseIterable, Sendable { case crowded, emptied, cleared }
 
     @Test(
-        "[O-6] an evaluator whose cookies go may ask the storage when it goes away",
-        arguments: Forgetting.allCases)
-    func forgottenEvaluator(_ forgetting: Forgetting) async throws {
+        "[O-6] an evaluator whose cookies are removed may call the storage from deinit",
+        arguments: Removal.allCases)
+    func forgottenEvaluator(_ removal: Removal) async throws {
         let storage = HTTPCookieStorage(file: nil)
-        let ends = Noted(0)
+        let ends = LockedValue(0)
         let url = try #require(URL(string: "https://h.example/"))
         func cookie(_ name: String) throws -> HTTPCookie {
             try #require(
@@ -454,29 +454,30 @@ struct HostileLookTests {
                     .expires: Date(timeIntervalSinceNow: 1000),
                 ]))
         }
-        func judge(_ look: @escaping @Sendable () -> Void) -> TrustJudge {
-            let parting = Parting(look)
+        func judge(_ callback: @escaping @Sendable () -> Void) -> TrustJudge {
+            let witness = DeinitWitness(callback)
             return TrustJudge(
                 objects: [],
-                evaluator: .custom { _, _ in withExtendedLifetime(parting) {} }, roots: "r")
+                evaluator: .custom { _, _ in withExtendedLifetime(witness) {} }, roots: "r")
         }
-        func store(_ name: String, _ look: @escaping @Sendable () -> Void) throws {
+        func store(_ name: String, _ callback: @escaping @Sendable () -> Void) throws {
             storage.store(
-                [try cookie(name)], from: url, mainDocumentURL: nil, policy: .always, onlyFor: judge(look))
+                [try cookie(name)], from: url, mainDocumentURL: nil, policy: .always, onlyFor: judge(callback)
+            )
         }
-        let (told, ended) = AsyncStream.makeStream(of: Void.self)
+        let (notified, ended) = AsyncStream.makeStream(of: Void.self)
         try store("first") { [weak storage] in
             _ = storage?.cookies
             ends.update { $0 += 1 }
             ended.yield()
         }
         #expect(storage.hasUncheckedCookies && ends.value == 0)
-        switch forgetting {
+        switch removal {
         case .crowded: for number in 0..<16 { try store("n\(number)") {} }
         case .emptied: storage.deleteCookie(try cookie("first"))
         case .cleared: storage.removeCookies(since: .distantPast)
         }
-        for await _ in told { break }
+        for await _ in notified { break }
         #expect(ends.value == 1 && storage.cookies != nil)
     }
 }

@@ -13,7 +13,7 @@ import Testing
 /// `configuration.lupine` through all layers: the effect of each option on a session.
 @Suite(.timeLimit(.minutes(10)))
 struct LupineOptionsSessionTests {
-    // MARK: where connections go
+    // MARK: addresses
 
     @Test func aUnixDomainSocket() async throws {
         let path = NSTemporaryDirectory() + "lupine-\(UUID().uuidString.prefix(8)).sock"
@@ -27,14 +27,14 @@ struct LupineOptionsSessionTests {
     }
 
     @Test(
-        "connections leave from the address that was given, and go where names were overridden",
+        "connections use the local address, and the overridden addresses of names",
         arguments: Spoken.allCases)
     func addresses(over spoken: Spoken) async throws {
         let delegate = Taking()
         let configuration = URLSessionConfiguration.ephemeral { $0.lupine.localBinding = "127.0.0.4" }
         try await withStage(configuration: configuration, delegate: delegate, over: spoken) { stage in
             stage.session.dataTask(with: try stage.url("/status/204", host: "no.such.name.test")).resume()
-            await delegate.log.has("complete nil")
+            await delegate.log.wait(for: "complete nil")
             let hop = try #require(delegate.metrics.withLock { $0 }?.transactionMetrics.last)
             #expect(hop.localAddress == "127.0.0.4" && hop.remoteAddress == "127.0.0.1")
         }
@@ -43,7 +43,7 @@ struct LupineOptionsSessionTests {
     // MARK: heads
 
     @Test(
-        "fields that every request is given are left out, unless the request sets them",
+        "omitted fields are not sent, unless the request sets them",
         arguments: Spoken.allCases)
     func omittedFields(over spoken: Spoken) async throws {
         let configuration = URLSessionConfiguration.ephemeral {
@@ -72,7 +72,7 @@ struct LupineOptionsSessionTests {
         try await withStage(plan, configuration: .ephemeral, delegate: delegate) { stage in
             let task = stage.session.dataTask(with: try stage.url("/"))
             task.resume()
-            await delegate.log.has("complete nil")
+            await delegate.log.wait(for: "complete nil")
             let wire = try #require(task.response as? HTTPURLResponse).lupine
             #expect(wire.version == "HTTP/1.0" && wire.reason == "Odd one")
             #expect(
@@ -84,7 +84,7 @@ struct LupineOptionsSessionTests {
         #expect(made?.lupine.reason == "Not Found" && made?.lupine.fields.map(\.name) == ["A", "B"])
     }
 
-    // MARK: how long, how many
+    // MARK: times and counts
 
     @Test func aConnectTimeoutCoversTheTunnel() async throws {
         let configuration = URLSessionConfiguration.ephemeral {
@@ -113,7 +113,7 @@ struct LupineOptionsSessionTests {
         }
     }
 
-    @Test("one connection in all is used by one host after the other", arguments: Spoken.allCases)
+    @Test("with one connection in total, hosts use it one after the other", arguments: Spoken.allCases)
     func connectionsInAll(over spoken: Spoken) async throws {
         try await withStage(configuration: .ephemeral { $0.lupine.totalConnections = 1 }, over: spoken) {
             stage async throws in
@@ -126,7 +126,7 @@ struct LupineOptionsSessionTests {
     }
 
     @Test(
-        "a connection that is too old, or idle for too long, carries no further request", arguments: [0, 1],
+        "a connection that is too old or idle for too long is not reused", arguments: [0, 1],
         Spoken.allCases)
     func connectionsThatEnd(_ option: Int, over spoken: Spoken) async throws {
         let plan = ScriptPlan(.expectHead, .reply(), .expectEnd, .signal("closed"))
@@ -143,22 +143,22 @@ struct LupineOptionsSessionTests {
         }
     }
 
-    // MARK: how fast
+    // MARK: rates
 
-    @Test("what comes is taken in pieces that the rate allows", arguments: Spoken.allCases)
+    @Test("content is received at the allowed rate", arguments: Spoken.allCases)
     func aReceiveRate(over spoken: Spoken) async throws {
         let delegate = Taking()
         let configuration = URLSessionConfiguration.ephemeral { $0.lupine.receiveRate = 4000 }
         try await withStage(configuration: configuration, delegate: delegate, over: spoken) { stage in
             stage.session.dataTask(with: try stage.url("/bytes/3000")).resume()
-            await delegate.log.has("complete nil")
+            await delegate.log.wait(for: "complete nil")
             let pieces = delegate.pieces.withLock { $0 }
             #expect(pieces.reduce(0, +) == 3000)
             #expect(pieces.allSatisfy { $0 <= 1000 }, "a quarter of a second's worth at once: \(pieces)")
         }
     }
 
-    @Test("an answer that comes early finds most of the body unsent", arguments: Spoken.allCases)
+    @Test("an early response stops the upload", arguments: Spoken.allCases)
     func aSendRate(over spoken: Spoken) async throws {
         let plan = ScriptPlan(.expectHead, .expectBytes(1), .reply("early"), .stall)
         let delegate = Taking()
@@ -168,7 +168,7 @@ struct LupineOptionsSessionTests {
             request.httpMethod = "PUT"
             let task = stage.session.uploadTask(with: request, from: Data(repeating: 1, count: 100_000))
             task.resume()
-            await delegate.log.has("complete nil")
+            await delegate.log.wait(for: "complete nil")
             #expect(task.countOfBytesSent > 0 && task.countOfBytesSent < 100_000)
         }
     }
@@ -176,7 +176,8 @@ struct LupineOptionsSessionTests {
     // MARK: messages
 
     @Test(
-        "without decoding a body comes as it was sent, and no coding is asked for", arguments: Spoken.allCases
+        "without decoding a body is delivered as sent, and Accept-Encoding is not sent",
+        arguments: Spoken.allCases
     )
     func decodingOff(over spoken: Spoken) async throws {
         let packed = try CodedBodies.gzip(Array("plain".utf8))
@@ -191,7 +192,9 @@ struct LupineOptionsSessionTests {
         }
     }
 
-    @Test("a body may grow to the limit, and by no byte more", arguments: [100, 99], Spoken.allCases)
+    @Test(
+        "a decoded body may have the limit's length, and no byte more",
+        arguments: [100, 99], Spoken.allCases)
     func anExpansionLimit(_ limit: Int, over spoken: Spoken) async throws {
         let packed = try CodedBodies.gzip([UInt8](repeating: 65, count: 100))
         let plan = ScriptPlan(.expectHead, .reply(packed, "Content-Encoding: gzip\r\n"), .stall)
@@ -205,7 +208,9 @@ struct LupineOptionsSessionTests {
         }
     }
 
-    @Test("so much is collected in memory, and no byte more", arguments: [100, 99], [true, false])
+    @Test(
+        "a collected body may have the limit's length, and no byte more",
+        arguments: [100, 99], [true, false])
     func aCollectedBody(_ limit: Int, _ isAwaited: Bool) async throws {
         let configuration = URLSessionConfiguration.ephemeral { $0.lupine.collectedBodyLimit = limit }
         try await withStage(configuration: configuration) { stage in
@@ -225,7 +230,7 @@ struct LupineOptionsSessionTests {
     }
 
     @Test(
-        "a body is announced from the threshold on, and not sent when it is not wanted", arguments: [3, 4],
+        "Expect: 100-continue is sent from the threshold on; a refused body is not sent", arguments: [3, 4],
         Spoken.allCases)
     func anExpectThreshold(_ threshold: Int64, over spoken: Spoken) async throws {
         let isAnnounced = threshold == 3
@@ -248,7 +253,7 @@ struct LupineOptionsSessionTests {
         }
     }
 
-    @Test("an announced body goes out when nobody answers in time", arguments: Spoken.allCases)
+    @Test("the body is sent if no response to Expect arrives in time", arguments: Spoken.allCases)
     func aContinueTimeout(over spoken: Spoken) async throws {
         let plan = ScriptPlan(.expectHead, .expectBytes(3), .reply(), .stall)
         let configuration = URLSessionConfiguration.ephemeral {
@@ -263,7 +268,7 @@ struct LupineOptionsSessionTests {
         }
     }
 
-    @Test("heads are as long as was allowed, and as well-formed", arguments: [true, false])
+    @Test("the limits and the leniency for heads", arguments: [true, false])
     func heads(_ isStrict: Bool) async throws {
         let plan = ScriptPlan(.expectHead, .send("HTTP/1.1 200 OK\nContent-Length: 2\n\nok"), .stall)
         let strict = URLSessionConfiguration.ephemeral { if isStrict { $0.lupine.leniency = .strict } }
@@ -280,7 +285,7 @@ struct LupineOptionsSessionTests {
 
     // MARK: TLS
 
-    @Test("own roots, versions, ciphers and identity are those of the connection, and its keys are logged")
+    @Test("the configured roots, versions, ciphers and identity are used, and keys are logged")
     func tls() async throws {
         let own = try Self.identity("client-ecdsa")
         var tls = TLSServerConfiguration(identities: [TLSServerIdentity(try Self.identity("good"))])
@@ -300,7 +305,7 @@ struct LupineOptionsSessionTests {
         try await withStage(serving: serving, configuration: configuration, delegate: delegate) { stage in
             stage.session.dataTask(with: try stage.url("/status/204", host: "good.test", scheme: "https"))
                 .resume()
-            await delegate.log.has("complete nil")
+            await delegate.log.wait(for: "complete nil")
             let hop = try #require(delegate.metrics.withLock { $0 }?.transactionMetrics.last)
             #expect(hop.negotiatedTLSProtocolVersion == .TLSv13)
             #expect(hop.negotiatedTLSCipherSuite == .CHACHA20_POLY1305_SHA256)

@@ -37,7 +37,7 @@ struct LupineOptionsTests {
         }
     }
 
-    // MARK: where connections go
+    // MARK: addresses
 
     @Test func aUnixDomainSocket() async throws {
         let path = NSTemporaryDirectory() + "lupine-\(UUID().uuidString.prefix(8)).sock"
@@ -58,7 +58,7 @@ struct LupineOptionsTests {
         }
     }
 
-    @Test("a name is looked up once, and not again while it is known")
+    @Test("a name is resolved once while the result is cached")
     func lookUps() async throws {
         let configuration = URLSessionConfiguration.ephemeral { $0.lupine.maximumConnectionAge = .zero }
         try await withEngine(configuration: configuration) { engine, origin in
@@ -86,7 +86,7 @@ struct LupineOptionsTests {
         }
     }
 
-    // MARK: how long, how many
+    // MARK: times and counts
 
     @Test func aConnectTimeoutCoversTheTunnel() async throws {
         var serving = OriginConfiguration()
@@ -153,7 +153,7 @@ struct LupineOptionsTests {
         }
     }
 
-    @Test("versions and ciphers are those of the configuration and the options")
+    @Test("TLS versions and ciphers come from the configuration and the options")
     func versionsAndCiphers() async throws {
         let narrow = Self.trusting {
             $0.cipherSuites = "TLS_CHACHA20_POLY1305_SHA256"
@@ -178,7 +178,9 @@ struct LupineOptionsTests {
         }
     }
 
-    @Test("[U-10.5] the session's identity is shown to a server that asks, unless the request is not to")
+    @Test(
+        "[U-10.5] the session's identity is presented to a server that requests it, unless the request must not"
+    )
     func anIdentity() async throws {
         let roots = try Certificate.pem(PKI.bytes("client-root.pem"))
         let serving = try Self.secure { $0.clientCertificates = .requested(roots: roots) }
@@ -226,7 +228,7 @@ struct LupineOptionsTests {
         }
     }
 
-    @Test("what heads may get away with", arguments: [true, false])
+    @Test("the leniencies for heads", arguments: [true, false])
     func leniency(isStrict: Bool) async throws {
         var serving = OriginConfiguration()
         serving.script = ScriptPlan(.expectHead, .send("HTTP/1.1 200 OK\nContent-Length: 2\n\nok"), .stall)

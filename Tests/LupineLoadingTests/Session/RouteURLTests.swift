@@ -46,7 +46,7 @@ struct RouteURLTests {
     }
 
     @Test(
-        "[U-9.2] path and query go out as they stand, user and fragment never, names in ASCII",
+        "[U-9.2] path and query are sent unchanged, user and fragment never, names in ASCII",
         arguments: Row.all)
     func addresses(_ row: Row) throws {
         let url = try #require(URL(string: row.url))
@@ -56,14 +56,14 @@ struct RouteURLTests {
         #expect(server.host == row.host && server.port == row.port && server.scheme == row.scheme)
         #expect(server.hostField == row.field)
         // A server that is known already is reused, and only the target is parsed again.
-        let again = try RouteURL(url, isWebSocket: row.isWebSocket) {
+        let reparsed = try RouteURL(url, isWebSocket: row.isWebSocket) {
             server.hasSpelling($0) ? server : nil
         }
-        #expect(again.target == row.target)
-        #expect((again.server === server) == !row.url.contains("user"))
+        #expect(reparsed.target == row.target)
+        #expect((reparsed.server === server) == !row.url.contains("user"))
     }
 
-    @Test("a server that is known stands for what is spelled like it alone")
+    @Test("a known server is used for URLs of the same spelling only")
     func known() throws {
         let known = try RouteURL(#require(URL(string: "http://h:81/x")), isWebSocket: false).server
         let rows = [
@@ -89,7 +89,7 @@ struct RouteURLTests {
         #expect(named.spelling.isEmpty, "what names a user is not kept")
     }
 
-    @Test("a table of servers has a limit, and knows after that what is new")
+    @Test("the table of servers has a limit, and is emptied when it is reached")
     func table() throws {
         let table = RouteTable()
         func server(_ number: Int) throws -> RouteServer {
@@ -114,7 +114,7 @@ struct RouteURLTests {
         }
     }
 
-    @Test("[U-16.3] what cannot be sent to is an error with its reason")
+    @Test("[U-16.3] a URL without a route is an error with its reason")
     func refusals() throws {
         let rows: [(String, Bool, TransportURLError)] = [
             ("ftp://h/", false, .unsupportedScheme("ftp")), ("ws://h/", false, .unsupportedScheme("ws")),

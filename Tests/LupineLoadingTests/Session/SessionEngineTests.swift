@@ -27,7 +27,7 @@ struct SessionEngineTests {
         ]
     }
 
-    @Test("[U-15.3] http goes to its proxy, https and web sockets through a tunnel")
+    @Test("[U-15.3] http uses its proxy, https and WebSockets a tunnel")
     func tunnels() throws {
         let rows: [(String, Bool, String, Bool)] = [
             ("http://h/", false, "web.example", false), ("https://h/", false, "secure.example", true),
@@ -46,7 +46,7 @@ struct SessionEngineTests {
         #expect(direct.proxy == nil && !direct.isTunnelled)
     }
 
-    @Test("the way to an address is the same whatever was asked for before")
+    @Test("a route does not depend on earlier requests")
     func everyOrder() throws {
         let addresses: [(String, Bool)] = [
             ("http://h/p?q", false), ("http://h/p?q#f", false), ("http://h/p?Q", false), ("http://h", false),
@@ -84,7 +84,7 @@ struct SessionEngineTests {
         #expect(route.hostField == "h" && route.origin.localBinding == "eth7")
     }
 
-    @Test("[U-9.12] two sessions never have the same key, one session always has")
+    @Test("[U-9.12] the pool keys of two sessions differ, those of one session are equal")
     func keys() throws {
         let settings = SessionSettingsTests.settings { $0.connectionProxyDictionary = [:] }
         let (one, other) = (SessionEngine(settings), SessionEngine(settings))
@@ -94,7 +94,7 @@ struct SessionEngineTests {
         #expect(try other.route(for: url, isWebSocket: false).origin != first)
     }
 
-    @Test("[U-10.5] a request that is not to identify itself has another key where there is an identity")
+    @Test("[U-10.5] a request without client identity has another key if an identity is configured")
     func anonymous() throws {
         let settings = SessionSettingsTests.settings { $0.connectionProxyDictionary = [:] }
         let url = try #require(URL(string: "https://h/"))
@@ -113,7 +113,7 @@ struct SessionEngineTests {
         #expect(anonymous.tls?.configuration.identity == nil)
     }
 
-    @Test("[U-16.3] an engine that could not be made says why for each request")
+    @Test("[U-16.3] an engine that cannot be created throws the reason for each request")
     func aFailureIsKept() throws {
         for _ in 0..<2 {
             #expect(throws: TransportError.proxy(.malformedPort(offset: 0))) {
@@ -124,7 +124,7 @@ struct SessionEngineTests {
         }
     }
 
-    @Test("[U-15.4] a proxy shows in metrics; one that cannot be reached is an error of its own")
+    @Test("[U-15.4] a proxy appears in metrics; an unreachable proxy has its own error")
     func proxiesInMetricsAndErrors() async throws {
         var serving = OriginConfiguration()
         serving.script = ScriptPlan(
@@ -154,7 +154,7 @@ struct SessionEngineTests {
         #expect(URLError(unknown, url: nil).code == .cannotFindHost)
     }
 
-    @Test("[U-9.2] an origin gets the target as it stands", arguments: Spoken.allCases)
+    @Test("[U-9.2] an origin gets the target unchanged", arguments: Spoken.allCases)
     func targetsArrive(over spoken: Spoken) async throws {
         var serving = OriginConfiguration()
         serving.recordedBytes = 1 << 16
@@ -167,7 +167,7 @@ struct SessionEngineTests {
         }
     }
 
-    @Test("[U-8.12] web sockets do not count against the limit for a host")
+    @Test("[U-8.12] WebSockets do not count against the limit for a host")
     func webSocketsAreExtra() async throws {
         var serving = OriginConfiguration()
         serving.script = ScriptPlan(
@@ -205,7 +205,7 @@ struct SessionEngineTests {
             _ = await (try engine.begin("http://h:\(origin.port)/")).sink.answer
             let closed = Lock(false)
             origin.gate("closed").whenOpen { closed.withLock { $0 = true } }
-            // The sink is told of the end before the connection is back in the pool.
+            // The sink gets the end before the connection returns to the pool.
             while !closed.withLock({ $0 }) {
                 engine.closeIdleConnections()
                 await Task.yield()
@@ -214,7 +214,7 @@ struct SessionEngineTests {
     }
 
     @Test(
-        "the end waits for what runs, closes its connections and refuses what comes later",
+        "finishing waits for running exchanges, closes their connections and refuses new ones",
         arguments: [nil, 2], Spoken.allCases)
     func finishing(ownLoops: Int?, over spoken: Spoken) async throws {
         var serving = OriginConfiguration()
@@ -238,7 +238,7 @@ struct SessionEngineTests {
         }
     }
 
-    @Test("a session that ends gently may still be ended at once", arguments: Spoken.allCases)
+    @Test("an engine that finishes may still be shut down", arguments: Spoken.allCases)
     func shuttingDownAfterFinishing(over spoken: Spoken) async throws {
         var serving = OriginConfiguration()
         serving.script = ScriptPlan(.expectHead, .signal("busy"), .stall)
@@ -256,7 +256,7 @@ struct SessionEngineTests {
         }
     }
 
-    @Test func anEngineThatIsDroppedClosesItsConnections() async throws {
+    @Test func aReleasedEngineClosesItsConnections() async throws {
         var serving = OriginConfiguration()
         serving.script = ScriptPlan(
             .expectHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"), .expectEnd, .signal("closed"))

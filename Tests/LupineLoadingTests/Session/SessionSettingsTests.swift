@@ -16,7 +16,7 @@ struct SessionSettingsTests {
 
     private static let url = URL(fileURLWithPath: "/")
 
-    @Test("[U-3.2] what is changed afterwards does not show")
+    @Test("[U-3.2] later changes of the configuration have no effect")
     func settingsAreACopy() {
         let configuration = URLSessionConfiguration.ephemeral
         let settings = SessionSettings(configuration)
@@ -26,7 +26,7 @@ struct SessionSettingsTests {
         #expect(settings.cookieStorage != nil)
     }
 
-    @Test("[U-14.1] a request's own time-out counts, also one of 60 s; else the configuration's")
+    @Test("[U-14.1] the request's time-out applies, also one of 60 s; else the configuration's")
     func idleTimeout() {
         let settings = Self.settings { $0.timeoutIntervalForRequest = 5 }
         var request = URLRequest(url: Self.url)
@@ -41,7 +41,7 @@ struct SessionSettingsTests {
         #expect(settings.idleTimeout(for: left) == .seconds(5))
     }
 
-    @Test("[U-14.5] no length of time means the default, infinity no time-out")
+    @Test("[U-14.5] an invalid time-out means the default, infinity none")
     func oddTimeouts() {
         let rows: [(TimeInterval, Interval?, Interval?)] = [
             (0, .seconds(60), .seconds(604_800)), (-3, .seconds(60), .seconds(604_800)),
@@ -62,7 +62,7 @@ struct SessionSettingsTests {
         }
     }
 
-    @Test("[U-3.3] additional fields go where a request lacks them, values by their description")
+    @Test("[U-3.3] additional fields are added if the request lacks them, values by their description")
     func additionalHeaders() {
         let settings = Self.settings {
             $0.httpAdditionalHeaders = [
@@ -81,13 +81,13 @@ struct SessionSettingsTests {
         #expect(settings.addingHeaders(to: sent).headerList.fields == sent.headerList.fields)
     }
 
-    @Test("[U-3.3] names that differ by case only are one field, the same one each time")
+    @Test("[U-3.3] names that differ only in case are one field, always the same")
     func sameNames() {
         let settings = Self.settings { $0.httpAdditionalHeaders = ["x-a": "2", "X-A": "1", "X-a": "3"] }
         #expect(settings.additionalHeaders.fields.map(\.value) == ["1"])
     }
 
-    @Test("[U-1.4] a value that cannot be sent is kept, so that the task can refuse it by name")
+    @Test("[U-1.4] an invalid value is kept, so that the task can name it in its error")
     func illegalValue() throws {
         let settings = Self.settings { $0.httpAdditionalHeaders = ["X-A": "1\r\nX-B: 2"] }
         let request = settings.addingHeaders(to: URLRequest(url: Self.url))
@@ -104,7 +104,7 @@ struct SessionSettingsTests {
         #expect(settings.cachePolicy(for: request) == .reloadIgnoringLocalCacheData)
     }
 
-    @Test("[U-9.14] less than one connection to a host means one")
+    @Test("[U-9.14] a limit below one connection per host means one")
     func connectionLimit() {
         for (given, meant) in [(0, 1), (-5, 1), (1, 1), (6, 6), (.max, .max)] {
             #expect(

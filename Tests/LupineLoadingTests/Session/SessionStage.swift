@@ -7,7 +7,7 @@ import LupineTransport
 
 @testable import LupineLoading
 
-/// A session and the origin that it reaches under every name, for tests through all layers.
+/// A session, and an origin that every host name resolves to, for tests through all layers.
 struct SessionStage {
     let session: URLSession
     let origin: LupineOrigin.Origin
@@ -21,7 +21,7 @@ struct SessionStage {
         return url
     }
 
-    /// The end of a load: status and body, or the code of the error.
+    /// The result of a load: status and body, or the code of the error.
     struct End: Sendable {
         var status: Int?
         var text = ""

@@ -18,7 +18,8 @@ struct SessionStormTests {
     ]
 
     @Test(
-        "[U-5.1, U-5.2, 20.1] a storm of tasks: each completes once", arguments: [1, 2, 3], Spoken.allCases)
+        "[U-5.1, U-5.2, 20.1] many concurrent tasks: each completes once", arguments: [1, 2, 3],
+        Spoken.allCases)
     func storm(_ seed: UInt64, over spoken: Spoken) async throws {
         var serving = OriginConfiguration()
         serving.speak(spoken)
@@ -36,7 +37,7 @@ struct SessionStormTests {
         configuration.timeoutIntervalForResource = 20
         configuration.lupine.httpVersions = spoken.versions
         let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
-        let handled = Noted<[Int: Int]>([:])
+        let handled = LockedValue<[Int: Int]>([:])
         var tasks: [URLSessionTask] = []
         for number in 1...300 {
             let path = Self.paths.randomElement(using: &random) ?? "/get"
@@ -110,20 +111,20 @@ struct SessionStormTests {
             #expect(ends[task.taskIdentifier] == (calls == nil ? ["metrics", "complete"] : ["metrics"]))
             #expect(calls ?? 1 == 1)
         }
-        #expect(delegate.early.value.isEmpty, "called after its end")
+        #expect(delegate.callsAfterEnd.value.isEmpty, "called after its end")
         await origin.shutdown()
     }
 }
 
 /// A delegate that records how each task ends, and the calls after that.
 private final class StormDelegate: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate {
-    let ends = Noted<[Int: [String]]>([:])
-    let early = Noted<[String]>([])
+    let ends = LockedValue<[Int: [String]]>([:])
+    let callsAfterEnd = LockedValue<[String]>([])
     let invalid = StormGate()
 
-    private func calls(_ task: URLSessionTask, _ what: String) {
-        ends.update { [early] ends in
-            if ends[task.taskIdentifier]?.isEmpty == false { early.update { $0.append(what) } }
+    private func calls(_ task: URLSessionTask, _ summary: String) {
+        ends.update { [callsAfterEnd] ends in
+            if ends[task.taskIdentifier]?.isEmpty == false { callsAfterEnd.update { $0.append(summary) } }
         }
     }
 
@@ -158,11 +159,11 @@ private final class StormDelegate: NSObject, URLSessionDataDelegate, URLSessionD
 
 /// A gate that opens once.
 private final class StormGate: Sendable {
-    private let state = Noted<(isOpen: Bool, waiting: [CheckedContinuation<Void, Never>])>((false, []))
+    private let state = LockedValue<(isOpen: Bool, waiting: [CheckedContinuation<Void, Never>])>((false, []))
 
     func open() {
         state.update { state in
-            for one in state.waiting { one.resume() }
+            for waiter in state.waiting { waiter.resume() }
             state = (true, [])
         }
     }

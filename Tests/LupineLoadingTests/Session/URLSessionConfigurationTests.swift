@@ -62,7 +62,7 @@ struct URLSessionConfigurationTests {
     }
 
     @Test(
-        "[U-3.2] each property has its default, takes a value, and a copy has it and keeps it",
+        "[U-3.2] each property has its default, accepts a value, and is copied",
         arguments: Property.all)
     func everyProperty(_ property: Property) throws {
         for configuration in [URLSessionConfiguration(), .default] {
@@ -91,7 +91,7 @@ struct URLSessionConfigurationTests {
         #expect(copy?.protocolClasses?.first == NSObject.self)
     }
 
-    @Test("[U-3.1] default shares the stores of the process, every ephemeral has its own in memory")
+    @Test("[U-3.1] the default configuration uses shared stores, each ephemeral one its own in memory")
     func stores() {
         let first = URLSessionConfiguration.default
         let second = URLSessionConfiguration.default
@@ -113,7 +113,7 @@ struct URLSessionConfigurationTests {
         #expect(copy?.httpCookieStorage === one.httpCookieStorage, "[U-3.2] a copy shares the stores")
     }
 
-    @Test("[U-3.4] a background configuration has its identifier and is otherwise the default one")
+    @Test("[U-3.4] a background configuration has its identifier, and is otherwise the default")
     func background() {
         let configuration = URLSessionConfiguration.background(withIdentifier: "org.example.loads")
         #expect(configuration.identifier == "org.example.loads")
@@ -124,7 +124,7 @@ struct URLSessionConfigurationTests {
         }
     }
 
-    @Test func versionsHaveTheirNumbersOnTheWire() {
+    @Test func versionsHaveTheirWireNumbers() {
         let numbers: [(tls_protocol_version_t, UInt16, TLSVersion?)] = [
             (.TLSv10, 0x0301, .v1_0), (.TLSv11, 0x0302, .v1_1), (.TLSv12, 0x0303, .v1_2),
             (.TLSv13, 0x0304, .v1_3), (.DTLSv10, 0xFEFF, nil), (.DTLSv12, 0xFEFD, nil),

@@ -18,7 +18,7 @@ import Testing
         try await withStage(configuration: configuration, body)
     }
 
-    @Test("[C-60, C-62] a data task of a task on a loop has a connection of that loop")
+    @Test("[C-60, C-62] a data task started by a Swift task on a loop uses a connection of that loop")
     func dataTasks() async throws {
         try await withLoops { stage in
             let loops = (0..<3).compactMap { _ in stage.session.executor as? EventLoop }
@@ -33,12 +33,12 @@ import Testing
         }
     }
 
-    @Test("[C-62] behind a redirect too, and where a class of the program's is asked on another thread")
+    @Test("[C-62] also after a redirect, and if a URLProtocol class is called on another thread")
     func redirects() async throws {
-        final class Refusing: URLProtocol {
+        final class DecliningProtocol: URLProtocol {
             override class func canInit(with task: URLSessionTask) -> Bool { false }
         }
-        try await withLoops(protocols: [Refusing.self]) { stage in
+        try await withLoops(protocols: [DecliningProtocol.self]) { stage in
             let loops = (0..<3).compactMap { _ in stage.session.executor as? EventLoop }
             let target = try stage.url("/bytes/10", host: "other.test").absoluteString
             let answer = try await Task(executorPreference: loops[1]) {
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test("[C-62] a task that is resumed elsewhere has no preference")
+    @Test("[C-62] a task that is resumed outside of a loop has no preference")
     func elsewhere() async throws {
         try await withLoops { stage in
             let answer = try await stage.get("/bytes/10")

@@ -13,9 +13,9 @@ struct URLSessionTests {
 
     @Test("[U-4.8] tasks are numbered from 1, in each session")
     func identifiers() {
-        let stand = LoadStand()
+        let loads = ScriptedLoadSource()
         for _ in 0..<2 {
-            let session = stand.session()
+            let session = loads.session()
             let tasks: [URLSessionTask] = [
                 session.dataTask(with: someURL()),
                 session.uploadTask(with: URLRequest(url: someURL()), from: Data()),
@@ -26,18 +26,18 @@ struct URLSessionTests {
         }
     }
 
-    @Test("all unfinished tasks are listed, also those never resumed, and none that has finished")
+    @Test("unfinished tasks are listed, also those never resumed; finished ones are not")
     func taskLists() async {
-        let stand = LoadStand()
-        let delegate = NotingDelegate()
-        let session = stand.session(delegate)
+        let loads = ScriptedLoadSource()
+        let delegate = RecordingDelegate()
+        let session = loads.session(delegate)
         let data = session.dataTask(with: someURL())
         let upload = session.uploadTask(withStreamedRequest: URLRequest(url: someURL()))
         let download = session.downloadTask(with: someURL())
         let done = session.dataTask(with: someURL())
         done.resume()
-        await stand.load().answer("")
-        await delegate.log.has("complete")
+        await loads.load().answer("")
+        await delegate.log.wait(for: "complete")
         #expect(await session.allTasks == [data, upload, download])
         let (datas, uploads, downloads) = await session.tasks
         #expect(datas == [data])
@@ -47,20 +47,20 @@ struct URLSessionTests {
     }
 
     @Test(
-        "[U-4.9] an invalidated session lists no task that was cancelled with it, and all that may finish",
+        "[U-4.9] an invalidated session lists no task that it cancelled, and those that may finish",
         arguments: [[false], [true], [false, true]])
     func taskListsOfAnInvalidSession(cancelling: [Bool]) async {
-        let stand = LoadStand()
+        let loads = ScriptedLoadSource()
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 1
-        let session = stand.session(NotingDelegate(), queue: queue)
+        let session = loads.session(RecordingDelegate(), queue: queue)
         let tasks: [URLSessionTask] = [
             session.dataTask(with: someURL()), session.downloadTask(with: someURL()),
             session.uploadTask(with: URLRequest(url: someURL()), from: Data()),
             session.webSocketTask(with: someURL()),
         ]
         tasks[0].resume()
-        _ = await stand.load()
+        _ = await loads.load()
         // On the delegate queue, so that no task can make its last call before the lists are complete.
         let (all, kinds) = await withCheckedContinuation { waiting in
             queue.addOperation {
@@ -86,15 +86,15 @@ struct URLSessionTests {
         session.invalidateAndCancel()
     }
 
-    @Test("[U-6.8] progress is sent and received together; it ends full and cancels the task")
+    @Test("[U-6.8] progress is the sum of sent and received; it ends complete, and cancels the task")
     func progress() async {
-        let stand = LoadStand()
-        let delegate = NotingDelegate()
-        let session = stand.session(delegate)
+        let loads = ScriptedLoadSource()
+        let delegate = RecordingDelegate()
+        let session = loads.session(delegate)
         let task = session.uploadTask(with: URLRequest(url: someURL()), from: Data(count: 10))
         #expect(task.progress.isIndeterminate)
         task.resume()
-        let load = await stand.load()
+        let load = await loads.load()
         load.client.driverSent(total: 10, expected: 10)
         load.respond(["Content-Length": "5"])
         load.send("abc")
@@ -102,29 +102,29 @@ struct URLSessionTests {
         #expect(task.progress.completedUnitCount == 13)
         load.send("de")
         load.end()
-        await delegate.log.has("complete nil")
+        await delegate.log.wait(for: "complete nil")
         #expect(task.progress.completedUnitCount == 15)
         let unknown = session.dataTask(with: someURL())
         unknown.resume()
-        await stand.load(1).end()
-        await delegate.log.has("complete nil", count: 2)
+        await loads.load(1).end()
+        await delegate.log.wait(for: "complete nil", count: 2)
         #expect(unknown.progress.completedUnitCount == 1)
         #expect(unknown.progress.totalUnitCount == 1)
         let cancelled = session.dataTask(with: someURL())
         cancelled.progress.cancel()
-        await delegate.log.has("complete -999")
+        await delegate.log.wait(for: "complete -999")
         session.invalidateAndCancel()
     }
 
-    @Test("counts of bytes are what was sent, what came, and what is expected of each")
+    @Test("the counts of sent, received and expected bytes")
     func counts() async {
-        let stand = LoadStand()
-        let session = stand.session()
+        let loads = ScriptedLoadSource()
+        let session = loads.session()
         let task = session.uploadTask(with: URLRequest(url: someURL()), from: Data(count: 10))
         #expect(task.countOfBytesExpectedToSend == 10)
         #expect(task.countOfBytesExpectedToReceive == NSURLSessionTransferSizeUnknown)
         task.resume()
-        let load = await stand.load()
+        let load = await loads.load()
         load.client.driverSent(total: 4, expected: 10)
         load.respond(["Content-Length": "5"])
         load.send("abc")
@@ -135,27 +135,27 @@ struct URLSessionTests {
         session.invalidateAndCancel()
     }
 
-    @Test("a priority lies between 0 and 1, and goes down to the load")
+    @Test("a priority is between 0 and 1, and is passed to the load")
     func priority() async {
-        let stand = LoadStand()
-        let session = stand.session()
+        let loads = ScriptedLoadSource()
+        let session = loads.session()
         let task = session.dataTask(with: someURL())
         #expect(task.priority == URLSessionTask.defaultPriority)
         task.priority = 7
         #expect(task.priority == 1)
         task.resume()
-        let load = await stand.load()
+        let load = await loads.load()
         task.priority = -1
         #expect(task.priority == 0)
         task.priority = .nan
         #expect(task.priority == 0)
-        #expect(load.asked.filter { $0.hasPrefix("priority") } == ["priority 1.0", "priority 0.0"])
+        #expect(load.calls.filter { $0.hasPrefix("priority") } == ["priority 1.0", "priority 0.0"])
         session.invalidateAndCancel()
     }
 
-    @Test("[U-6.9, T-3] a task is its own copy and a key by identity")
+    @Test("[U-6.9, T-3] copying a task returns it, and tasks are keys by identity")
     func identity() {
-        let session = LoadStand().session()
+        let session = ScriptedLoadSource().session()
         let first = session.dataTask(with: someURL())
         let second = session.dataTask(with: someURL())
         #expect(first.copy() as? URLSessionTask === first)
@@ -165,42 +165,42 @@ struct URLSessionTests {
     }
 
     @Test(
-        "[U-6.1, U-6.3, U-6.4] one resume runs a task that was suspended often; the load is held and let go")
+        "[U-6.1, U-6.3, U-6.4] one resume undoes several suspensions; the load is suspended and resumed")
     func suspension() async {
-        let stand = LoadStand()
-        let session = stand.session()
+        let loads = ScriptedLoadSource()
+        let session = loads.session()
         let task = session.dataTask(with: someURL())
         task.suspend()
         task.suspend()
         #expect(task.state == .suspended)
         task.resume()
         #expect(task.state == .running)
-        let load = await stand.load()
+        let load = await loads.load()
         task.suspend()
         task.suspend()
         #expect(task.state == .suspended)
         task.resume()
         #expect(task.state == .running)
-        #expect(load.asked == ["start", "suspended true", "suspended false"])
+        #expect(load.calls == ["start", "suspended true", "suspended false"])
         session.invalidateAndCancel()
     }
 
-    @Test("[T-3, U-1.1] the original request stays, the current one follows the hops")
+    @Test("[T-3, U-1.1] the original request stays, the current one changes with the hops")
     func requests() async {
-        let stand = LoadStand()
-        let session = stand.session()
+        let loads = ScriptedLoadSource()
+        let session = loads.session()
         var request = URLRequest(url: someURL("/a"))
         let task = session.dataTask(with: request)
         request.url = someURL("/changed")
         task.resume()
-        let load = await stand.load()
+        let load = await loads.load()
         load.client.driverWillSend(URLRequest(url: someURL("/b")))
         #expect(task.originalRequest?.url == someURL("/a"))
         #expect(task.currentRequest?.url == someURL("/b"))
         session.invalidateAndCancel()
     }
 
-    @Test("a task that no session made does nothing")
+    @Test("a task without a session does nothing")
     func stranger() {
         let task = URLSessionTask()
         #expect(task.originalRequest == nil)
@@ -211,15 +211,15 @@ struct URLSessionTests {
 
     // MARK: handlers
 
-    @Test("[U-4.5, U-4.6] a handler takes the place of response, data and completion; metrics are still told")
+    @Test("[U-4.5, U-4.6] a handler replaces response, data and completion; metrics are still reported")
     func handler() async {
-        let stand = LoadStand()
-        let delegate = NotingDelegate()
-        let session = stand.session(delegate)
+        let loads = ScriptedLoadSource()
+        let delegate = RecordingDelegate()
+        let session = loads.session(delegate)
         let (data, response, error) = await withCheckedContinuation { continuation in
             session.dataTask(with: someURL()) { continuation.resume(returning: ($0, $1, $2)) }.resume()
             Task {
-                let load = await stand.load()
+                let load = await loads.load()
                 load.respond()
                 load.send("hel")
                 load.send("lo")
@@ -234,10 +234,10 @@ struct URLSessionTests {
     }
 
     @Test(
-        "[U-4.6] without a body a handler gets empty data; after a failure none, but the response that had come"
+        "[U-4.6] without a body a handler gets empty data; after a failure none, but the received response"
     )
     func handlerArguments() async {
-        let stand = LoadStand { load in
+        let loads = ScriptedLoadSource { load in
             load.respond()
             if load.url.path() == "/fails" {
                 load.send("half")
@@ -246,7 +246,7 @@ struct URLSessionTests {
                 load.end()
             }
         }
-        let session = stand.session()
+        let session = loads.session()
         let (empty, _, none) = await result(session, "/")
         #expect(empty == Data())
         #expect(none == nil)
@@ -263,14 +263,14 @@ struct URLSessionTests {
         }
     }
 
-    @Test("a body that is longer than the session collects fails its task", arguments: [true, false])
+    @Test("a body over the limit of collected bodies fails its task", arguments: [true, false])
     func collectingLimit(announces: Bool) async {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.lupine.collectedBodyLimit = 8
-        let stand = LoadStand()
-        let session = stand.session(configuration: configuration)
+        let loads = ScriptedLoadSource()
+        let session = loads.session(configuration: configuration)
         async let failed = result(session, "/")
-        let load = await stand.load()
+        let load = await loads.load()
         load.respond(announces ? ["Content-Length": "9"] : [:])
         if !announces {
             load.send("12345678")
@@ -278,21 +278,21 @@ struct URLSessionTests {
         }
         #expect((await failed.2 as? URLError)?.code == .dataLengthExceedsMaximum)
         async let fits = result(session, "/")
-        await stand.load(1).answer("12345678")
+        await loads.load(1).answer("12345678")
         #expect(await fits.0?.count == 8)
         session.invalidateAndCancel()
     }
 
-    @Test("a task with a handler costs the delegate queue one operation")
+    @Test("a task with a handler adds one operation to the delegate queue")
     func oneOperation() async {
-        let stand = LoadStand()
+        let loads = ScriptedLoadSource()
         let operations = OperationQueue()
         operations.maxConcurrentOperationCount = 1
         operations.isSuspended = true
-        let session = stand.session(queue: operations)
-        let done = Moment()
-        session.dataTask(with: someURL()) { _, _, _ in done.come() }.resume()
-        let load = await stand.load()
+        let session = loads.session(queue: operations)
+        let done = OneTimeEvent()
+        session.dataTask(with: someURL()) { _, _, _ in done.occur() }.resume()
+        let load = await loads.load()
         load.respond()
         for _ in 0..<100 { load.send("x") }
         load.end()
@@ -302,23 +302,23 @@ struct URLSessionTests {
         session.invalidateAndCancel()
     }
 
-    // MARK: the end
+    // MARK: invalidation
 
     @Test(
-        "[U-4.3, T-13] invalidation cancels every task, then says so once, last of all",
+        "[U-4.3, T-13] invalidation cancels every task; the delegate's last call reports it, once",
         arguments: [true, false])
     func invalidation(ownerStays: Bool) async {
-        let stand = LoadStand()
-        let delegate = NotingDelegate()
+        let loads = ScriptedLoadSource()
+        let delegate = RecordingDelegate()
         do {
-            let session = stand.session(delegate)
+            let session = loads.session(delegate)
             let running = session.dataTask(with: someURL())
             running.resume()
             _ = session.dataTask(with: someURL())
-            _ = await stand.load()
+            _ = await loads.load()
             session.invalidateAndCancel()
             if ownerStays {
-                await delegate.log.has("invalid")
+                await delegate.log.wait(for: "invalid")
                 // The delegate is released when the call has returned, before any operation that is queued after it runs.
                 let queue = session.delegateQueue
                 await withCheckedContinuation { continuation in
@@ -329,7 +329,7 @@ struct URLSessionTests {
             session.invalidateAndCancel()
             session.finishTasksAndInvalidate()
         }
-        await delegate.log.has("invalid")
+        await delegate.log.wait(for: "invalid")
         let entries = delegate.log.entries
         #expect(entries.count { $0 == "complete -999" } == 2)
         #expect(entries.count { $0 == "metrics" } == 2)
@@ -337,24 +337,24 @@ struct URLSessionTests {
         #expect(entries.count { $0.hasPrefix("invalid") } == 1)
     }
 
-    @Test("[U-4.3] a session without tasks says that it is invalid, too")
+    @Test("[U-4.3] a session without tasks reports its invalidation, too")
     func invalidationWithoutTasks() async {
-        let delegate = NotingDelegate()
-        LoadStand().session(delegate).finishTasksAndInvalidate()
-        await delegate.log.has("invalid")
+        let delegate = RecordingDelegate()
+        ScriptedLoadSource().session(delegate).finishTasksAndInvalidate()
+        await delegate.log.wait(for: "invalid")
         #expect(delegate.log.entries == ["invalid true"])
     }
 
-    @Test("[U-4.3] existing tasks may finish")
+    @Test("[U-4.3] finishTasksAndInvalidate lets existing tasks finish")
     func finishing() async {
-        let stand = LoadStand()
-        let delegate = NotingDelegate()
-        let session = stand.session(delegate)
+        let loads = ScriptedLoadSource()
+        let delegate = RecordingDelegate()
+        let session = loads.session(delegate)
         session.dataTask(with: someURL()).resume()
-        let load = await stand.load()
+        let load = await loads.load()
         session.finishTasksAndInvalidate()
         load.answer("hello")
-        await delegate.log.has("invalid")
+        await delegate.log.wait(for: "invalid")
         #expect(
             delegate.log.entries == [
                 "created 1", "response 200", "data hello", "metrics", "complete nil", "invalid true",
@@ -362,14 +362,14 @@ struct URLSessionTests {
     }
 
     @Test(
-        "[U-4.4] a task of an invalid session is cancelled when it is resumed, and the delegate hears nothing"
+        "[U-4.4] a task of an invalid session is cancelled when it is resumed, without calls of the delegate"
     )
     func afterTheEnd() async {
-        let stand = LoadStand()
-        let delegate = NotingDelegate()
-        let session = stand.session(delegate)
+        let loads = ScriptedLoadSource()
+        let delegate = RecordingDelegate()
+        let session = loads.session(delegate)
         session.invalidateAndCancel()
-        await delegate.log.has("invalid")
+        await delegate.log.wait(for: "invalid")
         let silent = session.dataTask(with: someURL())
         silent.resume()
         #expect(silent.state == .completed)
@@ -378,16 +378,16 @@ struct URLSessionTests {
         #expect((error as? URLError)?.code == .cancelled)
         await #expect(throws: URLError.self) { try await session.data(from: someURL()) }
         #expect(delegate.log.entries == ["invalid true"])
-        #expect(stand.count == 0)
+        #expect(loads.count == 0)
     }
 
-    @Test("[U-4.4] a task of an invalid session that nobody resumes goes with whoever has made it")
+    @Test("[U-4.4] a task of an invalid session that is never resumed is released by its creator")
     func neverResumed() async {
-        let stand = LoadStand()
-        let delegate = NotingDelegate()
-        let session = stand.session(delegate)
+        let loads = ScriptedLoadSource()
+        let delegate = RecordingDelegate()
+        let session = loads.session(delegate)
         session.invalidateAndCancel()
-        await delegate.log.has("invalid")
+        await delegate.log.wait(for: "invalid")
         weak var kept: URLSessionTask?
         do {
             let task = session.dataTask(with: someURL())
@@ -397,20 +397,20 @@ struct URLSessionTests {
         #expect(kept == nil)
     }
 
-    @Test("[U-4.4] a task that the invalidation has cancelled is not resumed")
+    @Test("[U-4.4] a task that the invalidation cancelled cannot be resumed")
     func resumedTooLate() async {
-        let stand = LoadStand()
-        let delegate = NotingDelegate()
-        let session = stand.session(delegate)
+        let loads = ScriptedLoadSource()
+        let delegate = RecordingDelegate()
+        let session = loads.session(delegate)
         let task = session.dataTask(with: someURL())
         session.invalidateAndCancel()
         task.resume()
-        await delegate.log.has("invalid")
+        await delegate.log.wait(for: "invalid")
         #expect(task.state == .completed)
-        #expect(stand.count == 0)
+        #expect(loads.count == 0)
     }
 
-    @Test("[U-4.3] the shared session is not invalidated")
+    @Test("[U-4.3] the shared session cannot be invalidated")
     func shared() {
         URLSession.shared.invalidateAndCancel()
         URLSession.shared.finishTasksAndInvalidate()
@@ -418,59 +418,59 @@ struct URLSessionTests {
         #expect(URLSession.shared.delegate == nil)
     }
 
-    @Test("[U-4.2] a session lives while a task of its is unfinished, and goes when nothing holds it")
+    @Test("[U-4.2] a session lives while one of its tasks is unfinished, and is released afterwards")
     func lifetime() async {
-        let stand = LoadStand()
+        let loads = ScriptedLoadSource()
         weak var session: URLSession?
-        weak var delegate: NotingDelegate?
+        weak var delegate: RecordingDelegate?
         let log = CallLog()
         do {
-            let strong = NotingDelegate(log)
+            let strong = RecordingDelegate(log)
             delegate = strong
-            let made = stand.session(strong)
+            let made = loads.session(strong)
             session = made
             made.dataTask(with: someURL()).resume()
         }
-        let load = await stand.load()
+        let load = await loads.load()
         #expect(session != nil && delegate != nil)
         let queue = session?.delegateQueue
         load.answer("hello")
-        await log.has("complete nil")
+        await log.wait(for: "complete nil")
         // The call that completes a task ends before any operation that is queued after it runs.
         await withCheckedContinuation { continuation in queue?.addOperation { continuation.resume() } }
         #expect(session == nil)
         #expect(delegate == nil)
     }
 
-    @Test("[U-4.2] who keeps a finished task does not keep what its session loaded with")
+    @Test("[U-4.2] a finished task does not retain what its session loaded with")
     func finishedTask() async {
-        weak var held: Moment?
-        let delegate = NotingDelegate()
+        weak var held: OneTimeEvent?
+        let delegate = RecordingDelegate()
         let task: URLSessionTask
         let queue: OperationQueue
         do {
-            let moment = Moment()
+            let moment = OneTimeEvent()
             held = moment
-            let session = LoadStand { load in
-                moment.come()
+            let session = ScriptedLoadSource { load in
+                moment.occur()
                 load.answer("hello")
             }.session(delegate)
             queue = session.delegateQueue
             task = session.dataTask(with: someURL())
             task.resume()
         }
-        await delegate.log.has("complete nil")
+        await delegate.log.wait(for: "complete nil")
         // The call that completes a task ends before any operation that is queued after it runs.
         await withCheckedContinuation { continuation in queue.addOperation { continuation.resume() } }
         #expect(held == nil)
         #expect(task.state == .completed)
     }
 
-    @Test("[U-3.2] a session's configuration is a copy each time")
+    @Test("[U-3.2] `configuration` is a new copy at each call")
     func configuration() {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.timeoutIntervalForRequest = 7
-        let session = LoadStand().session(configuration: configuration)
+        let session = ScriptedLoadSource().session(configuration: configuration)
         configuration.timeoutIntervalForRequest = 8
         #expect(session.configuration.timeoutIntervalForRequest == 7)
         session.configuration.timeoutIntervalForRequest = 9
@@ -479,13 +479,13 @@ struct URLSessionTests {
         session.invalidateAndCancel()
     }
 
-    @Test("[U-4.1] reset and flush call back on the delegate queue; reset empties the stores")
+    @Test("[U-4.1] reset and flush call their handlers on the delegate queue; reset empties the stores")
     func stores() async throws {
         let operations = OperationQueue()
         let queue = DispatchQueue(label: "test")
         unsafe operations.underlyingQueue = queue
         let configuration = URLSessionConfiguration.ephemeral
-        let session = LoadStand().session(queue: operations, configuration: configuration)
+        let session = ScriptedLoadSource().session(queue: operations, configuration: configuration)
         let cookie = try #require(
             HTTPCookie(properties: [.name: "a", .value: "b", .path: "/", .domain: "localhost"]))
         configuration.httpCookieStorage?.setCookie(cookie)

@@ -34,21 +34,21 @@ struct WholeStackTests {
         try #require(URL(string: origin.url + path))
     }
 
-    @Test("[U-4.7] a body comes back with its response", arguments: Spoken.allCases)
+    @Test("[U-4.7] a response with its body", arguments: Spoken.allCases)
     func data(_ spoken: Spoken) async throws {
         try await withSession(over: spoken) { session, origin in
             let (data, response) = try await session.data(from: url(origin, "/bytes/1000?seed=1"))
             #expect(data.count == 1000)
             #expect((response as? HTTPURLResponse)?.statusCode == 200)
             #expect(response.expectedContentLength == 1000)
-            let (again, _) = try await session.data(from: url(origin, "/bytes/1000?seed=1"))
-            #expect(again == data)
+            let (second, _) = try await session.data(from: url(origin, "/bytes/1000?seed=1"))
+            #expect(second == data)
             #expect(
                 origin.counts.connectionsAccepted == 1, "the second request goes on the first connection")
         }
     }
 
-    @Test("[U-4.5] a body of many pieces comes whole", arguments: Spoken.allCases)
+    @Test("[U-4.5] a body of many pieces is complete", arguments: Spoken.allCases)
     func manyPieces(_ spoken: Spoken) async throws {
         try await withSession(over: spoken) { session, origin in
             let (data, _) = try await session.data(from: url(origin, "/stream-bytes/3000000?seed=2"))
@@ -56,7 +56,7 @@ struct WholeStackTests {
         }
     }
 
-    @Test("[U-7.3, U-7.4] data goes up and comes back", arguments: Spoken.allCases)
+    @Test("[U-7.3, U-7.4] an upload, echoed", arguments: Spoken.allCases)
     func upload(_ spoken: Spoken) async throws {
         try await withSession(over: spoken) { session, origin in
             var request = URLRequest(url: try url(origin, "/post"))
@@ -69,13 +69,13 @@ struct WholeStackTests {
     }
 
     @Test(
-        "[U-5.1, U-5.7, T-7] a redirected load, as a delegate hears of it", arguments: Spoken.allCases)
+        "[U-5.1, U-5.7, T-7] the delegate calls of a redirected load, in order", arguments: Spoken.allCases)
     func delegate(_ spoken: Spoken) async throws {
-        let delegate = NotingDelegate()
+        let delegate = RecordingDelegate()
         try await withSession(over: spoken, delegate) { session, origin in
             let task = session.dataTask(with: try url(origin, "/redirect/1"))
             task.resume()
-            await delegate.log.has("complete")
+            await delegate.log.wait(for: "complete")
             let entries = delegate.log.entries.map { $0.hasPrefix("data") ? "data" : $0 }
             #expect(
                 entries.filter { !$0.hasPrefix("caches") } == [
@@ -87,10 +87,10 @@ struct WholeStackTests {
     }
 
     @Test(
-        "[T-12] a redirect that is not followed is the response, with its own body",
+        "[T-12] a refused redirect is the response, with its own body",
         arguments: Spoken.allCases)
     func redirectNotFollowed(_ spoken: Spoken) async throws {
-        final class Stay: NSObject, URLSessionTaskDelegate {
+        final class RedirectRefuser: NSObject, URLSessionTaskDelegate {
             func urlSession(
                 _ session: URLSession, task: URLSessionTask,
                 willPerformHTTPRedirection response: HTTPURLResponse,
@@ -99,7 +99,7 @@ struct WholeStackTests {
         }
         try await withSession(over: spoken) { session, origin in
             let (data, response) = try await session.data(
-                from: url(origin, "/redirect/1"), delegate: Stay())
+                from: url(origin, "/redirect/1"), delegate: RedirectRefuser())
             #expect((response as? HTTPURLResponse)?.statusCode == 302)
             #expect(String(decoding: data, as: UTF8.self).contains("elsewhere"))
         }
@@ -118,29 +118,29 @@ struct WholeStackTests {
                 testDescription: "[T-4] an unknown scheme", url: "gopher://localhost/",
                 code: .unsupportedURL),
             Failure(
-                testDescription: "[T-4] nobody listens", url: "http://127.0.0.1:1/",
+                testDescription: "[T-4] a refused connection", url: "http://127.0.0.1:1/",
                 code: .cannotConnectToHost),
         ], Spoken.allCases)
     func failures(_ row: Failure, _ spoken: Spoken) async throws {
-        let delegate = NotingDelegate()
+        let delegate = RecordingDelegate()
         try await withSession(over: spoken, delegate) { session, _ in
             session.dataTask(with: try #require(URL(string: row.url))).resume()
-            await delegate.log.has("complete")
+            await delegate.log.wait(for: "complete")
             #expect(delegate.log.entries == ["created 1", "metrics", "complete \(row.code.rawValue)"])
         }
     }
 
     @Test(
-        "[U-6.6] an error names the address, and says that it is a cancellation",
+        "[U-6.6] an error has the URL, and a cancellation is recognisable",
         arguments: Spoken.allCases)
     func cancelled(_ spoken: Spoken) async throws {
-        let delegate = NotingDelegate()
+        let delegate = RecordingDelegate()
         try await withSession(over: spoken, delegate) { session, origin in
             let task = session.dataTask(with: try url(origin, "/infinite"))
             task.resume()
-            await delegate.log.has("data")
+            await delegate.log.wait(for: "data")
             task.cancel()
-            await delegate.log.has("complete")
+            await delegate.log.wait(for: "complete")
             let error = try #require(task.error as? URLError)
             #expect(error.code == .cancelled)
             #expect(error.failingURL == task.originalRequest?.url)
@@ -149,25 +149,25 @@ struct WholeStackTests {
         }
     }
 
-    @Test("[U-6.4] a task that is suspended stands still and goes on", arguments: Spoken.allCases)
+    @Test("[U-6.4] a suspended task stops and continues", arguments: Spoken.allCases)
     func suspended(_ spoken: Spoken) async throws {
-        let delegate = NotingDelegate()
+        let delegate = RecordingDelegate()
         try await withSession(over: spoken, delegate) { session, origin in
             let task = session.dataTask(with: try url(origin, "/infinite"))
             task.resume()
-            await delegate.log.has("data")
+            await delegate.log.wait(for: "data")
             task.suspend()
             #expect(task.state == .suspended)
             let before = delegate.log.entries.count
             task.resume()
-            await delegate.log.has("data", count: before + 10)
+            await delegate.log.wait(for: "data", count: before + 10)
             task.cancel()
-            await delegate.log.has("complete -999")
+            await delegate.log.wait(for: "complete -999")
         }
     }
 
     @Test(
-        "[U-4.7] lines are read while the body still comes; who stops reading holds the server",
+        "[U-4.7] lines are read while the body arrives; a reader that stops pauses the server",
         arguments: Spoken.allCases)
     func bytes(_ spoken: Spoken) async throws {
         try await withSession(over: spoken) { session, origin in
@@ -189,22 +189,22 @@ struct WholeStackTests {
     }
 
     @Test(
-        "[U-4.3] invalidation in the middle of loads tells of each of them, then of itself",
+        "[U-4.3] invalidation during loads completes each of them, then the session",
         arguments: Spoken.allCases)
     func invalidation(_ spoken: Spoken) async throws {
-        let delegate = NotingDelegate()
+        let delegate = RecordingDelegate()
         try await withSession(over: spoken, delegate) { session, origin in
             for _ in 0..<10 { session.dataTask(with: try url(origin, "/infinite")).resume() }
-            await delegate.log.has("data", count: 10)
+            await delegate.log.wait(for: "data", count: 10)
             session.invalidateAndCancel()
-            await delegate.log.has("invalid")
+            await delegate.log.wait(for: "invalid")
             #expect(delegate.log.entries.count { $0 == "complete -999" } == 10)
             #expect(delegate.log.entries.count { $0 == "metrics" } == 10)
             #expect(delegate.log.entries.last == "invalid true")
         }
     }
 
-    @Test("many tasks at once each have their own answer", arguments: Spoken.allCases)
+    @Test("many concurrent tasks each get their own response", arguments: Spoken.allCases)
     func manyTasks(_ spoken: Spoken) async throws {
         try await withSession(over: spoken) { session, origin in
             try await withThrowingTaskGroup(of: (Int, Int).self) { group in
@@ -218,7 +218,7 @@ struct WholeStackTests {
         }
     }
 
-    private final class Trusting: NSObject, URLSessionTaskDelegate {
+    private final class TrustDelegate: NSObject, URLSessionTaskDelegate {
         let log = CallLog()
         let disposition: URLSession.AuthChallengeDisposition
         init(_ disposition: URLSession.AuthChallengeDisposition) { self.disposition = disposition }
@@ -234,7 +234,7 @@ struct WholeStackTests {
     }
 
     @Test(
-        "[U-5.9] a server that nobody knows: the delegate says whether it is trusted, at the task level",
+        "[U-5.9] an untrusted server: the delegate's task method decides whether it is trusted",
         arguments: [URLSession.AuthChallengeDisposition.useCredential, .performDefaultHandling])
     func serverTrust(_ disposition: URLSession.AuthChallengeDisposition) async throws {
         var serving = OriginConfiguration()
@@ -247,7 +247,7 @@ struct WholeStackTests {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.connectionProxyDictionary = [:]
         configuration.lupine.addressOverrides = [.init(host: "*", port: origin.port): [origin.address]]
-        let delegate = Trusting(disposition)
+        let delegate = TrustDelegate(disposition)
         let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
         let result = await Task {
             try await session.data(from: url(origin, "/bytes/10")).0.count
@@ -269,7 +269,7 @@ struct WholeStackTests {
     }
 
     @Test(
-        "[U-4.3] the connections of a session that became invalid go, however long somebody holds it")
+        "[U-4.3] the connections of an invalid session are closed, however long the program retains it")
     func invalidSessionHoldsNothing() async throws {
         let origin = try LupineOrigin.Origin.start()
         let configuration = URLSessionConfiguration.ephemeral
@@ -282,7 +282,7 @@ struct WholeStackTests {
         await origin.shutdown()
     }
 
-    @Test("[U-4.2] 200 sessions have as many threads as one, and leave no descriptor behind")
+    @Test("[U-4.2] 200 sessions use as many threads as one, and leave no descriptor open")
     func manySessions() async throws {
         let origin = try LupineOrigin.Origin.start()
         let end = try await Program.run(
@@ -296,7 +296,7 @@ struct WholeStackTests {
         "[U-7.15] a data task that becomes a download has its content in a file",
         arguments: Spoken.allCases)
     func becomesDownload(_ spoken: Spoken) async throws {
-        final class Saving: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate {
+        final class DownloadingDelegate: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate {
             let log = CallLog()
             func urlSession(
                 _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
@@ -323,10 +323,10 @@ struct WholeStackTests {
                 _ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?
             ) { log.add("complete \(task is URLSessionDownloadTask) \(error == nil)") }
         }
-        let delegate = Saving()
+        let delegate = DownloadingDelegate()
         try await withSession(over: spoken, delegate) { session, origin in
             session.dataTask(with: try url(origin, "/bytes/100000")).resume()
-            await delegate.log.has("complete")
+            await delegate.log.wait(for: "complete")
             #expect(
                 delegate.log.entries == ["response 1", "become 1 1", "file 100000", "complete true true"])
         }

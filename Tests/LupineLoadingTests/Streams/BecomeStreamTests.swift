@@ -27,13 +27,13 @@ struct BecomeStreamTests {
         let result: Result<Void, any Error>
         do {
             session.dataTask(with: try #require(URL(string: origin.url + path))).resume()
-            await delegate.log.has("become")
+            await delegate.log.wait(for: "become")
             result = .success(
-                try await body(try #require(delegate.become.value), delegate, origin))
+                try await body(try #require(delegate.becameStream.value), delegate, origin))
         } catch { result = .failure(error) }
-        delegate.become.set(nil)
+        delegate.becameStream.set(nil)
         session.invalidateAndCancel()
-        await delegate.log.has("invalid")
+        await delegate.log.wait(for: "invalid")
         await origin.shutdown()
         try result.get()
     }
@@ -48,7 +48,7 @@ struct BecomeStreamTests {
     }
 
     @Test(
-        "[U-5.5, U-7.16] a data task that becomes a stream is read, and cannot be written to",
+        "[U-5.5, U-7.16] a data task that becomes a stream is read, and cannot be written",
         arguments: Spoken.allCases)
     func content(over spoken: Spoken) async throws {
         try await become("/bytes/300000?seed=3", over: spoken) { task, delegate, origin in
@@ -57,7 +57,7 @@ struct BecomeStreamTests {
                 ofMinLength: 300_001, maxLength: 400_000, timeout: 0)
             let whole = try await content(origin, "/bytes/300000?seed=3", over: spoken)
             #expect(data == whole && isAtEnd)
-            await delegate.log.has("complete")
+            await delegate.log.wait(for: "complete")
             #expect(
                 delegate.log.entries.filter { $0 != "read closed" } == [
                     "response", "become 1 1", "metrics 1", "complete nil",
@@ -69,14 +69,14 @@ struct BecomeStreamTests {
 
     /// If a download had created a file, the check for files that the tests leave behind would find it.
     @Test(
-        "[U-7.15, U-7.16] a task that has ended before the answer goes on as nothing else",
+        "[U-7.15, U-7.16] a task that ended before the answer does not become a stream",
         arguments: Spoken.allCases)
     func tooLate(over spoken: Spoken) async throws {
         let origin = try start(speaking: spoken)
         let configuration = DriverLoad.configuration { $0.lupine.httpVersions = spoken.versions }
         let session = URLSession(configuration: configuration)
         let url = try #require(URL(string: origin.url + "/get"))
-        let made = Noted<URLSessionTask?>(nil)
+        let made = LockedValue<URLSessionTask?>(nil)
         await withCheckedContinuation { (ended: CheckedContinuation<Void, Never>) in
             let task = session.dataTask(with: url) { _, _, _ in ended.resume() }
             made.set(task)
@@ -95,7 +95,7 @@ struct BecomeStreamTests {
         await origin.shutdown()
     }
 
-    @Test("reads are answered although nobody has kept the stream", arguments: Spoken.allCases)
+    @Test("reads are answered although the program does not retain the stream", arguments: Spoken.allCases)
     func unkept(over spoken: Spoken) async throws {
         let origin = try start(speaking: spoken)
         let configuration = DriverLoad.configuration { $0.lupine.httpVersions = spoken.versions }
@@ -104,7 +104,7 @@ struct BecomeStreamTests {
         let url = try #require(URL(string: origin.url + "/bytes/2"))
         for count in 1...50 {
             session.dataTask(with: url).resume()
-            await reads.log.has("end", count: count)
+            await reads.log.wait(for: "end", count: count)
         }
         #expect(reads.log.entries == (0..<50).flatMap { _ in ["2", "end"] })
         session.invalidateAndCancel()
@@ -112,7 +112,7 @@ struct BecomeStreamTests {
     }
 
     @Test(
-        "[U-5.5, U-7.16] whoever reads slowly holds the load back, and has every byte",
+        "[U-5.5, U-7.16] a slow reader pauses the load, and gets every byte",
         arguments: Spoken.allCases)
     func slowly(over spoken: Spoken) async throws {
         try await become("/stream-bytes/3000000?seed=4", over: spoken) { task, _, origin in
@@ -137,7 +137,7 @@ struct BecomeStreamTests {
         }
     }
 
-    @Test("[U-7.16] reads that wait fail when the load is cancelled", arguments: Spoken.allCases)
+    @Test("[U-7.16] waiting reads fail when the load is cancelled", arguments: Spoken.allCases)
     func cancelled(over spoken: Spoken) async throws {
         try await become("/infinite", over: spoken) { task, delegate, _ in
             _ = try await task.readData(ofMinLength: 1_000_000, maxLength: 1_000_000, timeout: 0)
@@ -145,8 +145,8 @@ struct BecomeStreamTests {
                 delegate.log.add("read \((error as? URLError)?.code.rawValue ?? 0)")
             }
             task.cancel()
-            await delegate.log.has("complete -999")
-            await delegate.log.has("read -999")
+            await delegate.log.wait(for: "complete -999")
+            await delegate.log.wait(for: "read -999")
         }
     }
 
@@ -154,7 +154,7 @@ struct BecomeStreamTests {
     func closed(over spoken: Spoken) async throws {
         try await become("/infinite", over: spoken) { task, delegate, _ in
             task.closeRead()
-            await delegate.log.has("complete nil")
+            await delegate.log.wait(for: "complete nil")
             #expect(await task.failureOfReading() == .networkConnectionLost)
         }
     }
@@ -163,12 +163,12 @@ struct BecomeStreamTests {
     func fails(over spoken: Spoken) async throws {
         try await become("/infinite", over: spoken) { task, delegate, _ in
             task.startSecureConnection()
-            await delegate.log.has("complete -1200")
+            await delegate.log.wait(for: "complete -1200")
             #expect(await task.failureOfReading() == .secureConnectionFailed)
         }
     }
 
-    @Test("[H-6.13] over HTTP/2 one that nobody reads stops itself and nothing else on its connection")
+    @Test("[H-6.13] over HTTP/2 a stream that is not read pauses itself, and no other on its connection")
     func sharesItsConnection() async throws {
         let origin = try start(speaking: .http2)
         let becoming = StreamDelegate()
@@ -176,8 +176,8 @@ struct BecomeStreamTests {
             configuration: DriverLoad.configuration { $0.lupine.httpVersions = .http2 }, delegate: becoming,
             delegateQueue: nil)
         session.dataTask(with: try #require(URL(string: origin.url + "/infinite"))).resume()
-        await becoming.log.has("become")
-        let stream = try #require(becoming.become.value)
+        await becoming.log.wait(for: "become")
+        let stream = try #require(becoming.becameStream.value)
         _ = try await stream.readData(ofMinLength: 100_000, maxLength: 100_000, timeout: 0)
         let url = try #require(URL(string: origin.url + "/bytes/3000000"))
         let count = await withCheckedContinuation { continuation in
@@ -187,10 +187,10 @@ struct BecomeStreamTests {
         #expect(try await stream.readData(ofMinLength: 1, maxLength: 1, timeout: 0).0?.count == 1)
         #expect(origin.counts.connectionsAccepted == 1)
         stream.cancel()
-        await becoming.log.has("complete -999")
-        becoming.become.set(nil)
+        await becoming.log.wait(for: "complete -999")
+        becoming.becameStream.set(nil)
         session.invalidateAndCancel()
-        await becoming.log.has("invalid")
+        await becoming.log.wait(for: "invalid")
         await origin.shutdown()
     }
 }

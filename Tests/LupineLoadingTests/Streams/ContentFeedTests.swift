@@ -17,7 +17,7 @@ struct ContentFeedTests {
         return count < 0 ? nil : Array(buffer.prefix(count))
     }
 
-    @Test("all that was put can be read, and whoever puts hears when there is room again")
+    @Test("all appended bytes can be read, and the writer is notified when there is room")
     func marks() {
         let made = Count()
         let feed = ContentFeed(capacity: 4) { made.value += 1 }
@@ -36,7 +36,7 @@ struct ContentFeedTests {
         #expect(Self.read(stream, 9) == [])
     }
 
-    @Test("a stream that is closed, or gone, takes nothing and fills nothing up", arguments: [true, false])
+    @Test("a closed or released stream accepts no bytes", arguments: [true, false])
     func closed(isClosed: Bool) {
         let made = Count()
         let feed = ContentFeed(capacity: 1) { made.value += 1 }
@@ -50,7 +50,7 @@ struct ContentFeedTests {
         _ = stream
     }
 
-    @Test("a feed that goes away ends its stream")
+    @Test("releasing a feed ends its stream")
     func gone() {
         var feed: ContentFeed? = ContentFeed(capacity: 4) {}
         let stream = feed?.makeStream()

@@ -11,7 +11,7 @@ struct GivingWayTests {
     /// The program's use of the stream.
     enum Use: CaseIterable { case pumpReads, pumpWrites, taskReads, taskWrites }
 
-    @Test("a stream that could go on for ever gives way", arguments: Use.allCases)
+    @Test("a stream that always has bytes yields to other jobs of the loop", arguments: Use.allCases)
     func givesWay(_ use: Use) async throws {
         let group = try EventLoopGroup(count: 1, name: "giving-way")
         let loop = group.loops[0]
@@ -32,7 +32,7 @@ struct GivingWayTests {
         await group.shutdown()
     }
 
-    @Test("so do the orders of a stream that has many")
+    @Test("many operations of a stream yield to other jobs of the loop")
     func ordersGiveWay() async throws {
         let group = try EventLoopGroup(count: 1, name: "giving-way")
         let loop = group.loops[0]
@@ -42,7 +42,7 @@ struct GivingWayTests {
         let (moved, wire) = await withCheckedContinuation { continuation in
             _ = loop.execute {
                 let wire = EndlessWire(moves: 1_000)
-                // Stands for another connection, whose event arrives while the first order is performed.
+                // Stands for another connection, whose event arrives while the first operation is performed.
                 wire.first = {
                     loop.executeOnLoop {
                         continuation.resume(returning: (wire.moves, LoopBound(wire, on: loop)))

@@ -14,26 +14,26 @@ struct StreamDepthTests {
 
         var count: Int { seen.withLock { $0.count } }
 
-        func note() {
+        func record() {
             let depth = Thread.callStackReturnAddresses.count
             seen.withLock { _ = $0.insert(depth) }
         }
     }
 
-    @Test("whoever reads a body hears of its pieces")
+    @Test("the reader of a body is notified of its pieces")
     func pieces() {
         let depths = Depths()
         let buffer = ContentBuffer(resume: {})
-        buffer.attach { depths.note() }
+        buffer.attach { depths.record() }
         for _ in 0..<1_000 { buffer.put(Data([1])) }
         #expect(depths.count == 1)
     }
 
-    @Test("answers of a stream task go to the delegate queue")
+    @Test("handlers of a stream task are called on the delegate queue")
     func answers() {
         let depths = Depths()
         let core = StreamCore()
-        core.attach { _ in depths.note() }
+        core.attach { _ in depths.record() }
         for _ in 0..<1_000 { core.post {} }
         #expect(depths.count == 1)
     }

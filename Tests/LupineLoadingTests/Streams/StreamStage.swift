@@ -55,7 +55,7 @@ struct StreamStage {
                 try await body(StreamStage(session: session, origin: origin, delegate: delegate)))
         } catch { result = .failure(error) }
         session.invalidateAndCancel()
-        await delegate.log.has("invalid")
+        await delegate.log.wait(for: "invalid")
         await origin.shutdown()
         try result.get()
     }
@@ -64,8 +64,9 @@ struct StreamStage {
 /// A delegate that records every call of a stream task, and answers challenges.
 final class StreamDelegate: NSObject, URLSessionStreamDelegate, URLSessionDataDelegate {
     let log = CallLog()
-    let streams = Noted<UncheckedSendable<(InputStream, OutputStream)>?>(nil)
-    let become = Noted<URLSessionStreamTask?>(nil)
+    let streams = LockedValue<UncheckedSendable<(InputStream, OutputStream)>?>(nil)
+    /// The stream task that a data task has become.
+    let becameStream = LockedValue<URLSessionStreamTask?>(nil)
     private let answer: StreamStage.Answer?
 
     init(_ answer: StreamStage.Answer? = nil) { self.answer = answer }
@@ -110,7 +111,7 @@ final class StreamDelegate: NSObject, URLSessionStreamDelegate, URLSessionDataDe
     func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask, didBecome streamTask: URLSessionStreamTask
     ) {
-        become.set(streamTask)
+        becameStream.set(streamTask)
         log.add("become \(dataTask.taskIdentifier) \(streamTask.taskIdentifier)")
     }
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {

@@ -11,7 +11,7 @@ import Testing
 
 /// Stream tasks against scripted servers on this machine, through all layers.
 struct StreamTaskTests {
-    @Test("[U-7.16] bytes go both ways, and each half has its end") func bothWays() async throws {
+    @Test("[U-7.16] bytes are sent both ways, and each half can be closed") func bothWays() async throws {
         try await StreamStage.run([.expectBytes(5), .send("world"), .expectEnd, .send("bye"), .close]) {
             stage in
             let task = stage.task()
@@ -25,7 +25,7 @@ struct StreamTaskTests {
             #expect(text2 == "bye.")
             let text3 = try await task.text()
             #expect(text3 == ".")
-            await stage.log.has("complete")
+            await stage.log.wait(for: "complete")
             #expect(stage.log.entries == ["write closed", "read closed", "metrics 0", "complete nil"])
             #expect(task.countOfBytesSent == 5 && task.countOfBytesReceived == 8)
             #expect(await task.failureOfWriting() == .networkConnectionLost)
@@ -35,7 +35,9 @@ struct StreamTaskTests {
         }
     }
 
-    @Test("[U-7.16] what is asked for before the task is resumed is done in order, on the delegate queue")
+    @Test(
+        "[U-7.16] operations before the task is resumed are performed in order; handlers run on the delegate queue"
+    )
     func inOrder() async throws {
         let script: [Script.Step] = [
             .expectBytes(8), .send("ok"), .startTLS(), .expectBytes(5), .send("inside"), .expectEnd,
@@ -44,25 +46,25 @@ struct StreamTaskTests {
         try await StreamStage.run(script) { stage in
             let task = stage.task()
             let (log, queue) = (stage.log, stage.session.delegateQueue)
-            let note: @Sendable (String) -> Void = { text in
+            let record: @Sendable (String) -> Void = { text in
                 #expect(OperationQueue.current == nil || OperationQueue.current == queue)
                 log.add(text)
             }
-            task.write(Data("STARTTLS".utf8), timeout: 0) { note("wrote \($0 == nil)") }
+            task.write(Data("STARTTLS".utf8), timeout: 0) { record("wrote \($0 == nil)") }
             task.readData(ofMinLength: 2, maxLength: 2, timeout: 0) { data, _, _ in
-                note("read \(String(decoding: data ?? Data(), as: UTF8.self))")
+                record("read \(String(decoding: data ?? Data(), as: UTF8.self))")
             }
             task.startSecureConnection()
-            task.write(Data("hello".utf8), timeout: 0) { note("wrote \($0 == nil)") }
+            task.write(Data("hello".utf8), timeout: 0) { record("wrote \($0 == nil)") }
             task.readData(ofMinLength: 6, maxLength: 6, timeout: 0) { data, _, _ in
-                note("read \(String(decoding: data ?? Data(), as: UTF8.self))")
+                record("read \(String(decoding: data ?? Data(), as: UTF8.self))")
             }
             task.closeWrite()
             task.readData(ofMinLength: 100, maxLength: 100, timeout: 0) { data, isAtEnd, _ in
-                note("read \(String(decoding: data ?? Data(), as: UTF8.self)) \(isAtEnd)")
+                record("read \(String(decoding: data ?? Data(), as: UTF8.self)) \(isAtEnd)")
             }
             task.resume()
-            await log.has("complete")
+            await log.wait(for: "complete")
             let entries = log.entries
             #expect(
                 entries.filter { $0 != "read closed" } == [
@@ -73,7 +75,7 @@ struct StreamTaskTests {
         }
     }
 
-    @Test("[U-7.16] TLS ends with a goodbye, and the connection with it") func stopsSecure() async throws {
+    @Test("[U-7.16] TLS ends with close_notify, and closes the connection") func stopsSecure() async throws {
         try await StreamStage.run([.startTLS(), .expectBytes(4), .expectEnd, .signal("bye"), .stall]) {
             stage in
             let task = stage.task()
@@ -82,13 +84,13 @@ struct StreamTaskTests {
             try await task.write("last")
             task.stopSecureConnection()
             await stage.origin.gate("bye").wait()
-            await stage.log.has("complete nil")
+            await stage.log.wait(for: "complete nil")
             #expect(await task.failureOfReading() == .networkConnectionLost)
         }
     }
 
     @Test(
-        "[U-7.16] a server that is not trusted fails the task, unless a challenge says otherwise",
+        "[U-7.16] an untrusted server fails the task, unless the challenge is answered otherwise",
         arguments: [false, true])
     func trust(_ isAccepted: Bool) async throws {
         let script: [Script.Step] = [.startTLS(), .expectBytes(5), .send("inside"), .stall]
@@ -108,7 +110,7 @@ struct StreamTaskTests {
                 return
             }
             #expect(await task.failureOfWriting() == .serverCertificateUntrusted)
-            await stage.log.has("complete")
+            await stage.log.wait(for: "complete")
             let error = try #require(task.error as? URLError)
             #expect(error.code == .serverCertificateUntrusted && error.failureURLPeerTrust != nil)
             #expect(stage.log.entries.suffix(2) == ["metrics 0", "complete -1202"])
@@ -116,7 +118,7 @@ struct StreamTaskTests {
         }
     }
 
-    @Test("[U-7.16] a server that wants to know who we are is told what the challenge is answered with")
+    @Test("[U-7.16] a client certificate request is answered as the challenge is")
     func clientCertificate() async throws {
         let identity = try TrustStage.identity("client-ecdsa")
         let script: [Script.Step] = [.startTLS(), .expectBytes(5), .send("inside"), .stall]
@@ -138,7 +140,7 @@ struct StreamTaskTests {
         }
     }
 
-    @Test("[U-7.16] the peer reads what was sent last, though not all of what it sent was read") func unread()
+    @Test("[U-7.16] the peer reads the last bytes, though not everything from it was read") func unread()
         async throws
     {
         let script: [Script.Step] = [
@@ -152,7 +154,7 @@ struct StreamTaskTests {
             try await task.write("last")
             task.closeRead()
             task.closeWrite()
-            await stage.log.has("complete nil")
+            await stage.log.wait(for: "complete nil")
             stage.origin.gate("closed").open()
             await stage.origin.gate("all").wait()
         }
@@ -166,7 +168,7 @@ struct StreamTaskTests {
         var isResumed = true
         var throughProxy = false
         var isSecure = false
-        var asks = false
+        var challenges = false
         var writes = 0
         /// The test cancels after this event: a gate of the server's, or a call.
         var gate: String?
@@ -177,7 +179,8 @@ struct StreamTaskTests {
         Stop(testDescription: "[U-6.5] before it is resumed", script: [.stall], isResumed: false),
         Stop(testDescription: "at once", script: [.stall]),
         Stop(
-            testDescription: "while a proxy thinks", script: [.expectHead, .signal("here"), .stall],
+            testDescription: "while a proxy delays its response",
+            script: [.expectHead, .signal("here"), .stall],
             throughProxy: true, gate: "here"),
         Stop(
             testDescription: "while a read waits", script: [.expectBytes(1), .signal("here"), .stall],
@@ -189,18 +192,19 @@ struct StreamTaskTests {
             testDescription: "in the handshake", script: [.expectBytes(1), .signal("here"), .stall],
             isSecure: true, gate: "here"),
         Stop(
-            testDescription: "while the program thinks about a challenge", script: [.startTLS(), .stall],
-            isSecure: true, asks: true, call: "challenge"),
+            testDescription: "while the program delays its answer to a challenge",
+            script: [.startTLS(), .stall],
+            isSecure: true, challenges: true, call: "challenge"),
     ]
 
     /// A program that never answers a challenge.
     private static let silence: StreamStage.Answer = { _ in nil }
 
     @Test(
-        "[U-7.16, U-6.5] what waits fails when the task is cancelled, and nothing stays open",
+        "[U-7.16, U-6.5] waiting operations fail when the task is cancelled, and no connection stays open",
         arguments: stops)
     func cancelled(_ stop: Stop) async throws {
-        let answer = stop.asks ? Self.silence : nil
+        let answer = stop.challenges ? Self.silence : nil
         let configure = Self.useProxy(stop.throughProxy ? "HTTPS" : nil)
         try await StreamStage.run(stop.script, configure: configure, answering: answer) { stage in
             let task = stage.task()
@@ -215,9 +219,9 @@ struct StreamTaskTests {
             }
             if stop.isResumed { task.resume() }
             if let gate = stop.gate { await stage.origin.gate(gate).wait() }
-            if let call = stop.call { await stage.log.has(call) }
+            if let call = stop.call { await stage.log.wait(for: call) }
             task.cancel()
-            await stage.log.has("complete")
+            await stage.log.wait(for: "complete")
             let entries = stage.log.entries.filter { !$0.hasPrefix("challenge") && !$0.hasPrefix("wrote") }
             #expect(entries == ["read 1 -999", "read 2 -999", "metrics 0", "complete -999"])
             if stop.writes > 1 { #expect(stage.log.entries.contains("wrote false")) }
@@ -226,7 +230,7 @@ struct StreamTaskTests {
         }
     }
 
-    @Test("[U-7.16] an operation that takes too long fails, and so do those like it") func timeouts()
+    @Test("[U-7.16] an operation that takes too long fails, and so do later ones of its kind") func timeouts()
         async throws
     {
         try await StreamStage.run([.expectEnd, .stall]) { stage in
@@ -237,7 +241,7 @@ struct StreamTaskTests {
             #expect(await task.failureOfWriting() == nil)
             #expect(await task.failureOfWriting(1 << 20) == nil)
             task.closeWrite()
-            await stage.log.has("complete")
+            await stage.log.wait(for: "complete")
             #expect(stage.log.entries == ["read closed", "write closed", "metrics 0", "complete -1001"])
         }
         try await StreamStage.run([.stall]) { stage in
@@ -248,18 +252,18 @@ struct StreamTaskTests {
         }
     }
 
-    @Test("[U-7.16] a connection that breaks fails what waits, and the task") func broken() async throws {
+    @Test("[U-7.16] a broken connection fails waiting operations and the task") func broken() async throws {
         try await StreamStage.run([.expectBytes(1), .reset]) { stage in
             let task = stage.task()
             task.resume()
             try await task.write("x")
             #expect(await task.failureOfReading() == .networkConnectionLost)
-            await stage.log.has("complete -1005")
+            await stage.log.wait(for: "complete -1005")
             #expect(ClientSockets.count(to: stage.origin.port) == 0)
         }
     }
 
-    struct Nowhere: Sendable, CustomTestStringConvertible {
+    struct UnreachableHost: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let host: String
         let port: Int
@@ -267,28 +271,31 @@ struct StreamTaskTests {
     }
 
     @Test(arguments: [
-        Nowhere(
-            testDescription: "[U-7.16] nobody listens", host: "127.0.0.1", port: 1, code: .cannotConnectToHost
+        UnreachableHost(
+            testDescription: "[U-7.16] a refused connection", host: "127.0.0.1", port: 1,
+            code: .cannotConnectToHost
         ),
-        Nowhere(
-            testDescription: "[U-7.16] a path is no host", host: "127.0.0.1/x", port: 80, code: .badURL),
-        Nowhere(
-            testDescription: "[U-7.16] a fragment is no host", host: "127.0.0.1#", port: 80, code: .badURL),
-        Nowhere(testDescription: "[U-7.16] no host", host: "", port: 80, code: .badURL),
-        Nowhere(testDescription: "[U-7.16] no such port", host: "127.0.0.1", port: 65536, code: .badURL),
-        Nowhere(testDescription: "[U-7.16] a negative port", host: "127.0.0.1", port: -1, code: .badURL),
+        UnreachableHost(
+            testDescription: "[U-7.16] a path in the host", host: "127.0.0.1/x", port: 80, code: .badURL),
+        UnreachableHost(
+            testDescription: "[U-7.16] a fragment in the host", host: "127.0.0.1#", port: 80, code: .badURL),
+        UnreachableHost(testDescription: "[U-7.16] no host", host: "", port: 80, code: .badURL),
+        UnreachableHost(
+            testDescription: "[U-7.16] no such port", host: "127.0.0.1", port: 65536, code: .badURL),
+        UnreachableHost(
+            testDescription: "[U-7.16] a negative port", host: "127.0.0.1", port: -1, code: .badURL),
     ])
-    func nowhere(_ row: Nowhere) async throws {
+    func unreachableHosts(_ row: UnreachableHost) async throws {
         try await StreamStage.run([.stall]) { stage in
             let task = stage.session.streamTask(withHostName: row.host, port: row.port)
             task.resume()
             #expect(await task.failureOfReading() == row.code)
-            await stage.log.has("complete")
+            await stage.log.wait(for: "complete")
             #expect(stage.log.entries == ["metrics 0", "complete \(row.code.rawValue)"])
         }
     }
 
-    @Test("[U-4.4] a task of an invalid session answers what was asked for") func invalidSession()
+    @Test("[U-4.4] a task of an invalid session calls the handlers of its operations") func invalidSession()
         async throws
     {
         try await StreamStage.run([.stall]) { stage in
@@ -301,7 +308,7 @@ struct StreamTaskTests {
 
     // MARK: proxies
 
-    @Test("[U-7.16] a tunnel leads through an HTTP proxy, also to a server that speaks first")
+    @Test("[U-7.16] a tunnel through an HTTP proxy, also to a server that sends first")
     func throughHTTPProxy() async throws {
         let script: [Script.Step] = [
             .expectHead, .send("HTTP/1.1 200 Connected\r\n\r\n220 ready"), .expectBytes(4), .send("done"),
@@ -318,7 +325,7 @@ struct StreamTaskTests {
         }
     }
 
-    @Test("[U-7.16] what came in the clear is not taken for TLS's") func injected() async throws {
+    @Test("[U-7.16] plain bytes are not taken for TLS records") func injected() async throws {
         let script: [Script.Step] = [
             .expectHead, .send("HTTP/1.1 200 Connected\r\n\r\n220 ready"), .stall,
         ]
@@ -332,7 +339,7 @@ struct StreamTaskTests {
         }
     }
 
-    @Test("[U-7.16] a way leads through a SOCKS proxy") func throughSOCKS() async throws {
+    @Test("[U-7.16] a connection through a SOCKS proxy") func throughSOCKS() async throws {
         let script: [Script.Step] = [
             .expectBytes(3), .send([5, 0]), .expectBytes(4 + 1 + 9 + 2),
             .send([5, 0, 0, 1, 0, 0, 0, 0, 0, 0]), .startTLS(), .expectBytes(5), .send("world"), .close,

@@ -10,7 +10,7 @@ import Testing
 /// Octets that are unsent when the program has released its streams are sent as long as the peer accepts some now and then.
 @Suite("[U-7.16] streams to a peer that reads nothing")
 struct UnreadStreamsTests {
-    private struct Stand: Sendable {
+    private struct Streams: Sendable {
         let wire: LoopBound<StuckWire>
         let pump: LoopBound<StreamPump>
         let input: BytePipe
@@ -18,19 +18,21 @@ struct UnreadStreamsTests {
     }
 
     /// Runs `body` with a pump that has something to send, on a loop with a manual clock.
-    private static func withStand(_ body: (EventLoop, ManualClock, Stand) async throws -> Void) async throws {
+    private static func withStreams(_ body: (EventLoop, ManualClock, Streams) async throws -> Void)
+        async throws
+    {
         let clock = ManualClock()
         let group = try EventLoopGroup(count: 1, name: "unread", clock: clock)
         let loop = group.loops[0]
-        let stand = await onLoop(loop) {
+        let streams = await onLoop(loop) {
             let wire = StuckWire()
             let pump = StreamPump(wire, on: loop, keeping: nil)
             pump.output.overfill([1, 2, 3])
-            return Stand(
+            return Streams(
                 wire: LoopBound(wire, on: loop), pump: LoopBound(pump, on: loop), input: pump.input,
                 output: pump.output)
         }
-        try await body(loop, clock, stand)
+        try await body(loop, clock, streams)
         await group.shutdown()
     }
 
@@ -43,49 +45,51 @@ struct UnreadStreamsTests {
     }
 
     /// Advances the clock, and returns how the wire was closed once the loop has handled that.
-    private static func closing(_ loop: EventLoop, _ clock: ManualClock, _ stand: Stand, after seconds: Int)
+    private static func closing(
+        _ loop: EventLoop, _ clock: ManualClock, _ streams: Streams, after seconds: Int
+    )
         async -> StuckWire.Closing?
     {
         clock.advance(by: .seconds(seconds))
         loop.wake()
         // The first turn may have begun before the clock was advanced.
         for _ in 0..<2 { await onLoop(loop) {} }
-        return await onLoop(loop) { stand.wire.value.closing }
+        return await onLoop(loop) { streams.wire.value.closing }
     }
 
-    @Test("the time runs only once nobody has either, and begins anew with each octet")
+    @Test("the time-out starts when both streams are released, and restarts with each accepted octet")
     func patience() async throws {
-        try await Self.withStand { loop, clock, stand in
-            await Self.onLoop(loop) { stand.pump.value.transfer() }
-            #expect(await Self.closing(loop, clock, stand, after: 60) == nil, "somebody has the streams")
-            stand.output.end(.finished)
-            await Self.onLoop(loop) { stand.pump.value.transfer() }
-            #expect(await Self.closing(loop, clock, stand, after: 60) == nil, "somebody reads")
-            stand.input.end(.closed)
-            await Self.onLoop(loop) { stand.pump.value.transfer() }
-            #expect(await Self.closing(loop, clock, stand, after: 4) == nil)
+        try await Self.withStreams { loop, clock, streams in
+            await Self.onLoop(loop) { streams.pump.value.transfer() }
+            #expect(await Self.closing(loop, clock, streams, after: 60) == nil, "somebody has the streams")
+            streams.output.end(.finished)
+            await Self.onLoop(loop) { streams.pump.value.transfer() }
+            #expect(await Self.closing(loop, clock, streams, after: 60) == nil, "somebody reads")
+            streams.input.end(.closed)
+            await Self.onLoop(loop) { streams.pump.value.transfer() }
+            #expect(await Self.closing(loop, clock, streams, after: 4) == nil)
             await Self.onLoop(loop) {
-                stand.wire.value.room = 1
-                stand.pump.value.transfer()
+                streams.wire.value.room = 1
+                streams.pump.value.transfer()
             }
-            #expect(await Self.closing(loop, clock, stand, after: 4) == nil, "it has taken something")
-            #expect(await Self.closing(loop, clock, stand, after: 2) == .atOnce)
+            #expect(await Self.closing(loop, clock, streams, after: 4) == nil, "it has taken something")
+            #expect(await Self.closing(loop, clock, streams, after: 2) == .atOnce)
         }
     }
 
-    @Test("what is taken in time goes as ever")
+    @Test("bytes that the peer accepts in time are sent")
     func inTime() async throws {
-        try await Self.withStand { loop, clock, stand in
-            stand.output.end(.finished)
-            stand.input.end(.closed)
-            await Self.onLoop(loop) { stand.pump.value.transfer() }
-            #expect(await Self.closing(loop, clock, stand, after: 4) == nil)
+        try await Self.withStreams { loop, clock, streams in
+            streams.output.end(.finished)
+            streams.input.end(.closed)
+            await Self.onLoop(loop) { streams.pump.value.transfer() }
+            #expect(await Self.closing(loop, clock, streams, after: 4) == nil)
             await Self.onLoop(loop) {
-                stand.wire.value.room = 3
-                stand.pump.value.transfer()
+                streams.wire.value.room = 3
+                streams.pump.value.transfer()
             }
-            #expect(await Self.closing(loop, clock, stand, after: 60) == .gently)
-            let sent = await Self.onLoop(loop) { stand.wire.value.sent }
+            #expect(await Self.closing(loop, clock, streams, after: 60) == .gently)
+            let sent = await Self.onLoop(loop) { streams.wire.value.sent }
             #expect(sent == [1, 2, 3])
         }
     }

@@ -8,7 +8,7 @@ import LupineTransport
 final class CallLog: Sendable {
     private struct State {
         var entries: [String] = []
-        var waiting: [(text: String, count: Int, CheckedContinuation<Void, Never>)] = []
+        var waiting: [(text: String, count: Int, continuation: CheckedContinuation<Void, Never>)] = []
 
         func count(of text: String) -> Int { entries.count { $0.hasPrefix(text) } }
     }
@@ -25,11 +25,11 @@ final class CallLog: Sendable {
             state.waiting.removeAll { counted.count(of: $0.text) >= $0.count }
             return ready
         }
-        for one in ready { one.2.resume() }
+        for waiter in ready { waiter.continuation.resume() }
     }
 
-    /// Waits until this many calls begin with that text.
-    func has(_ text: String, count: Int = 1) async {
+    /// Waits until this many entries begin with the text.
+    func wait(for text: String, count: Int = 1) async {
         await withCheckedContinuation { continuation in
             let isThere = state.withLock { state in
                 if state.count(of: text) >= count { return true }
@@ -42,82 +42,82 @@ final class CallLog: Sendable {
 }
 
 /// A delegate that records every call, and answers with its closures.
-final class NotingDelegate: NSObject, URLSessionDataDelegate, URLSessionWebSocketDelegate {
+final class RecordingDelegate: NSObject, URLSessionDataDelegate, URLSessionWebSocketDelegate {
     typealias Allow = @Sendable (URLSession.ResponseDisposition) -> Void
 
     let log: CallLog
     private let name: String
-    /// Answers a response; nil allows it.
+    /// Answers a response; nil allows every response.
     private let onResponse: (@Sendable (URLSessionDataTask, @escaping Allow) -> Void)?
-    /// Called with every entry, during the call.
-    private let during: @Sendable (String) -> Void
+    /// Called with every entry, while the delegate's method runs.
+    private let onCall: @Sendable (String) -> Void
 
     init(
         _ log: CallLog = CallLog(), name: String = "",
         onResponse: (@Sendable (URLSessionDataTask, @escaping Allow) -> Void)? = nil,
-        during: @escaping @Sendable (String) -> Void = { _ in }
+        onCall: @escaping @Sendable (String) -> Void = { _ in }
     ) {
         self.log = log
         self.name = name
         self.onResponse = onResponse
-        self.during = during
+        self.onCall = onCall
     }
 
-    private func note(_ entry: String) {
-        during(entry)
+    private func record(_ entry: String) {
+        onCall(entry)
         log.add(name + entry)
     }
 
     func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {
-        note("invalid \(error == nil)")
+        record("invalid \(error == nil)")
     }
     func urlSession(_ session: URLSession, didCreateTask task: URLSessionTask) {
-        note("created \(task.taskIdentifier)")
+        record("created \(task.taskIdentifier)")
     }
     func urlSession(
         _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
         totalBytesExpectedToSend: Int64
-    ) { note("sent \(bytesSent) \(totalBytesSent)/\(totalBytesExpectedToSend)") }
+    ) { record("sent \(bytesSent) \(totalBytesSent)/\(totalBytesExpectedToSend)") }
     func urlSession(
         _ session: URLSession, task: URLSessionTask, didReceiveInformationalResponse response: HTTPURLResponse
-    ) { note("interim \(response.statusCode)") }
+    ) { record("interim \(response.statusCode)") }
     func urlSession(
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
-        note("redirect \(response.statusCode)")
+        record("redirect \(response.statusCode)")
         completionHandler(request)
     }
     func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask) {
-        note("waits")
+        record("waits")
     }
     func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
         completionHandler: @escaping Allow
     ) {
         let status = (dataTask.response as? HTTPURLResponse)?.statusCode ?? 0
-        note("response \(status)")
+        record("response \(status)")
         if let onResponse { onResponse(dataTask, completionHandler) } else { completionHandler(.allow) }
     }
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-        note("data \(String(decoding: data.prefix(16), as: UTF8.self))")
+        record("data \(String(decoding: data.prefix(16), as: UTF8.self))")
     }
     func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask, willCacheResponse proposed: CachedURLResponse,
         completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
     ) {
-        note("caches \(proposed.data.count)")
+        record("caches \(proposed.data.count)")
         completionHandler(nil)
     }
     func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask, didBecome downloadTask: URLSessionDownloadTask
-    ) { note("download \(downloadTask.taskIdentifier)") }
+    ) { record("download \(downloadTask.taskIdentifier)") }
     func urlSession(
         _ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics
-    ) { note("metrics") }
+    ) { record("metrics") }
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
         let isSet = task.state == .completed && (task.error == nil) == (error == nil)
-        note(
+        record(
             "complete \((error as? URLError).map { "\($0.code.rawValue)" } ?? "nil")\(isSet ? "" : " too early")"
         )
     }

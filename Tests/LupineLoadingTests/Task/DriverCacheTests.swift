@@ -46,15 +46,15 @@ struct DriverCacheTests {
         (.reloadRevalidatingCacheData, (1, "loaded", nil), (1, "loaded", nil), (1, "loaded", nil)),
     ]
 
-    @Test("[U-12.11, U-12.12] what each policy makes of what is stored", arguments: policies)
-    func whatAPolicyMakesOfIt(policy: URLRequest.CachePolicy, fresh: Outcome, stale: Outcome, none: Outcome)
+    @Test("[U-12.11, U-12.12] each cache policy with a stored response", arguments: policies)
+    func eachCachePolicy(policy: URLRequest.CachePolicy, fresh: Outcome, stale: Outcome, none: Outcome)
         async throws
     {
-        for (what, fields, expected) in [
+        for (summary, fields, expected) in [
             ("fresh", Self.fresh, fresh), ("stale", Self.stale, stale), ("none", [], none),
         ] {
             for isConfigured in [false, true] {
-                let cache = what == "none" ? Self.cache() : try await Self.filled(fields)
+                let cache = summary == "none" ? Self.cache() : try await Self.filled(fields)
                 let script = HopScript([.status(200, Self.fresh, "loaded")])
                 let context = Self.context(script, cache) {
                     if isConfigured { $0.requestCachePolicy = policy }
@@ -62,10 +62,10 @@ struct DriverCacheTests {
                 var request = try DriverLoad.request()
                 if !isConfigured { request.cachePolicy = policy }
                 let load = DriverLoad(request, script, context: context)
-                #expect(!load.client.hears { load.driver.start() })
+                #expect(!load.client.isCalled { load.driver.start() })
                 let notes = await load.ended()
-                #expect(script.hops.count == expected.hops, "\(what)")
-                #expect(String(decoding: notes.data, as: UTF8.self) == expected.text, "\(what)")
+                #expect(script.hops.count == expected.hops, "\(summary)")
+                #expect(String(decoding: notes.data, as: UTF8.self) == expected.text, "\(summary)")
                 #expect(
                     notes.error?.code == expected.code && (notes.responses.isEmpty == (expected.code != nil)))
                 guard expected.hops == 1 else { continue }
@@ -79,7 +79,8 @@ struct DriverCacheTests {
         }
     }
 
-    @Test("[U-12.13, U-19.2] a 304: what is stored is the answer, its fields updated, in two transactions")
+    @Test(
+        "[U-12.13, U-19.2] a 304: the stored response is delivered with updated fields, in two transactions")
     func notModified() async throws {
         let cache = try await Self.filled(Self.stale)
         let script = HopScript([
@@ -100,17 +101,19 @@ struct DriverCacheTests {
         #expect(fetched == [.networkLoad, .localCache])
         #expect(context.settings.cookieStorage?.cookies?.map(\.name) == ["c"])
         // The response is fresh again: the next request needs no network.
-        let again = HopScript([.status(500)])
-        let next = await DriverLoad(try DriverLoad.request(), again, context: Self.context(again, cache))
-            .run()
-        #expect(again.hops.isEmpty && next.data == Data("stored".utf8))
+        let secondScript = HopScript([.status(500)])
+        let next = await DriverLoad(
+            try DriverLoad.request(), secondScript, context: Self.context(secondScript, cache)
+        )
+        .run()
+        #expect(secondScript.hops.isEmpty && next.data == Data("stored".utf8))
         #expect(next.metrics?.transactionMetrics.map(\.resourceFetchType) == [.localCache])
     }
 
     @Test(
-        "an answer in memory is told where it is found to a client that only queues, unless it is of a class of the program's"
+        "a response in memory is delivered synchronously to a client that only queues, unless it is a subclass"
     )
-    func toldInPlace() async throws {
+    func deliveredSynchronously() async throws {
         typealias Own = CacheEntryFileTests.OwnResponse
         for (defersCallbacks, isOwn) in [(true, false), (false, false), (true, true)] {
             let cache = try await Self.filled(Self.fresh)
@@ -127,7 +130,7 @@ struct DriverCacheTests {
             let script = HopScript([])
             let context = Self.context(script, cache)
             let load = DriverLoad(request, script, context: context, .init(defersCallbacks: defersCallbacks))
-            let isInside = load.client.hears { load.driver.start() }
+            let isInside = load.client.isCalled { load.driver.start() }
             #expect(isInside == (defersCallbacks && !isOwn), "\(defersCallbacks) \(isOwn)")
             let notes = await load.ended()
             #expect(notes.data == Data("stored".utf8) && notes.failure == nil && notes.ends == 1)
@@ -136,7 +139,7 @@ struct DriverCacheTests {
         }
     }
 
-    @Test("an answer told in place ends with a cancellation that comes in its midst, once")
+    @Test("a synchronous delivery that is cancelled during it ends once")
     func cancelledInPlace() async throws {
         let cache = URLCache(memoryCapacity: 16 << 20, diskCapacity: 0)
         let whole = HopScript([.status(200, Self.fresh, String(repeating: "a", count: 200_000))])
@@ -158,7 +161,7 @@ struct DriverCacheTests {
     }
 
     @Test(
-        "a load that is held gets its answer out of memory when it goes on; one that was cancelled before gets none"
+        "a suspended load gets its response from memory when it is resumed; a cancelled one does not"
     )
     func heldInPlace() async throws {
         let cache = try await Self.filled(Self.fresh)
@@ -180,7 +183,7 @@ struct DriverCacheTests {
         #expect(notes.error?.code == .cancelled && notes.responses.isEmpty && notes.ends == 1)
     }
 
-    @Test("[U-12.5, U-12.11] what lies on the disk alone is the answer, too, or is superseded")
+    @Test("[U-12.5, U-12.11] a response that only the disk has is delivered, or replaced")
     func onTheDisk() async throws {
         let stage = CacheStage()
         let script = HopScript([.status(200, Self.fresh, "stored")])
@@ -210,7 +213,7 @@ struct DriverCacheTests {
         #expect(stage.entries.isEmpty)
     }
 
-    @Test("[U-12.13] another answer takes the place of what is stored; a failure is a failure")
+    @Test("[U-12.13] another response replaces the stored one; a failure does not")
     func revalidationFails() async throws {
         let cache = try await Self.filled(Self.stale)
         let lost = HopScript([.failure(.networkConnectionLost)])
@@ -226,22 +229,22 @@ struct DriverCacheTests {
     }
 
     // Computed each time: LeakSanitizer does not see long content that a constant holds.
-    static var superseding: [(what: String, answers: [ScriptedAnswer], isKept: Bool)] {
+    static var superseding: [(summary: String, answers: [ScriptedAnswer], isKept: Bool)] {
         [
             ("not to be stored", [.status(200, [("Cache-Control", "no-store")], "x")], false),
             ("another status", [.status(404, [], "x")], false),
             ("known to be too long", [.status(200, [("Content-Length", "60000")])], false),
             ("too long", [.status(200, [], String(repeating: "x", count: 60_000))], false),
-            ("a refusal that nobody answers", [DriverChallengeTests.asks], false),
+            ("a challenge without an answer", [DriverChallengeTests.asks], false),
             ("a redirect that is followed", [.redirect("/b"), .status(200, [], "x")], true),
             ("no answer", [.failure(.networkConnectionLost)], true),
         ]
     }
 
     @Test(
-        "[U-12.13] an answer that is not stored leaves nothing behind of the one before",
+        "[U-12.13] a response that is not stored removes the earlier one",
         arguments: superseding)
-    func superseded(what: String, answers: [ScriptedAnswer], isKept: Bool) async throws {
+    func superseded(summary: String, answers: [ScriptedAnswer], isKept: Bool) async throws {
         for (fields, policy) in [
             (Self.stale, URLRequest.CachePolicy.useProtocolCachePolicy),
             (Self.fresh, .reloadIgnoringLocalCacheData), (Self.fresh, .reloadRevalidatingCacheData),
@@ -256,7 +259,7 @@ struct DriverCacheTests {
         }
     }
 
-    @Test("[U-12.13] a download's question that is answered anew makes the old answer void")
+    @Test("[U-12.13] a download whose revalidation gets a new response invalidates the stored one")
     func supersededByDownload() async throws {
         let cache = try await Self.filled(Self.stale)
         let script = HopScript([.status(200, Self.fresh, "new")])
@@ -267,7 +270,7 @@ struct DriverCacheTests {
     }
 
     @Test(
-        "[U-12.14] a caller's own condition goes past the cache",
+        "[U-12.14] a request with the caller's condition bypasses the cache",
         arguments: [
             "If-None-Match", "If-Modified-Since", "Range", "If-Range", "If-Match", "If-Unmodified-Since",
         ])
@@ -280,7 +283,7 @@ struct DriverCacheTests {
         #expect(cache.cachedResponse(for: try DriverLoad.request())?.data == Data("stored".utf8))
     }
 
-    static var unstored: [(what: String, kind: TaskDefinition.Kind, method: String, answer: ScriptedAnswer)] {
+    static var unstored: [(summary: String, kind: TaskDefinition.Kind, method: String, answer: ScriptedAnswer)] {
         [
             ("[U-12.7] a download", .download, "GET", .status(200, fresh, "x")),
             ("[U-12.7] POST", .data, "POST", .status(200, fresh, "x")),
@@ -294,7 +297,7 @@ struct DriverCacheTests {
                 ScriptedAnswer(body: [Data("x".utf8)], error: URLError(.networkConnectionLost))
             ),
             (
-                "[U-12.3] too long, and says so", .data, "GET",
+                "[U-12.3] too long, with a Content-Length", .data, "GET",
                 ScriptedAnswer(fields: [("Content-Length", "60000")], body: [Data(count: 60_000)])
             ),
             (
@@ -309,19 +312,21 @@ struct DriverCacheTests {
     }
 
     @Test(arguments: unstored)
-    func whatIsNotStored(what: String, kind: TaskDefinition.Kind, method: String, answer: ScriptedAnswer)
+    func responsesThatAreNotStored(
+        summary: String, kind: TaskDefinition.Kind, method: String, answer: ScriptedAnswer
+    )
         async throws
     {
         let cache = Self.cache()
         let script = HopScript([answer])
         let request = try DriverLoad.request("http://h/a", method)
         let notes = await DriverLoad(request, kind: kind, script, context: Self.context(script, cache)).run()
-        #expect(!notes.log.contains("caches"), "\(what)")
-        #expect(cache.cachedResponse(for: try DriverLoad.request()) == nil, "\(what)")
-        #expect(notes.data.count == answer.body.reduce(0) { $0 + $1.count }, "\(what)")
+        #expect(!notes.log.contains("caches"), "\(summary)")
+        #expect(cache.cachedResponse(for: try DriverLoad.request()) == nil, "\(summary)")
+        #expect(notes.data.count == answer.body.reduce(0) { $0 + $1.count }, "\(summary)")
     }
 
-    @Test("[U-12.4] content that the client did not want is not whole")
+    @Test("[U-12.4] content that the client refused is not stored")
     func unwanted() async throws {
         var enough = RecordingClient.Answers()
         enough.received = { _ in .enough }
@@ -339,7 +344,7 @@ struct DriverCacheTests {
     }
 
     @Test(
-        "[U-12.6, U-12.3] what the program makes of the proposal is stored before the end",
+        "[U-12.6, U-12.3] the program's changes of the proposed response are stored before the end",
         arguments: [false, true])
     func proposals(isSlow: Bool) async throws {
         let request = try DriverLoad.request()
@@ -364,7 +369,7 @@ struct DriverCacheTests {
         }
     }
 
-    @Test("[U-12.6, U-5.10] the end waits for the answer; after a cancel nothing is stored")
+    @Test("[U-12.6, U-5.10] the end waits for the reply to the proposal; after a cancel nothing is stored")
     func unansweredProposal() async throws {
         let cache = Self.cache()
         let script = HopScript([.status(200, [], "x")])
@@ -372,7 +377,7 @@ struct DriverCacheTests {
         answers.caches = { _ in nil }
         let load = DriverLoad(try DriverLoad.request(), script, context: Self.context(script, cache), answers)
         load.driver.start()
-        await load.client.heard("caches")
+        await load.client.wait(for: "caches")
         #expect(load.client.notes.ends == 0)
         load.driver.cancel(URLError(.cancelled))
         let notes = await load.ended()
@@ -382,21 +387,23 @@ struct DriverCacheTests {
     }
 
     @Test(
-        "[U-12.8] what changes something makes void what is stored for it, and what it names of the same origin"
+        "[U-12.8] an unsafe method invalidates its URL, and those of the same origin that the response names"
     )
     func unsafeRequests() async throws {
-        let rows: [(what: String, method: String, status: Int, fields: [(String, String)], isKept: Bool)] = [
-            ("POST", "POST", 200, [], false), ("PUT", "PUT", 204, [], false),
-            ("a redirect", "DELETE", 303, [], false),
-            ("POST that failed", "POST", 500, [], true), ("HEAD", "HEAD", 200, [], true),
-        ]
+        let rows: [(summary: String, method: String, status: Int, fields: [(String, String)], isKept: Bool)] =
+            [
+                ("POST", "POST", 200, [], false), ("PUT", "PUT", 204, [], false),
+                ("a redirect", "DELETE", 303, [], false),
+                ("POST that failed", "POST", 500, [], true), ("HEAD", "HEAD", 200, [], true),
+            ]
         for row in rows {
             let cache = try await Self.filled(Self.fresh)
             let script = HopScript([.status(row.status, row.fields)])
             var request = try DriverLoad.request("http://h/a", row.method)
             request.cachePolicy = .reloadIgnoringLocalCacheData
             _ = await DriverLoad(request, script, context: Self.context(script, cache)).run()
-            #expect((cache.cachedResponse(for: try DriverLoad.request()) != nil) == row.isKept, "\(row.what)")
+            #expect(
+                (cache.cachedResponse(for: try DriverLoad.request()) != nil) == row.isKept, "\(row.summary)")
         }
         let cache = try await Self.filled(Self.fresh)
         let script = HopScript([.status(201, [("Location", "/a")])])
@@ -406,7 +413,7 @@ struct DriverCacheTests {
         #expect(cache.cachedResponse(for: try DriverLoad.request()) == nil)
     }
 
-    @Test("[U-12.5] an answer to somebody who said who they are is for them only")
+    @Test("[U-12.5] a response to an identified user is for that user only")
     func authorized() async throws {
         let cache = Self.cache()
         for (who, hops, text) in [("a", 1, "1"), ("a", 0, "1"), ("b", 1, "2"), (nil, 1, "3")] {
@@ -419,7 +426,7 @@ struct DriverCacheTests {
     }
 
     @Test(
-        "[U-12.15, U-7.2] the cache's answer comes in pieces, as far as the client takes them, also while held"
+        "[U-12.15, U-7.2] a cached response is delivered in pieces, as fast as the client accepts them, also while suspended"
     )
     func pieces() async throws {
         let cache = URLCache(memoryCapacity: 8 << 20, diskCapacity: 0)
@@ -435,7 +442,7 @@ struct DriverCacheTests {
         let context = Self.context(script, cache)
         let load = DriverLoad(request, script, context: context, answers)
         load.driver.start()
-        await load.client.heard("data")
+        await load.client.wait(for: "data")
         load.driver.setSuspended(true)
         load.driver.resumeReading()
         #expect(load.client.notes.ends == 0)
@@ -455,7 +462,7 @@ struct DriverCacheTests {
         #expect(metrics.countOfResponseBodyBytesAfterDecoding == 200_000)
     }
 
-    @Test("[U-5.3] cancelled while the cache's answer waits to be taken")
+    @Test("[U-5.3] a cancellation while pieces of a cached response wait")
     func cancelledWhileAnswering() async throws {
         let cache = try await Self.filled(Self.fresh)
         var answers = RecordingClient.Answers()
@@ -463,14 +470,14 @@ struct DriverCacheTests {
         let script = HopScript([])
         let load = DriverLoad(try DriverLoad.request(), script, context: Self.context(script, cache), answers)
         load.driver.start()
-        await load.client.heard("response 200")
+        await load.client.wait(for: "response 200")
         load.driver.cancel(URLError(.cancelled))
         let notes = await load.ended()
         #expect(notes.error?.code == .cancelled && notes.data.isEmpty)
         #expect(notes.metrics?.transactionMetrics.map(\.resourceFetchType) == [.localCache])
     }
 
-    @Test("[U-12.11] without a cache, cache-only is a failure")
+    @Test("[U-12.11] without a cache, returnCacheDataDontLoad fails")
     func noCache() async throws {
         var request = try DriverLoad.request()
         request.cachePolicy = .returnCacheDataDontLoad
@@ -480,7 +487,7 @@ struct DriverCacheTests {
     }
 
     @Test(
-        "[U-12.14] without a cache a request's own words to caches count, wherever they come from",
+        "[U-12.14] without a cache a request's cache directives are sent, whoever set them",
         arguments: [false, true])
     func wordsWithoutACache(isSessions: Bool) async throws {
         let rows: [(URLRequest.CachePolicy, String?, isSent: Bool, isPast: Bool)] = [

@@ -9,7 +9,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10)))
 struct DriverChallengeTests {
-    static let asks = ScriptedAnswer.status(401, [("WWW-Authenticate", "Basic realm=\"r\"")], "who?")
+    static let challenging = ScriptedAnswer.status(401, [("WWW-Authenticate", "Basic realm=\"r\"")], "who?")
     static let user = URLCredential(user: "u", password: "p", persistence: .forSession)
     static let field = "Basic dTpw"
 
@@ -23,9 +23,10 @@ struct DriverChallengeTests {
     }
 
     @Test(
-        "[U-11.6, U-5.7, U-19.2] an answer repeats the hop, with method and body", arguments: [false, true])
+        "[U-11.6, U-5.7, U-19.2] an answered challenge repeats the hop, with method and body",
+        arguments: [false, true])
     func answered(isSlow: Bool) async throws {
-        let script = HopScript([Self.asks, .status(200, [], "in")])
+        let script = HopScript([Self.challenging, .status(200, [], "in")])
         let load = DriverLoad(
             try DriverLoad.request("http://h/a", "PUT", body: "body"), script,
             Self.answering({ _ in (.useCredential, Self.user) }, isSlow: isSlow))
@@ -45,7 +46,7 @@ struct DriverChallengeTests {
 
     static let dispositions:
         [(
-            what: String, disposition: URLSession.AuthChallengeDisposition, credential: URLCredential?,
+            summary: String, disposition: URLSession.AuthChallengeDisposition, credential: URLCredential?,
             hops: Int, code: URLError.Code?
         )] = [
             ("a credential", .useCredential, user, 2, nil), ("none", .useCredential, nil, 1, nil),
@@ -56,23 +57,24 @@ struct DriverChallengeTests {
 
     @Test("[U-11.4, U-11.5] each disposition", arguments: dispositions)
     func eachDisposition(
-        what: String, disposition: URLSession.AuthChallengeDisposition, credential: URLCredential?, hops: Int,
+        summary: String, disposition: URLSession.AuthChallengeDisposition, credential: URLCredential?,
+        hops: Int,
         code: URLError.Code?
     ) async throws {
-        let script = HopScript([Self.asks, .status(200)])
+        let script = HopScript([Self.challenging, .status(200)])
         let load = DriverLoad(
             try DriverLoad.request(), script, Self.answering { _ in (disposition, credential) })
         let notes = await load.run()
-        #expect(script.hops.count == hops && notes.error?.code == code, "\(what)")
+        #expect(script.hops.count == hops && notes.error?.code == code, "\(summary)")
         if hops == 1, code == nil {
             #expect(
-                HTTPURLResponse.of(notes)?.statusCode == 401 && notes.data == Data("who?".utf8), "\(what)")
+                HTTPURLResponse.of(notes)?.statusCode == 401 && notes.data == Data("who?".utf8), "\(summary)")
         }
     }
 
-    @Test("[U-11.4] the default uses what the address says, once")
+    @Test("[U-11.4] default handling uses the URL's user, once")
     func addressesWithUsers() async throws {
-        let script = HopScript([Self.asks])
+        let script = HopScript([Self.challenging])
         let load = DriverLoad(try DriverLoad.request("http://u:p@h/a"), script)
         let notes = await load.run()
         #expect(script.sent.map { $0.value(forHTTPHeaderField: "Authorization") } == [nil, Self.field])
@@ -81,9 +83,11 @@ struct DriverChallengeTests {
         #expect(HTTPURLResponse.of(notes)?.statusCode == 401)
     }
 
-    @Test("[U-10.2, U-11.4] whom a redirect names is proposed for its target, and for nobody else")
+    @Test("[U-10.2, U-11.4] the user in a redirect's target is proposed for that target only")
     func redirectsWithUsers() async throws {
-        let script = HopScript([.redirect("http://u:p@g/x"), Self.asks, .redirect("http://h/"), Self.asks])
+        let script = HopScript([
+            .redirect("http://u:p@g/x"), Self.challenging, .redirect("http://h/"), Self.challenging,
+        ])
         let notes = await DriverLoad(try DriverLoad.request(), script).run()
         #expect(
             script.sent.map { $0.value(forHTTPHeaderField: "Authorization") } == [nil, nil, Self.field, nil])
@@ -91,9 +95,9 @@ struct DriverChallengeTests {
         #expect(notes.challenges.map { $0.proposedCredential?.user } == ["u", nil])
     }
 
-    @Test("[U-11.7] the 21st challenge is delivered")
+    @Test("[U-11.7] after 20 challenges the next one is delivered")
     func tooMany() async throws {
-        let script = HopScript([Self.asks])
+        let script = HopScript([Self.challenging])
         let load = DriverLoad(
             try DriverLoad.request(), script,
             Self.answering { challenge in
@@ -108,9 +112,9 @@ struct DriverChallengeTests {
         #expect(HTTPURLResponse.of(notes)?.statusCode == 401 && notes.error == nil)
     }
 
-    @Test("[U-11.6] after a redirect it is the redirect's target that is sent again")
+    @Test("[U-11.6] after a redirect and a challenge the redirect's target is requested again")
     func theCurrentHop() async throws {
-        let script = HopScript([.redirect("/b"), Self.asks, .redirect("/c"), .status(200)])
+        let script = HopScript([.redirect("/b"), Self.challenging, .redirect("/c"), .status(200)])
         let load = DriverLoad(
             try DriverLoad.request(), script, Self.answering { _ in (.useCredential, Self.user) })
         let notes = await load.run()
@@ -118,9 +122,9 @@ struct DriverChallengeTests {
         #expect(notes.metrics?.redirectCount == 2 && notes.metrics?.transactionMetrics.count == 4)
     }
 
-    @Test("[U-11.15, 20.3] once known it is said unasked, in the same session, for the same user")
+    @Test("[U-11.15, 20.3] a known credential is sent unasked, in the same session, for the same user")
     func preemptive() async throws {
-        let script = HopScript([Self.asks, .status(200), .status(200)])
+        let script = HopScript([Self.challenging, .status(200), .status(200)])
         let context = DriverLoad.context(script)
         let answers = Self.answering { _ in (.useCredential, Self.user) }
         _ = await DriverLoad(try DriverLoad.request(), script, context: context, answers).run()
@@ -135,13 +139,13 @@ struct DriverChallengeTests {
         #expect(other.sent.last?.value(forHTTPHeaderField: "Authorization") == nil)
     }
 
-    @Test("[U-11.6, U-7.5] a streamed body is asked for again")
+    @Test("[U-11.6, U-7.5] a streamed body is requested again")
     func streams() async throws {
         var answers = Self.answering { _ in (.useCredential, Self.user) }
         answers.stream = { BodyStream(InputStream(data: Data("x".utf8))) }
         let load = DriverLoad(
             try DriverLoad.request("http://h/a", "POST"), kind: .upload, body: .streamed,
-            HopScript([Self.asks, .status(200)]), answers)
+            HopScript([Self.challenging, .status(200)]), answers)
         let notes = await load.run()
         #expect(notes.log.filter { $0 == "stream" }.count == 2 && notes.error == nil)
     }
@@ -171,7 +175,7 @@ struct DriverChallengeTests {
             })
     }
 
-    @Test("[U-11.17] a tunnel that is refused is asked for again, with an answer for the proxy alone")
+    @Test("[U-11.17] a refused tunnel is requested again, with an answer for the proxy only")
     func tunnels() async throws {
         let script = HopScript([Self.refused, .status(200)])
         let load = DriverLoad(
@@ -187,7 +191,7 @@ struct DriverChallengeTests {
         #expect(hop.request.request.allHTTPHeaderFields == nil && hop.request.proxyAuthorization == nil)
     }
 
-    @Test("[U-11.17] without an answer it is the tunnel's error")
+    @Test("[U-11.17] an unanswered challenge gives the tunnel's error")
     func refusedTunnels() async throws {
         let script = HopScript([Self.refused])
         let load = DriverLoad(try DriverLoad.request("https://h/a"), script, context: Self.proxied(script))
@@ -201,10 +205,10 @@ struct DriverChallengeTests {
         #expect(other.error?.code == .cancelled)
     }
 
-    @Test("[U-11.17] a proxy that reads the request is answered in it")
+    @Test("[U-11.17] a forwarding proxy is answered in the request")
     func plainProxies() async throws {
-        let asks = ScriptedAnswer.status(407, [("Proxy-Authenticate", "Basic realm=\"p\"")])
-        let script = HopScript([asks, .status(200)])
+        let challenging = ScriptedAnswer.status(407, [("Proxy-Authenticate", "Basic realm=\"p\"")])
+        let script = HopScript([challenging, .status(200)])
         let load = DriverLoad(
             try DriverLoad.request(), script, context: Self.proxied(script),
             Self.answering { _ in (.useCredential, Self.user) })

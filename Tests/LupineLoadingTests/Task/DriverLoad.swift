@@ -42,18 +42,18 @@ final class ManualLoadClock: Sendable {
     }
 }
 
-/// A network whose changes the test triggers.
+/// A source of network changes that the test triggers.
 final class ManualNetwork: Sendable {
     private let listeners = Lock<[Int: @Sendable () -> Void]>([:])
 
-    /// - Parameter saysSoAtOnce: True if a watch calls back as soon as it is established, as the kernel's does.
-    func watch(saysSoAtOnce: Bool = false) -> NetworkWatch {
+    /// - Parameter callsBackAtOnce: True if a watch calls back as soon as it is established, as the kernel's does.
+    func watch(callsBackAtOnce: Bool = false) -> NetworkWatch {
         NetworkWatch { changed in
             let number = self.listeners.withLock { listeners in
                 listeners[listeners.count] = changed
                 return listeners.count - 1
             }
-            if saysSoAtOnce { changed() }
+            if callsBackAtOnce { changed() }
             return { _ = self.listeners.withLock { $0.removeValue(forKey: number) == nil } }
         }
     }
@@ -62,7 +62,7 @@ final class ManualNetwork: Sendable {
     func change() { for changed in listeners.withLock({ Array($0.values) }) { changed() } }
 }
 
-/// One load over a script.
+/// A `TaskDriver` with scripted hops and a recording client.
 struct DriverLoad: Sendable {
     let script: HopScript
     let client: RecordingClient
@@ -115,7 +115,7 @@ struct DriverLoad: Sendable {
     }
 
     func ended() async -> RecordingClient.Notes {
-        await client.heard("end")
+        await client.wait(for: "end")
         return client.notes
     }
 }

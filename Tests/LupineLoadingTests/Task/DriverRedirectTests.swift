@@ -19,9 +19,9 @@ struct DriverRedirectTests {
         #expect(notes.metrics?.transactionMetrics.first?.resourceFetchType == .networkLoad)
     }
 
-    @Test("[U-16.3, T-1] what cannot be sent is said later, not inside the call")
+    @Test("[U-16.3, T-1] an invalid request fails asynchronously, not during the call")
     func errorsComeLater() async throws {
-        let rows: [(what: String, change: (inout URLRequest) -> Void, code: URLError.Code)] = [
+        let rows: [(summary: String, change: (inout URLRequest) -> Void, code: URLError.Code)] = [
             ("no address", { $0.url = nil }, .unsupportedURL),
             ("an unknown scheme", { $0.url = URL(string: "gopher://h/") }, .unsupportedURL),
             ("a method that is none", { $0.httpMethod = "A B" }, .badURL),
@@ -30,9 +30,9 @@ struct DriverRedirectTests {
             var request = try DriverLoad.request()
             row.change(&request)
             let load = DriverLoad(request, HopScript([]))
-            #expect(!load.client.hears { load.driver.start() }, "\(row.what)")
+            #expect(!load.client.isCalled { load.driver.start() }, "\(row.summary)")
             let notes = await load.ended()
-            #expect(notes.error?.code == row.code, "\(row.what)")
+            #expect(notes.error?.code == row.code, "\(row.summary)")
             #expect(notes.log == ["end"] && notes.metrics?.transactionMetrics.isEmpty == true)
         }
     }
@@ -40,7 +40,7 @@ struct DriverRedirectTests {
     @Test("[U-6.5, T-1] cancelled before the start, and while it runs")
     func cancelled() async throws {
         let early = DriverLoad(try DriverLoad.request(), HopScript([.status(200)]))
-        #expect(!early.client.hears { early.driver.cancel(URLError(.cancelled)) })
+        #expect(!early.client.isCalled { early.driver.cancel(URLError(.cancelled)) })
         early.driver.start()
         let notes = await early.ended()
         #expect(
@@ -50,7 +50,7 @@ struct DriverRedirectTests {
 
         let running = DriverLoad(try DriverLoad.request(), HopScript([.silence]))
         running.driver.start()
-        #expect(!running.client.hears { running.driver.cancel(URLError(.cancelled)) })
+        #expect(!running.client.isCalled { running.driver.cancel(URLError(.cancelled)) })
         running.driver.cancel(URLError(.timedOut))
         let later = await running.ended()
         #expect(
@@ -59,7 +59,7 @@ struct DriverRedirectTests {
     }
 
     @Test(
-        "[U-10.6, U-10.11, U-5.7] a chain: cookies of each step go out with the next, the last answer is the answer",
+        "[U-10.6, U-10.11, U-5.7] a chain: cookies of each response are sent with the next request, the last response is delivered",
         arguments: [false, true])
     func chain(isSlow: Bool) async throws {
         let script = HopScript([
@@ -84,7 +84,7 @@ struct DriverRedirectTests {
         #expect(script.hops.map(\.wasSkipped) == [true, true, false])
     }
 
-    @Test("[U-10.8] nil makes the redirect the answer, with its body", arguments: [false, true])
+    @Test("[U-10.8] answering nil delivers the redirect, with its body", arguments: [false, true])
     func notFollowed(isSlow: Bool) async throws {
         var answers = RecordingClient.Answers()
         answers.redirect = { _, _ in .some(nil) }
@@ -97,7 +97,7 @@ struct DriverRedirectTests {
         #expect(notes.metrics?.redirectCount == 0)
     }
 
-    @Test("[U-10.8] the program's answer goes out as it is, with cookies and the configuration's fields")
+    @Test("[U-10.8] the program's request is sent unchanged, with cookies and the configuration's fields")
     func modified() async throws {
         let script = HopScript([.status(302, [("Location", "/b"), ("Set-Cookie", "c=1")]), .status(200)])
         let context = DriverLoad.context(
@@ -120,7 +120,7 @@ struct DriverRedirectTests {
             sent.allHTTPHeaderFields == ["Authorization": "own", "X-Session": "s", "Cookie": "c=1"])
     }
 
-    @Test("[U-10.10] the 21st redirect is an error, and nobody is asked")
+    @Test("[U-10.10] the 21st redirect is an error, without calling the delegate")
     func tooMany() async throws {
         let load = DriverLoad(try DriverLoad.request(), HopScript([.redirect("x")]))
         let notes = await load.run()
@@ -136,14 +136,14 @@ struct DriverRedirectTests {
         ("http://:1/", .redirectToNonExistentLocation),
     ]
 
-    @Test("[U-10.1, U-10.3] a target that cannot be gone to fails the load", arguments: unusable)
+    @Test("[U-10.1, U-10.3] an invalid target fails the load", arguments: unusable)
     func unusableTargets(location: String, code: URLError.Code) async throws {
         let load = DriverLoad(try DriverLoad.request(), HopScript([.redirect(location)]))
         let notes = await load.run()
         #expect(notes.log == ["sends", "end"] && notes.error?.code == code)
     }
 
-    @Test("[U-10.5, 20.4] what was meant for one origin reaches no other, nor the way back")
+    @Test("[U-10.5, 20.4] secrets of one origin reach no other, and do not return with a redirect back")
     func secrets() async throws {
         let script = HopScript([.redirect("http://g/"), .redirect("http://h/"), .status(200)])
         let context = DriverLoad.context(
@@ -159,7 +159,7 @@ struct DriverRedirectTests {
         #expect(script.hops.map(\.request.usesClientIdentity) == [true, false, false])
     }
 
-    @Test("[U-10.5] what a session adds to every request stays behind as well, and does not come back")
+    @Test("[U-10.5] fields of the session are dropped as well, and do not return")
     func fieldsOfTheSession() async throws {
         let script = HopScript([
             .redirect("http://g/"), .redirect("https://g/"), .redirect("http://h/"), .redirect("https://g/"),
@@ -181,7 +181,7 @@ struct DriverRedirectTests {
         #expect(sent("Accept") == ["a", "a", "a", "a", "a"])
     }
 
-    @Test("[U-10.5] the session's identity is for the origins that the configuration names")
+    @Test("[U-10.5] the session's identity is presented to the configured origins only")
     func namedOrigins() async throws {
         let script = HopScript([.redirect("https://g/"), .redirect("https://h/"), .status(200)])
         let context = DriverLoad.context(
@@ -191,12 +191,12 @@ struct DriverRedirectTests {
         #expect(script.hops.map(\.request.usesClientIdentity) == [false, true, false])
     }
 
-    @Test("[U-10.5] where http may not follow https, the program's own answer may not lead there either")
+    @Test("[U-10.5] where https may not redirect to http, the program's request may not go there either")
     func insecureAnswers() async throws {
         for isProtocol in [false, true] {
-            var goes = ScriptedAnswer()
-            goes.goesTo = try DriverLoad.request("http://h/b")
-            let script = HopScript([isProtocol ? goes : .redirect("/b")], usesNetwork: !isProtocol)
+            var redirecting = ScriptedAnswer()
+            redirecting.protocolRedirect = try DriverLoad.request("http://h/b")
+            let script = HopScript([isProtocol ? redirecting : .redirect("/b")], usesNetwork: !isProtocol)
             let context = DriverLoad.context(
                 script, DriverLoad.configuration { $0.lupine.followsInsecureRedirects = false })
             var answers = RecordingClient.Answers()
@@ -237,7 +237,7 @@ struct DriverRedirectTests {
         }
     }
 
-    @Test("[U-10.7, T-15] a request's own stream goes out once; what is left of it is not sent again")
+    @Test("[U-10.7, T-15] a request's stream is sent once; its rest is not sent again")
     func streamsOfRequests() async throws {
         var request = try DriverLoad.request("http://h/a", "POST")
         request.httpBodyStream = InputStream(data: Data("x".utf8))
@@ -267,7 +267,7 @@ struct DriverRedirectTests {
         #expect(notes.error?.code == .requestBodyStreamExhausted && notes.log == ["sends", "stream", "end"])
     }
 
-    @Test("[U-10.12, U-14.4] an unanswered redirect stalls the load, until the whole time is over")
+    @Test("[U-10.12, U-14.4] an unanswered redirect pauses the load until the resource time-out")
     func unanswered() async throws {
         let time = ManualLoadClock()
         let script = HopScript([.redirect("/b")])
@@ -277,7 +277,7 @@ struct DriverRedirectTests {
         answers.redirect = { _, _ in nil }
         let load = DriverLoad(try DriverLoad.request(), script, context: context, answers)
         load.driver.start()
-        await load.client.heard("redirect 302")
+        await load.client.wait(for: "redirect 302")
         time.advance(by: .seconds(9))
         #expect(load.client.notes.ends == 0)
         time.advance(by: .seconds(1))
@@ -291,14 +291,14 @@ struct DriverRedirectTests {
         #expect(script.hops.count == 1 && time.alarms == 0)
     }
 
-    @Test("[U-5.10] a second answer is not heard")
+    @Test("[U-5.10] a second answer is ignored")
     func twice() async throws {
         var answers = RecordingClient.Answers()
         answers.redirect = { _, _ in nil }
         let script = HopScript([.redirect("/b"), .status(200)])
         let load = DriverLoad(try DriverLoad.request(), script, answers)
         load.driver.start()
-        await load.client.heard("redirect 302")
+        await load.client.wait(for: "redirect 302")
         let reply = try #require(load.client.takeRedirectReplies().first)
         reply(try DriverLoad.request("http://h/c"))
         reply(nil)
@@ -306,7 +306,7 @@ struct DriverRedirectTests {
         #expect(script.sent.last?.url?.absoluteString == "http://h/c" && notes.metrics?.redirectCount == 1)
     }
 
-    @Test("[U-17.5] what a protocol of the program's says is not interpreted", arguments: [302, 401, 407])
+    @Test("[U-17.5] responses of a URLProtocol are not interpreted", arguments: [302, 401, 407])
     func protocols(status: Int) async throws {
         let script = HopScript(
             [
@@ -320,11 +320,11 @@ struct DriverRedirectTests {
         #expect(load.context.settings.cookieStorage?.cookies?.isEmpty == true)
     }
 
-    @Test("[U-17.6] a protocol's redirect is asked about, and followed by another hop")
+    @Test("[U-17.6] a protocol's redirect calls the delegate, and is followed by another hop")
     func protocolRedirects() async throws {
-        var goes = ScriptedAnswer()
-        goes.goesTo = try DriverLoad.request("http://h/b")
-        let script = HopScript([goes, .status(200)], usesNetwork: false)
+        var redirecting = ScriptedAnswer()
+        redirecting.protocolRedirect = try DriverLoad.request("http://h/b")
+        let script = HopScript([redirecting, .status(200)], usesNetwork: false)
         let notes = await DriverLoad(try DriverLoad.request(), script).run()
         #expect(notes.log == ["sends", "redirect 302", "sends", "response 200", "caches", "end"])
         #expect(script.hops.first?.wasSkipped == true && notes.metrics?.redirectCount == 1)
@@ -332,16 +332,17 @@ struct DriverRedirectTests {
         var answers = RecordingClient.Answers()
         answers.redirect = { _, _ in .some(nil) }
         let refused = await DriverLoad(
-            try DriverLoad.request(), HopScript([goes], usesNetwork: false), answers
+            try DriverLoad.request(), HopScript([redirecting], usesNetwork: false), answers
         ).run()
         #expect(refused.log == ["sends", "redirect 302", "response 302", "end"] && refused.error == nil)
 
-        let endless = await DriverLoad(try DriverLoad.request(), HopScript([goes], usesNetwork: false))
-            .run()
+        let endless = await DriverLoad(
+            try DriverLoad.request(), HopScript([redirecting], usesNetwork: false)
+        ).run()
         #expect(endless.error?.code == .httpTooManyRedirects && endless.metrics?.redirectCount == 20)
     }
 
-    @Test("[U-6.4, U-9.14] a hold and a priority reach the hop that runs, and the next one")
+    @Test("[U-6.4, U-9.14] suspension and priority are passed to the current hop and the next one")
     func holdAndPriority() async throws {
         var answers = RecordingClient.Answers()
         answers.redirect = { _, _ in nil }
@@ -349,12 +350,12 @@ struct DriverRedirectTests {
         let load = DriverLoad(try DriverLoad.request(), script, answers)
         load.driver.setPriority(0.25)
         load.driver.start()
-        await load.client.heard("redirect 302")
+        await load.client.wait(for: "redirect 302")
         load.driver.setSuspended(true)
         load.driver.setPriority(0.75)
         #expect(script.hops.first?.isSuspended == true && script.hops.first?.priority == 0.75)
         load.client.takeRedirectReplies().first?(try DriverLoad.request("http://h/b"))
-        await script.made(2)
+        await script.waitForHops(2)
         let hop = try #require(script.hops.last)
         #expect(hop.request.priority == 0.75)
         // The priority is passed on after the hop was created.

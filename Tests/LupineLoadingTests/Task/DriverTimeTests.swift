@@ -10,8 +10,8 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10)))
 struct DriverTimeTests {
-    @Test("[U-14.4] each hop gets what is left of the whole time, from the first start")
-    func whatIsLeft() async throws {
+    @Test("[U-14.4] each hop gets the rest of the resource time-out, counted from the first start")
+    func remainingTime() async throws {
         let time = ManualLoadClock()
         let script = HopScript([.redirect("/b"), .redirect("/c"), .status(200)])
         let context = DriverLoad.context(
@@ -28,7 +28,7 @@ struct DriverTimeTests {
         #expect(notes.error == nil && time.alarms == 0)
     }
 
-    @Test("[U-14.4] nothing is left for the next hop")
+    @Test("[U-14.4] no time is left for the next hop")
     func nothingLeft() async throws {
         let time = ManualLoadClock()
         let script = HopScript([.redirect("/b"), .status(200)])
@@ -43,7 +43,7 @@ struct DriverTimeTests {
         #expect(notes.error?.code == .timedOut && script.hops.count == 1)
     }
 
-    @Test("[U-14.5] without end, and by default seven days")
+    @Test("[U-14.5] infinite, and seven days by default")
     func limits() async throws {
         for (seconds, expected) in [
             (TimeInterval.infinity, nil), (0, Interval.seconds(604_800)), (-1, .seconds(604_800)),
@@ -62,7 +62,7 @@ struct DriverTimeTests {
         #expect(script.sent.map(\.explicitTimeoutInterval) == [3, 3], "a redirect inherits the request's")
     }
 
-    @Test("[U-14.4, U-6.4] the whole time goes on while the load is held")
+    @Test("[U-14.4, U-6.4] the resource time-out runs while the load is suspended")
     func held() async throws {
         let time = ManualLoadClock()
         let script = HopScript([.silence])
@@ -70,7 +70,7 @@ struct DriverTimeTests {
             script, DriverLoad.configuration { $0.timeoutIntervalForResource = 10 }, clock: time.clock)
         let load = DriverLoad(try DriverLoad.request(), script, context: context)
         load.driver.start()
-        await script.made(1)
+        await script.waitForHops(1)
         #expect(time.alarms == 0, "nobody needs a timer while a hop has one")
         load.driver.setSuspended(true)
         #expect(time.alarms == 1)
@@ -80,9 +80,9 @@ struct DriverTimeTests {
     }
 
     @Test(
-        "[U-14.7] without a network the load waits, says so once, and tries again when it changes",
+        "[U-14.7] without a network the load waits, reports it once, and tries again when the network changes",
         arguments: [false, true])
-    func waiting(saysSoAtOnce: Bool) async throws {
+    func waiting(callsBackAtOnce: Bool) async throws {
         let network = ManualNetwork()
         let script = HopScript([
             .failure(.notConnectedToInternet), .failure(.notConnectedToInternet),
@@ -91,10 +91,10 @@ struct DriverTimeTests {
         ])
         let context = DriverLoad.context(
             script, DriverLoad.configuration { $0.waitsForConnectivity = true },
-            network: network.watch(saysSoAtOnce: saysSoAtOnce))
+            network: network.watch(callsBackAtOnce: callsBackAtOnce))
         let load = DriverLoad(try DriverLoad.request(), script, context: context)
         load.driver.start()
-        await load.client.heard("waits")
+        await load.client.wait(for: "waits")
         while load.client.notes.ends == 0 {
             network.change()
             await Task.yield()
@@ -105,7 +105,7 @@ struct DriverTimeTests {
         #expect(notes.metrics?.transactionMetrics.count == 4 && notes.metrics?.redirectCount == 0)
     }
 
-    @Test("[U-14.7] not unless it is asked for, not after a connection, not for other failures")
+    @Test("[U-14.7] a load does not wait unless it is configured, after a connection, or for other failures")
     func notWaiting() async throws {
         let rows: [(waits: Bool, answers: [ScriptedAnswer])] = [
             (false, [.failure(.notConnectedToInternet)]), (true, [.failure(.cannotConnectToHost)]),
@@ -121,7 +121,7 @@ struct DriverTimeTests {
         }
     }
 
-    @Test("[U-14.7, U-14.4] waiting for a network takes no longer than the whole may")
+    @Test("[U-14.7, U-14.4] waiting for a network ends with the resource time-out")
     func waitingTooLong() async throws {
         let (network, time) = (ManualNetwork(), ManualLoadClock())
         let script = HopScript([.failure(.notConnectedToInternet)])
@@ -133,14 +133,14 @@ struct DriverTimeTests {
             }, clock: time.clock, network: network.watch())
         let load = DriverLoad(try DriverLoad.request(), script, context: context)
         load.driver.start()
-        await load.client.heard("waits")
+        await load.client.wait(for: "waits")
         while time.alarms == 0 { await Task.yield() }
         time.advance(by: .seconds(5))
         #expect(await load.ended().error?.code == .timedOut)
         while network.watches > 0 { await Task.yield() }
     }
 
-    @Test("[U-14.7] the system's watch says when it stands, and can be ended")
+    @Test("[U-14.7] the system's network watch calls back when it is established, and can be ended")
     func systemWatch() async throws {
         await withCheckedContinuation { continuation in
             let once = Lock(true)
@@ -157,7 +157,7 @@ struct DriverTimeTests {
         }
     }
 
-    @Test("[U-14.4] the system's alarm goes off, and can be taken back")
+    @Test("[U-14.4] the system's alarm fires, and can be cancelled")
     func systemAlarm() async throws {
         let clock = SessionClock.system
         let cancel = clock.alarm(clock.now() + .seconds(3_600)) { Issue.record("an hour has not passed") }
@@ -167,7 +167,7 @@ struct DriverTimeTests {
         }
     }
 
-    @Test("[U-5.1, U-5.2, U-5.3] whatever comes when: calls one at a time, one end, nothing after it")
+    @Test("[U-5.1, U-5.2, U-5.3] in random orders: no overlapping calls, one end, nothing after it")
     func anyOrder() async throws {
         await withTaskGroup(of: Void.self) { group in
             for seed in 0..<300 {
@@ -216,8 +216,8 @@ struct DriverTimeTests {
         }
     }
 
-    @Test("a load that has ended is let go, however it has ended")
-    func letGo() async throws {
+    @Test("an ended load is released, however it ended")
+    func released() async throws {
         let scripts: [[ScriptedAnswer]] = [
             [.status(200)], [.redirect("/b"), .status(200)], [DriverChallengeTests.asks, .status(200)],
             [.failure(.networkConnectionLost)], [.silence],

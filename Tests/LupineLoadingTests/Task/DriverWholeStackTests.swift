@@ -38,7 +38,7 @@ struct DriverWholeStackTests {
         try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
     }
 
-    @Test("[U-10.6] a cookie of a redirect goes out with the next hop", arguments: Spoken.allCases)
+    @Test("[U-10.6] a cookie of a redirect is sent with the next hop", arguments: Spoken.allCases)
     func cookies(over spoken: Spoken) async throws {
         try await withSession(over: spoken) { session, origin in
             let (data, response) = try await session.data(from: url(origin, "/cookies/set/name/value"))
@@ -50,7 +50,7 @@ struct DriverWholeStackTests {
     }
 
     @Test(
-        "[U-10.6] several cookies of a server go back to it, whatever they are sent in",
+        "[U-10.6] several cookies of a server are sent back to it, over either version",
         arguments: Spoken.allCases)
     func severalCookies(over spoken: Spoken) async throws {
         try await withSession(over: spoken) { session, origin in
@@ -80,7 +80,7 @@ struct DriverWholeStackTests {
     }
 
     @Test(
-        "[U-11.6] the answer to a challenge goes out on the connection that brought it",
+        "[U-11.6] the answer to a challenge is sent on the same connection",
         arguments: Spoken.allCases)
     func challengesOnOneConnection(over spoken: Spoken) async throws {
         try await withSession(over: spoken) { session, origin in
@@ -93,7 +93,7 @@ struct DriverWholeStackTests {
     }
 
     @Test(
-        "[U-11.4, U-11.6, U-11.15] the address' user answers the challenge, and is known from then on to that address",
+        "[U-11.4, U-11.6, U-11.15] the URL's user answers the challenge, and is then sent unasked to that URL",
         arguments: Spoken.allCases
     )
     func credentials(over spoken: Spoken) async throws {
@@ -114,7 +114,7 @@ struct DriverWholeStackTests {
     }
 
     @Test(
-        "[U-12.11, U-12.13] what is fresh needs no network, what is stale is asked about",
+        "[U-12.11, U-12.13] a fresh response needs no network, a stale one is revalidated",
         arguments: Spoken.allCases)
     func caching(over spoken: Spoken) async throws {
         try await withSession(over: spoken) { session, origin in
@@ -124,9 +124,9 @@ struct DriverWholeStackTests {
             #expect(origin.counts.requests == 1)
 
             let (tagged, _) = try await session.data(from: url(origin, "/etag/v1"))
-            let (again, revalidated) = try await session.data(from: url(origin, "/etag/v1"))
+            let (secondData, revalidated) = try await session.data(from: url(origin, "/etag/v1"))
             #expect(origin.counts.requests == 3)
-            #expect(tagged == again && (revalidated as? HTTPURLResponse)?.statusCode == 200)
+            #expect(tagged == secondData && (revalidated as? HTTPURLResponse)?.statusCode == 200)
         }
     }
 }

@@ -18,7 +18,7 @@ struct HopAssemblyTests {
         ).assembled()
     }
 
-    @Test("[U-3.3] the configuration's fields are added where the request lacks them, in any mix of cases")
+    @Test("[U-3.3] the configuration's fields are added if the request lacks them, in any case")
     func additionalFields() throws {
         let request = try DriverLoad.request(
             "http://h/a", "GET", ["x-own": "request", "Accept": "text/plain"])
@@ -34,7 +34,7 @@ struct HopAssemblyTests {
         #expect(assembled.headerList.fields.count == 4)
     }
 
-    @Test("[U-10.5] the configuration's secrets are not added any more where a redirect has left the origin")
+    @Test("[U-10.5] the configuration's secrets are not added after a redirect to another origin")
     func secretsStay() throws {
         var request = try DriverLoad.request()
         request.setValue("mine", forHTTPHeaderField: "Origin")
@@ -48,7 +48,7 @@ struct HopAssemblyTests {
         #expect(assembled.allHTTPHeaderFields == ["Origin": "mine", "X-Other": "y"])
     }
 
-    @Test("[U-7.1] GET with a body is a request as any other to whoever is no network")
+    @Test("[U-7.1] HopAssembly accepts GET with a body")
     func bodyWithGET() throws {
         var request = try DriverLoad.request("http://h/", "GET", body: "x")
         #expect(try Self.assembled(request).httpBody == Data("x".utf8))
@@ -68,7 +68,7 @@ struct HopAssemblyTests {
         #expect(try Self.assembled(DriverLoad.request("http://h/", "PROPFIND")).httpMethod == "PROPFIND")
     }
 
-    @Test("[U-1.4] a value that would break its line, from the request and from the configuration")
+    @Test("[U-1.4] a value with a line break, in the request and in the configuration")
     func badField() throws {
         var request = try DriverLoad.request()
         request.allHTTPHeaderFields = ["X-Bad": "a\r\nInjected: b"]
@@ -88,7 +88,7 @@ struct HopAssemblyTests {
         }
     }
 
-    @Test("[U-16.3] without an address, and [U-8.1] what a web socket cannot be")
+    @Test("[U-16.3] no URL, and [U-8.1] URLs that a WebSocket cannot have")
     func addresses() throws {
         var request = try DriverLoad.request()
         request.url = nil
@@ -119,10 +119,10 @@ struct HopAssemblyTests {
         return storage
     }
 
-    @Test("[U-13.12] stored cookies take the place of the caller's field; without one that fits, it stands")
+    @Test("[U-13.12] stored cookies replace the caller's field; without a match it stays")
     func cookiesOfARequest() throws {
         let storage = try Self.storage(["a=1", "b=2; Path=/long"])
-        let rows: [(what: String, url: String, flags: (Bool, Bool), own: String?, expected: String?)] = [
+        let rows: [(summary: String, url: String, flags: (Bool, Bool), own: String?, expected: String?)] = [
             ("one fits", "http://h/x", (true, true), nil, "a=1"),
             ("two fit, the longer path first", "http://h/long/x", (true, true), nil, "b=2; a=1"),
             ("in the place of the caller's", "http://h/x", (true, true), "c=3", "a=1"),
@@ -140,13 +140,13 @@ struct HopAssemblyTests {
                 configuration.httpCookieStorage = storage
                 configuration.httpShouldSetCookies = row.flags.0
             }
-            #expect(assembled.value(forHTTPHeaderField: "Cookie") == row.expected, "\(row.what)")
+            #expect(assembled.value(forHTTPHeaderField: "Cookie") == row.expected, "\(row.summary)")
         }
         let assembled = try Self.assembled(DriverLoad.request("http://h/x")) { $0.httpCookieStorage = nil }
         #expect(assembled.allHTTPHeaderFields == nil)
     }
 
-    @Test("[U-13.14] what is for its own site stays there")
+    @Test("[U-13.14] same-site cookies stay on their site")
     func sites() throws {
         let storage = try Self.storage(
             ["s=1; SameSite=Strict", "l=2; SameSite=Lax", "n=3"], from: "https://a.example.com/")
@@ -163,10 +163,13 @@ struct HopAssemblyTests {
         }
     }
 
-    @Test("[U-13.1, U-13.13] a response's cookies, one for each line, as the policy allows")
+    @Test("[U-13.1, U-13.13] a response's cookies, one for each line, as the accept policy allows")
     func cookiesOfAResponse() throws {
         let rows:
-            [(what: String, policy: HTTPCookie.AcceptPolicy, handles: Bool, main: String?, stored: [String])] =
+            [(
+                summary: String, policy: HTTPCookie.AcceptPolicy, handles: Bool, main: String?,
+                stored: [String]
+            )] =
                 [
                     ("all", .always, true, nil, ["a", "b"]), ("never", .never, true, nil, []),
                     ("the request does not", .always, false, nil, []),
@@ -197,11 +200,11 @@ struct HopAssemblyTests {
             request.httpShouldHandleCookies = row.handles
             request.mainDocumentURL = row.main.flatMap { URL(string: $0) }
             HopAssembly.storeCookies(of: response, to: request, settings)
-            #expect(storage.cookies?.map(\.name) == row.stored, "\(row.what)")
+            #expect(storage.cookies?.map(\.name) == row.stored, "\(row.summary)")
         }
     }
 
-    @Test("[U-13.10] of a response with more cookies than a domain may have the last ones are stored")
+    @Test("[U-13.10] of a response with more cookies than a domain may have, the last are stored")
     func manyCookiesOfAResponse() throws {
         var fields = Fields()
         for index in 0..<400 { try fields.append(.setCookie, "n\(index)=v") }

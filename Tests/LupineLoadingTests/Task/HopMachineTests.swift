@@ -50,7 +50,7 @@ struct HopMachineTests {
     }
 
     /// A path through the machine: events, each with its actions.
-    static let ways: [(what: String, way: [(event: String, actions: [String])])] = [
+    static let ways: [(summary: String, way: [(event: String, actions: [String])])] = [
         (
             "a plain load",
             [
@@ -60,7 +60,7 @@ struct HopMachineTests {
             ]
         ),
         (
-            "[U-12.6] one that is stored",
+            "[U-12.6] a response that is stored",
             [
                 ("start", ["prepare"]), ("load", ["reportRequest", "hop.start"]),
                 ("deliver", ["deliverResponse"]),
@@ -85,7 +85,7 @@ struct HopMachineTests {
             ]
         ),
         (
-            "a hop that ends while its redirect is thought about",
+            "a hop that ends while its redirect awaits the answer",
             [
                 ("start", ["prepare"]), ("load", ["reportRequest", "hop.start"]), ("ask", ["ask"]),
                 ("done", []),
@@ -117,7 +117,7 @@ struct HopMachineTests {
             ]
         ),
         (
-            "[U-14.4] the whole time passes while a redirect is thought about",
+            "[U-14.4] the resource time-out expires while a redirect awaits its answer",
             [
                 ("start", ["prepare"]), ("load", ["reportRequest", "hop.start"]), ("ask", ["ask"]),
                 ("late", ["end(-1001)"]),
@@ -125,7 +125,7 @@ struct HopMachineTests {
             ]
         ),
         (
-            "[U-11.6] a challenge, answered, and answered once more",
+            "[U-11.6] a challenge that is answered, and then another one",
             [
                 ("start", ["prepare"]), ("load", ["reportRequest", "hop.start"]), ("ask", ["ask"]),
                 ("next", ["ask"]),
@@ -156,7 +156,7 @@ struct HopMachineTests {
             ]
         ),
         (
-            "one that is delivered without its content",
+            "a response that is delivered without its content",
             [
                 ("start", ["prepare"]), ("load", ["reportRequest", "hop.start"]),
                 ("alone", ["deliverResponse", "hop.skip"]),
@@ -164,7 +164,7 @@ struct HopMachineTests {
             ]
         ),
         (
-            "[U-12.13] what is stored is still good",
+            "[U-12.13] the stored response is valid",
             [
                 ("start", ["prepare"]), ("load", ["reportRequest", "hop.start"]),
                 ("notModified", ["hop.skip"]),
@@ -187,7 +187,7 @@ struct HopMachineTests {
             ]
         ),
         (
-            "[U-12.15] the cache has it",
+            "[U-12.15] the cache has the response",
             [("start", ["prepare"]), ("fromCache", ["deliverCached"]), ("answered", ["end"])]
         ),
         (
@@ -214,7 +214,7 @@ struct HopMachineTests {
             ]
         ),
         (
-            "[U-11.17] a tunnel that is refused once",
+            "[U-11.17] a tunnel that the proxy refuses once",
             [
                 ("start", ["prepare"]), ("load", ["reportRequest", "hop.start"]),
                 ("tunnelAgain", ["prepare"]),
@@ -229,10 +229,13 @@ struct HopMachineTests {
                 ("cancel", []), ("done", ["end(-1005)"]),
             ]
         ),
-        ("what cannot be sent", [("start", ["prepare"]), ("unprepared", ["end(-1005)"]), ("cancel", [])]),
+        (
+            "a request that cannot be sent",
+            [("start", ["prepare"]), ("unprepared", ["end(-1005)"]), ("cancel", [])]
+        ),
         ("cancelled before the start", [("cancel", ["end(-999)"]), ("start", [])]),
         (
-            "one that waits for what it is made of",
+            "a hop whose preparation waits",
             [
                 ("start", ["prepare"]), ("ready", ["continuePreparing"]),
                 ("load", ["reportRequest", "hop.start"]),
@@ -240,22 +243,22 @@ struct HopMachineTests {
             ]
         ),
         (
-            "cancelled while that is waited for",
+            "cancelled before the preparation is ready",
             [("start", ["prepare"]), ("cancel", ["end(-999)"]), ("ready", [])]
         ),
         (
-            "cancelled while it is prepared",
+            "cancelled while the hop is prepared",
             [("start", ["prepare"]), ("cancel", ["end(-999)"]), ("load", [])]
         ),
         (
-            "cancelled while it runs",
+            "cancelled while the hop runs",
             [
                 ("start", ["prepare"]), ("load", ["reportRequest", "hop.start"]), ("cancel", ["hop.cancel"]),
                 ("deliver", []), ("done", ["end(-999)"]),
             ]
         ),
         (
-            "cancelled while it is delivered",
+            "cancelled while the response is delivered",
             [
                 ("start", ["prepare"]), ("load", ["reportRequest", "hop.start"]),
                 ("deliver", ["deliverResponse"]),
@@ -263,7 +266,7 @@ struct HopMachineTests {
             ]
         ),
         (
-            "cancelled while somebody is asked",
+            "cancelled while a question is open",
             [
                 ("start", ["prepare"]), ("load", ["reportRequest", "hop.start"]), ("ask", ["ask"]),
                 ("cancel", ["hop.cancel"]), ("yes", []), ("broken", ["end(-999)"]),
@@ -277,7 +280,7 @@ struct HopMachineTests {
             ]
         ),
         (
-            "cancelled while it is stored",
+            "cancelled while the response is stored",
             [
                 ("start", ["prepare"]), ("load", ["reportRequest", "hop.start"]),
                 ("deliver", ["deliverResponse"]),
@@ -291,16 +294,16 @@ struct HopMachineTests {
     ]
 
     @Test(arguments: ways)
-    func everyWay(what: String, way: [(event: String, actions: [String])]) throws {
+    func everyWay(summary: String, way: [(event: String, actions: [String])]) throws {
         var machine = Machine()
         for step in way {
             let actions = machine.handle(try #require(Self.events[step.event]))
-            #expect(Self.text(actions) == step.actions, "\(what): \(step.event)")
+            #expect(Self.text(actions) == step.actions, "\(summary): \(step.event)")
         }
     }
 
     /// Feeds random events under the rules of a load: there is at most one hop, which ends once; the results of steps arrive later.
-    @Test("[U-5.1] whatever happens in whatever order: one end, nothing after it, and no hop is left")
+    @Test("[U-5.1] random events in random order: one end, nothing after it, and no hop is left")
     func anyOrder() throws {
         let names = Self.events.keys.sorted()
         for seed in 0..<4_000 {

@@ -20,25 +20,25 @@ struct HostileCountTests {
     }
 
     static let rows = [
-        Row(testDescription: "more than a number holds, with what was sent", length: .max, total: -1),
-        Row(testDescription: "one more than a number holds", length: .max - 9, total: -1),
-        Row(testDescription: "as much as a number holds", length: .max - 10, total: .max),
-        Row(testDescription: "as much as a number holds, for nothing", sent: 0, length: .max, total: .max),
+        Row(testDescription: "more than Int64.max, together with the sent bytes", length: .max, total: -1),
+        Row(testDescription: "Int64.max + 1", length: .max - 9, total: -1),
+        Row(testDescription: "Int64.max", length: .max - 10, total: .max),
+        Row(testDescription: "Int64.max, without content", sent: 0, length: .max, total: .max),
         Row(testDescription: "nothing", sent: 0, length: 0, total: 0),
     ]
 
     @Test(
-        "[U-6.8] a progress whose total is more than a number holds is indeterminate, also as part of another",
+        "[U-6.8] a progress whose total overflows is indeterminate, also as a child",
         arguments: rows, [false, true])
     func announced(_ row: Row, isPart: Bool) async throws {
-        let stand = LoadStand()
-        let session = stand.session()
+        let loads = ScriptedLoadSource()
+        let session = loads.session()
         let task = session.uploadTask(with: URLRequest(url: someURL()), from: Data(count: row.sent))
         let whole = Progress(totalUnitCount: 3)
         if isPart { whole.addChild(task.progress, withPendingUnitCount: 1) }
         #expect(task.progress.isIndeterminate)
         task.resume()
-        let load = await stand.load()
+        let load = await loads.load()
         load.client.driverSent(total: Int64(row.sent), expected: Int64(row.sent))
         load.respond(["Content-Length": "\(row.length)"])
         #expect(task.progress.totalUnitCount == row.total)
@@ -56,7 +56,7 @@ struct HostileCountTests {
     }
 
     @Test(
-        "[U-6.8] a server that announces the longest body does not stop the program that sends to it",
+        "[U-6.8] a server that announces the greatest length does not trap the uploading program",
         arguments: Spoken.allCases)
     func wholeStack(over spoken: Spoken) async throws {
         let plan = ScriptPlan(

@@ -69,8 +69,8 @@ struct ProgramErrorTests {
                 await Self.error {
                     for try await _ in try await session.bytes(for: request).0 {}
                 }
-            case .delegate: await EndNote().end(of: session.dataTask(with: request))
-            case .downloadDelegate: await EndNote().end(of: session.downloadTask(with: request))
+            case .delegate: await EndRecorder().end(of: session.dataTask(with: request))
+            case .downloadDelegate: await EndRecorder().end(of: session.downloadTask(with: request))
             }
         }
 
@@ -83,9 +83,9 @@ struct ProgramErrorTests {
     }
 
     /// A delegate that records the end of its task.
-    final class EndNote: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate, Sendable {
+    final class EndRecorder: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate, Sendable {
         private let ended = Gate()
-        private let error = Noted<(any Error)?>(nil)
+        private let error = LockedValue<(any Error)?>(nil)
 
         func end(of task: URLSessionTask) async -> (any Error)? {
             task.delegate = self
@@ -108,16 +108,16 @@ struct ProgramErrorTests {
     }
 
     @Test(
-        "[U-16.4, U-17.5] what a protocol of the program's fails with is what the task fails with",
+        "[U-16.4, U-17.5] the error of a URLProtocol is the task's error",
         arguments: kinds, Form.allCases)
     func protocols(_ kind: Kind, _ form: Form) async throws {
         for isLate in [false, true] {
-            let (host, _) = EchoProtocol.stage { echo in
+            let (host, _) = ScriptedProtocol.register { loader in
                 if isLate {
-                    echo.respond(200)
-                    echo.load("the beginning")
+                    loader.respond(200)
+                    loader.load("the beginning")
                 }
-                echo.fail(kind.error)
+                loader.fail(kind.error)
             }
             let error = try await ProtocolSessionTests.withSession { session in
                 await form.load(try ProtocolSessionTests.request("http", host), in: session)
@@ -126,16 +126,18 @@ struct ProgramErrorTests {
         }
     }
 
-    @Test("[U-16.4] the same where the response has become a download or a stream", arguments: kinds)
+    @Test(
+        "[U-16.4] the error of a URLProtocol, after the response has become a download or a stream",
+        arguments: kinds)
     func conversions(_ kind: Kind) async throws {
         for disposition in [URLSession.ResponseDisposition.becomeDownload, .becomeStream] {
-            let goOn = Gate()
-            let (host, _) = EchoProtocol.stage { echo in
-                echo.respond(200)
-                let echo = UncheckedSendable(echo)
+            let mayContinue = Gate()
+            let (host, _) = ScriptedProtocol.register { loader in
+                loader.respond(200)
+                let loader = UncheckedSendable(loader)
                 Task {
-                    await goOn.wait()
-                    echo.value.fail(kind.error)
+                    await mayContinue.wait()
+                    loader.value.fail(kind.error)
                 }
             }
             let converter = Converter(disposition)
@@ -144,7 +146,7 @@ struct ProgramErrorTests {
                 task.delegate = converter
                 task.resume()
                 await converter.converted.wait()
-                goOn.open()
+                mayContinue.open()
                 await converter.ended.wait()
                 if let stream = converter.stream.value {
                     let read = await withCheckedContinuation { done in
@@ -164,8 +166,8 @@ struct ProgramErrorTests {
         let disposition: URLSession.ResponseDisposition
         let converted = Gate()
         let ended = Gate()
-        let stream = Noted<URLSessionStreamTask?>(nil)
-        let error = Noted<(any Error)?>(nil)
+        let stream = LockedValue<URLSessionStreamTask?>(nil)
+        let error = LockedValue<(any Error)?>(nil)
 
         init(_ disposition: URLSession.ResponseDisposition) { self.disposition = disposition }
 
@@ -199,15 +201,15 @@ struct ProgramErrorTests {
     }
 
     @Test(
-        "[U-16.4] what a body stream of the program's fails with is what the task fails with",
+        "[U-16.4] the error of a body stream is the task's error",
         arguments: kinds, Spoken.allCases)
     func bodyStreams(_ kind: Kind, over spoken: Spoken) async throws {
         let plan = ScriptPlan(.expectHead, .stall)
-        try await withStage(plan, delegate: Supplier(kind.error), over: spoken) { stage in
+        try await withStage(plan, delegate: StreamSupplier(kind.error), over: spoken) { stage in
             var request = URLRequest(url: try stage.url())
             request.httpMethod = "POST"
             let streamed = stage.session.uploadTask(withStreamedRequest: request)
-            let asked = await EndNote().end(of: streamed)
+            let asked = await EndRecorder().end(of: streamed)
             #expect(asked.map(kind.isSame) == true, "\(String(describing: asked))")
             request.httpBodyStream = BrokenStream(kind.error)
             let own = await Form.handler.load(request, in: stage.session)
@@ -215,7 +217,7 @@ struct ProgramErrorTests {
         }
     }
 
-    private final class Supplier: NSObject, URLSessionTaskDelegate, Sendable {
+    private final class StreamSupplier: NSObject, URLSessionTaskDelegate, Sendable {
         private let error: any Error
 
         init(_ error: any Error) { self.error = error }
@@ -226,12 +228,12 @@ struct ProgramErrorTests {
         ) { completionHandler(BrokenStream(error)) }
     }
 
-    @Test("[U-6.5] a task that was cancelled completes as cancelled, whatever a protocol says to it")
+    @Test("[U-6.5] a cancelled task completes as cancelled, whatever its protocol reports")
     func cancelled() async throws {
-        let task = Noted<URLSessionTask?>(nil)
-        let (host, _) = EchoProtocol.stage { echo in
+        let task = LockedValue<URLSessionTask?>(nil)
+        let (host, _) = ScriptedProtocol.register { loader in
             task.value?.cancel()
-            echo.fail(OwnError())
+            loader.fail(OwnError())
         }
         let error = try await ProtocolSessionTests.withSession { session -> (any Error)? in
             let request = try ProtocolSessionTests.request("http", host)
@@ -248,21 +250,21 @@ struct ProgramErrorTests {
 /// A body stream that fails after three bytes.
 final class BrokenStream: InputStream {
     private let error: any Error
-    private var left = 3
+    private var remaining = 3
 
     init(_ error: any Error) {
         self.error = error
         super.init(data: Data())
     }
 
-    override var streamStatus: Stream.Status { left == 3 ? .notOpen : .open }
+    override var streamStatus: Stream.Status { remaining == 3 ? .notOpen : .open }
     override var streamError: (any Error)? { error }
     override var hasBytesAvailable: Bool { true }
     override func open() {}
     override func close() {}
     override func read(_ buffer: UnsafeMutablePointer<UInt8>, maxLength length: Int) -> Int {
-        guard left > 0 else { return -1 }
-        left -= 1
+        guard remaining > 0 else { return -1 }
+        remaining -= 1
         unsafe buffer.pointee = 0x61
         return 1
     }

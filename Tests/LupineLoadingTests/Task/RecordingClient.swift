@@ -6,13 +6,13 @@ import Testing
 
 @testable import LupineLoading
 
-/// A test double of a task: it records its calls, answers with its closures, and checks that the calls come one at a time and
-/// none after the end.
+/// A client of a `TaskDriver` in place of a task. It records the driver's calls, answers them with its closures, and checks that
+/// calls do not overlap and that none follows the end.
 final class RecordingClient: TaskDriverClient {
     typealias Challenged =
         @Sendable (URLAuthenticationChallenge) -> (URLSession.AuthChallengeDisposition, URLCredential?)?
 
-    /// The answers to questions; nil leaves a question unanswered.
+    /// Closures that answer the driver's questions. If one returns nil, its question stays unanswered.
     struct Answers: Sendable {
         var redirect: @Sendable (HTTPURLResponse, URLRequest) -> URLRequest?? = { .some($1) }
         var challenge: Challenged = { _ in (.performDefaultHandling, nil) }
@@ -20,7 +20,7 @@ final class RecordingClient: TaskDriverClient {
         var caches: @Sendable (CachedURLResponse) -> CachedURLResponse?? = { .some($0) }
         var plan: @Sendable (URLResponse) -> HopPlan = { _ in .deliver }
         var received: @Sendable (Data) -> Demand = { _ in .more }
-        /// True if answers come later, from another thread.
+        /// Whether questions are answered asynchronously, on another thread.
         var isSlow = false
         /// The value of `driverDefersCallbacks`.
         var defersCallbacks = false
@@ -60,14 +60,15 @@ final class RecordingClient: TaskDriverClient {
 
     var notes: Notes { state.withLock { $0.notes } }
     var log: [String] { notes.log }
-    /// Returns the replies of redirects that were not answered. They hold the driver, which holds this client.
+    /// Removes and returns the reply closures of redirects that were not answered. They retain the driver, which retains this
+    /// client.
     func takeRedirectReplies() -> [@Sendable (URLRequest?) -> Void] {
         state.withLock { state in
             defer { state.redirectReplies = [] }
             return state.redirectReplies
         }
     }
-    /// Returns the replies of offers to the cache that were not answered.
+    /// Removes and returns the reply closures of proposed cached responses that were not answered.
     func takeCacheReplies() -> [@Sendable (CachedURLResponse?) -> Void] {
         state.withLock { state in
             defer { state.cacheReplies = [] }
@@ -75,20 +76,21 @@ final class RecordingClient: TaskDriverClient {
         }
     }
 
-    /// Returns true if a call came on this thread while `body` ran: then the driver has called back inside (T-1).
-    func hears(inside body: () -> Void) -> Bool {
+    /// Returns whether the driver has called this client on the current thread while `body` ran, which T-1 forbids.
+    func isCalled(during body: () -> Void) -> Bool {
         let thread = ObjectIdentifier(Thread.current)
-        inside.withLock { $0 = (thread, 0) }
+        watched.withLock { $0 = (thread, 0) }
         body()
-        return inside.withLock { inside in
-            defer { inside = nil }
-            return (inside?.1 ?? 0) > 0
+        return watched.withLock { watched in
+            defer { watched = nil }
+            return (watched?.callCount ?? 0) > 0
         }
     }
-    private let inside = Lock<(ObjectIdentifier, Int)?>(nil)
+    /// The thread that runs `isCalled(during:)`, and the number of calls on it.
+    private let watched = Lock<(thread: ObjectIdentifier, callCount: Int)?>(nil)
 
-    /// Waits until this entry is in the log.
-    func heard(_ entry: String) async {
+    /// Waits until the log contains this entry.
+    func wait(for entry: String) async {
         await withCheckedContinuation { continuation in
             let isThere = state.withLock { state in
                 if state.notes.log.contains(entry) { return true }
@@ -101,9 +103,11 @@ final class RecordingClient: TaskDriverClient {
 
     private func call<Result>(_ entry: String, _ body: () -> Result) -> Result {
         let thread = ObjectIdentifier(Thread.current)
-        // A new current request is stored in the task, and calls no code of the program.
+        // A task stores its new current request without calling code of the program.
         if entry != "sends" {
-            inside.withLock { if let found = $0, found.0 == thread { $0 = (thread, found.1 + 1) } }
+            watched.withLock { watched in
+                if watched?.thread == thread { watched?.callCount += 1 }
+            }
         }
         let (isBusy, ends) = state.withLock { state in
             defer { state.isBusy = true }

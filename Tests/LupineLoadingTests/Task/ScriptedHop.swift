@@ -15,12 +15,12 @@ struct ScriptedAnswer: Sendable {
     var body: [Data] = []
     var error: URLError?
     var policy = URLCache.StoragePolicy.allowed
-    /// True if nothing happens until the hop is cancelled.
-    var holds = false
-    /// True if the hop delivers its body but does not end before `finish`.
-    var neverEnds = false
-    /// The request with which a protocol of the program continues the load elsewhere.
-    var goesTo: URLRequest?
+    /// Whether the hop does nothing until it is cancelled.
+    var isSilent = false
+    /// Whether the hop delivers its body but does not end before `finish`.
+    var endsOnlyOnFinish = false
+    /// The request of the redirect that a `URLProtocol` reports; nil for no redirect.
+    var protocolRedirect: URLRequest?
 
     static func status(_ status: Int, _ fields: [(String, String)] = [], _ body: String = "")
         -> ScriptedAnswer
@@ -35,16 +35,16 @@ struct ScriptedAnswer: Sendable {
             status: nil, error: URLError(code, userInfo: underlying.map { [NSUnderlyingErrorKey: $0] } ?? [:])
         )
     }
-    static let silence = ScriptedAnswer(status: nil, holds: true)
+    static let silence = ScriptedAnswer(status: nil, isSilent: true)
 }
 
-/// A hop without a network: it performs its answer on a queue of its own, under the rules for hops.
+/// A hop without a network. It performs its answer on a private queue, and keeps to the rules of `HopLoad`.
 final class ScriptedHop: HopLoad {
     private struct State: Sendable {
         var wasStarted = false
         var isOver = false
         var mayRead = false
-        var next = 0
+        var nextPiece = 0
         var isSuspended = false
         var priority: Float?
         var wasSkipped = false
@@ -98,7 +98,7 @@ final class ScriptedHop: HopLoad {
     func setSuspended(_ isSuspended: Bool) { state.withLock { $0.isSuspended = isSuspended } }
     func setPriority(_ priority: Float) { state.withLock { $0.priority = priority } }
 
-    /// Ends a hop whose answer has `neverEnds`.
+    /// Ends a hop whose answer has `endsOnlyOnFinish`.
     func finish(_ error: URLError? = nil) { queue.async { self.end(error) } }
 
     private func sendBody() {
@@ -127,8 +127,8 @@ final class ScriptedHop: HopLoad {
     }
 
     private func respond() {
-        if isOver || answer.holds { return }
-        if let request = answer.goesTo, let url = self.request.request.url {
+        if isOver || answer.isSilent { return }
+        if let request = answer.protocolRedirect, let url = self.request.request.url {
             client.hopRedirected(
                 self, to: request,
                 response: HTTPURLResponse(
@@ -160,10 +160,10 @@ final class ScriptedHop: HopLoad {
     private func read() {
         while true {
             let piece = state.withLock { state -> Data? in
-                guard !state.isOver, state.mayRead, state.next < answer.body.count else { return nil }
-                state.next += 1
+                guard !state.isOver, state.mayRead, state.nextPiece < answer.body.count else { return nil }
+                state.nextPiece += 1
                 state.mayRead = false
-                return answer.body[state.next - 1]
+                return answer.body[state.nextPiece - 1]
             }
             guard let piece else { break }
             switch client.hopReceivedContent(self, piece) {
@@ -172,8 +172,8 @@ final class ScriptedHop: HopLoad {
             case .enough: return end(nil)
             }
         }
-        let isAtEnd = state.withLock { $0.mayRead && $0.next == answer.body.count }
-        if isAtEnd, !answer.neverEnds { end(answer.error) }
+        let isAtEnd = state.withLock { $0.mayRead && $0.nextPiece == answer.body.count }
+        if isAtEnd, !answer.endsOnlyOnFinish { end(answer.error) }
     }
 
     private func end(_ error: URLError?) {
@@ -196,7 +196,7 @@ final class ScriptedHop: HopLoad {
     }
 }
 
-/// A source of hops, of one load or several: each gets the next answer of a script; the last answer is repeated.
+/// A source of scripted hops, for one load or several. Each hop gets the next answer of the script; the last answer is repeated.
 final class HopScript: Sendable {
     private struct State: Sendable {
         var answers: [ScriptedAnswer]
@@ -212,7 +212,8 @@ final class HopScript: Sendable {
         self.usesNetwork = usesNetwork
     }
 
-    /// The owner of a load has to hold the script, too: the hops hold their client, which holds this source.
+    /// The source for a `SessionContext`. It does not retain the script, because the hops retain their client, which retains the
+    /// source: the test retains the script.
     var source: HopSource {
         HopSource { [weak self] request, _, _, client in
             switch request.request.url?.scheme {
@@ -241,8 +242,8 @@ final class HopScript: Sendable {
     /// The requests of the hops.
     var sent: [URLRequest] { hops.map(\.request.request) }
 
-    /// Waits until this many hops were created.
-    func made(_ count: Int) async {
+    /// Waits until this many hops have been created.
+    func waitForHops(_ count: Int) async {
         await withCheckedContinuation { continuation in
             let isThere = state.withLock { state in
                 if state.hops.count >= count { return true }

@@ -9,14 +9,14 @@ import LupineTransport
 final class ScriptedLoad: TaskLoad {
     private struct State {
         var hasEnded = false
-        var asked: [String] = []
+        var calls: [String] = []
     }
 
     let order: TaskDefinition
     let client: any TaskDriverClient
     private let state = Lock(State())
-    private let started = Moment()
-    private let resumed = Moment()
+    private let started = OneTimeEvent()
+    private let resumed = OneTimeEvent()
     private let timer = Lock<(@Sendable (URLError) -> Void)?>(nil)
     private let script: @Sendable (ScriptedLoad) -> Void
 
@@ -31,42 +31,42 @@ final class ScriptedLoad: TaskLoad {
     }
 
     var url: URL { order.request.url ?? URL(filePath: "/") }
-    /// The calls of the task, in order.
-    var asked: [String] { state.withLock { $0.asked } }
-    private func note(_ what: String) { state.withLock { $0.asked.append(what) } }
+    /// The calls by the task, in order.
+    var calls: [String] { state.withLock { $0.calls } }
+    private func record(_ call: String) { state.withLock { $0.calls.append(call) } }
 
-    // MARK: the task's side
+    // MARK: called by the task
 
     func start() {
-        note("start")
+        record("start")
         script(self)
-        started.come()
+        started.occur()
     }
     func cancel(_ error: URLError) {
-        note("cancel \(error.code.rawValue)")
+        record("cancel \(error.code.rawValue)")
         DispatchQueue.global().async { self.end(error) }
     }
     func resumeReading() {
-        note("resumeReading")
-        resumed.come()
+        record("resumeReading")
+        resumed.occur()
     }
-    func setSuspended(_ isSuspended: Bool) { note("suspended \(isSuspended)") }
-    func setPriority(_ priority: Float) { note("priority \(priority)") }
+    func setSuspended(_ isSuspended: Bool) { record("suspended \(isSuspended)") }
+    func setPriority(_ priority: Float) { record("priority \(priority)") }
 
-    func atResourceTimeout(_ ring: @escaping @Sendable (URLError) -> Void) -> SessionClock.Cancel {
-        timer.withLock { $0 = ring }
+    func atResourceTimeout(_ handler: @escaping @Sendable (URLError) -> Void) -> SessionClock.Cancel {
+        timer.withLock { $0 = handler }
         return {}
     }
 
-    /// Fires the resource time-out, if the task has set it.
-    func ring() { timer.withLock { $0.take() }?(URLError(.timedOut)) }
+    /// Lets the resource time-out expire, if the task has set it.
+    func fireTimeout() { timer.withLock { $0.take() }?(URLError(.timedOut)) }
 
     /// Waits until the task has started the load.
-    func hasStarted() async { await started.wait() }
+    func waitUntilStarted() async { await started.wait() }
     /// Waits until the task has resumed reading.
-    func hasResumed() async { await resumed.wait() }
+    func waitUntilResumed() async { await resumed.wait() }
 
-    // MARK: the test's side
+    // MARK: called by the test
 
     @discardableResult
     func respond(status: Int = 200, _ fields: [String: String] = [:]) -> HopPlan {
@@ -104,45 +104,45 @@ extension URLSessionTaskMetrics {
 }
 
 /// An event that happens once, and that tests wait for.
-final class Moment: Sendable {
+final class OneTimeEvent: Sendable {
     private struct State {
-        var hasCome = false
+        var hasOccurred = false
         var waiting: [CheckedContinuation<Void, Never>] = []
     }
 
     private let state = Lock(State())
 
-    var hasCome: Bool { state.withLock { $0.hasCome } }
+    var hasOccurred: Bool { state.withLock { $0.hasOccurred } }
 
-    func come() {
+    func occur() {
         let waiting = state.withLock { state in
-            state.hasCome = true
+            state.hasOccurred = true
             defer { state.waiting = [] }
             return state.waiting
         }
-        for one in waiting { one.resume() }
+        for continuation in waiting { continuation.resume() }
     }
 
     func wait() async {
         await withCheckedContinuation { continuation in
-            let hasCome = state.withLock { state in
-                if !state.hasCome { state.waiting.append(continuation) }
-                return state.hasCome
+            let hasOccurred = state.withLock { state in
+                if !state.hasOccurred { state.waiting.append(continuation) }
+                return state.hasOccurred
             }
-            if hasCome { continuation.resume() }
+            if hasOccurred { continuation.resume() }
         }
     }
 }
 
-/// A source of scripted loads, for sessions whose tasks use no network.
-final class LoadStand: Sendable {
+/// Creates sessions whose tasks use scripted loads instead of a network, and keeps the loads.
+final class ScriptedLoadSource: Sendable {
     private struct State {
         var loads: [ScriptedLoad] = []
-        var waiting: [(count: Int, CheckedContinuation<Void, Never>)] = []
+        var waiting: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
     }
 
     private let state = Lock(State())
-    /// The steps of each load when it is started.
+    /// Called with each load when it is started.
     private let script: @Sendable (ScriptedLoad) -> Void
 
     init(_ script: @escaping @Sendable (ScriptedLoad) -> Void = { _ in }) { self.script = script }
@@ -169,12 +169,12 @@ final class LoadStand: Sendable {
             state.waiting.removeAll { $0.count <= count }
             return ready
         }
-        for one in ready { one.1.resume() }
+        for waiter in ready { waiter.continuation.resume() }
     }
 
     var count: Int { state.withLock { $0.loads.count } }
 
-    /// Returns the load of this number, once it has been created.
+    /// Returns the load of this index, once the task has started it.
     func load(_ index: Int = 0) async -> ScriptedLoad {
         await withCheckedContinuation { continuation in
             let isThere = state.withLock { state in
@@ -185,7 +185,7 @@ final class LoadStand: Sendable {
             if isThere { continuation.resume() }
         }
         let load = state.withLock { $0.loads[index] }
-        await load.hasStarted()
+        await load.waitUntilStarted()
         return load
     }
 }

@@ -11,9 +11,9 @@ import Testing
 struct TaskConsumerTests {
     /// A consumer that records what it gets.
     private final class Consumer: TaskConsumer {
-        let events = Noted<[String]>([])
+        let events = LockedValue<[String]>([])
         let ended = Gate()
-        let isAlone = Noted(true)
+        let isAlone = LockedValue(true)
         let limit: Int
 
         init(limit: Int = .max) { self.limit = limit }
@@ -34,7 +34,7 @@ struct TaskConsumerTests {
 
     /// A delegate that records what it gets.
     private final class Listener: NSObject, URLSessionDataDelegate, Sendable {
-        let events = Noted<[String]>([])
+        let events = LockedValue<[String]>([])
         let ended = Gate()
 
         func urlSession(
@@ -68,7 +68,7 @@ struct TaskConsumerTests {
     ) async throws {
         let origin = try LupineOrigin.Origin.start()
         let listener = Listener()
-        // A delegate that is asked what is stored also hears of the end.
+        // A delegate that is called for the proposed cached response also gets the end.
         let configuration = DriverLoad.configuration { $0.urlCache = nil }
         let session = URLSession(configuration: configuration, delegate: listener, delegateQueue: nil)
         let task = session.dataTask(with: try #require(URL(string: origin.url + path)))
@@ -80,7 +80,7 @@ struct TaskConsumerTests {
         await origin.shutdown()
     }
 
-    @Test("a consumer that is alone gets the content and the end, and the delegate nothing")
+    @Test("a sole consumer gets the content and the end, and the delegate nothing")
     func alone() async throws {
         let consumer = Consumer()
         try await withTask("/bytes/300", consumer) { task, listener, _ in
@@ -92,7 +92,7 @@ struct TaskConsumerTests {
         }
     }
 
-    @Test("a delegate that is to be told gets everything from the response on")
+    @Test("a delegate that wants to be called gets everything from the response on")
     func notAlone() async throws {
         let consumer = Consumer()
         consumer.isAlone.update { $0 = false }
@@ -105,7 +105,8 @@ struct TaskConsumerTests {
     }
 
     @Test(
-        "a delegate that is to be told later gets the rest, and a consumer that is alone again gets no more")
+        "a delegate that wants to be called later gets the remaining calls, and a consumer that becomes the only one gets no more"
+    )
     func notAloneAnyMore() async throws {
         let consumer = Consumer()
         try await withTask("/held", consumer) { task, listener, origin in
@@ -126,7 +127,7 @@ struct TaskConsumerTests {
         }
     }
 
-    @Test("a delegate of the task's own is told, however alone the consumer says that it is")
+    @Test("the task's own delegate is called, even if the consumer declares itself the only one")
     func ownDelegate() async throws {
         let (consumer, own) = (Consumer(), Listener())
         try await withTask("/bytes/300", consumer, own: own) { task, listener, _ in
@@ -149,7 +150,7 @@ struct TaskConsumerTests {
         }
     }
 
-    @Test("content that is announced as too long is left to the delegate")
+    @Test("a Content-Length over the limit is left to the delegate")
     func announcedAsTooLong() async throws {
         let consumer = Consumer()
         try await withTask("/bytes/300", consumer, limit: 200) { task, listener, _ in

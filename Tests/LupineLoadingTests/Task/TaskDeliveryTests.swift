@@ -9,7 +9,7 @@ struct TaskDeliveryTests {
     private func silent() -> any TaskQuestion { ClosureQuestion(ask: { _, _ in }, abandon: {}) }
 
     /// A delivery in a class, so that expectations can contain mutating calls.
-    private final class Held {
+    private final class Delivery {
         private var delivery = TaskDelivery()
 
         func add(_ step: TaskDelivery.Step) -> Bool { delivery.add(step) }
@@ -44,9 +44,9 @@ struct TaskDeliveryTests {
         }
     }
 
-    @Test("one turn is asked for, however much is added, and it runs all of it in order")
+    @Test("one turn is requested for any number of additions, and runs all in order")
     func oneTurn() {
-        let delivery = Held()
+        let delivery = Delivery()
         #expect(delivery.add(.call { _ in }))
         #expect(!delivery.add(Data(count: 3)).needsTurn)
         #expect(!delivery.add(Data(count: 4)).needsTurn)
@@ -57,9 +57,9 @@ struct TaskDeliveryTests {
         #expect(delivery.drain() == ["unconditional"])
     }
 
-    @Test("a task can be ended directly only if nothing waits, is asked or is about to run")
+    @Test("a task can be ended directly only if no call waits, is open or is about to run")
     func directEnd() {
-        let delivery = Held()
+        let delivery = Delivery()
         #expect(delivery.add(.call { _ in }))
         #expect(!delivery.endDirectly())
         #expect(delivery.drain() == ["call"])
@@ -73,14 +73,14 @@ struct TaskDeliveryTests {
         #expect(!delivery.end() && !delivery.add(.call { _ in }) && delivery.drain() == [])
         #expect(delivery.add(.unconditional {}))
         #expect(delivery.drain() == ["unconditional"])
-        let over = Held()
-        #expect(over.end() && !over.endDirectly())
+        let ended = Delivery()
+        #expect(ended.end() && !ended.endDirectly())
     }
 
     @Test(
-        "[T-7] no more than 64 pieces wait: those behind them are joined, up to 64 KiB, and nothing is lost")
+        "[T-7] at most 64 pieces wait separately: later ones are joined, up to 64 KiB each, and none is lost")
     func joinedPieces() {
-        let delivery = Held()
+        let delivery = Delivery()
         for _ in 0..<1_000 { _ = delivery.add(Data(count: 1)) }
         let waiting = delivery.drain()
         #expect(waiting == Array(repeating: "data 1", count: 63) + ["data 937"])
@@ -92,7 +92,7 @@ struct TaskDeliveryTests {
         #expect(delivery.drain().suffix(3) == ["data 1", "call", "data 2"])
     }
 
-    @Test("[U-7.2] what was given out keeps no room, also where something always waits")
+    @Test("[U-7.2] delivered pieces do not count as waiting, also if others always wait")
     func roomOfWhatIsGone() throws {
         var delivery = TaskDelivery()
         _ = delivery.add(Data(count: 1))
@@ -108,9 +108,9 @@ struct TaskDeliveryTests {
         #expect(steps.count < 1_000)
     }
 
-    @Test("[U-5.5] a question holds back what stands behind it")
+    @Test("[U-5.5] an open question holds back the calls behind it")
     func questionHoldsBack() {
-        let delivery = Held()
+        let delivery = Delivery()
         let question = silent()
         let (isQueued, needsTurn) = delivery.ask(question)
         #expect(isQueued && needsTurn)
@@ -124,9 +124,9 @@ struct TaskDeliveryTests {
         #expect(delivery.drain() == ["data 5", "data 6", "end", "finish"])
     }
 
-    @Test("[U-5.3] a cancellation leaves what is certain, and the end")
+    @Test("[U-5.3] a cancellation keeps the undroppable calls, and the end")
     func cancellation() {
-        let delivery = Held()
+        let delivery = Delivery()
         let open = silent()
         let later = silent()
         _ = delivery.ask(open)
@@ -144,9 +144,9 @@ struct TaskDeliveryTests {
         #expect(delivery.drain() == ["end", "finish"])
     }
 
-    @Test("[U-5.5] more than 256 KiB pause the load, and it goes on when little is left")
+    @Test("[U-5.5] more than 256 KiB waiting pause the load, which continues when little is left")
     func marks() {
-        let delivery = Held()
+        let delivery = Delivery()
         let piece = 64 * 1024
         for _ in 0..<4 { #expect(!delivery.add(Data(count: piece)).pauses) }
         #expect(delivery.add(Data(count: 1)).pauses)
@@ -159,10 +159,10 @@ struct TaskDeliveryTests {
     }
 
     @Test(
-        "held content waits with what stands behind it, what stands before it comes, and the load stops at its mark"
+        "held content and the calls behind it wait, earlier calls are made, and the load stops at the limit"
     )
     func heldContent() {
-        let delivery = Held()
+        let delivery = Delivery()
         #expect(!delivery.holdContent(true))
         #expect(delivery.add(.call { _ in }))
         #expect(!delivery.add(Data(count: TaskDelivery.highWater)).pauses)
@@ -179,9 +179,9 @@ struct TaskDeliveryTests {
             ])
     }
 
-    @Test("content that is held in a turn ends the turn before the next piece")
+    @Test("holding content during a turn ends the turn before the next piece")
     func heldInTurn() {
-        let delivery = Held()
+        let delivery = Delivery()
         _ = delivery.add(Data(count: 1))
         _ = delivery.add(Data(count: 2))
         guard case .data = delivery.takeNext() else {
@@ -194,9 +194,9 @@ struct TaskDeliveryTests {
         #expect(delivery.drain() == ["data 2"])
     }
 
-    @Test("[U-5.3] a cancellation drops content that is held, and the task ends")
+    @Test("[U-5.3] a cancellation drops held content, and ends the task")
     func heldAndCancelled() {
-        let delivery = Held()
+        let delivery = Delivery()
         _ = delivery.holdContent(true)
         _ = delivery.add(Data(count: 1))
         _ = delivery.add(.unconditional {})
@@ -205,9 +205,9 @@ struct TaskDeliveryTests {
         #expect(delivery.drain() == ["unconditional", "end", "finish"])
     }
 
-    @Test("[U-5.10] an end by force breaks an open question, and drops nothing where none is open")
+    @Test("[U-5.10] a forced end abandons an open question, and drops nothing if none is open")
     func force() {
-        let delivery = Held()
+        let delivery = Delivery()
         _ = delivery.add(Data(count: 5))
         #expect(delivery.abandonOpenQuestion().abandoned.isEmpty)
         #expect(delivery.drain() == ["data 5"])
@@ -219,9 +219,9 @@ struct TaskDeliveryTests {
         #expect(delivery.drain() == ["end", "finish"])
     }
 
-    @Test("what the sink adds at the end comes before the metrics, and an inserted step before all others")
+    @Test("calls that the sink adds at the end come before the metrics, an inserted call before all others")
     func lastWords() {
-        let delivery = Held()
+        let delivery = Delivery()
         _ = delivery.add(Data(count: 1))
         _ = delivery.add(Data(count: 2))
         guard case .data = delivery.takeNext() else {

@@ -33,7 +33,7 @@ struct WebSocketCoreTests {
         await withCheckedContinuation { continuation in
             let isTaken = loop.execute {
                 let (core, jobs) = (WebSocketCore(), Jobs())
-                core.attach { jobs.add($0) }
+                core.setPoster { jobs.add($0) }
                 body(core, jobs, CallLog(), loop)
                 continuation.resume()
             }
@@ -42,18 +42,18 @@ struct WebSocketCoreTests {
         await group.shutdown()
     }
 
-    private static func conversation(for core: WebSocketCore, over wire: DeafWire = DeafWire())
+    private static func driver(for core: WebSocketCore, over wire: DeafWire = DeafWire())
         -> WebSocketDriver
     {
         WebSocketDriver(over: wire, WebSocketAgreement(), messageLimit: 1 << 20, owner: core)
     }
 
     @Test(
-        "[U-8.4] a receiver that asked before the connection was open hears nothing before the delegate has")
+        "[U-8.4] a receiver added before the connection is open gets nothing before the delegate's call")
     func earlyReceiver() async throws {
         try await withCore { core, jobs, log, loop in
             core.receive { result in log.add((try? result.get()) == nil ? "failed" : "message") }
-            core.open(Self.conversation(for: core), on: loop) { jobs.add { log.add("open") } }
+            core.open(Self.driver(for: core), on: loop) { jobs.add { log.add("open") } }
             _ = core.webSocketReceived(WebSocketMessage(.text, [0x61]))
             jobs.runAll()
             #expect(log.entries == ["open", "message"])
@@ -63,13 +63,13 @@ struct WebSocketCoreTests {
     }
 
     @Test(
-        "[U-8.4] messages that wait for the connection are sent in order, and give way to others of the loop meanwhile"
+        "[U-8.4] messages that wait for the connection are sent in order, and yield to other jobs of the loop"
     )
     func manySends() async throws {
         let group = try EventLoopGroup(count: 1, name: "socket")
         let loop = group.loops[0]
-        let (core, jobs, heard) = (WebSocketCore(), Jobs(), Noted<[Int]>([]))
-        core.attach { jobs.add($0) }
+        let (core, jobs, heard) = (WebSocketCore(), Jobs(), LockedValue<[Int]>([]))
+        core.setPoster { jobs.add($0) }
         for index in 0..<5_000 {
             core.send(WebSocketMessage(.binary, [UInt8(truncatingIfNeeded: index)])) { error in
                 if error == nil { heard.update { $0.append(index) } }
@@ -79,9 +79,9 @@ struct WebSocketCoreTests {
         _ = loop.execute {
             let wire = DeafWire()
             loop.executeOnLoop { step.yield(wire.sent) }
-            wire.all = 5_000
-            wire.onAll = { step.finish() }
-            core.open(Self.conversation(for: core, over: wire), on: loop) {}
+            wire.expectedCount = 5_000
+            wire.onExpectedCount = { step.finish() }
+            core.open(Self.driver(for: core, over: wire), on: loop) {}
         }
         var before: [Int] = []
         for await count in steps { before.append(count) }
@@ -95,13 +95,13 @@ struct WebSocketCoreTests {
         await group.shutdown()
     }
 
-    @Test("[U-8.4] a message that came before the end is received, although the end is known already")
+    @Test("[U-8.4] a message that arrived before the end is received after it")
     func messageBeforeEnd() async throws {
         try await withCore { core, jobs, log, loop in
             for _ in 0..<2 {
                 core.receive { result in log.add((try? result.get()) == nil ? "failed" : "message") }
             }
-            core.open(Self.conversation(for: core), on: loop) { jobs.add { log.add("open") } }
+            core.open(Self.driver(for: core), on: loop) { jobs.add { log.add("open") } }
             _ = core.webSocketReceived(WebSocketMessage(.text, [0x61]))
             core.webSocketEnded(.lost, nil)
             jobs.runAll()
@@ -109,11 +109,11 @@ struct WebSocketCoreTests {
         }
     }
 
-    @Test("[U-8.9] whoever hears that the connection is open can close it")
+    @Test("[U-8.9] the connection can be closed in the delegate's didOpen")
     func closeWhenOpen() async throws {
         try await withCore { core, jobs, log, loop in
             #expect(!core.close(.goingAway, reason: nil), "there is nothing to close")
-            core.open(Self.conversation(for: core), on: loop) {
+            core.open(Self.driver(for: core), on: loop) {
                 log.add(core.close(.goingAway, reason: nil) ? "closes" : "cannot")
             }
             #expect(log.entries == ["closes"])
@@ -124,11 +124,11 @@ struct WebSocketCoreTests {
     }
 
     @Test(
-        "messages stop the reading when they are many, although somebody waits for one: the delegate queue is busy",
+        "many messages pause reading even if a receiver waits, because the delegate queue may be busy",
         arguments: [(2, 600 << 10), (256, 1)])
     func busyQueue(_ count: Int, _ length: Int) async throws {
         try await withCore { core, jobs, log, loop in
-            core.open(Self.conversation(for: core), on: loop) {}
+            core.open(Self.driver(for: core), on: loop) {}
             for _ in 0..<count { core.receive { _ in log.add("message") } }
             let message = WebSocketMessage(.binary, [UInt8](repeating: 0, count: length))
             for number in 1...count {
@@ -142,11 +142,11 @@ struct WebSocketCoreTests {
         }
     }
 
-    @Test("messages that are withheld wait, and stop the reading when they are many")
+    @Test("held messages wait, and pause reading when they are many")
     func withheld() async throws {
         try await withCore { core, jobs, log, loop in
-            core.open(Self.conversation(for: core), on: loop) {}
-            core.withhold(true)
+            core.open(Self.driver(for: core), on: loop) {}
+            core.setDeliveryHeld(true)
             for _ in 0..<2 {
                 core.receive { result in log.add((try? result.get()) == nil ? "failed" : "message") }
             }
@@ -155,7 +155,7 @@ struct WebSocketCoreTests {
             #expect(core.webSocketReceived(large) == .pause, "although somebody waits for it")
             jobs.runAll()
             #expect(log.entries.isEmpty)
-            core.withhold(false)
+            core.setDeliveryHeld(false)
             jobs.runAll()
             #expect(log.entries == ["message", "message"])
             core.webSocketEnded(.lost, nil)
@@ -163,12 +163,12 @@ struct WebSocketCoreTests {
         }
     }
 
-    @Test("[U-8.4] messages that are withheld are received at the end, then comes the end")
+    @Test("[U-8.4] held messages are received at the end, followed by the end")
     func withheldToTheEnd() async throws {
         try await withCore { core, jobs, log, loop in
-            core.attach(onEnd: { _ in log.add("ended") })
-            core.open(Self.conversation(for: core), on: loop) {}
-            core.withhold(true)
+            core.setEndHandler { _ in log.add("ended") }
+            core.open(Self.driver(for: core), on: loop) {}
+            core.setDeliveryHeld(true)
             Self.receive(core, 3, log)
             for _ in 0..<2 { _ = core.webSocketReceived(WebSocketMessage(.text, [0x61])) }
             jobs.runAll()
@@ -188,13 +188,13 @@ struct WebSocketCoreTests {
         }
     }
 
-    @Test("[U-6.4] a connection that is held is closed when its task ends")
+    @Test("[U-6.4] a suspended connection is closed when its task ends")
     func heldToTheEnd() async throws {
         let closed = CallLog()
         try await withCore { core, jobs, _, loop in
             let wire = DeafWire()
-            core.open(Self.conversation(for: core, over: wire), on: loop) {}
-            core.setHeld(true)
+            core.open(Self.driver(for: core, over: wire), on: loop) {}
+            core.setSuspended(true)
             let seen = LoopBound(wire, on: loop)
             // Each job runs after those that the core has submitted to the loop.
             _ = loop.execute {
@@ -206,13 +206,13 @@ struct WebSocketCoreTests {
         #expect(closed.entries == ["true"])
     }
 
-    @Test("[U-8.9] a close frame goes out although the connection is held")
+    @Test("[U-8.9] a close frame is sent although the task is suspended")
     func closedWhenHeld() async throws {
         let sent = CallLog()
         try await withCore { core, jobs, _, loop in
             let wire = DeafWire()
-            core.open(Self.conversation(for: core, over: wire), on: loop) {}
-            core.setHeld(true)
+            core.open(Self.driver(for: core, over: wire), on: loop) {}
+            core.setSuspended(true)
             let seen = LoopBound(wire, on: loop)
             _ = loop.execute {
                 #expect(core.close(.goingAway, reason: nil))
@@ -226,11 +226,11 @@ struct WebSocketCoreTests {
         #expect(sent.entries == ["1"])
     }
 
-    @Test("a connection that comes too late is not announced")
+    @Test("a connection after the end is not announced")
     func tooLate() async throws {
         try await withCore { core, jobs, log, loop in
             core.abort(URLError(.cancelled))
-            core.open(Self.conversation(for: core), on: loop) { log.add("open") }
+            core.open(Self.driver(for: core), on: loop) { log.add("open") }
             jobs.runAll()
             #expect(log.entries.isEmpty)
         }
@@ -242,14 +242,14 @@ private final class DeafWire: WebSocketWire {
     private(set) var isClosed = false
     private(set) var sent = 0
     /// The number of messages after which `onAll` is called.
-    var all = Int.max
-    var onAll: (() -> Void)?
+    var expectedCount = Int.max
+    var onExpectedCount: (() -> Void)?
 
     var isLate: Bool { false }
 
     func send(_ bytes: [UInt8]) -> Int? {
         sent += 1
-        if sent == all { onAll?() }
+        if sent == expectedCount { onExpectedCount?() }
         return 0
     }
     func later(_ step: @escaping () -> Void) {}

@@ -12,12 +12,12 @@ import Testing
 /// The client side of a WebSocket connection, against a server's codec in memory.
 struct WebSocketDriverTests {
     private static func open(
-        limit: Int = 1 << 20, deflate: DeflateAgreement? = nil, takes: Bool = true
-    ) -> Scene { Scene(limit: limit, deflate: deflate, takes: takes) }
+        limit: Int = 1 << 20, deflate: DeflateAgreement? = nil, acceptsMessages: Bool = true
+    ) -> Scene { Scene(limit: limit, deflate: deflate, acceptsMessages: acceptsMessages) }
 
     private static func text(_ text: String) -> WebSocketMessage { WebSocketMessage(.text, Array(text.utf8)) }
 
-    @Test("[U-8.5] what is sent is masked with a fresh key") func masked() throws {
+    @Test("[U-8.5] each frame is masked with a fresh key") func masked() throws {
         let scene = Self.open()
         #expect(scene.client.send(Self.text("hello"), number: 1))
         let first = scene.wire.takeSent()
@@ -28,7 +28,7 @@ struct WebSocketDriverTests {
             try scene.server(first + second) == [.message(Self.text("hello")), .message(Self.text("hello"))])
     }
 
-    @Test("[U-8.4] a send is reported when it was written", arguments: [true, false]) func written(
+    @Test("[U-8.4] a send is reported when it has been written", arguments: [true, false]) func written(
         _ atOnce: Bool
     ) {
         let scene = Self.open()
@@ -40,7 +40,7 @@ struct WebSocketDriverTests {
         #expect(scene.owner.written.withLock { $0 } == (atOnce ? [1, 2] : [2]))
     }
 
-    @Test("[U-8.5] fragments are put together, cut at every byte, and control frames may go between")
+    @Test("[U-8.5] fragments are joined, cut at every byte, also with control frames between them")
     func fragments() throws {
         var bytes: [UInt8] = []
         let scene = Self.open()
@@ -72,7 +72,7 @@ struct WebSocketDriverTests {
     }
 
     @Test(
-        "[U-8.5] a message that takes long to decompress gives way, and nothing overtakes it",
+        "[U-8.5] a message that takes long to decompress yields, and later bytes wait",
         arguments: [0, 1, 2])
     func givesWay(_ kind: Int) throws {
         let scene = Self.open(deflate: DeflateAgreement())
@@ -108,7 +108,7 @@ struct WebSocketDriverTests {
         #expect(scene.wire.resumes == 1)
     }
 
-    @Test("[U-8.5] what is wrong at the end of a message that takes long fails the connection as well")
+    @Test("[U-8.5] an error at the end of a message that takes long to decompress fails the connection")
     func wrongAtItsEnd() throws {
         let scene = Self.open(deflate: DeflateAgreement())
         scene.wire.isLate = true
@@ -124,7 +124,7 @@ struct WebSocketDriverTests {
         }
     }
 
-    @Test("[U-8.9] messages that nobody wants any more are not even decompressed") func dropped() throws {
+    @Test("[U-8.9] unwanted messages are not decompressed") func dropped() throws {
         let scene = Self.open(deflate: DeflateAgreement())
         scene.owner.demand.withLock { $0 = .enough }
         var bytes: [UInt8] = []
@@ -140,7 +140,7 @@ struct WebSocketDriverTests {
         #expect(try scene.server(scene.wire.takeSent()) == [.pong(Array("p".utf8))])
     }
 
-    @Test("[U-8.7] of the pings that come at once the last one is answered, also before a close")
+    @Test("[U-8.7] of several pings in one read the last is answered, also before a close")
     func pingsAtOnce() throws {
         for closes in [false, true] {
             let scene = Self.open()
@@ -158,7 +158,7 @@ struct WebSocketDriverTests {
         }
     }
 
-    @Test("[U-8.7] while output waits only the last ping is answered") func manyPings() throws {
+    @Test("[U-8.7] while output waits, only the last ping is answered") func manyPings() throws {
         let scene = Self.open()
         scene.wire.isFull = true
         _ = scene.client.send(Self.text("long"), number: 1)
@@ -197,11 +197,12 @@ struct WebSocketDriverTests {
         Fault(
             testDescription: "[U-8.6] a message over the limit", bytes: [0x82, 0x7E, 0x04, 0x01], code: 1009),
         Fault(
-            testDescription: "[U-8.5] what does not decompress", bytes: [0xC1, 0x01, 0xFF], code: 1007,
+            testDescription: "[U-8.5] a message that does not decompress", bytes: [0xC1, 0x01, 0xFF],
+            code: 1007,
             deflates: true),
     ]
 
-    @Test(arguments: faults) func aFaultClosesWithItsCode(_ fault: Fault) throws {
+    @Test(arguments: faults) func aProtocolErrorClosesWithItsCode(_ fault: Fault) throws {
         let scene = Self.open(limit: 1024, deflate: fault.deflates ? DeflateAgreement() : nil)
         _ = scene.client.received(fault.bytes.span)
         let code = WebSocketCloseCode(rawValue: fault.code)
@@ -214,7 +215,7 @@ struct WebSocketDriverTests {
         #expect(scene.owner.messages.withLock { $0 }.isEmpty && !scene.client.ping())
     }
 
-    @Test("[U-8.6] the limit counts what a message decompresses to", arguments: [1024, 1025])
+    @Test("[U-8.6] the limit applies to the decompressed length", arguments: [1024, 1025])
     func decompressedLimit(_ size: Int) throws {
         let scene = Self.open(limit: 1024, deflate: DeflateAgreement())
         var compressed: [UInt8] = []
@@ -230,7 +231,7 @@ struct WebSocketDriverTests {
         }
     }
 
-    @Test("messages are compressed where that was agreed on and is worth it") func compresses() throws {
+    @Test("messages are compressed if that was negotiated and saves bytes") func compresses() throws {
         let scene = Self.open(deflate: DeflateAgreement())
         let long = String(repeating: "lupine ", count: 100)
         _ = scene.client.send(Self.text(long), number: 1)
@@ -244,7 +245,7 @@ struct WebSocketDriverTests {
         #expect(String(decoding: inflated, as: UTF8.self) == long)
     }
 
-    @Test("[U-8.4] what cannot go is not reported as written, and the peer's words still count")
+    @Test("[U-8.4] unsent messages are not reported as written, and the peer's frames still count")
     func lastWords() throws {
         let scene = Self.open()
         scene.wire.isBroken = true
@@ -260,7 +261,7 @@ struct WebSocketDriverTests {
         #expect(scene.wire.isClosed && scene.wire.timer == nil)
     }
 
-    @Test("[U-8.8] the peer's close is answered with the same code") func peerCloses() throws {
+    @Test("[U-8.8] the peer's close frame is answered with the same code") func peerCloses() throws {
         let scene = Self.open()
         let closure = try WebSocketClosure(WebSocketCloseCode(rawValue: 4001), reason: Array("bye".utf8))
         var bytes: [UInt8] = []
@@ -276,7 +277,9 @@ struct WebSocketDriverTests {
         #expect(scene.owner.outcomes.withLock { $0 }.count == 1)
     }
 
-    @Test("[U-8.9] our close waits for the peer's, but not for ever", arguments: [true, false])
+    @Test(
+        "[U-8.9] after our close frame the driver waits for the peer's, up to a time-out",
+        arguments: [true, false])
     func weClose(_ isAnswered: Bool) throws {
         let scene = Self.open()
         let closure = try WebSocketClosure(.goingAway, reason: Array("done".utf8))
@@ -292,7 +295,7 @@ struct WebSocketDriverTests {
         #expect(scene.owner.outcomes.withLock { $0 } == [.locallyClosed(closure, answer: answer)])
     }
 
-    @Test("[U-8.11] a connection that is gone without a close frame is lost") func lost() {
+    @Test("[U-8.11] a connection that closes without a close frame is lost") func lost() {
         let scene = Self.open()
         scene.client.closed(.connectionLost(host: "a", port: 1, .connectionReset))
         #expect(scene.owner.outcomes.withLock { $0 } == [.lost])
@@ -300,15 +303,15 @@ struct WebSocketDriverTests {
         #expect(scene.owner.outcomes.withLock { $0 }.count == 1)
     }
 
-    @Test("[U-8.10] an aborted conversation says nothing") func aborted() {
+    @Test("[U-8.10] an aborted driver reports nothing") func aborted() {
         let scene = Self.open()
         scene.client.abort()
         #expect(scene.wire.isClosed && scene.wire.takeSent().isEmpty)
         #expect(scene.owner.outcomes.withLock { $0 }.isEmpty)
     }
 
-    @Test("an owner that has enough stops the reading, and nothing is lost") func pauses() {
-        let scene = Self.open(takes: false)
+    @Test("an owner that answers `.enough` stops reading, and no message is lost") func pauses() {
+        let scene = Self.open(acceptsMessages: false)
         var bytes: [UInt8] = []
         for name in ["1", "2", "3"] {
             scene.server.send(.text, Array(name.utf8).span, mask: nil, into: &bytes)
@@ -321,7 +324,7 @@ struct WebSocketDriverTests {
         scene.client.resume()
         #expect(scene.owner.messages.withLock { $0 } == [Self.text("1"), Self.text("2")])
         #expect(scene.wire.resumes == 0)
-        scene.owner.takes.withLock { $0 = true }
+        scene.owner.acceptsMessages.withLock { $0 = true }
         scene.client.resume()
         #expect(scene.owner.messages.withLock { $0 }.count == 3 && scene.wire.resumes == 1)
     }
@@ -334,8 +337,8 @@ private final class Scene {
     let client: WebSocketDriver
     var server = WebSocketCodec(.server, allowsCompression: true)
 
-    init(limit: Int, deflate: DeflateAgreement?, takes: Bool) {
-        owner = RecordingOwner(takes: takes)
+    init(limit: Int, deflate: DeflateAgreement?, acceptsMessages: Bool) {
+        owner = RecordingOwner(acceptsMessages: acceptsMessages)
         client = WebSocketDriver(
             over: wire, WebSocketAgreement(deflate: deflate), messageLimit: limit, owner: owner)
     }
@@ -382,7 +385,7 @@ private final class MemoryWire: WebSocketWire {
 }
 
 private final class RecordingOwner: WebSocketOwner {
-    let takes: Lock<Bool>
+    let acceptsMessages: Lock<Bool>
     let messages = Lock<[WebSocketMessage]>([])
     let pongs = Lock(0)
     let written = Lock<[Int]>([])
@@ -391,12 +394,12 @@ private final class RecordingOwner: WebSocketOwner {
     /// The demand that is returned for the next messages instead, if any.
     let demand = Lock<Demand?>(nil)
 
-    init(takes: Bool) { self.takes = Lock(takes) }
+    init(acceptsMessages: Bool) { self.acceptsMessages = Lock(acceptsMessages) }
 
     func webSocketReceived(_ message: WebSocketMessage) -> Demand {
         messages.withLock { $0.append(message) }
         if let demand = demand.withLock({ $0 }) { return demand }
-        return takes.withLock { $0 } ? .more : .pause
+        return acceptsMessages.withLock { $0 } ? .more : .pause
     }
     func webSocketReceivedPong() { pongs.withLock { $0 += 1 } }
     func webSocketWrote(through number: Int) { written.withLock { $0.append(number) } }

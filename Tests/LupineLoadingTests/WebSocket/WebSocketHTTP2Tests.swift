@@ -37,7 +37,8 @@ struct WebSocketHTTP2Tests {
         configuration.lupine.httpVersions = versions
         configuration.lupine.addressOverrides = [.init(host: "*", port: origin.port): [origin.address]]
         configuration.lupine.tls.roots = .certificates(try Certificate.pem(PKI.text("root.pem")))
-        let session = URLSession(configuration: configuration, delegate: SocketNote(), delegateQueue: nil)
+        let session = URLSession(
+            configuration: configuration, delegate: ProtocolRecorder(), delegateQueue: nil)
         let result: Result<Void, any Error>
         do { result = .success(try await body(session, origin)) } catch { result = .failure(error) }
         session.invalidateAndCancel()
@@ -77,27 +78,27 @@ struct WebSocketHTTP2Tests {
         if case .string(let text) = try await task.receive() { text } else { nil }
     }
 
-    private func says(_ words: String, _ task: URLSessionWebSocketTask) async throws {
+    private func exchange(_ words: String, _ task: URLSessionWebSocketTask) async throws {
         try await task.send(.string(words))
         #expect(try await text(task) == words)
     }
 
     // MARK: which connection
 
-    @Test("[H-13.3, H-13.6] a web socket shares the connection that is there, and so do further requests")
+    @Test("[H-13.3, H-13.6] a WebSocket shares the existing connection, and so do further requests")
     func shares() async throws {
         try await withSession([.http11, .http2]) { session, origin in
             #expect(try await get(session, origin) == 1_000)
             let sockets = [try socket(session, origin), try socket(session, origin, "/websocket?deflate=1")]
-            for task in sockets { try await says("a", task) }
+            for task in sockets { try await exchange("a", task) }
             #expect(try await get(session, origin) == 1_000)
-            for task in sockets { try await says("b", task) }
+            for task in sockets { try await exchange("b", task) }
             #expect(origin.counts.connectionsAccepted == 1)
             let response = sockets[0].response as? HTTPURLResponse
             #expect(response?.statusCode == 200 && response?.lupine.version == "HTTP/2")
             for task in sockets {
                 task.cancel(with: .normalClosure, reason: nil)
-                #expect(await SocketNote.protocolName(of: task, in: session) == "h2")
+                #expect(await ProtocolRecorder.protocolName(of: task, in: session) == "h2")
             }
             #expect(try await get(session, origin) == 1_000)
             #expect(origin.counts.connectionsAccepted == 1)
@@ -105,33 +106,35 @@ struct WebSocketHTTP2Tests {
     }
 
     @Test(
-        "[H-13.3] without a connection of HTTP/2 at hand, or one that takes none, it has one of its own",
+        "[H-13.3] without a usable HTTP/2 connection a WebSocket gets its own connection",
         arguments: [true, false])
     func fallsBack(_ takes: Bool) async throws {
         try await withSession([.http11, .http2], behaviour(takesWebSockets: takes)) { session, origin in
             if !takes { _ = try await get(session, origin) }
             let task = try socket(session, origin)
-            try await says("a", task)
+            try await exchange("a", task)
             #expect((task.response as? HTTPURLResponse)?.statusCode == 101)
             task.cancel(with: .normalClosure, reason: nil)
-            #expect(await SocketNote.protocolName(of: task, in: session) == "http/1.1")
+            #expect(await ProtocolRecorder.protocolName(of: task, in: session) == "http/1.1")
         }
     }
 
-    @Test("[H-13.3] a connection whose streams are all taken is left alone") func full() async throws {
+    @Test("[H-13.3] a connection without free streams is not used") func full() async throws {
         try await withSession([.http11, .http2], behaviour(streams: 1)) { session, origin in
             #expect(try await get(session, origin) == 1_000)
             let first = try socket(session, origin)
-            try await says("a", first)
+            try await exchange("a", first)
             let second = try socket(session, origin)
-            try await says("b", second)
+            try await exchange("b", second)
             let codes = [first, second].map { ($0.response as? HTTPURLResponse)?.statusCode }
             #expect(codes == [200, 101])
             #expect(origin.counts.connectionsAccepted == 2)
         }
     }
 
-    @Test("[H-13.4] a server that takes none is named where nothing else may be spoken") func refusesAlone()
+    @Test(
+        "[H-13.4] a server without extended CONNECT is an error where only HTTP/2 is spoken"
+    ) func refusesAlone()
         async throws
     {
         try await withSession(.http2, behaviour(takesWebSockets: false)) { session, origin in
@@ -142,7 +145,7 @@ struct WebSocketHTTP2Tests {
         }
     }
 
-    @Test("[H-13.4] one that is cancelled before the server has said anything is over") func cancelsEarly()
+    @Test("[H-13.4] a WebSocket that is cancelled before the response ends") func cancelsEarly()
         async throws
     {
         try await withSession { session, origin in
@@ -152,11 +155,11 @@ struct WebSocketHTTP2Tests {
                 let error = await #expect(throws: URLError.self) { _ = try await task.receive() }
                 #expect(error?.code == .cancelled)
             }
-            try await says("a", try socket(session, origin))
+            try await exchange("a", try socket(session, origin))
         }
     }
 
-    // MARK: what is told
+    // MARK: ends
 
     /// A server's steps, and the expected result.
     struct Row: Sendable, CustomTestStringConvertible {
@@ -172,7 +175,7 @@ struct WebSocketHTTP2Tests {
 
     static let rows: [Row] = [
         Row(
-            testDescription: "octet by octet, and an end without a close",
+            testDescription: "octet by octet, and an end without a close frame",
             steps: [opened, .content(hello + hello, frames: 1)], messages: ["hi", "hi"]),
         Row(
             testDescription: "an end inside a frame's head",
@@ -186,7 +189,7 @@ struct WebSocketHTTP2Tests {
         Row(
             testDescription: "an end with the answer", steps: [.head([(":status", "200")], endsStream: true)]),
         Row(
-            testDescription: "[H-8.11] trailers behind the octets",
+            testDescription: "[H-8.11] trailers after the octets",
             steps: [opened, .content(hello, endsStream: false), .head([("a", "b")], endsStream: true)],
             messages: ["hi"]),
         Row(
@@ -203,17 +206,17 @@ struct WebSocketHTTP2Tests {
             testDescription: "[H-13.5] refusal after refusal", steps: [.reset(.refusedStream)],
             code: .badServerResponse),
         Row(
-            testDescription: "an answer that is none", steps: [.head([(":status", "404")], endsStream: true)],
+            testDescription: "an invalid response", steps: [.head([(":status", "404")], endsStream: true)],
             code: .badServerResponse),
         Row(
-            testDescription: "[H-13.2] a subprotocol that nobody offered",
+            testDescription: "[H-13.2] an unoffered subprotocol",
             steps: [.head([(":status", "200"), ("sec-websocket-protocol", "x")])], code: .badServerResponse),
         Row(
-            testDescription: "[H-13.2] an extension that nobody offered",
+            testDescription: "[H-13.2] an unoffered extension",
             steps: [.head([(":status", "200"), ("sec-websocket-extensions", "x")])], code: .badServerResponse),
     ]
 
-    @Test("[H-13.5] how a stream ends is how a connection ends", arguments: rows)
+    @Test("[H-13.5] the end of the stream is the end of the WebSocket's connection", arguments: rows)
     func ends(_ row: Row) async throws {
         try await withSession { session, origin in
             origin.route(
@@ -226,12 +229,12 @@ struct WebSocketHTTP2Tests {
             #expect(messages == row.messages)
             #expect(error?.code == row.code, "\(String(describing: error))")
             // The connection is still used, or another one is opened.
-            try await says("a", try socket(session, origin))
+            try await exchange("a", try socket(session, origin))
         }
     }
 
-    @Test("[H-13.5] a stream that was refused once is opened again") func refusedOnce() async throws {
-        let count = Noted(0)
+    @Test("[H-13.5] a refused stream is opened again") func refusedOnce() async throws {
+        let count = LockedValue(0)
         try await withSession { session, origin in
             origin.route(
                 "GET", "/scripted",
@@ -246,7 +249,7 @@ struct WebSocketHTTP2Tests {
         }
     }
 
-    @Test("[H-13.6] a server that goes lets web sockets live on") func goAway() async throws {
+    @Test("[H-13.6] GOAWAY leaves WebSockets open") func goAway() async throws {
         try await withSession { session, origin in
             origin.route(
                 "GET", "/leave",
@@ -257,20 +260,20 @@ struct WebSocketHTTP2Tests {
                         ]))
                 })
             let task = try socket(session, origin)
-            try await says("a", task)
+            try await exchange("a", task)
             #expect(try await get(session, origin, "/leave") == 0)
-            try await says("b", task)
+            try await exchange("b", task)
             #expect(try await get(session, origin) == 1_000)
-            try await says("c", task)
+            try await exchange("c", task)
             #expect(origin.counts.connectionsAccepted == 2)
             task.cancel(with: .normalClosure, reason: nil)
-            #expect(await SocketNote.protocolName(of: task, in: session) == "h2")
+            #expect(await ProtocolRecorder.protocolName(of: task, in: session) == "h2")
         }
     }
 
     // MARK: windows
 
-    @Test("[H-13.1] windows of a few octets carry it all", arguments: [1, 7, 100]) func tinyWindows(
+    @Test("[H-13.1] messages pass through windows of a few octets", arguments: [1, 7, 100]) func tinyWindows(
         _ size: Int
     )
         async throws
@@ -278,13 +281,13 @@ struct WebSocketHTTP2Tests {
         try await withSession(.http2, behaviour(window: size)) { session, origin in
             let task = try socket(session, origin)
             let sent = String(repeating: "é", count: 150 * min(size, 10))
-            try await says(sent, task)
+            try await exchange(sent, task)
             task.cancel(with: .normalClosure, reason: nil)
-            #expect(await SocketNote.protocolName(of: task, in: session) == "h2")
+            #expect(await ProtocolRecorder.protocolName(of: task, in: session) == "h2")
         }
     }
 
-    @Test("[H-13.6] one that nobody reads stops itself, and nobody else") func backPressure() async throws {
+    @Test("[H-13.6] a WebSocket that is not read pauses itself only") func backPressure() async throws {
         try await withSession { session, origin in
             let task = try socket(session, origin, "/websocket?size=8000000")
             task.maximumMessageSize = 8_000_000
@@ -305,7 +308,7 @@ struct WebSocketHTTP2Tests {
 }
 
 /// A delegate that records the protocols in the metrics of its tasks.
-private final class SocketNote: NSObject, URLSessionTaskDelegate {
+private final class ProtocolRecorder: NSObject, URLSessionTaskDelegate {
     private let log = CallLog()
 
     func urlSession(
@@ -317,9 +320,9 @@ private final class SocketNote: NSObject, URLSessionTaskDelegate {
 
     /// Returns the name of the task's protocol, once the metrics are there.
     static func protocolName(of task: URLSessionTask, in session: URLSession) async -> String? {
-        guard let note = session.delegate as? SocketNote else { return nil }
+        guard let recorder = session.delegate as? ProtocolRecorder else { return nil }
         let prefix = "\(task.taskIdentifier): "
-        await note.log.has(prefix)
-        return note.log.entries.first { $0.hasPrefix(prefix) }.map { String($0.dropFirst(prefix.count)) }
+        await recorder.log.wait(for: prefix)
+        return recorder.log.entries.first { $0.hasPrefix(prefix) }.map { String($0.dropFirst(prefix.count)) }
     }
 }

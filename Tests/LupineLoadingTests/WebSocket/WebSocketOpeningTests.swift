@@ -9,12 +9,12 @@ import Testing
 
 /// A WebSocket task that is cancelled at the moment when its connection opens.
 struct WebSocketOpeningTests {
-    @Test("[U-5.1, U-8.2] cancelled while the connection leaves HTTP, a socket's task ends all the same")
+    @Test("[U-5.1, U-8.2] a task that is cancelled while the connection leaves HTTP ends")
     func cancelledWhileOpening() async throws {
         let origin = try LupineOrigin.Origin.start()
         let configuration = URLSessionConfiguration.ephemeral
         configuration.connectionProxyDictionary = [:]
-        let task = Noted<URLSessionTask?>(nil)
+        let task = LockedValue<URLSessionTask?>(nil)
         let session = URLSession(
             SessionCore(configuration, delegate: nil, queue: nil, isShared: false) { order, context, client in
                 // Runs on the connection's loop, after the server's answer and before the load handles it.
@@ -41,8 +41,8 @@ struct WebSocketOpeningTests {
 private final class Crossing: TaskLoad, TaskDriverClient {
     private let client: any TaskDriverClient
     private let upgrading: @Sendable () -> Void
-    private let driver = Noted<(any TaskLoad)?>(nil)
-    private let late = Noted<(isHeld: Bool, error: URLError?)>((false, nil))
+    private let driver = LockedValue<(any TaskLoad)?>(nil)
+    private let lateCall = LockedValue<(isHeld: Bool, error: URLError?)>((false, nil))
 
     init(
         _ client: any TaskDriverClient, upgrading: @escaping @Sendable () -> Void,
@@ -54,19 +54,19 @@ private final class Crossing: TaskLoad, TaskDriverClient {
 
     func start() { driver.value?.start() }
     func cancel(_ error: URLError) {
-        late.update { late in late.error = error }
-        if !late.value.isHeld { driver.value?.cancel(error) }
+        lateCall.update { lateCall in lateCall.error = error }
+        if !lateCall.value.isHeld { driver.value?.cancel(error) }
     }
     func resumeReading() {}
     func setSuspended(_ isSuspended: Bool) { driver.value?.setSuspended(isSuspended) }
     func setPriority(_ priority: Float) { driver.value?.setPriority(priority) }
 
     func driverUpgraded(_ connection: UpgradedConnection, _ response: HTTPURLResponse) -> any UpgradeHandler {
-        late.update { $0.isHeld = true }
+        lateCall.update { $0.isHeld = true }
         upgrading()
         let handler = client.driverUpgraded(connection, response)
-        late.update { $0.isHeld = false }
-        if let error = late.value.error { driver.value?.cancel(error) }
+        lateCall.update { $0.isHeld = false }
+        if let error = lateCall.value.error { driver.value?.cancel(error) }
         return handler
     }
     func driverEnded(_ error: (any Error)?, _ metrics: URLSessionTaskMetrics) {

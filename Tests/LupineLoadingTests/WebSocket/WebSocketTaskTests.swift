@@ -43,7 +43,7 @@ struct WebSocketTaskTests {
         if case .string(let text) = message { text } else { nil }
     }
 
-    @Test("[U-8.1, U-8.4] text and data come back as they went", arguments: [false, true], Spoken.allCases)
+    @Test("[U-8.1, U-8.4] text and data are echoed unchanged", arguments: [false, true], Spoken.allCases)
     func echo(_ compresses: Bool, _ spoken: Spoken) async throws {
         try await withSession(spoken, compresses: compresses) { session, origin in
             let task = try socket(session, origin, "?deflate=1")
@@ -65,7 +65,7 @@ struct WebSocketTaskTests {
         }
     }
 
-    @Test("16 MiB in fragments come back whole", arguments: Spoken.allCases) func large(_ spoken: Spoken)
+    @Test("16 MiB in fragments are received whole", arguments: Spoken.allCases) func large(_ spoken: Spoken)
         async throws
     {
         try await withSession(spoken) { session, origin in
@@ -81,7 +81,7 @@ struct WebSocketTaskTests {
         }
     }
 
-    @Test("[U-8.2, U-8.8] a socket's whole life, as a delegate hears of it", arguments: Spoken.allCases)
+    @Test("[U-8.2, U-8.8] the delegate calls of a WebSocket, in order", arguments: Spoken.allCases)
     func life(_ spoken: Spoken) async throws {
         let delegate = SocketDelegate()
         try await withSession(spoken, delegate) { session, origin in
@@ -90,7 +90,7 @@ struct WebSocketTaskTests {
                 protocols: ["other", "lupine"])
             #expect(text(try await task.receive()) == "0")
             #expect(text(try await task.receive()) == "1")
-            await delegate.log.has("complete")
+            await delegate.log.wait(for: "complete")
             #expect(
                 delegate.log.entries == [
                     "open lupine", "close 0 bye", "metrics \(spoken.switched)", "complete nil",
@@ -103,13 +103,13 @@ struct WebSocketTaskTests {
     }
 
     @Test(
-        "[U-8.8] a close of the server's ends the task without an error, whatever its code",
+        "[U-8.8] the server's close frame ends the task without an error, whatever its code",
         arguments: [1000, 1001, 1002, 1003, 1007, 1008, 1009, 1010, 1011, 0], Spoken.allCases)
     func closeCodes(_ code: Int, _ spoken: Spoken) async throws {
         let delegate = SocketDelegate()
         try await withSession(spoken, delegate) { session, origin in
             let task = try socket(session, origin, "?close=\(code)")
-            await delegate.log.has("complete")
+            await delegate.log.wait(for: "complete")
             let shown = code == 0 ? 1005 : code
             #expect(
                 delegate.log.entries == [
@@ -119,7 +119,9 @@ struct WebSocketTaskTests {
         }
     }
 
-    @Test("[U-8.9] our close goes behind what was sent and ends without an error", arguments: Spoken.allCases)
+    @Test(
+        "[U-8.9] our close frame follows the sent messages, and the task ends without an error",
+        arguments: Spoken.allCases)
     func weClose(_ spoken: Spoken) async throws {
         let delegate = SocketDelegate()
         try await withSession(spoken, delegate) { session, origin in
@@ -128,7 +130,7 @@ struct WebSocketTaskTests {
             #expect(text(try await task.receive()) == "first")
             task.send(.string("last")) { delegate.log.add("sent \($0 == nil)") }
             task.cancel(with: .goingAway, reason: Data(String(repeating: "é", count: 100).utf8))
-            await delegate.log.has("complete")
+            await delegate.log.wait(for: "complete")
             let reason = String(repeating: "é", count: 61)
             #expect(
                 delegate.log.entries == [
@@ -139,7 +141,8 @@ struct WebSocketTaskTests {
         }
     }
 
-    @Test("[U-8.9] so does one while the task is held", arguments: Spoken.allCases) func weCloseWhenHeld(
+    @Test("[U-8.9] our close frame is sent while the task is suspended", arguments: Spoken.allCases)
+    func weCloseWhenHeld(
         _ spoken: Spoken
     ) async throws {
         let delegate = SocketDelegate()
@@ -149,7 +152,7 @@ struct WebSocketTaskTests {
             #expect(text(try await task.receive()) == "first")
             task.suspend()
             task.cancel(with: .goingAway, reason: nil)
-            await delegate.log.has("complete")
+            await delegate.log.wait(for: "complete")
             #expect(
                 delegate.log.entries == [
                     "open -", "close 1001 -", "metrics \(spoken.switched)", "complete nil",
@@ -158,10 +161,12 @@ struct WebSocketTaskTests {
     }
 
     /// A way for a task to end without having begun.
-    enum Unstarted: CaseIterable { case cancelled, sessionInvalidated, madeInInvalidSession }
+    enum UnstartedEnd: CaseIterable { case cancelled, sessionInvalidated, madeInInvalidSession }
 
-    @Test("whoever waits for a task that has never begun hears of its end", arguments: Unstarted.allCases)
-    func unstarted(_ way: Unstarted) async throws {
+    @Test(
+        "waiting handlers of a task that never started are called at its end",
+        arguments: UnstartedEnd.allCases)
+    func unstarted(_ way: UnstartedEnd) async throws {
         try await withSession { session, origin in
             if way == .madeInInvalidSession { session.invalidateAndCancel() }
             let url = try #require(URL(string: "ws://127.0.0.1:\(origin.port)/websocket"))
@@ -177,14 +182,14 @@ struct WebSocketTaskTests {
             case .sessionInvalidated: session.invalidateAndCancel()
             case .madeInInvalidSession: task.resume()
             }
-            await log.has("ping")
+            await log.wait(for: "ping")
             #expect(log.entries == ["receive -999", "send -999", "ping -999"])
             let late = await #expect(throws: URLError.self) { _ = try await task.receive() }
             #expect(late?.code == .cancelled)
         }
     }
 
-    @Test("[U-8.10] a plain cancel says nothing to the server", arguments: Spoken.allCases) func cancel(
+    @Test("[U-8.10] `cancel()` sends no close frame", arguments: Spoken.allCases) func cancel(
         _ spoken: Spoken
     ) async throws {
         let delegate = SocketDelegate()
@@ -198,7 +203,7 @@ struct WebSocketTaskTests {
                 }
             }
             task.cancel()
-            await delegate.log.has("complete")
+            await delegate.log.wait(for: "complete")
             #expect(
                 delegate.log.entries == [
                     "open -", "waiter -999", "metrics \(spoken.switched)", "complete -999",
@@ -208,7 +213,7 @@ struct WebSocketTaskTests {
     }
 
     @Test(
-        "[U-8.3] another status is no socket, and the response says why", arguments: ["/status/503", "/get"],
+        "[U-8.3] another status fails the task, and `response` has it", arguments: ["/status/503", "/get"],
         Spoken.allCases)
     func refused(_ path: String, _ spoken: Spoken) async throws {
         let delegate = SocketDelegate()
@@ -217,7 +222,7 @@ struct WebSocketTaskTests {
             let task = session.webSocketTask(with: url)
             task.send(.string("queued")) { delegate.log.add("sent \(($0 as? URLError)?.code.rawValue ?? 0)") }
             task.resume()
-            await delegate.log.has("complete")
+            await delegate.log.wait(for: "complete")
             let status = path != "/get" ? 503 : spoken == .http1 ? 200 : 400
             #expect((task.response as? HTTPURLResponse)?.statusCode == status)
             #expect(delegate.log.entries == ["sent -1011", "metrics \(status)", "complete -1011"])
@@ -225,7 +230,8 @@ struct WebSocketTaskTests {
     }
 
     @Test(
-        "[U-8.3] a connection that is dropped in the handshake is a bad server's", arguments: Spoken.allCases)
+        "[U-8.3] a connection that closes during the handshake is badServerResponse",
+        arguments: Spoken.allCases)
     func droppedInHandshake(_ spoken: Spoken)
         async throws
     {
@@ -234,12 +240,12 @@ struct WebSocketTaskTests {
             origin.script("GET", "/drop", ScriptPlan(.close))
             let url = try #require(URL(string: "ws://127.0.0.1:\(origin.port)/drop"))
             session.webSocketTask(with: url).resume()
-            await delegate.log.has("complete")
+            await delegate.log.wait(for: "complete")
             #expect(delegate.log.entries.last == "complete -1011")
         }
     }
 
-    @Test("[U-8.2] a 101 that does not belong to our key is refused") func foreignAnswer() async throws {
+    @Test("[U-8.2] a 101 with a wrong Sec-WebSocket-Accept is refused") func foreignAnswer() async throws {
         let delegate = SocketDelegate()
         try await withSession(.http1, delegate) { session, origin in
             origin.script(
@@ -250,7 +256,7 @@ struct WebSocketTaskTests {
                             + "Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n\r\n"), .stall))
             let url = try #require(URL(string: "ws://127.0.0.1:\(origin.port)/foreign"))
             session.webSocketTask(with: url).resume()
-            await delegate.log.has("complete")
+            await delegate.log.wait(for: "complete")
             #expect(delegate.log.entries == ["metrics 101", "complete -1011"])
         }
     }
@@ -266,7 +272,7 @@ struct WebSocketTaskTests {
             task.resume()
             let error = await #expect(throws: NSError.self) { _ = try await task.receive() }
             #expect(error?.domain == NSPOSIXErrorDomain && error?.code == Int(EMSGSIZE))
-            await delegate.log.has("complete")
+            await delegate.log.wait(for: "complete")
             #expect((task.error as NSError?)?.code == Int(EMSGSIZE))
             #expect(!delegate.log.entries.contains { $0.hasPrefix("close") })
         }
@@ -283,7 +289,7 @@ struct WebSocketTaskTests {
         }
     }
 
-    @Test("[U-8.7] a ping gets its pong; one that nobody asked for is ignored", arguments: Spoken.allCases)
+    @Test("[U-8.7] a ping gets its pong; an unsolicited pong is ignored", arguments: Spoken.allCases)
     func pings(_ spoken: Spoken) async throws {
         try await withSession(spoken) { session, origin in
             let task = try socket(session, origin, "?ping=x&pong=y")
@@ -302,14 +308,14 @@ struct WebSocketTaskTests {
             let task = try socket(session, origin, "?drop=1")
             try await task.send(.string("a"))
             _ = try? await task.receive()
-            await delegate.log.has("complete")
+            await delegate.log.wait(for: "complete")
             #expect(delegate.log.entries.last == "complete -1005" && task.closeCode == .invalid)
             #expect(!delegate.log.entries.contains { $0.hasPrefix("close") })
         }
     }
 
     @Test(
-        "[U-8.4] several receivers are served in order, and a receiver may ask again in its handler",
+        "[U-8.4] several receivers are served in order, and a handler may receive again",
         arguments: Spoken.allCases)
     func receivers(_ spoken: Spoken) async throws {
         let log = CallLog()
@@ -327,12 +333,12 @@ struct WebSocketTaskTests {
                 }
             }
             next(0)
-            await log.has("end")
+            await log.wait(for: "end")
             #expect(log.entries == (0..<100).map(String.init) + ["end"])
         }
     }
 
-    @Test("a reader that is slow loses nothing", arguments: Spoken.allCases) func slowReader(_ spoken: Spoken)
+    @Test("a slow reader loses no message", arguments: Spoken.allCases) func slowReader(_ spoken: Spoken)
         async throws
     {
         try await withSession(spoken) { session, origin in
@@ -385,18 +391,18 @@ struct WebSocketTaskTests {
     }
 
     @Test(
-        "[U-8.1, U-11.4, U-11.6, H-13.2] a handshake that is challenged goes out again with the credential",
+        "[U-8.1, U-11.4, U-11.6, H-13.2] a challenged handshake is repeated with the credential",
         arguments: Login.allCases, Spoken.allCases)
     func challenged(_ login: Login, _ spoken: Spoken) async throws {
         let delegate = SocketDelegate(
             URLCredential(user: "Mufasa", password: "Circle of Life", persistence: .forSession))
         try await withSession(spoken, delegate) { session, origin in
-            let said = Noted<[String]>([])
+            let sentCredentials = LockedValue<[String]>([])
             origin.route(
                 "GET", "/members",
                 .chosen { request throws(Refusal) in
                     let credentials = request.field("Authorization")
-                    said.update { $0.append(credentials ?? "-") }
+                    sentCredentials.update { $0.append(credentials ?? "-") }
                     guard credentials == nil || login == .refused else { return try request.greeting() }
                     var response = OriginResponse(401)
                     try response.add("WWW-Authenticate", login.challenge)
@@ -414,11 +420,11 @@ struct WebSocketTaskTests {
             } else {
                 #expect(text(try await task.receive()) == "hi")
                 #expect((task.response as? HTTPURLResponse)?.statusCode == spoken.switched)
-                await delegate.log.has("open -")
+                await delegate.log.wait(for: "open -")
                 #expect(delegate.log.entries == ["challenge 0", "open -"])
             }
-            #expect(said.value.count == 2 && said.value.first == "-")
-            let sent = said.value.last ?? ""
+            #expect(sentCredentials.value.count == 2 && sentCredentials.value.first == "-")
+            let sent = sentCredentials.value.last ?? ""
             if login == .digest {
                 let parts = ["username=\"Mufasa\"", "uri=\"/members\"", "nonce=\"n0nce\"", "nc=00000001"]
                 #expect(sent.hasPrefix("Digest ") && parts.allSatisfy { sent.contains($0) }, "\(sent)")
@@ -432,7 +438,7 @@ struct WebSocketTaskTests {
     }
 
     @Test(
-        "[U-6.4, H-13.6] one that is suspended while messages come loses none, and holds up nobody else",
+        "[U-6.4, H-13.6] a WebSocket that is suspended while messages arrive loses none, and delays no other task",
         arguments: Spoken.allCases)
     func suspended(_ spoken: Spoken) async throws {
         try await withSession(spoken) { session, origin in
@@ -462,7 +468,7 @@ struct WebSocketTaskTests {
     }
 
     @Test(
-        "[U-8.12, H-13.5] a handshake that nobody answers ends with the time-out, and the server hears of it",
+        "[U-8.12, H-13.5] an unanswered handshake ends with the time-out and closes the connection",
         arguments: Spoken.allCases)
     func unanswered(_ spoken: Spoken) async throws {
         let delegate = SocketDelegate()
@@ -484,7 +490,7 @@ struct WebSocketTaskTests {
             let reason = error?.localizedDescription ?? ""
             #expect(reason.hasPrefix("timed out after 10 s without a byte to or from \(host);"), "\(reason)")
             await origin.gate("gone").wait()
-            await delegate.log.has("complete")
+            await delegate.log.wait(for: "complete")
             #expect(
                 delegate.log.entries.filter { !$0.hasPrefix("metrics") } == [
                     "open -", "sent -1001", "complete -1001",
@@ -496,7 +502,7 @@ struct WebSocketTaskTests {
         }
     }
 
-    @Test("[U-8.12] sockets do not count against the connections of a host") func limits() async throws {
+    @Test("[U-8.12] WebSockets do not count against the connections of a host") func limits() async throws {
         let origin = try LupineOrigin.Origin.start()
         let configuration = URLSessionConfiguration.ephemeral
         configuration.connectionProxyDictionary = [:]

@@ -2,8 +2,8 @@
 
 import LupineTransport
 
-/// A value that several threads write to in a test.
-final class Noted<Value: Sendable>: Sendable {
+/// A value that several threads may read and write.
+final class LockedValue<Value: Sendable>: Sendable {
     private let lock: Lock<Value>
 
     init(_ value: Value) { lock = Lock(value) }
