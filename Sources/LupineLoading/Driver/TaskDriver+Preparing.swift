@@ -198,7 +198,9 @@ extension TaskDriver {
         let fields = sessionReader.identifyingFields
         if isPlaintext {
             let proxyCredential = inputs.authenticator?.value.proxyCredential
-            guard let route = context.engine.cacheRoute(to: url, as: proxyCredential) else { return sessionReader }
+            guard let route = context.engine.cacheRoute(to: url, as: proxyCredential) else {
+                return sessionReader
+            }
             return CacheRequester(
                 policy: sessionReader.policy, client: sessionReader.client, route: route,
                 identifyingFields: fields)

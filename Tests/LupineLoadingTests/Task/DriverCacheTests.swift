@@ -283,7 +283,9 @@ struct DriverCacheTests {
         #expect(cache.cachedResponse(for: try DriverLoad.request())?.data == Data("stored".utf8))
     }
 
-    static var unstored: [(summary: String, kind: TaskDefinition.Kind, method: String, answer: ScriptedAnswer)] {
+    static var unstored:
+        [(summary: String, kind: TaskDefinition.Kind, method: String, answer: ScriptedAnswer)]
+    {
         [
             ("[U-12.7] a download", .download, "GET", .status(200, fresh, "x")),
             ("[U-12.7] POST", .data, "POST", .status(200, fresh, "x")),

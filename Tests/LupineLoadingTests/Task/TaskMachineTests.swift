@@ -25,7 +25,8 @@ struct TaskMachineTests {
     static let rows = [
         Row("a task starts when it is resumed", [], .resume, .start, .running),
         Row(
-            "[U-6.1, U-6.2, T-2] suspending a task that never ran has no effect", [], .suspend, .none, .notStarted),
+            "[U-6.1, U-6.2, T-2] suspending a task that never ran has no effect", [], .suspend, .none,
+            .notStarted),
         Row(
             "[U-6.1] one resume undoes any number of suspends", [.suspend, .suspend], .resume, .start,
             .running),
@@ -34,7 +35,9 @@ struct TaskMachineTests {
         Row("a running task can be suspended", [.resume], .suspend, .setSuspended(true), .suspended),
         Row("[U-6.5] a running task can be cancelled", [.resume], .cancel, .stop, .cancelling),
         Row("a running task completes", [.resume], .finish, .complete, .completed),
-        Row("[U-6.1] a suspended task continues", [.resume, .suspend], .resume, .setSuspended(false), .running),
+        Row(
+            "[U-6.1] a suspended task continues", [.resume, .suspend], .resume, .setSuspended(false), .running
+        ),
         Row("[U-6.1] a suspended task is suspended once", [.resume, .suspend], .suspend, .none, .suspended),
         Row("a suspended task can be cancelled", [.resume, .suspend], .cancel, .stop, .cancelling),
         Row(
