@@ -54,4 +54,13 @@ extension ClosureEventMonitor {
             ((DownloadRequest, URLRequest?, HTTPURLResponse, URL?, Request.ValidationResult) -> Void)?
         var requestDidParseDownloadResponse: ((DownloadRequest, DownloadResponse<URL?, AFError>) -> Void)?
     }
+
+    /// Replaces a closure. The old one is released outside of the lock, since releasing its captures may run code that uses this
+    /// monitor.
+    func replace<Closure>(
+        _ keyPath: WritableKeyPath<Closures, Closure?>, with newClosure: Closure?
+    ) {
+        var closure = newClosure
+        closures.write { swap(&$0[keyPath: keyPath], &closure) }
+    }
 }

@@ -12,19 +12,10 @@ public import LupineLoading
 open class ClosureEventMonitor: @unchecked Sendable, EventMonitor {
     /// The queue on which the closures are called.
     public let queue: DispatchQueue
-    private let closures = Protected(Closures())
+    let closures = Protected(Closures())
 
     /// Creates a monitor whose closures are called on `queue`.
     public init(queue: DispatchQueue = .main) { self.queue = queue }
-
-    /// Replaces a closure. The old one is released outside of the lock, since releasing its captures may run code that uses this
-    /// monitor.
-    private func replace<Closure>(
-        _ keyPath: WritableKeyPath<Closures, Closure?>, with newClosure: Closure?
-    ) {
-        var closure = newClosure
-        closures.write { swap(&$0[keyPath: keyPath], &closure) }
-    }
 
     // MARK: the session
 
@@ -218,8 +209,6 @@ open class ClosureEventMonitor: @unchecked Sendable, EventMonitor {
         set { replace(\.requestDidFinish, with: newValue) }
     }
 
-    // MARK: data and uploads
-
     /// Called for `request(_:didValidateRequest:response:data:withResult:)`.
     open var requestDidValidateRequestResponseDataWithResult:
         ((DataRequest, URLRequest?, HTTPURLResponse, Data?, Request.ValidationResult) -> Void)?
@@ -234,8 +223,6 @@ open class ClosureEventMonitor: @unchecked Sendable, EventMonitor {
         set { replace(\.requestDidParseResponse, with: newValue) }
     }
 
-    // MARK: streams
-
     /// Called for `request(_:didValidateRequest:response:withResult:)`.
     open var requestDidValidateRequestResponseWithResult:
         ((DataStreamRequest, URLRequest?, HTTPURLResponse, Request.ValidationResult) -> Void)?
@@ -243,8 +230,6 @@ open class ClosureEventMonitor: @unchecked Sendable, EventMonitor {
         get { closures.read { $0.requestDidValidateRequestResponseWithResult } }
         set { replace(\.requestDidValidateRequestResponseWithResult, with: newValue) }
     }
-
-    // MARK: uploads
 
     /// Called for `request(_:didCreateUploadable:)`.
     open var requestDidCreateUploadable: ((UploadRequest, UploadRequest.Uploadable) -> Void)? {
@@ -263,8 +248,6 @@ open class ClosureEventMonitor: @unchecked Sendable, EventMonitor {
         get { closures.read { $0.requestDidProvideInputStream } }
         set { replace(\.requestDidProvideInputStream, with: newValue) }
     }
-
-    // MARK: downloads
 
     /// Called for `request(_:didCreateDestinationURL:)`.
     open var requestDidCreateDestinationURL: ((DownloadRequest, URL) -> Void)? {
@@ -393,9 +376,7 @@ open class ClosureEventMonitor: @unchecked Sendable, EventMonitor {
     }
 
     /// Calls `requestDidResume`.
-    open func requestDidResume(_ request: Request) {
-        requestDidResume?(request)
-    }
+    open func requestDidResume(_ request: Request) { requestDidResume?(request) }
 
     /// Calls `requestDidCreateInitialURLRequest`.
     open func request(_ request: Request, didCreateInitialURLRequest urlRequest: URLRequest) {
@@ -431,30 +412,11 @@ open class ClosureEventMonitor: @unchecked Sendable, EventMonitor {
         requestDidCreateTask?(request, task)
     }
 
-    /// Calls `requestDidResumeTask`.
-    public func request(_ request: Request, didResumeTask task: URLSessionTask) {
-        requestDidResumeTask?(request, task)
-    }
-
     /// Calls `requestDidSuspend`.
-    open func requestDidSuspend(_ request: Request) {
-        requestDidSuspend?(request)
-    }
-
-    /// Calls `requestDidSuspendTask`.
-    public func request(_ request: Request, didSuspendTask task: URLSessionTask) {
-        requestDidSuspendTask?(request, task)
-    }
+    open func requestDidSuspend(_ request: Request) { requestDidSuspend?(request) }
 
     /// Calls `requestDidCancel`.
-    open func requestDidCancel(_ request: Request) {
-        requestDidCancel?(request)
-    }
-
-    /// Calls `requestDidCancelTask`.
-    public func request(_ request: Request, didCancelTask task: URLSessionTask) {
-        requestDidCancelTask?(request, task)
-    }
+    open func requestDidCancel(_ request: Request) { requestDidCancel?(request) }
 
     /// Calls `requestDidGatherMetrics`.
     open func request(_ request: Request, didGatherMetrics metrics: URLSessionTaskMetrics) {
@@ -472,14 +434,10 @@ open class ClosureEventMonitor: @unchecked Sendable, EventMonitor {
     }
 
     /// Calls `requestIsRetrying`.
-    open func requestIsRetrying(_ request: Request) {
-        requestIsRetrying?(request)
-    }
+    open func requestIsRetrying(_ request: Request) { requestIsRetrying?(request) }
 
     /// Calls `requestDidFinish`.
-    open func requestDidFinish(_ request: Request) {
-        requestDidFinish?(request)
-    }
+    open func requestDidFinish(_ request: Request) { requestDidFinish?(request) }
 
     /// Calls `requestDidValidateRequestResponseDataWithResult`.
     open func request(
@@ -492,14 +450,6 @@ open class ClosureEventMonitor: @unchecked Sendable, EventMonitor {
     /// Calls `requestDidParseResponse`.
     open func request(_ request: DataRequest, didParseResponse response: DataResponse<Data?, AFError>) {
         requestDidParseResponse?(request, response)
-    }
-
-    /// Calls `requestDidValidateRequestResponseWithResult`.
-    public func request(
-        _ request: DataStreamRequest, didValidateRequest urlRequest: URLRequest?, response: HTTPURLResponse,
-        withResult result: Request.ValidationResult
-    ) {
-        requestDidValidateRequestResponseWithResult?(request, urlRequest, response, result)
     }
 
     /// Calls `requestDidCreateUploadable`.
@@ -543,5 +493,4 @@ open class ClosureEventMonitor: @unchecked Sendable, EventMonitor {
     {
         requestDidParseDownloadResponse?(request, response)
     }
-
 }

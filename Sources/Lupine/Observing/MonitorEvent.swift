@@ -107,6 +107,22 @@ enum MonitorEvent {
                 totalBytesWritten: totalBytesWritten, totalBytesExpectedToWrite: totalBytesExpectedToWrite)
         case .downloadTaskFinished(let session, let downloadTask, let location):
             monitor.urlSession(session, downloadTask: downloadTask, didFinishDownloadingTo: location)
+        case .resumed, .createdInitialURLRequest, .failedToCreateURLRequest, .adaptedInitialRequest,
+            .failedToAdaptURLRequest, .createdURLRequest, .createdTask, .resumedTask, .suspended,
+            .suspendedTask, .cancelled, .cancelledTask, .gatheredMetrics, .failedTaskEarly, .completedTask,
+            .isRetrying, .finished, .started, .ended:
+            deliverRequestEvent(to: monitor)
+        case .validatedData, .parsedDataResponse, .validatedStream, .createdUploadable,
+            .failedToCreateUploadable, .providedInputStream, .createdDestination, .movedDownload,
+            .validatedDownload, .parsedDownloadResponse, .parsedValue:
+            deliverResultEvent(to: monitor)
+        }
+    }
+
+    /// Calls the method of the monitor for an event in the life of a request. Does nothing for other events.
+    @inline(__always)
+    private func deliverRequestEvent(to monitor: some EventMonitor) {
+        switch self {
         case .resumed(let request):
             monitor.requestDidResume(request)
         case .createdInitialURLRequest(let request, let urlRequest):
@@ -147,6 +163,22 @@ enum MonitorEvent {
         case .ended(let request, let task, let error):
             monitor.request(request, didCompleteTask: task, with: error)
             monitor.requestDidFinish(request)
+        case .sessionBecameInvalid, .taskReceivedChallenge, .taskSentBodyData, .taskNeedsNewBodyStream,
+            .taskWillRedirect, .taskCollectedMetrics, .taskEnded, .taskIsWaitingForConnectivity,
+            .dataTaskReceivedResponse, .dataTaskReceivedData, .dataTaskWillCacheResponse,
+            .downloadTaskResumed, .downloadTaskWroteData, .downloadTaskFinished, .validatedData,
+            .parsedDataResponse, .validatedStream, .createdUploadable, .failedToCreateUploadable,
+            .providedInputStream, .createdDestination, .movedDownload, .validatedDownload,
+            .parsedDownloadResponse, .parsedValue:
+            break
+        }
+    }
+
+    /// Calls the method of the monitor for a result: a validation, a parsed response, content to upload, a downloaded file. Does
+    /// nothing for other events.
+    @inline(__always)
+    private func deliverResultEvent(to monitor: some EventMonitor) {
+        switch self {
         case .validatedData(let request, let urlRequest, let response, let data, let result):
             monitor.request(
                 request, didValidateRequest: urlRequest, response: response, data: data, withResult: result)
@@ -172,6 +204,15 @@ enum MonitorEvent {
             monitor.request(request, didParseResponse: response)
         case .parsedValue(let call):
             call(monitor)
+        case .sessionBecameInvalid, .taskReceivedChallenge, .taskSentBodyData, .taskNeedsNewBodyStream,
+            .taskWillRedirect, .taskCollectedMetrics, .taskEnded, .taskIsWaitingForConnectivity,
+            .dataTaskReceivedResponse, .dataTaskReceivedData, .dataTaskWillCacheResponse,
+            .downloadTaskResumed, .downloadTaskWroteData, .downloadTaskFinished, .resumed,
+            .createdInitialURLRequest, .failedToCreateURLRequest, .adaptedInitialRequest,
+            .failedToAdaptURLRequest, .createdURLRequest, .createdTask, .resumedTask, .suspended,
+            .suspendedTask, .cancelled, .cancelledTask, .gatheredMetrics, .failedTaskEarly, .completedTask,
+            .isRetrying, .finished, .started, .ended:
+            break
         }
     }
 }

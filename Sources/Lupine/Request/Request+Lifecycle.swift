@@ -412,67 +412,6 @@ extension Request {
         if isOver { perform() }
     }
 
-    // MARK: failures and retries
-
-    /// Asks the retriers if the attempt has failed, otherwise finishes the request. In a step.
-    func retryOrFinish(_ error: AFError?) {
-        guard let error, let delegate else { return finish() }
-        switch mutableState.write({ $0.machine.receive(.attemptFailed) }) {
-        case .askRetrier(let number):
-            continueOnRoot {
-                delegate.retryResult(for: self, dueTo: error) { result in
-                    self.performOnRootNow {
-                        self.handleRetryResult(result, to: number, refusal: .retryRefused(number)) { error in
-                            self.finish(error: error)
-                        }
-                    }
-                }
-            }
-        case .proceed: finish()
-        default: break
-        }
-    }
-
-    /// Handles the answer of a retrier. A late answer has no effect. On the root queue.
-    ///
-    /// - Parameters:
-    ///   - result: The answer.
-    ///   - number: The number of the question.
-    ///   - refusal: The machine's event if the retrier refuses.
-    ///   - refused: Called if the retrier refuses. Its argument is the error that the retrier has substituted, or nil.
-    private func handleRetryResult(
-        _ result: RetryResult, to number: Int, refusal: RequestMachine.Event,
-        refused: @escaping @Sendable (AFError?) -> Void
-    ) {
-        let event = result.isRetry ? RequestMachine.Event.retryGranted(number) : refusal
-        guard mutableState.write({ $0.machine.receive(event) }) == .proceed else { return }
-        switch result {
-        case .retry: retry(after: nil)
-        case .retryWithDelay(let delay): retry(after: delay)
-        case .doNotRetry: refused(nil)
-        case .doNotRetryWithError(let error):
-            refused(error.asAFError(orFailWith: "a delegate of requests answers with an AFError"))
-        }
-    }
-
-    private func retry(after delay: TimeInterval?) {
-        guard let delegate else { return finish(error: .sessionDeinitialized) }
-        delegate.retryRequest(self, withDelay: delay)
-    }
-
-    /// Begins the next attempt. Returns false if the request was cancelled meanwhile. On the root queue.
-    func prepareForRetry() -> Bool {
-        let isDue = mutableState.write { state in
-            guard state.machine.receive(.retryDue) == .proceed else { return false }
-            state.retryCount += 1
-            return true
-        }
-        guard isDue else { return false }
-        reset()
-        monitors?.requestIsRetrying(self)
-        return true
-    }
-
     // MARK: reports to the monitors
 
     private func readyToPerform() {
@@ -513,15 +452,5 @@ extension Request {
             return (true, state.chain.restart())
         }
         if begins { runPass() }
-    }
-}
-
-extension RetryResult {
-    /// Whether the request is tried again.
-    var isRetry: Bool {
-        switch self {
-        case .retry, .retryWithDelay: true
-        case .doNotRetry, .doNotRetryWithError: false
-        }
     }
 }

@@ -105,6 +105,32 @@ extension Session {
         func createUploadable() throws -> UploadRequest.Uploadable { uploadable }
     }
 
+    /// Creates a download.
+    func makeDownload(
+        _ downloadable: DownloadRequest.Downloadable, _ interceptor: (any RequestInterceptor)?,
+        _ shouldAutomaticallyResume: Bool?, _ destination: DownloadRequest.Destination?
+    ) -> DownloadRequest {
+        let request = DownloadRequest(
+            downloadable: downloadable, underlyingQueue: rootQueue, serializationQueue: serializationQueue,
+            eventMonitor: eventMonitor, interceptor: interceptor,
+            shouldAutomaticallyResume: shouldAutomaticallyResume, delegate: self, destination: destination)
+        performIfEager(request)
+        return request
+    }
+
+    /// Creates an upload.
+    func makeUpload(
+        _ upload: any UploadConvertible, _ interceptor: (any RequestInterceptor)?,
+        _ shouldAutomaticallyResume: Bool?, _ fileManager: FileManager
+    ) -> UploadRequest {
+        let request = UploadRequest(
+            convertible: upload, underlyingQueue: rootQueue, serializationQueue: serializationQueue,
+            eventMonitor: eventMonitor, interceptor: interceptor, fileManager: fileManager,
+            shouldAutomaticallyResume: shouldAutomaticallyResume, delegate: self)
+        performIfEager(request)
+        return request
+    }
+
     /// Performs a new request at once, if `requestSetup` is eager.
     func performIfEager(_ request: Request) {
         if requestSetup == .eager { perform(request) }

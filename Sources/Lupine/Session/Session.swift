@@ -26,15 +26,6 @@ open class Session: @unchecked Sendable {
     /// queue.
     public typealias RequestModifier = @Sendable (inout URLRequest) throws -> Void
 
-    /// The state that `mutableState` guards with its lock.
-    struct MutableState {
-        /// The requests that were performed and whose handlers have not been called.
-        var activeRequests: Set<Request> = []
-        var requestTaskMap = RequestTaskMap()
-        /// The completions of tasks whose metrics have not arrived, by the task's identity.
-        var waitingCompletions: [ObjectIdentifier: Request.Job] = [:]
-    }
-
     let mutableState = Protected(MutableState())
     /// Whether the session created the request queue, which then targets its root queue.
     let ownsRequestQueue: Bool
@@ -67,10 +58,6 @@ open class Session: @unchecked Sendable {
     public let cachedResponseHandler: (any CachedResponseHandler)?
     /// The monitor that forwards events to all monitors of the session.
     public let eventMonitor: CompositeEventMonitor
-
-    /// The default monitors of a session: one that posts notifications.
-    @available(*, deprecated, message: "Give the session the monitors that it is to have.")
-    public var defaultEventMonitors: [any EventMonitor] { [AlamofireNotifications()] }
 
     /// Creates a session around a `URLSession` that was created for it alone. The underlying queue of the `URLSession`'s delegate
     /// queue must be `rootQueue`.
@@ -129,53 +116,6 @@ open class Session: @unchecked Sendable {
             && redirectHandler == nil && cachedResponseHandler == nil && serverTrustManager == nil
             && type(of: self) == Session.self
         delegate.connect(to: self, eventMonitor: eventMonitor, serverTrustManager: serverTrustManager)
-    }
-
-    /// Creates a session and the `URLSession` that performs its tasks.
-    ///
-    /// It is a programming error to pass a background configuration.
-    ///
-    /// - Parameters:
-    ///   - configuration: Copied for the `URLSession`.
-    ///   - delegate: The delegate of the `URLSession`.
-    ///   - rootQueue: The target of the serial queue on which all changes to requests are made; the main queue is used directly.
-    ///   - startRequestsImmediately: Whether requests resume automatically when their first handler is added.
-    ///   - requestSetup: Whether requests are set up when they are created or when they are resumed.
-    ///   - requestQueue: The queue on which requests are converted and adapted; nil creates one that targets the root queue.
-    ///   - serializationQueue: The queue on which responses are serialized; nil creates one that targets the root queue.
-    ///   - interceptor: Adapts and retries every request.
-    ///   - serverTrustManager: Evaluates servers; nil leaves that to the loading system.
-    ///   - redirectHandler: Decides about redirects; nil follows them.
-    ///   - cachedResponseHandler: Decides which responses are cached; nil caches the proposed ones.
-    ///   - eventMonitors: The monitors that receive all events of the session.
-    public convenience init(
-        configuration: URLSessionConfiguration = URLSessionConfiguration.af.default,
-        delegate: SessionDelegate = SessionDelegate(),
-        rootQueue: DispatchQueue = DispatchQueue(label: "org.alamofire.session.rootQueue"),
-        startRequestsImmediately: Bool = true, requestSetup: RequestSetup = .lazy,
-        requestQueue: DispatchQueue? = nil, serializationQueue: DispatchQueue? = nil,
-        interceptor: (any RequestInterceptor)? = nil, serverTrustManager: ServerTrustManager? = nil,
-        redirectHandler: (any RedirectHandler)? = nil,
-        cachedResponseHandler: (any CachedResponseHandler)? = nil,
-        eventMonitors: [any EventMonitor] = [AlamofireNotifications()]
-    ) {
-        precondition(
-            configuration.identifier == nil, "background configurations cannot be used with a Session")
-        // A new serial queue that targets `rootQueue`, so that a concurrent `rootQueue` is safe too.
-        let serialRootQueue =
-            rootQueue.isSame(as: .main)
-            ? rootQueue : DispatchQueue(label: rootQueue.label, target: rootQueue)
-        let delegateQueue = OperationQueue(
-            maxConcurrentOperationCount: 1, underlyingQueue: serialRootQueue,
-            name: "\(serialRootQueue.label).sessionDelegate")
-        self.init(
-            session: URLSession(
-                configuration: configuration, delegate: delegate, delegateQueue: delegateQueue),
-            delegate: delegate, rootQueue: serialRootQueue,
-            startRequestsImmediately: startRequestsImmediately, requestSetup: requestSetup,
-            requestQueue: requestQueue, serializationQueue: serializationQueue, interceptor: interceptor,
-            serverTrustManager: serverTrustManager, redirectHandler: redirectHandler,
-            cachedResponseHandler: cachedResponseHandler, eventMonitors: eventMonitors)
     }
 
     /// Finishes the active requests, but does not wait for them: `deinit` may run on any thread, including the root queue.
@@ -350,7 +290,7 @@ open class Session: @unchecked Sendable {
         _ convertible: any URLRequestConvertible, interceptor: (any RequestInterceptor)? = nil,
         shouldAutomaticallyResume: Bool? = nil, to destination: DownloadRequest.Destination? = nil
     ) -> DownloadRequest {
-        download(.request(convertible), interceptor, shouldAutomaticallyResume, destination)
+        makeDownload(.request(convertible), interceptor, shouldAutomaticallyResume, destination)
     }
 
     /// Creates a download that resumes an earlier one from its resume data.
@@ -358,19 +298,7 @@ open class Session: @unchecked Sendable {
         resumingWith data: Data, interceptor: (any RequestInterceptor)? = nil,
         shouldAutomaticallyResume: Bool? = nil, to destination: DownloadRequest.Destination? = nil
     ) -> DownloadRequest {
-        download(.resumeData(data), interceptor, shouldAutomaticallyResume, destination)
-    }
-
-    private func download(
-        _ downloadable: DownloadRequest.Downloadable, _ interceptor: (any RequestInterceptor)?,
-        _ shouldAutomaticallyResume: Bool?, _ destination: DownloadRequest.Destination?
-    ) -> DownloadRequest {
-        let request = DownloadRequest(
-            downloadable: downloadable, underlyingQueue: rootQueue, serializationQueue: serializationQueue,
-            eventMonitor: eventMonitor, interceptor: interceptor,
-            shouldAutomaticallyResume: shouldAutomaticallyResume, delegate: self, destination: destination)
-        performIfEager(request)
-        return request
+        makeDownload(.resumeData(data), interceptor, shouldAutomaticallyResume, destination)
     }
 
     // MARK: uploads
@@ -398,7 +326,7 @@ open class Session: @unchecked Sendable {
         interceptor: (any RequestInterceptor)? = nil, shouldAutomaticallyResume: Bool? = nil,
         fileManager: FileManager = .default
     ) -> UploadRequest {
-        upload(
+        makeUpload(
             Upload(request: convertible, uploadable: .data(data)), interceptor, shouldAutomaticallyResume,
             fileManager)
     }
@@ -424,7 +352,7 @@ open class Session: @unchecked Sendable {
         interceptor: (any RequestInterceptor)? = nil, shouldAutomaticallyResume: Bool? = nil,
         fileManager: FileManager = .default
     ) -> UploadRequest {
-        upload(
+        makeUpload(
             Upload(request: convertible, uploadable: .file(fileURL, shouldRemove: false)), interceptor,
             shouldAutomaticallyResume, fileManager)
     }
@@ -449,7 +377,7 @@ open class Session: @unchecked Sendable {
         interceptor: (any RequestInterceptor)? = nil, shouldAutomaticallyResume: Bool? = nil,
         fileManager: FileManager = .default
     ) -> UploadRequest {
-        upload(
+        makeUpload(
             Upload(request: convertible, uploadable: .stream(stream)), interceptor, shouldAutomaticallyResume,
             fileManager)
     }
@@ -511,23 +439,11 @@ open class Session: @unchecked Sendable {
         interceptor: (any RequestInterceptor)? = nil, shouldAutomaticallyResume: Bool? = nil,
         fileManager: FileManager = .default
     ) -> UploadRequest {
-        upload(
+        makeUpload(
             MultipartUpload(
                 encodingMemoryThreshold: encodingMemoryThreshold, request: request,
                 form: multipartFormData, folder: session.configuration.lupine.temporaryDirectory),
             interceptor, shouldAutomaticallyResume, fileManager)
-    }
-
-    private func upload(
-        _ upload: any UploadConvertible, _ interceptor: (any RequestInterceptor)?,
-        _ shouldAutomaticallyResume: Bool?, _ fileManager: FileManager
-    ) -> UploadRequest {
-        let request = UploadRequest(
-            convertible: upload, underlyingQueue: rootQueue, serializationQueue: serializationQueue,
-            eventMonitor: eventMonitor, interceptor: interceptor, fileManager: fileManager,
-            shouldAutomaticallyResume: shouldAutomaticallyResume, delegate: self)
-        performIfEager(request)
-        return request
     }
 
     // MARK: web sockets
@@ -577,23 +493,5 @@ open class Session: @unchecked Sendable {
             timer: .by(session.clock))
         performIfEager(request)
         return request
-    }
-
-    // MARK: all requests
-
-    /// Calls `action`, on the root queue, with the requests that were performed and whose handlers have not been called.
-    public func withAllRequests(perform action: @escaping @Sendable (Set<Request>) -> Void) {
-        rootQueue.async { action(self.mutableState.read { $0.activeRequests }) }
-    }
-
-    /// Cancels the requests that were performed and whose handlers have not been called, then calls `completion` on `queue`,
-    /// possibly before those handlers are called.
-    public func cancelAllRequests(
-        completingOnQueue queue: DispatchQueue = .main, completion: (@Sendable () -> Void)? = nil
-    ) {
-        withAllRequests { requests in
-            for request in requests { request.cancel() }
-            if let completion { queue.async(execute: completion) }
-        }
     }
 }

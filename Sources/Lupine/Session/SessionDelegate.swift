@@ -63,8 +63,11 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
         return isStored
     }
 
+    /// The manager that evaluates the trust of servers; nil leaves that to the loading system.
+    var serverTrustManager: ServerTrustManager? { state.read { $0.serverTrustManager } }
+
     /// The receivers of a task's callbacks.
-    private struct CallbackReceivers {
+    struct CallbackReceivers {
         let provider: (any SessionStateProvider)?
         let eventMonitor: CompositeEventMonitor?
         /// The task's request.
@@ -79,7 +82,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
 
     /// Returns the receivers of a task's callbacks. The request first delivers the stored notifications of user actions, which
     /// precede all callbacks of the task.
-    private func receivers(of task: URLSessionTask) -> CallbackReceivers {
+    func receivers(of task: URLSessionTask) -> CallbackReceivers {
         let (provider, eventMonitor) = sessionReceivers
         let request = provider?.request(for: task)
         request?.deliverPendingReports()
@@ -180,53 +183,6 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
         return (answer.disposition, answer.credential)
     }
 
-    private func answer(
-        _ challenge: URLAuthenticationChallenge, of task: URLSessionTask, in session: URLSession,
-        _ completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
-    ) {
-        let receivers = receivers(of: task)
-        receivers.eventMonitor?.urlSession(session, task: task, didReceive: challenge)
-        let space = challenge.protectionSpace
-        switch space.authenticationMethod {
-        case NSURLAuthenticationMethodHTTPBasic, NSURLAuthenticationMethodHTTPDigest,
-            NSURLAuthenticationMethodNTLM, NSURLAuthenticationMethodNegotiate,
-            NSURLAuthenticationMethodClientCertificate:
-            guard challenge.previousFailureCount == 0 else {
-                return completionHandler(.rejectProtectionSpace, nil)
-            }
-            guard let credential = receivers.provider?.credential(for: task, in: space) else {
-                return completionHandler(.performDefaultHandling, nil)
-            }
-            completionHandler(.useCredential, credential)
-        case NSURLAuthenticationMethodServerTrust:
-            evaluateTrust(of: space, for: task, receivers, completionHandler)
-        default: completionHandler(.performDefaultHandling, nil)
-        }
-    }
-
-    private func evaluateTrust(
-        of space: URLProtectionSpace, for task: URLSessionTask, _ receivers: CallbackReceivers,
-        _ completionHandler: (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
-    ) {
-        guard let trust = space.serverTrust, let manager = state.read({ $0.serverTrustManager }) else {
-            return completionHandler(.performDefaultHandling, nil)
-        }
-        do {
-            guard let evaluator = try manager.serverTrustEvaluator(forHost: space.host) else {
-                return completionHandler(.performDefaultHandling, nil)
-            }
-            assertNoLockIsHeld()
-            assertNotOnLoop()
-            try evaluator.evaluate(trust, forHost: space.host)
-            completionHandler(.useCredential, URLCredential(trust: trust))
-        } catch {
-            let failure = error.asAFError(
-                or: .serverTrustEvaluationFailed(reason: .customEvaluationFailed(error: error)))
-            receivers.request?.didFailTask(task, earlyWithError: failure)
-            completionHandler(.cancelAuthenticationChallenge, nil)
-        }
-    }
-
     /// Reports to the request how much of its body has been sent.
     open func urlSession(
         _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
@@ -259,12 +215,6 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
         await session.awaitAnswer(orWhenCancelled: nil) { reply in
             reply(self.bodyStream(of: task, in: session).map { BodyStream($0) })
         }?.value
-    }
-
-    private func bodyStream(of task: URLSessionTask, in session: URLSession) -> InputStream? {
-        let receivers = receivers(of: task)
-        receivers.eventMonitor?.urlSession(session, taskNeedsNewBodyStream: task)
-        return (receivers.request as? UploadRequest)?.inputStream()
     }
 
     /// Provides the stream of an upload if `offset` is 0, otherwise none.
@@ -325,20 +275,6 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
         }
     }
 
-    private func redirect(
-        _ task: URLSessionTask, by response: HTTPURLResponse, to request: URLRequest, in session: URLSession,
-        _ completionHandler: @escaping @Sendable (URLRequest?) -> Void
-    ) {
-        let receivers = receivers(of: task)
-        receivers.eventMonitor?.urlSession(
-            session, task: task, willPerformHTTPRedirection: response, newRequest: request)
-        guard let handler = receivers.request?.redirectHandler ?? receivers.provider?.redirectHandler else {
-            return completionHandler(request)
-        }
-        assertNoLockIsHeld()
-        handler.task(task, willBeRedirectedTo: request, for: response, completion: completionHandler)
-    }
-
     /// Stores the metrics in the request.
     open func urlSession(
         _ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics
@@ -394,22 +330,6 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
         }
     }
 
-    private func chooseDisposition(
-        of response: URLResponse, for dataTask: URLSessionDataTask, in session: URLSession,
-        _ completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
-    ) {
-        let receivers = receivers(of: dataTask)
-        receivers.eventMonitor?.urlSession(session, dataTask: dataTask, didReceive: response)
-        guard let response = response as? HTTPURLResponse else { return completionHandler(.allow) }
-        switch receivers.request {
-        case let request as DataRequest:
-            request.didReceive(
-                response, of: dataTask, upTo: session.collectedBodyLimit, completion: completionHandler)
-        case let request as DataStreamRequest: request.didReceive(response, completion: completionHandler)
-        default: completionHandler(.allow)
-        }
-    }
-
     /// Passes a piece of content to the request.
     open func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
         let receivers = receivers(of: dataTask)
@@ -444,18 +364,6 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
         await session.awaitAnswer(orWhenCancelled: nil) { reply in
             self.cache(proposedResponse, of: dataTask, in: session, reply)
         }
-    }
-
-    private func cache(
-        _ proposedResponse: CachedURLResponse, of dataTask: URLSessionDataTask, in session: URLSession,
-        _ completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
-    ) {
-        let receivers = receivers(of: dataTask)
-        receivers.eventMonitor?.urlSession(session, dataTask: dataTask, willCacheResponse: proposedResponse)
-        let handler = receivers.request?.cachedResponseHandler ?? receivers.provider?.cachedResponseHandler
-        guard let handler else { return completionHandler(proposedResponse) }
-        assertNoLockIsHeld()
-        handler.dataTask(dataTask, willCacheResponse: proposedResponse, completion: completionHandler)
     }
 
     /// Does nothing.
@@ -505,34 +413,13 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
         let (destination, options) = request.resolveDestination(for: location, downloadTask.response)
         receivers.eventMonitor?.request(request, didCreateDestinationURL: destination)
         do {
-            if options.contains(.removePreviousFile), fileManager.fileExists(atPath: destination.path) {
-                try fileManager.removeItem(at: destination)
-            }
-            if options.contains(.createIntermediateDirectories) {
-                try fileManager.createDirectory(
-                    at: destination.deletingLastPathComponent(), withIntermediateDirectories: true)
-            }
-            try move(location, to: destination)
+            try fileManager.moveDownload(location, to: destination, options: options)
             request.didFinishDownloading(using: downloadTask, with: .success(destination))
         } catch {
             request.didFinishDownloading(
                 using: downloadTask,
                 with: .failure(
                     .downloadedFileMoveFailed(error: error, source: location, destination: destination)))
-        }
-    }
-
-    /// Moves a file. If the file manager has to copy it to another file system and fails, the partial copy is removed.
-    private func move(_ file: URL, to destination: URL) throws {
-        let hadFile = fileManager.fileExists(atPath: destination.path)
-        do {
-            try fileManager.moveItem(at: file, to: destination)
-        } catch {
-            let partialCopy = hadFile ? nil : try? fileManager.attributesOfItem(atPath: destination.path)
-            if partialCopy?[.type] as? FileAttributeType == .typeRegular {
-                try? fileManager.removeItem(at: destination)
-            }
-            throw error
         }
     }
 
@@ -577,7 +464,7 @@ extension SessionDelegate: SelectiveDelegate {
     /// The session's evaluators, even after the session was deallocated. A subclass is its own judge: it may have overridden the
     /// methods for challenges, which cannot be determined.
     package var trustJudge: (any AnyObject & Sendable)? {
-        isSubclass ? self : state.read { $0.serverTrustManager }
+        isSubclass ? self : serverTrustManager
     }
 
     /// Whether the delegate's class is a subclass, which the program has defined and which may have overridden any method.
@@ -588,7 +475,7 @@ extension SessionDelegate: ServerTrustDeferring {
     /// Whether no evaluator decides about the host, so that the loading system does.
     package func defersServerTrust(ofHost host: String) -> Bool {
         guard !isSubclass else { return false }
-        guard let manager = state.read({ $0.serverTrustManager }) else { return true }
+        guard let manager = serverTrustManager else { return true }
         return manager.leavesToDefault(host: host)
     }
 }

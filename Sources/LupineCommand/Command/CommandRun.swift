@@ -55,60 +55,94 @@ struct CommandRun: Sendable {
         let plans = try invocation.urls.map(planner.plan)
         memory.addCommandLineCookies(for: plans.map(\.url))
         if invocation.printsCurl {
-            for plan in plans {
-                let cookies = memory.storage(for: plan.url)?.cookies(for: plan.url) ?? []
-                let line = CurlLine(plan, invocation, context, cookies: cookies).text
-                try context.output.print("\(lines: line)\n")
-            }
+            try printCurlLines(of: plans, invocation, memory)
             return .success
         }
-        var evaluator: CommandTrustEvaluator?
-        if invocation.isInsecure || !invocation.pins.isEmpty || invocation.listsCertificates {
-            evaluator = try CommandTrustEvaluator(
-                pins: invocation.pins, isInsecure: invocation.isInsecure,
-                keepsChains: invocation.listsCertificates)
-        }
-        var monitors: [any EventMonitor] = []
-        if invocation.reportsEvents {
-            monitors.append(
-                EventReporter(
-                    sink: context.errors, style: errorStyle, showsSecrets: invocation.showsSecrets))
-        }
+        let evaluator = try makeTrustEvaluator()
         let maker = SessionMaker(
-            invocation: invocation, context: context, evaluator: evaluator, monitors: monitors,
+            invocation: invocation, context: context, evaluator: evaluator, monitors: makeMonitors(),
             urls: plans.map(\.url))
         if invocation.isOffline {
-            for plan in plans {
-                let session = try maker.session(for: plan, cookies: memory.storage(for: plan.url))
-                do {
-                    let head = try session.session.requestHead(for: plan.request, bodyFrom: plan.bodyFile)
-                    reporter(plan).printRequest(Array(head), hasContent: true)
-                } catch {
-                    throw ErrorMessage.failure(
-                        of: .sessionTaskFailed(error: error), url: plan.url, invocation: invocation)
-                }
-            }
+            try printHeads(of: plans, maker, memory)
             return .success
         }
         if let plan = plans.first, ["ws", "wss"].contains(plan.url.scheme?.lowercased() ?? "") {
-            let session = try maker.session(
-                for: plan, cookies: memory.storage(for: plan.url),
-                wire: wireReporter { reporter(plan) })
-            return await SocketConversation(plan, invocation, context, session: session, style: outputStyle)
-                .run()
+            return try await converse(plan, maker, memory)
         }
         if invocation.followsEvents, let plan = plans.first {
-            let session = try maker.session(
-                for: plan, cookies: memory.storage(for: plan.url),
-                wire: wireReporter { reporter(plan) })
-            let follower = EventFollower(plan, invocation, context, session: session, style: outputStyle)
-            let failure = await follower.run()
-            if let failure { printFailure(failure) }
-            return failure?.code ?? .success
+            return try await followEvents(plan, maker, memory)
         }
         let reports = try await fetch(plans, maker, memory)
         try memory.save()
         return try printReports(reports, evaluator)
+    }
+
+    /// Prints the curl command of each plan.
+    private func printCurlLines(
+        of plans: [RequestPlan], _ invocation: Invocation, _ memory: CookieMemory
+    ) throws {
+        for plan in plans {
+            let cookies = memory.storage(for: plan.url)?.cookies(for: plan.url) ?? []
+            let line = CurlLine(plan, invocation, context, cookies: cookies).text
+            try context.output.print("\(lines: line)\n")
+        }
+    }
+
+    /// Returns the evaluator of servers; nil if the options need none.
+    private func makeTrustEvaluator() throws -> CommandTrustEvaluator? {
+        guard invocation.isInsecure || !invocation.pins.isEmpty || invocation.listsCertificates else {
+            return nil
+        }
+        return try CommandTrustEvaluator(
+            pins: invocation.pins, isInsecure: invocation.isInsecure,
+            keepsChains: invocation.listsCertificates)
+    }
+
+    /// Returns the monitors of the sessions.
+    private func makeMonitors() -> [any EventMonitor] {
+        guard invocation.reportsEvents else { return [] }
+        return [
+            EventReporter(sink: context.errors, style: errorStyle, showsSecrets: invocation.showsSecrets)
+        ]
+    }
+
+    /// Prints the requests as they would be sent, without sending them.
+    private func printHeads(
+        of plans: [RequestPlan], _ maker: SessionMaker, _ memory: CookieMemory
+    ) throws {
+        for plan in plans {
+            let session = try maker.session(for: plan, cookies: memory.storage(for: plan.url))
+            do {
+                let head = try session.session.requestHead(for: plan.request, bodyFrom: plan.bodyFile)
+                reporter(plan).printRequest(Array(head), hasContent: true)
+            } catch {
+                throw ErrorMessage.failure(
+                    of: .sessionTaskFailed(error: error), url: plan.url, invocation: maker.invocation)
+            }
+        }
+    }
+
+    /// Opens a web socket, and sends and prints its messages.
+    private func converse(
+        _ plan: RequestPlan, _ maker: SessionMaker, _ memory: CookieMemory
+    ) async throws -> ExitCode {
+        let session = try maker.session(
+            for: plan, cookies: memory.storage(for: plan.url), wire: wireReporter { reporter(plan) })
+        return await SocketConversation(
+            plan, maker.invocation, context, session: session, style: outputStyle
+        ).run()
+    }
+
+    /// Prints the server-sent events of a response, and a failure.
+    private func followEvents(
+        _ plan: RequestPlan, _ maker: SessionMaker, _ memory: CookieMemory
+    ) async throws -> ExitCode {
+        let session = try maker.session(
+            for: plan, cookies: memory.storage(for: plan.url), wire: wireReporter { reporter(plan) })
+        let follower = EventFollower(plan, maker.invocation, context, session: session, style: outputStyle)
+        let failure = await follower.run()
+        if let failure { printFailure(failure) }
+        return failure?.code ?? .success
     }
 
     private var outputStyle: Style {

@@ -4,54 +4,9 @@
 enum InvocationCheck {
     /// Throws if options contradict each other, or if one lacks another that it needs.
     static func check(_ invocation: Invocation) throws(UsageError) {
-        let bodySources = [
-            invocation.items.contains(where: \.isContent) ? "items" : nil,
-            invocation.data.isEmpty || invocation.putsDataIntoQuery ? nil : "-d",
-            invocation.parts.isEmpty ? nil : "-F", invocation.raw == nil ? nil : "--raw",
-            invocation.upload == nil ? nil : "-T",
-        ].compactMap { $0 }
-        if bodySources.count > 1 {
-            throw UsageError("\(bodySources.joined(separator: " and ")) both make a body: use one of them")
-        }
-        if let source = bodySources.first {
-            if invocation.asksForHead {
-                throw UsageError(
-                    "-I asks for a head, which has no body (\(source)): leave -I away, or use -G with -d")
-            }
-            if let method = invocation.method { try checkBody(of: method, from: source) }
-        }
-        if invocation.putsDataIntoQuery, invocation.data.isEmpty {
-            throw UsageError("-G puts the data of -d into the query: there is no -d")
-        }
-        let destinationCount = invocation.destinations.count
-        if destinationCount > 1, destinationCount > invocation.urls.count {
-            throw UsageError(
-                "there are \(destinationCount) -o and -O for \(invocation.urls.count) URL: give one each")
-        }
-        if invocation.resumption != nil {
-            if destinationCount == 0 {
-                throw UsageError("-C goes on with a file: name it with -o FILE or -O")
-            }
-            if !bodySources.isEmpty { throw UsageError("-C goes on with a download: it cannot have a body") }
-            if invocation.usesServerFileName {
-                throw UsageError(
-                    "-C goes on with a file that is known, and -J lets the server name it: name it with -o FILE"
-                )
-            }
-            if invocation.savesHead {
-                throw UsageError(
-                    "-C goes on with content, and \(invocation.asksForHead ? "-I" : "-i") saves a head: leave one of them away"
-                )
-            }
-        }
-        if let file = invocation.headFile, !file.hasPrefix("/dev/"), destinationCount > 0,
-            invocation.destinations.contains(.file(file))
-        {
-            throw UsageError("-D and -o would write to one file, \(file): give each its own, or use -i")
-        }
-        if invocation.usesServerFileName, !invocation.destinations.contains(.remoteName) {
-            throw UsageError("-J is for the name of a file that -O saves: add -O")
-        }
+        let bodySources = bodySources(of: invocation)
+        try checkBody(invocation, bodySources)
+        try checkDestinations(invocation, hasBody: !bodySources.isEmpty)
         if invocation.proxyUser != nil, invocation.proxy == nil {
             throw UsageError("-U has the credentials for a proxy: name that with -x")
         }
@@ -63,6 +18,68 @@ enum InvocationCheck {
         }
         if invocation.urls.count > 1, invocation.urls.contains(where: isWebSocketURL) {
             throw UsageError("a conversation over a web socket takes one URL")
+        }
+    }
+
+    /// Returns the options that make a body.
+    private static func bodySources(of invocation: Invocation) -> [String] {
+        [
+            invocation.items.contains(where: \.isContent) ? "items" : nil,
+            invocation.data.isEmpty || invocation.putsDataIntoQuery ? nil : "-d",
+            invocation.parts.isEmpty ? nil : "-F", invocation.raw == nil ? nil : "--raw",
+            invocation.upload == nil ? nil : "-T",
+        ].compactMap { $0 }
+    }
+
+    /// Checks the options that make a body.
+    private static func checkBody(_ invocation: Invocation, _ sources: [String]) throws(UsageError) {
+        if sources.count > 1 {
+            throw UsageError("\(sources.joined(separator: " and ")) both make a body: use one of them")
+        }
+        if let source = sources.first {
+            if invocation.asksForHead {
+                throw UsageError(
+                    "-I asks for a head, which has no body (\(source)): leave -I away, or use -G with -d")
+            }
+            if let method = invocation.method { try checkBody(of: method, from: source) }
+        }
+        if invocation.putsDataIntoQuery, invocation.data.isEmpty {
+            throw UsageError("-G puts the data of -d into the query: there is no -d")
+        }
+    }
+
+    /// Checks the options for the files that content is saved to.
+    private static func checkDestinations(_ invocation: Invocation, hasBody: Bool) throws(UsageError) {
+        let count = invocation.destinations.count
+        if count > 1, count > invocation.urls.count {
+            throw UsageError("there are \(count) -o and -O for \(invocation.urls.count) URL: give one each")
+        }
+        if invocation.resumption != nil { try checkResumption(invocation, hasBody: hasBody) }
+        if let file = invocation.headFile, !file.hasPrefix("/dev/"), count > 0,
+            invocation.destinations.contains(.file(file))
+        {
+            throw UsageError("-D and -o would write to one file, \(file): give each its own, or use -i")
+        }
+        if invocation.usesServerFileName, !invocation.destinations.contains(.remoteName) {
+            throw UsageError("-J is for the name of a file that -O saves: add -O")
+        }
+    }
+
+    /// Checks the options that cannot be combined with `-C`.
+    private static func checkResumption(_ invocation: Invocation, hasBody: Bool) throws(UsageError) {
+        if invocation.destinations.isEmpty {
+            throw UsageError("-C goes on with a file: name it with -o FILE or -O")
+        }
+        if hasBody { throw UsageError("-C goes on with a download: it cannot have a body") }
+        if invocation.usesServerFileName {
+            throw UsageError(
+                "-C goes on with a file that is known, and -J lets the server name it: name it with -o FILE"
+            )
+        }
+        if invocation.savesHead {
+            throw UsageError(
+                "-C goes on with content, and \(invocation.asksForHead ? "-I" : "-i") saves a head: leave one of them away"
+            )
         }
     }
 

@@ -20,58 +20,24 @@ struct CurlLine: Sendable {
     ///   - context: The context, which files are relative to.
     ///   - cookies: The cookies that would be sent.
     init(_ plan: RequestPlan, _ invocation: Invocation, _ context: ProcessContext, cookies: [HTTPCookie]) {
-        let hiddenUnlessAsked = { (text: String) in invocation.showsSecrets ? text : Self.hidden }
-        var words = ["curl"]
-        let isUpload: Bool
-        // The method that curl uses without -X.
-        let curlMethod: String
-        switch plan.body {
-        case .file, .standardInput: (isUpload, curlMethod) = (true, "PUT")
-        case .data: (isUpload, curlMethod) = (false, "POST")
-        case .none: (isUpload, curlMethod) = (false, "GET")
-        }
-        if plan.method == "HEAD" {
-            words.append("-I")
-        } else if plan.method != curlMethod {
-            words += ["-X", plan.method]
-        }
-        for (name, value) in plan.headers {
-            let lowered = name.lowercased()
-            if plan.credentials != nil, !plan.usesDigest, lowered == "authorization" { continue }
-            if lowered == "accept", value == "*/*" { continue }
-            // curl would read fields from a file of this name. No valid field name begins with `@`.
-            if name.utf8.first == UInt8(ascii: "@") { continue }
-            let shownValue = HeadText.secrets.contains(lowered) ? hiddenUnlessAsked(value) : value
-            words += ["-H", shownValue.isEmpty ? "\(name);" : "\(name): \(shownValue)"]
-        }
-        for name in plan.omitted.sorted()
-        where name != "Accept-Language" && !(name == "Content-Type" && isUpload) {
-            words += ["-H", "\(name):"]
-        }
+        var words = ["curl"] + Self.methodOptions(plan) + Self.fieldOptions(plan, invocation)
         if let credentials = plan.credentials {
             if plan.usesDigest { words.append(invocation.authType == .any ? "--anyauth" : "--digest") }
-            words += ["-u", "\(credentials.user):\(hiddenUnlessAsked(credentials.password))"]
+            words += ["-u", "\(credentials.user):\(Self.shown(credentials.password, invocation))"]
         }
         if !cookies.isEmpty {
-            let pairs = cookies.map { "\($0.name)=\(hiddenUnlessAsked($0.value))" }.joined(separator: "; ")
+            let pairs = cookies.map { "\($0.name)=\(Self.shown($0.value, invocation))" }
+                .joined(separator: "; ")
             // curl takes a value that begins with `@` for a file name.
             words += pairs.utf8.first == UInt8(ascii: "@") ? ["-H", "Cookie: \(pairs)"] : ["-b", pairs]
         }
         words += Self.versionOptions(invocation, plan.url)
-        words += Self.otherOptions(invocation, context)
+        words += Self.connectionOptions(invocation)
+        words += Self.certificateOptions(invocation, context)
+        words += Self.savingOptions(invocation)
         if invocation.refusesDowngrade, plan.url.scheme == "https" { words += ["--proto-redir", "=https"] }
-        var note = ""
-        switch plan.body {
-        case .none: break
-        case .data(let data):
-            if let body = String(validating: data, as: UTF8.self), !data.contains(0) {
-                words += [data.first == UInt8(ascii: "@") ? "--data-raw" : "-d", body]
-            } else {
-                note = " # the body is not shown: \(data.count) bytes that are no text"
-            }
-        case .file(let path, _): words += ["-T", path]
-        case .standardInput: words += ["-T", "-"]
-        }
+        let (bodyOptions, note) = Self.bodyOptions(plan.body)
+        words += bodyOptions
         if !invocation.keepsEncoding { words.append("--compressed") }
         let address = plan.url.absoluteString
         if invocation.keepsDotSegments, address.contains("/.") { words.append("--path-as-is") }
@@ -79,6 +45,62 @@ struct CurlLine: Sendable {
         if address.utf8.contains(where: { "[]{}".utf8.contains($0) }) { words.append("-g") }
         words.append(address)
         text = words.map(Self.quoted).joined(separator: " ") + note
+    }
+
+    /// Returns a secret, or the text that replaces it unless the user asks for secrets.
+    private static func shown(_ secret: String, _ invocation: Invocation) -> String {
+        invocation.showsSecrets ? secret : hidden
+    }
+
+    /// Returns the option for the method, if curl would use another one for the body.
+    private static func methodOptions(_ plan: RequestPlan) -> [String] {
+        if plan.method == "HEAD" { return ["-I"] }
+        // The method that curl uses without -X.
+        let curlMethod =
+            switch plan.body {
+            case .file, .standardInput: "PUT"
+            case .data: "POST"
+            case .none: "GET"
+            }
+        return plan.method == curlMethod ? [] : ["-X", plan.method]
+    }
+
+    /// Returns the options for the header fields of the plan, and for curl's own fields that it omits.
+    private static func fieldOptions(_ plan: RequestPlan, _ invocation: Invocation) -> [String] {
+        var words: [String] = []
+        for (name, value) in plan.headers {
+            let lowered = name.lowercased()
+            if plan.credentials != nil, !plan.usesDigest, lowered == "authorization" { continue }
+            if lowered == "accept", value == "*/*" { continue }
+            // curl would read fields from a file of this name. No valid field name begins with `@`.
+            if name.utf8.first == UInt8(ascii: "@") { continue }
+            let shownValue = HeadText.secrets.contains(lowered) ? shown(value, invocation) : value
+            words += ["-H", shownValue.isEmpty ? "\(name);" : "\(name): \(shownValue)"]
+        }
+        let isUpload =
+            switch plan.body {
+            case .file, .standardInput: true
+            case .data, .none: false
+            }
+        for name in plan.omitted.sorted()
+        where name != "Accept-Language" && !(name == "Content-Type" && isUpload) {
+            words += ["-H", "\(name):"]
+        }
+        return words
+    }
+
+    /// Returns the options for the body. The note is a comment for the end of the line, if the body cannot be shown.
+    private static func bodyOptions(_ body: MessageBody) -> (words: [String], note: String) {
+        switch body {
+        case .none: return ([], "")
+        case .data(let data):
+            if let body = String(validating: data, as: UTF8.self), !data.contains(0) {
+                return ([data.first == UInt8(ascii: "@") ? "--data-raw" : "-d", body], "")
+            }
+            return ([], " # the body is not shown: \(data.count) bytes that are no text")
+        case .file(let path, _): return (["-T", path], "")
+        case .standardInput: return (["-T", "-"], "")
+        }
     }
 
     /// Returns the options that restrict curl to the same HTTP version. If an https server may choose the version, curl lets it
@@ -91,70 +113,77 @@ struct CurlLine: Sendable {
         }
     }
 
-    /// Returns the options that do not depend on the URL: for connections, TLS, limits and saving.
-    private static func otherOptions(_ invocation: Invocation, _ context: ProcessContext) -> [String] {
+    /// Returns the options for redirects, proxies, connections, the versions of TLS, and limits.
+    private static func connectionOptions(_ invocation: Invocation) -> [String] {
         var words: [String] = []
-        func add(_ name: String, _ value: String?) {
-            if let value { words += [name, value] }
-        }
         if invocation.followsRedirects { words.append("-L") }
-        add("--max-redirs", invocation.redirectLimit.map { "\($0)" })
+        words.add("--max-redirs", invocation.redirectLimit.map { "\($0)" })
         if invocation.isInsecure { words.append("-k") }
         if invocation.fails { words.append(invocation.failsWithBody ? "--fail-with-body" : "-f") }
-        add("-x", invocation.proxy.map { invocation.showsSecrets ? $0 : hidingPassword($0) })
+        words.add("-x", invocation.proxy.map { invocation.showsSecrets ? $0 : hidingPassword($0) })
         if let user = invocation.proxyUser.map({ Credentials($0) }) {
-            add("-U", "\(user.user):\(invocation.showsSecrets ? user.password : hidden)")
+            words.add("-U", "\(user.user):\(shown(user.password, invocation))")
         }
-        add("--noproxy", invocation.noProxy)
+        words.add("--noproxy", invocation.noProxy)
         for rule in invocation.connectToRules {
             let source = hostAndPort(rule.host, rule.port)
-            add("--connect-to", "\(source):\(hostAndPort(rule.newHost, rule.newPort))")
+            words.add("--connect-to", "\(source):\(hostAndPort(rule.newHost, rule.newPort))")
         }
         if let family = invocation.family { words.append(family == .ipv4 ? "-4" : "-6") }
-        add("--max-filesize", invocation.maximumFileSize.map { "\($0)" })
-        if !invocation.allowsTLS13 { add("--tls-max", "1.2") }
+        words.add("--max-filesize", invocation.maximumFileSize.map { "\($0)" })
+        if !invocation.allowsTLS13 { words.add("--tls-max", "1.2") }
         if invocation.needsTLS13 { words.append("--tlsv1.3") }
-        add("--ciphers", invocation.ciphers)
-        add("--tls13-ciphers", invocation.cipherSuites)
+        words.add("--ciphers", invocation.ciphers)
+        words.add("--tls13-ciphers", invocation.cipherSuites)
         for item in invocation.overrides {
-            add("--resolve", "\(item.host):\(item.port):\(item.addresses.joined(separator: ","))")
+            words.add("--resolve", "\(item.host):\(item.port):\(item.addresses.joined(separator: ","))")
         }
-        add("--unix-socket", invocation.unixSocket)
-        add("--interface", invocation.interface)
-        add("--connect-timeout", invocation.connectTimeout.map { "\($0)" })
-        add("-m", invocation.maximumTime.map { "\($0)" })
-        if invocation.retries > 0 { add("--retry", "\(invocation.retries)") }
-        add("--limit-rate", invocation.rate.map { "\($0)" })
-        add("--cacert", invocation.authorities)
-        add(
+        words.add("--unix-socket", invocation.unixSocket)
+        words.add("--interface", invocation.interface)
+        words.add("--connect-timeout", invocation.connectTimeout.map { "\($0)" })
+        words.add("-m", invocation.maximumTime.map { "\($0)" })
+        if invocation.retries > 0 { words.add("--retry", "\(invocation.retries)") }
+        words.add("--limit-rate", invocation.rate.map { "\($0)" })
+        return words
+    }
+
+    /// Returns the options for the certificates of both sides.
+    private static func certificateOptions(_ invocation: Invocation, _ context: ProcessContext) -> [String] {
+        var words: [String] = []
+        words.add("--cacert", invocation.authorities)
+        words.add(
             "--cert",
             invocation.certificate.map { typed in
                 let (file, password) = SessionMaker.fileAndPassword(typed, context)
                 return password == nil || invocation.showsSecrets ? typed : "\(file):\(hidden)"
             })
-        add("--key", invocation.key)
-        if let password = invocation.keyPassword {
-            add("--pass", invocation.showsSecrets ? password : hidden)
-        }
+        words.add("--key", invocation.key)
+        words.add("--pass", invocation.keyPassword.map { shown($0, invocation) })
         if !invocation.pins.isEmpty {
             let pins = invocation.pins.map {
                 $0.hasPrefix("sha256//") ? $0 : $0.replacing("sha256/", with: "sha256//")
             }
-            add("--pinnedpubkey", pins.joined(separator: ";"))
+            words.add("--pinnedpubkey", pins.joined(separator: ";"))
         }
+        return words
+    }
+
+    /// Returns the options for the files that content is saved to.
+    private static func savingOptions(_ invocation: Invocation) -> [String] {
+        var words: [String] = []
         for (index, destination) in invocation.destinations.enumerated() {
             switch destination {
-            case .file(let file): add("-o", file)
+            case .file(let file): words.add("-o", file)
             case .remoteName: if index == 0 { words.append("-O") }
             }
         }
         if invocation.usesServerFileName { words.append("-J") }
         if invocation.createsFolders { words.append("--create-dirs") }
-        add("--output-dir", invocation.outputFolder)
+        words.add("--output-dir", invocation.outputFolder)
         if invocation.setsServerTime { words.append("-R") }
         switch invocation.resumption {
-        case .automatic: add("-C", "-")
-        case .offset(let count): add("-C", "\(count)")
+        case .automatic: words.add("-C", "-")
+        case .offset(let count): words.add("-C", "\(count)")
         case nil: break
         }
         return words
@@ -192,5 +221,12 @@ struct CurlLine: Sendable {
         if isPlain, !word.isEmpty { return word }
         let parts = word.unicodeScalars.split(separator: "'", omittingEmptySubsequences: false)
         return "'" + parts.map { String($0) }.joined(separator: "'\\''") + "'"
+    }
+}
+
+extension [String] {
+    /// Adds an option with its value, unless the value is nil.
+    fileprivate mutating func add(_ name: String, _ value: String?) {
+        if let value { self += [name, value] }
     }
 }

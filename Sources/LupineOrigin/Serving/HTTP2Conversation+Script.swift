@@ -41,37 +41,14 @@ extension HTTP2Conversation {
         switch step {
         case .expectExactly(let content):
             guard case .ended = stream.intake else { return false }
-            if stream.scriptProgress?.received != content {
-                machine.reset(stream.id, .internalError)
-                forget(stream)
-            }
+            if stream.scriptProgress?.received != content { reset(stream, .internalError) }
         case .expectContent(let count): return stream.scriptProgress?.received.count ?? 0 >= count
         case .keepContent: stream.scriptProgress?.keepsContent = true
-        case .head(let fields, let endsStream):
-            var list = HeaderList()
-            for field in fields { list.append(field.name, field.value) }
-            do throws(HTTP2SendError) { try machine.send(list, on: stream.id, endsStream: endsStream) } catch
-            {
-                forget(stream)
-            }
+        case .head(let fields, let endsStream): sendHead(fields, endsStream: endsStream, on: stream)
         case .content(let octets, _, let endsStream):
-            if stream.scriptProgress?.hasBegun == true {
-                return stream.content.isEmpty && stream.trailers == nil
-            }
-            stream.scriptProgress?.hasBegun = true
-            stream.content = octets
-            stream.contentStart = 0
-            stream.trailers = endsStream ? .init() : nil
-            enqueue(stream)
-            return octets.isEmpty && !endsStream
-        case .reset(let code):
-            machine.reset(stream.id, code)
-            forget(stream)
-        case .set(let changes):
-            var settings = machine.settings
-            // An illegal value is a mistake of the script, and is not announced.
-            guard (try? settings.apply(changes, from: .server, isFirst: false)) != nil else { return true }
-            machine.change(settings, at: .nanoseconds(connection.loop.now.nanoseconds))
+            return sendContent(octets, endsStream: endsStream, on: stream)
+        case .reset(let code): reset(stream, code)
+        case .set(let changes): change(changes, connection)
         case .shutDown(let inSteps):
             guard inSteps else {
                 machine.shutDown()
@@ -112,6 +89,43 @@ extension HTTP2Conversation {
             if resetting { connection.reset() }
         }
         return true
+    }
+
+    /// Sends a header list without validating it.
+    private func sendHead(
+        _ fields: [(name: String, value: String)], endsStream: Bool, on stream: OriginStream
+    ) {
+        var list = HeaderList()
+        for field in fields { list.append(field.name, field.value) }
+        do throws(HTTP2SendError) { try machine.send(list, on: stream.id, endsStream: endsStream) } catch {
+            forget(stream)
+        }
+    }
+
+    /// Begins or continues to send content. Returns whether all of it has been sent.
+    private func sendContent(_ octets: [UInt8], endsStream: Bool, on stream: OriginStream) -> Bool {
+        if stream.scriptProgress?.hasBegun == true {
+            return stream.content.isEmpty && stream.trailers == nil
+        }
+        stream.scriptProgress?.hasBegun = true
+        stream.content = octets
+        stream.contentStart = 0
+        stream.trailers = endsStream ? .init() : nil
+        enqueue(stream)
+        return octets.isEmpty && !endsStream
+    }
+
+    /// Resets and removes a stream.
+    private func reset(_ stream: OriginStream, _ code: HTTP2ErrorCode) {
+        machine.reset(stream.id, code)
+        forget(stream)
+    }
+
+    /// Changes the connection's settings. An illegal value is a mistake of the script, and is not announced.
+    private func change(_ changes: [Setting], _ connection: ServerConnection) {
+        var settings = machine.settings
+        guard (try? settings.apply(changes, from: .server, isFirst: false)) != nil else { return }
+        machine.change(settings, at: .nanoseconds(connection.loop.now.nanoseconds))
     }
 
     /// Called when the client has reset a stream or the connection ends. If the stream's script waits for that, the `signal`

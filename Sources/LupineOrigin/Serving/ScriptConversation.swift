@@ -64,15 +64,7 @@ final class ScriptConversation: Conversation {
         switch script.steps[position] {
         case .expectHead: return expect(connection) { self.consumeHead($0) }
         case .expectBytes(let count): return expect(connection) { self.consume($0, of: count) }
-        case .expectExactly(let bytes):
-            var isOther = false
-            let moved = expect(connection) { self.consume($0, expecting: bytes, isOther: &isOther) }
-            guard !isOther else {
-                state = .over
-                connection.reset()
-                return true
-            }
-            return moved
+        case .expectExactly(let bytes): return expectExactly(bytes, connection)
         case .expectFrame(let type, let stream):
             return expect(connection) { self.consumeFrame($0, type, stream) }
         case .expectEnd: return expectEnd(connection)
@@ -80,26 +72,10 @@ final class ScriptConversation: Conversation {
             guard connection.hasRoom else { return false }
             connection.output += bytes
             endStep()
-        case .sendByteByByte(let bytes):
-            guard connection.isFlushed else { return false }
-            guard progress < bytes.count else {
-                endStep()
-                return true
-            }
-            connection.output.append(bytes[progress])
-            progress += 1
-        case .pause(let duration):
-            guard connection.isFlushed else { return false }
-            state = .waiting
-            connection.wait(for: duration)
-        case .waitForSignal(let name):
-            guard connection.isFlushed else { return false }
-            state = .waiting
-            connection.wait(for: connection.service.gate(name))
-        case .waitForGate(let gate):
-            guard connection.isFlushed else { return false }
-            state = .waiting
-            connection.wait(for: gate)
+        case .sendByteByByte(let bytes): return sendNextByte(of: bytes, connection)
+        case .pause(let duration): return wait(connection) { $0.wait(for: duration) }
+        case .waitForSignal(let name): return wait(connection) { $0.wait(for: $0.service.gate(name)) }
+        case .waitForGate(let gate): return wait(connection) { $0.wait(for: gate) }
         case .signal(let name):
             guard connection.isFlushed else { return false }
             connection.service.gate(name).open()
@@ -118,13 +94,7 @@ final class ScriptConversation: Conversation {
             endStep()
         case .close: return end(connection)
         case .stall: state = .over
-        case .speakHTTP:
-            guard connection.isFlushed else { return false }
-            state = .over
-            let configuration = connection.service.configuration
-            connection.replaceConversation(
-                with: configuration.http2.map { ProtocolChoice($0) }
-                    ?? HTTPConversation(limits: configuration.limits))
+        case .speakHTTP: return speakHTTP(connection)
         case .startTLS(let cut):
             guard connection.isFlushed else { return false }
             endStep()
@@ -139,6 +109,37 @@ final class ScriptConversation: Conversation {
         case .updateKeys(let both):
             return performOnTLS(connection) { channel throws(Errno) in try channel.updateKeys(both: both) }
         }
+        return true
+    }
+
+    /// Sends the next byte of a step, once the one before has been sent.
+    private func sendNextByte(of bytes: [UInt8], _ connection: ServerConnection) -> Bool {
+        guard connection.isFlushed else { return false }
+        guard progress < bytes.count else {
+            endStep()
+            return true
+        }
+        connection.output.append(bytes[progress])
+        progress += 1
+        return true
+    }
+
+    /// Begins a wait, once all earlier output has been sent.
+    private func wait(_ connection: ServerConnection, _ begin: (ServerConnection) -> Void) -> Bool {
+        guard connection.isFlushed else { return false }
+        state = .waiting
+        begin(connection)
+        return true
+    }
+
+    /// Replaces the script by a conversation in HTTP, once all earlier output has been sent.
+    private func speakHTTP(_ connection: ServerConnection) -> Bool {
+        guard connection.isFlushed else { return false }
+        state = .over
+        let configuration = connection.service.configuration
+        connection.replaceConversation(
+            with: configuration.http2.map { ProtocolChoice($0) }
+                ?? HTTPConversation(limits: configuration.limits))
         return true
     }
 
@@ -226,6 +227,18 @@ final class ScriptConversation: Conversation {
             return (index + 1, true)
         }
         return (bytes.count, false)
+    }
+
+    /// Reads these bytes. Resets the connection if other bytes arrive.
+    private func expectExactly(_ bytes: [UInt8], _ connection: ServerConnection) -> Bool {
+        var isOther = false
+        let moved = expect(connection) { self.consume($0, expecting: bytes, isOther: &isOther) }
+        guard !isOther else {
+            state = .over
+            connection.reset()
+            return true
+        }
+        return moved
     }
 
     private func expectEnd(_ connection: ServerConnection) -> Bool {

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+
+internal import Foundation
+
+// Moves downloaded files to the destinations that requests name.
+
+extension FileManager {
+    /// Moves a downloaded file to its destination. `options` determine whether a file there is replaced, and whether missing
+    /// folders are created.
+    func moveDownload(_ file: URL, to destination: URL, options: DownloadRequest.Options) throws {
+        if options.contains(.removePreviousFile), fileExists(atPath: destination.path) {
+            try removeItem(at: destination)
+        }
+        if options.contains(.createIntermediateDirectories) {
+            try createDirectory(
+                at: destination.deletingLastPathComponent(), withIntermediateDirectories: true)
+        }
+        try moveOrRemovePartialCopy(file, to: destination)
+    }
+
+    /// Moves a file. If it has to be copied to another file system and that fails, the partial copy is removed.
+    private func moveOrRemovePartialCopy(_ file: URL, to destination: URL) throws {
+        let hadFile = fileExists(atPath: destination.path)
+        do {
+            try moveItem(at: file, to: destination)
+        } catch {
+            let partialCopy = hadFile ? nil : try? attributesOfItem(atPath: destination.path)
+            if partialCopy?[.type] as? FileAttributeType == .typeRegular {
+                try? removeItem(at: destination)
+            }
+            throw error
+        }
+    }
+}

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MIT
+
+extension Session {
+    /// The state that `mutableState` guards with its lock.
+    struct MutableState {
+        /// The requests that were performed and whose handlers have not been called.
+        var activeRequests: Set<Request> = []
+        var requestTaskMap = RequestTaskMap()
+        /// The completions of tasks whose metrics have not arrived, by the task's identity.
+        var waitingCompletions: [ObjectIdentifier: Request.Job] = [:]
+    }
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+
+internal import Foundation
+internal import Lupine
+
+// The end of a fetch: its failure, the last changes to its file, and its report.
+
+extension Fetch {
+    /// Returns the failure of an attempt; nil if it succeeded or its verdict makes the fetch end or repeat without one.
+    func failure(of completion: DataStreamRequest.Completion, _ verdict: Verdict) -> CommandFailure? {
+        if case .refused(let failure) = verdict { return failure }
+        if context.interruption.hasCome { return interruptedFailure }
+        switch verdict {
+        case .complete, .unchanged, .retry: return nil
+        case .undecided, .accepted, .refused: break
+        }
+        return completion.error.map { ErrorMessage.failure(of: $0, url: plan.url, invocation: invocation) }
+    }
+
+    /// The failure of a fetch that the user has interrupted.
+    var interruptedFailure: CommandFailure {
+        CommandFailure(.interrupted, "Interrupted.")
+    }
+
+    /// Closes the file or the output, updates the resume record and the board, and returns the report.
+    func finish(_ failure: CommandFailure?) -> FetchReport {
+        state.withLock { state in
+            var failure = failure
+            do {
+                if failure == nil {
+                    try state.presenter?.finish()
+                    try state.saver?.complete()
+                }
+                try state.saver?.close()
+                if failure == nil, invocation.setsServerTime { setModificationDate(state) }
+            } catch { failure = failure ?? error as? CommandFailure ?? Self.outputFailure(error) }
+            if failure == nil, invocation.fails, let response = state.report.response,
+                response.statusCode >= 400, case .accepted = state.verdict
+            {
+                failure = statusFailure(response)
+            }
+            if failure == nil, let response = state.report.response, response.statusCode < 400 {
+                do { try saveETag(response) } catch {
+                    failure = error as? CommandFailure ?? Self.outputFailure(error)
+                }
+            }
+            // An error page, or a part of one, is not the requested content and is not worth resuming.
+            let isError = (state.report.response?.statusCode ?? 200) >= 400
+            if let saver = state.saver {
+                if failure == nil { ResumeRecord.remove(saver.path) }
+                state.report.isResumable =
+                    failure.map { $0.code != .resume } == true && !isError && offset + saver.written > 0
+                    && saver.isRegular && !invocation.savesHead && invocation.range == nil
+                state.report.file = saver.shownName
+            }
+            updateResumeRecord(state.verdict)
+            state.report.failure = failure
+            if let row = state.row { board?.finish(row, Self.rowOutcome(state.verdict, failure)) }
+            return state.report
+        }
+    }
+
+    /// Saves the ETag in the file of --etag-save, once the content is complete.
+    private func saveETag(_ response: HTTPURLResponse) throws {
+        guard let file = invocation.etagFile, let tag = response.value(forHTTPHeaderField: "ETag") else {
+            return
+        }
+        do { try Data("\(tag)\n".utf8).write(to: URL(fileURLWithPath: context.path(file))) } catch {
+            throw CommandFailure.unwritable(file, error)
+        }
+    }
+
+    /// Sets a saved file's modification date to the response's Last-Modified.
+    private func setModificationDate(_ state: State) {
+        guard let saver = state.saver, saver.isRegular,
+            let date = state.report.response?.value(forHTTPHeaderField: "Last-Modified").flatMap(
+                DateText.date)
+        else { return }
+        try? FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: saver.path)
+    }
+
+    /// Removes the resume record of a complete file. Warns if the server has nothing newer than a file that is partial.
+    private func updateResumeRecord(_ verdict: Verdict) {
+        guard let destination else { return }
+        let location = SaveLocation(destination, nil, plan.url, context, in: invocation.outputFolder)
+        switch verdict {
+        case .complete: ResumeRecord.remove(location.path)
+        case .unchanged where !invocation.isSilent && ResumeRecord.read(for: location.path) != nil:
+            context.errors.say(
+                "lupine: \(location.name) is a part of what the server has; -C - alone goes on with it\n")
+        case .unchanged, .undecided, .accepted, .retry, .refused: break
+        }
+    }
+
+    /// Returns the text that ends the fetch's row on the board.
+    private static func rowOutcome(_ verdict: Verdict, _ failure: CommandFailure?) -> String {
+        if let failure { return failure.code == .interrupted ? "interrupted" : "failed" }
+        return switch verdict {
+        case .complete: "is complete"
+        case .unchanged: "has not changed"
+        case .undecided, .accepted, .retry, .refused: "done"
+        }
+    }
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+
+internal import Foundation
+internal import Lupine
+
+// The verdict on a response, made when its head arrives, and the output of the head.
+
+extension Fetch {
+    /// Handles the head of a response. Returns whether its body is to be received.
+    func handleHead(_ response: HTTPURLResponse) -> Bool {
+        if wire != nil { WireReporter.blockUntilEventsAreReported(of: session) }
+        do {
+            return try state.withLock { state in try setVerdict(on: response, &state) }
+        } catch {
+            let failure =
+                error as? CommandFailure ?? CommandFailure(.write, "Cannot write to the standard output.")
+            state.withLock { $0.verdict = .refused(failure) }
+            return false
+        }
+    }
+
+    /// Sets the verdict on a response, prints its head, and opens the destination of its content. Returns whether its body is to
+    /// be received.
+    private func setVerdict(on response: HTTPURLResponse, _ state: inout State) throws -> Bool {
+        state.report.response = response
+        if let failure = state.redirects.failure {
+            state.verdict = .refused(failure)
+            return false
+        }
+        let status = response.statusCode
+        let isFailure = invocation.fails && status >= 400
+        if canSendBodyAgain, state.schedule.allowsRetry(after: status, isFailure: isFailure),
+            let delay = state.retryDelay(retryAfter: RetrySchedule.retryAfter(response))
+        {
+            state.verdict = .retry(delay)
+            return false
+        }
+        if isFailure, !invocation.failsWithBody {
+            try printHead(response, &state)
+            state.verdict = .refused(statusFailure(response))
+            return false
+        }
+        if status == 304, invocation.timeCondition != nil || invocation.etagToCompare != nil {
+            try printHead(response, &state)
+            state.verdict = .unchanged
+            return false
+        }
+        if let limit = invocation.maximumFileSize,
+            let length = response.value(forHTTPHeaderField: "Content-Length").flatMap({ Int64($0) }),
+            length > limit
+        {
+            state.verdict = .refused(Self.tooLargeFailure(plan.url, limit))
+            return false
+        }
+        if offset > 0 {
+            switch resumption.verdict(on: response, decodes: !invocation.keepsEncoding) {
+            case .resume(let count, let isFramed):
+                state.remainder = Remainder(count: count, isFramed: isFramed)
+            case .complete:
+                state.verdict = .complete
+                return false
+            case .refuse(let failure):
+                state.verdict = .refused(failure)
+                return false
+            }
+        }
+        state.verdict = .accepted
+        try openDestination(for: response, &state)
+        try printHead(response, &state)
+        return true
+    }
+
+    /// Returns the failure that `--fail` makes of a status from 400 on.
+    func statusFailure(_ response: HTTPURLResponse) -> CommandFailure {
+        let status = response.statusCode
+        let reason = response.lupine.reason
+        let address = ShownAddress.text(plan.url)
+        let option = invocation.downloads ? "--download" : "--fail"
+        return CommandFailure(
+            status < 500 ? .clientError : .serverError,
+            "The server answered \(status)\(reason.isEmpty ? "" : " \(reason)") for \(address), which \(option) makes a failure. --fail-with-body prints its body all the same."
+        )
+    }
+
+    /// Returns the failure for content that is longer than the limit of --max-filesize.
+    static func tooLargeFailure(_ url: URL, _ limit: Int64) -> CommandFailure {
+        CommandFailure(
+            .tooLarge,
+            "Will not load \(ShownAddress.text(url)): it has more than the \(limit) bytes that --max-filesize allows."
+        )
+    }
+
+    /// Prints or saves the head of a response, as far as the options ask for it and `WireReporter` has not printed it.
+    func printHead(_ response: HTTPURLResponse, _ state: inout State) throws {
+        try reporter.appendToHeadFile(response)
+        guard output.parts.contains(.responseHead), !output.printsHeadsOnArrival else { return }
+        let text = reporter.headText(response)
+        if state.saver != nil, invocation.savesHead {
+            try state.saver?.write(Data(text.plain.utf8))
+        } else if state.saver == nil || invocation.print != nil {
+            try context.output.print(text)
+        }
+    }
+}
