@@ -79,7 +79,7 @@ struct AuthenticationMemoryTests {
     func refusalClears(_ line: String) throws {
         let memory = AuthenticationMemory()
         var first = Scene(memory)
-        try first.pass("http://origin.test/a/b", line)
+        try first.authenticate("http://origin.test/a/b", line)
         var second = try Scene(memory, own: Scene.credential, for: Scene.request())
         #expect(try second.send(Scene.request()).authorization != nil)
         #expect(try second.receive(401, line) == "ask")
@@ -186,7 +186,7 @@ struct AuthenticationMemoryTests {
     func staleUnasked() throws {
         let memory = AuthenticationMemory()
         var first = Scene(memory)
-        try first.pass("http://origin.test/", Scene.digest("1"))
+        try first.authenticate("http://origin.test/", Scene.digest("1"))
         var second = try Scene(memory, own: Scene.credential, for: Scene.request())
         try second.send(Scene.request())
         #expect(try second.receive(401, Scene.digest("2", "stale=TRUE")) == "resend")

@@ -158,7 +158,7 @@ struct AuthenticatorTests {
     func unaskedIsNotCounted() throws {
         let memory = AuthenticationMemory()
         var first = Scene(memory)
-        try first.pass("http://origin.test/a/b", Scene.basic)
+        try first.authenticate("http://origin.test/a/b", Scene.basic)
         var second = try Scene(memory, own: Scene.credential, for: Scene.request())
         #expect(try second.send(Scene.request()).authorization != nil)
         #expect(try second.receive(401, Scene.basic) == "ask")
@@ -177,7 +177,7 @@ struct AuthenticatorTests {
     func callersFieldStays() throws {
         let memory = AuthenticationMemory()
         var first = Scene(memory)
-        try first.pass("http://origin.test/a/b", Scene.basic)
+        try first.authenticate("http://origin.test/a/b", Scene.basic)
         var second = try Scene(memory, own: Scene.credential, for: Scene.request())
         let request = try Scene.request { $0.setValue("Bearer x", forHTTPHeaderField: "Authorization") }
         #expect(try second.send(request).authorization == nil)

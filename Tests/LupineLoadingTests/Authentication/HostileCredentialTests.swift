@@ -466,7 +466,7 @@ import Testing
             try scene.authenticate("http://origin.test/a/b", Scene.basic, as: Self.credential("u\(number)"))
         }
         let known = try (0..<1_500).filter { number in
-            try AuthenticationMemoryTests.says(
+            try AuthenticationMemoryTests.sentAuthorization(
                 memory, "http://origin.test/a/b", as: Self.credential("u\(number)")) != nil
         }
         #expect(known.last == 1_499 && known.count <= 1_024 && known.count > 100)

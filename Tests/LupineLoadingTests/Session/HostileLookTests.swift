@@ -115,7 +115,7 @@ struct HostileLookTests {
         let session = URLSession(
             configuration: configuration, delegate: CompletionDelegate { end.finish() }, delegateQueue: nil)
         let request = URLRequest(url: try #require(URL(string: "http://\(host)/")))
-        if way == .bytes {
+        if delivery == .bytes {
             let (bytes, response) = try await session.bytes(for: request)
             known.update { $0.append(bytes.task) }
             #expect((response as? HTTPURLResponse)?.statusCode == 200)

@@ -235,7 +235,7 @@ struct DriverCacheTests {
             ("another status", [.status(404, [], "x")], false),
             ("known to be too long", [.status(200, [("Content-Length", "60000")])], false),
             ("too long", [.status(200, [], String(repeating: "x", count: 60_000))], false),
-            ("a challenge without an answer", [DriverChallengeTests.asks], false),
+            ("a challenge without an answer", [DriverChallengeTests.challenging], false),
             ("a redirect that is followed", [.redirect("/b"), .status(200, [], "x")], true),
             ("no answer", [.failure(.networkConnectionLost)], true),
         ]

@@ -175,7 +175,7 @@ struct DriverTimeTests {
                     var random = SeededRandom(seed: UInt64(seed))
                     let choices: [ScriptedAnswer] = [
                         .status(200, DriverCacheTests.fresh, "body"), .redirect("/\(seed)"),
-                        DriverChallengeTests.asks,
+                        DriverChallengeTests.challenging,
                         .failure(.networkConnectionLost), .status(304),
                         .failure(.notConnectedToInternet), .silence,
                     ]
@@ -219,7 +219,7 @@ struct DriverTimeTests {
     @Test("an ended load is released, however it ended")
     func released() async throws {
         let scripts: [[ScriptedAnswer]] = [
-            [.status(200)], [.redirect("/b"), .status(200)], [DriverChallengeTests.asks, .status(200)],
+            [.status(200)], [.redirect("/b"), .status(200)], [DriverChallengeTests.challenging, .status(200)],
             [.failure(.networkConnectionLost)], [.silence],
         ]
         for answers in scripts {
