@@ -21,7 +21,7 @@ final class HTTP2Connection: Carrier {
 
     private(set) var life = Life.open
     var machine: HTTP2Machine
-    private(set) var streams = OpenStreams()
+    private(set) var streams = OpenStreams<HTTP2Stream>()
 
     // MARK: sending
 
@@ -210,7 +210,7 @@ final class HTTP2Connection: Carrier {
         wasUsed = true
         stream.isEndWritten = isEmpty
         if holdsContent { _ = stream.machine.handle(.hold) }
-        streams.insert(stream)
+        streams.insert(stream, as: id)
         exchange.streamNumber = id.rawValue
         openingStreams.append(stream)
         pingIfSilent()
