@@ -190,63 +190,20 @@ package struct HeadParser {
                 }
             }
             let bound = min(available, lineStart &+ limits.lineBytes &+ 1)
-            // In or before the name.
-            if nameEnd == lineStart {
-                if position == lineStart {
-                    guard position < bound else { break line }
-                    let first = bytes[position]
-                    if first == Octet.carriageReturn || first == Octet.lineFeed {
-                        guard let end = try lineEnd(bytes, at: position, available, leniency) else {
-                            break line
-                        }
-                        position = end
-                        stop = .end
-                        break line
-                    }
-                    if Octet.isBlank(first) {
-                        guard leniency.contains(.obsoleteFolding), count > 0 else {
-                            throw .foldedLine(offset: position)
-                        }
-                        nameEnd = lineStart &- 1
-                        continue line
-                    }
-                    guard count < room else {
-                        guard count < limits.fieldCount else {
-                            throw .limitExceeded(.fieldCount, allowed: limits.fieldCount)
-                        }
-                        stop = .tableFull
-                        break line
-                    }
-                }
-                position = OctetScan.endOfToken(bytes, from: position, to: bound)
-                guard position < bound else { break line }
-                guard bytes[position] == Octet.colon, position > lineStart else {
-                    throw nameError(bytes[position], at: position)
-                }
-                guard position &- lineStart <= Fields.longestName else {
-                    throw .limitExceeded(.lineBytes, allowed: Fields.longestName)
-                }
-                nameEnd = position
-                position &+= 1
+            if nameEnd == lineStart,
+                let reason = try scanName(
+                    bytes, available, from: lineStart, to: bound, &position, &nameEnd, count, room: room,
+                    limits, leniency)
+            {
+                stop = reason
+                break line
             }
             // In the value.
             position = OctetScan.endOfValue(bytes, from: position, to: bound)
             guard position < bound, let end = try lineEnd(bytes, at: position, available, leniency) else {
                 break line
             }
-            // The line is complete. It either continues the last field or adds one.
-            if nameEnd < lineStart {
-                let last = count &- 1
-                entries[last].valueCount = UInt32(truncatingIfNeeded: position) &- entries[last].valueStart
-                if progress.folded.last != last { progress.folded.append(last) }
-            } else {
-                let entry = Fields.Entry(
-                    name: lineStart..<nameEnd, value: bytes.trimmed((nameEnd &+ 1)..<position),
-                    tag: FieldName.Tag(bytes, lineStart, nameEnd))
-                progress.framing.record(entry, at: count, in: bytes)
-                entries[count] = entry
-                count &+= 1
-            }
+            storeLine(bytes, lineStart, nameEnd, position, in: &entries, &count, &progress)
             position = end
             lineStart = end
             nameEnd = end
@@ -256,6 +213,71 @@ package struct HeadParser {
         progress.nameEnd = nameEnd
         progress.count = count
         return stop
+    }
+
+    /// Scans the current line from `position` up to the colon after its name, or up to the blank of a line that continues the
+    /// previous field. Returns nil if the value is next, else the reason to stop: the empty line was found, the octets are used
+    /// up, or the table has no room for the field. `room` is the number of fields that the table may contain.
+    @inline(__always)
+    private static func scanName(
+        _ bytes: Span<UInt8>, _ available: Int, from lineStart: Int, to bound: Int, _ position: inout Int,
+        _ nameEnd: inout Int, _ count: Int, room: Int, _ limits: ParserLimits, _ leniency: Leniency
+    ) throws(HTTPError) -> Stop? {
+        if position == lineStart {
+            guard position < bound else { return .needMore }
+            let first = bytes[position]
+            if first == Octet.carriageReturn || first == Octet.lineFeed {
+                guard let end = try lineEnd(bytes, at: position, available, leniency) else {
+                    return .needMore
+                }
+                position = end
+                return .end
+            }
+            if Octet.isBlank(first) {
+                guard leniency.contains(.obsoleteFolding), count > 0 else {
+                    throw .foldedLine(offset: position)
+                }
+                nameEnd = lineStart &- 1
+                return nil
+            }
+            guard count < room else {
+                guard count < limits.fieldCount else {
+                    throw .limitExceeded(.fieldCount, allowed: limits.fieldCount)
+                }
+                return .tableFull
+            }
+        }
+        position = OctetScan.endOfToken(bytes, from: position, to: bound)
+        guard position < bound else { return .needMore }
+        guard bytes[position] == Octet.colon, position > lineStart else {
+            throw nameError(bytes[position], at: position)
+        }
+        guard position &- lineStart <= Fields.longestName else {
+            throw .limitExceeded(.lineBytes, allowed: Fields.longestName)
+        }
+        nameEnd = position
+        position &+= 1
+        return nil
+    }
+
+    /// Stores a complete line, whose value ends at `valueEnd`: it either continues the last field or adds one.
+    @inline(__always)
+    private static func storeLine(
+        _ bytes: Span<UInt8>, _ lineStart: Int, _ nameEnd: Int, _ valueEnd: Int,
+        in entries: inout MutableSpan<Fields.Entry>, _ count: inout Int, _ progress: inout Progress
+    ) {
+        if nameEnd < lineStart {
+            let last = count &- 1
+            entries[last].valueCount = UInt32(truncatingIfNeeded: valueEnd) &- entries[last].valueStart
+            if progress.folded.last != last { progress.folded.append(last) }
+        } else {
+            let entry = Fields.Entry(
+                name: lineStart..<nameEnd, value: bytes.trimmed((nameEnd &+ 1)..<valueEnd),
+                tag: FieldName.Tag(bytes, lineStart, nameEnd))
+            progress.framing.record(entry, at: count, in: bytes)
+            entries[count] = entry
+            count &+= 1
+        }
     }
 
     /// Returns nil if the head may continue after these octets, which have been scanned completely; throws if it exceeds a limit.

@@ -60,32 +60,10 @@ enum PlainLines {
                 octets = OctetScan.paddedWord(bytes, at: base)
             }
             var valueEnd = start
-            value: while true {
-                var flags = OctetScan.flagsOutsideValues(octets)
-                while flags != 0 {
-                    let (octet, index) = OctetScan.firstFlagged(octets, flags)
-                    if octet == Octet.carriageReturn {
-                        valueEnd = base &+ index
-                        break value
-                    }
-                    guard OctetClass.contains(octet, OctetClass.value) else { return false }
-                    flags &= flags &- 1
-                }
-                base &+= 8
-                octets = OctetScan.paddedWord(bytes, at: base)
-            }
-            // A colon, one space, and an octet that is neither a blank nor a line end.
-            let separator = OctetScan.paddedWord(bytes, at: nameEnd)
-            guard UInt16(truncatingIfNeeded: separator) == 0x203A,
-                UInt8(truncatingIfNeeded: separator &>> 16) > Octet.space
+            guard findValueEnd(bytes, from: &base, &octets, &valueEnd),
+                isPlain(bytes, start, nameEnd, valueEnd, longestLine)
             else { return false }
-            // The last octet of the value must be greater than a space: a blank there is not part of the value. The subtraction
-            // in the last condition wraps around for an empty name, which also fails.
             let nameCount = nameEnd &- start
-            guard Int(valueEnd) + 1 < bytes.count, bytes[Int(valueEnd) + 1] == Octet.lineFeed,
-                bytes[Int(valueEnd) - 1] > Octet.space, valueEnd &- start <= longestLine,
-                nameCount &- 1 < UInt32(Fields.longestName)
-            else { return false }
             let entry = Fields.Entry(
                 nameStart: start, nameEnd: nameEnd, valueStart: nameEnd &+ 2, valueEnd: valueEnd,
                 tag: FieldName.Tag(
@@ -96,5 +74,44 @@ enum PlainLines {
             start = valueEnd &+ 2
         }
         return false
+    }
+
+    /// Finds the CR after a value, in `octets`, which begin at `base`, or in the words after them. Returns false if an octet that
+    /// is not allowed in a value comes first.
+    @inline(__always)
+    private static func findValueEnd(
+        _ bytes: Span<UInt8>, from base: inout UInt32, _ octets: inout UInt64, _ valueEnd: inout UInt32
+    ) -> Bool {
+        while true {
+            var flags = OctetScan.flagsOutsideValues(octets)
+            while flags != 0 {
+                let (octet, index) = OctetScan.firstFlagged(octets, flags)
+                if octet == Octet.carriageReturn {
+                    valueEnd = base &+ index
+                    return true
+                }
+                guard OctetClass.contains(octet, OctetClass.value) else { return false }
+                flags &= flags &- 1
+            }
+            base &+= 8
+            octets = OctetScan.paddedWord(bytes, at: base)
+        }
+    }
+
+    /// Whether the line is plain: checks what surrounds its name and value, and its length.
+    @inline(__always)
+    private static func isPlain(
+        _ bytes: Span<UInt8>, _ start: UInt32, _ nameEnd: UInt32, _ valueEnd: UInt32, _ longestLine: UInt32
+    ) -> Bool {
+        // A colon, one space, and an octet that is neither a blank nor a line end.
+        let separator = OctetScan.paddedWord(bytes, at: nameEnd)
+        guard UInt16(truncatingIfNeeded: separator) == 0x203A,
+            UInt8(truncatingIfNeeded: separator &>> 16) > Octet.space
+        else { return false }
+        // The last octet of the value must be greater than a space: a blank there is not part of the value. The subtraction in
+        // the last condition wraps around for an empty name, which also fails.
+        return Int(valueEnd) + 1 < bytes.count && bytes[Int(valueEnd) + 1] == Octet.lineFeed
+            && bytes[Int(valueEnd) - 1] > Octet.space && valueEnd &- start <= longestLine
+            && nameEnd &- start &- 1 < UInt32(Fields.longestName)
     }
 }

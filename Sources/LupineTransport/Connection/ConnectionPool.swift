@@ -4,8 +4,8 @@ package import LupineHTTP
 
 /// Performs the decisions of `PoolMachine`: leases connections of all loops to exchanges, dials, and closes.
 ///
-/// Any thread may submit and cancel. One lock guards the machine; its actions are performed after the lock is released, on the
-/// loops concerned.
+/// Any thread may submit and cancel. One lock guards the machine (`PoolState`); its actions are performed after the lock is
+/// released, on the loops concerned.
 package final class ConnectionPool: Sendable {
     /// The settings with which the pool opens connections.
     package struct Configuration: Sendable {
@@ -27,117 +27,12 @@ package final class ConnectionPool: Sendable {
     private let configuration: Configuration
     private let group: EventLoopGroup
     private let resolver: Resolver
-    private let state: Lock<State>
+    private let state: Lock<PoolState>
     /// The pool that takes WebSocket exchanges which no connection here can carry; nil to dial for them here, as for all other
     /// exchanges.
     private let webSockets: ConnectionPool?
     /// Fires when an idle connection must be closed; confined to the first loop.
     private let alarm: LoopBound<PoolAlarm>?
-
-    /// A connection or its dial, in the table. Once the machine has removed a connection, its index may be reused, so every
-    /// access to the table compares the whole ID.
-    private struct Entry: Sendable {
-        let id: ConnectionID
-        var phase: Phase
-        /// The progress of its dial, while there is one.
-        var progress: DialProgress?
-    }
-
-    /// How far a connection has come, and the object that runs it.
-    private enum Phase: Sendable {
-        /// The machine has decided to dial, and the dial has not begun.
-        case reserved
-        case dialing(EventLoop, LoopBound<Dialer>)
-        case open(EventLoop, LoopBound<Carrier>)
-    }
-
-    private struct State: ~Copyable, Sendable {
-        var machine: PoolMachine
-        /// The exchanges, at the index that is their ID in the machine.
-        var exchanges: [Exchange?] = []
-        /// The unused indices of `exchanges`.
-        var freeExchanges: [Int] = []
-        /// Connections and dials, at the index of their IDs.
-        var connections: [Entry?] = []
-        /// The number of dials and connections whose end has not been reported, including those removed from the table.
-        var liveCount = 0
-        /// The connections that may carry requests to other origins.
-        var coalescible = CoalescibleConnections()
-        /// The buffer for the machine's actions, kept so that events need no allocation.
-        var actions: [PoolAction] = []
-        var timer: Timer?
-        var isShutDown = false
-        /// Completion handlers to call when the last connection is gone.
-        var waitingForEnd: [@Sendable () -> Void] = []
-        /// The number of connections that dials have opened since the pool was created.
-        var connectionsOpened = 0
-        /// The number of the last timer. A timer with another number has been replaced and is ignored.
-        var timerNumber: UInt64 = 0
-
-        /// Returns the phase of a connection; nil if the table does not contain it.
-        func phase(of id: ConnectionID) -> Phase? {
-            let index = Int(id.index)
-            guard index < connections.count, let entry = connections[index], entry.id == id else {
-                return nil
-            }
-            return entry.phase
-        }
-
-        /// Removes a connection from the table; returns nil if it is not there.
-        mutating func remove(_ id: ConnectionID) -> Phase? {
-            let phase = phase(of: id)
-            if phase != nil { connections[Int(id.index)] = nil }
-            return phase
-        }
-
-        /// Replaces the phase of a connection; returns false if the table no longer contains it.
-        mutating func replace(_ id: ConnectionID, with phase: Phase) -> Bool {
-            guard self.phase(of: id) != nil else { return false }
-            connections[Int(id.index)]?.phase = phase
-            if case .open = phase { connections[Int(id.index)]?.progress = nil }
-            return true
-        }
-
-        /// Stores an exchange and returns its ID in the machine.
-        mutating func store(_ exchange: Exchange) -> ExchangeID {
-            if let free = freeExchanges.popLast() {
-                exchanges[free] = exchange
-                return ExchangeID(rawValue: UInt64(free))
-            }
-            exchanges.append(exchange)
-            return ExchangeID(rawValue: UInt64(exchanges.count - 1))
-        }
-
-        /// Enters a dial that has not begun into the table.
-        mutating func reserve(_ id: ConnectionID, _ progress: DialProgress) {
-            let index = Int(id.index)
-            while connections.count <= index { connections.append(nil) }
-            connections[index] = Entry(id: id, phase: .reserved, progress: progress)
-            liveCount += 1
-        }
-    }
-
-    private struct Timer: Sendable {
-        let number: UInt64
-        let at: Instant
-    }
-
-    /// Work to do after the lock has been released.
-    private enum Effect: Sendable {
-        case run(Exchange, EventLoop, LoopBound<Carrier>)
-        /// Tells an exchange that it waits in a queue, with the priority that the machine used.
-        case wait(Exchange, WaiterID, submission: Int, priority: Float?)
-        case dial(ConnectionID, DialProgress, loop: Int?)
-        /// Dials after the descriptors closed before it are free again.
-        case redial(ConnectionID, DialProgress, loop: Int?)
-        case abandon(EventLoop, LoopBound<Dialer>)
-        case close(EventLoop, LoopBound<Carrier>)
-        case fail(Exchange, TransportError)
-        /// Hands a WebSocket exchange to the pool for WebSockets.
-        case passToWebSocketPool(Exchange)
-        case wake(Timer)
-        case ended([@Sendable () -> Void])
-    }
 
     /// Creates a pool whose connections run on the loops of `group`. WebSocket exchanges that no connection can carry go to
     /// `webSockets`, if it is given.
@@ -149,8 +44,7 @@ package final class ConnectionPool: Sendable {
         self.webSockets = webSockets
         self.group = group
         self.resolver = resolver
-        state = Lock(
-            State(machine: PoolMachine(limits: configuration.limits, versions: configuration.dial.versions)))
+        state = Lock(PoolState(limits: configuration.limits, versions: configuration.dial.versions))
         alarm = group.loops.first.map { LoopBound(sending: PoolAlarm(), to: $0) }
     }
 
@@ -207,10 +101,7 @@ package final class ConnectionPool: Sendable {
     /// for the dial any more; the dial is then abandoned.
     private func claim(_ connection: ConnectionID) -> Exchange? {
         process { _ in .claim(connection) }
-        let exchange = state.withLock { state -> Exchange? in
-            state.machine.claimant(of: connection).flatMap { state.exchanges[Int($0.rawValue)] }
-        }
-        guard let exchange else { return nil }
+        guard let exchange = state.withLock({ $0.claimant(of: connection) }) else { return nil }
         if exchange.markClaimed(in: self, by: connection) { return exchange }
         cancelClaim(connection)
         return nil
@@ -250,27 +141,12 @@ package final class ConnectionPool: Sendable {
     /// waiters are ahead, and while the dial waits for an answer about its peer. Which of several dials will serve the waiter is
     /// not known, so the most recent progress counts.
     func dialProgress(for waiter: WaiterID, to origin: Origin) -> Instant? {
-        state.withLock { state in
-            guard state.machine.isDialed(for: waiter) else { return nil }
-            var latest: Instant?
-            for entry in state.connections {
-                guard let progress = entry?.progress, progress.origin == origin else { continue }
-                if progress.isAwaitingProgram { return nil }
-                latest = max(progress.latest, latest ?? progress.latest)
-            }
-            return latest
-        }
+        state.withLock { $0.dialProgress(for: waiter, to: origin) }
     }
 
     /// Returns the time of the last progress of the dial that an exchange is tied to.
     func dialProgress(of connection: ConnectionID) -> Instant? {
-        state.withLock { state in
-            let index = Int(connection.index)
-            guard index < state.connections.count, let entry = state.connections[index],
-                entry.id == connection, let progress = entry.progress, !progress.isAwaitingProgram
-            else { return nil }
-            return progress.latest
-        }
+        state.withLock { $0.dialProgress(of: connection) }
     }
 
     // MARK: connections
@@ -315,9 +191,8 @@ package final class ConnectionPool: Sendable {
     /// Called once for each connection, when it has been closed.
     func lost(_ connection: ConnectionID) {
         process { state in
-            _ = state.remove(connection)
+            state.ended(connection)
             state.coalescible.remove(connection)
-            state.liveCount -= 1
             return .lost(connection)
         }
     }
@@ -330,7 +205,7 @@ package final class ConnectionPool: Sendable {
         case .success(let dialed):
             guard let channel = dialed.takeChannel() else { return dialFailed(id, .shutDown) }
             let connection = makeCarrier(over: channel, dialed, id, on: loop)
-            let phase = Phase.open(loop, LoopBound(connection, on: loop))
+            let phase = PoolState.Phase.open(loop, LoopBound(connection, on: loop))
             let isWanted = state.withLock { state -> Bool in
                 guard state.replace(id, with: phase) else { return false }
                 state.connectionsOpened += 1
@@ -361,8 +236,7 @@ package final class ConnectionPool: Sendable {
     /// Called once for each dial that has ended without a connection.
     private func dialFailed(_ id: ConnectionID, _ error: TransportError) {
         process(error) { state in
-            _ = state.remove(id)
-            state.liveCount -= 1
+            state.ended(id)
             return if case .outOfDescriptors = error { .descriptorsExhausted(id) } else { .dialFailed(id) }
         }
     }
@@ -376,7 +250,7 @@ package final class ConnectionPool: Sendable {
     /// arbitrary thread once the last connection is gone.
     package func shutDown(_ whenDone: @escaping @Sendable () -> Void = {}) {
         retire(whenDone)
-        let phases = state.withLock { $0.connections.compactMap { $0?.phase } }
+        let phases = state.withLock { $0.phases }
         for phase in phases {
             switch phase {
             case .reserved: break
@@ -410,24 +284,13 @@ package final class ConnectionPool: Sendable {
     /// an exchange begins only after the call, even if the caller is on the loop of its connection.
     private func process(
         _ cause: TransportError? = nil, runsInline: Bool = true, at instant: Instant? = nil,
-        _ event: @Sendable (inout State) -> PoolEvent
+        _ event: @Sendable (inout PoolState) -> PoolEvent
     ) {
         let now = instant ?? group.clock.now()
-        var effects = Effects()
+        var effects = PoolState.Effects()
         state.withLock { state in
-            var actions: [PoolAction] = []
-            swap(&actions, &state.actions)
             let poolEvent = event(&state)
-            state.machine.handle(poolEvent, at: now, into: &actions)
-            for action in actions {
-                if let effect = Self.effect(of: action, cause, at: now, &state) { effects.append(effect) }
-            }
-            if state.isShutDown, state.liveCount == 0, !state.waitingForEnd.isEmpty {
-                effects.append(.ended(state.waitingForEnd))
-                state.waitingForEnd = []
-            }
-            actions.removeAll(keepingCapacity: true)
-            swap(&actions, &state.actions)
+            state.handle(poolEvent, cause, at: now, into: &effects)
         }
         guard let first = effects.first.take() else { return }
         perform(first, runsInline)
@@ -436,81 +299,7 @@ package final class ConnectionPool: Sendable {
         for effect in effects.others { perform(effect, runsInline) }
     }
 
-    /// A list that does not allocate for its first two elements: an event rarely has more (wait and dial).
-    private struct Effects: Sendable {
-        var first: Effect?
-        var second: Effect?
-        var others: [Effect] = []
-
-        mutating func append(_ effect: Effect) {
-            if first == nil {
-                first = effect
-            } else if second == nil {
-                second = effect
-            } else {
-                others.append(effect)
-            }
-        }
-    }
-
-    /// Updates the tables for an action of the machine, and returns the work to do without the lock.
-    private static func effect(
-        of action: PoolAction, _ cause: TransportError?, at now: Instant, _ state: inout State
-    ) -> Effect? {
-        switch action {
-        case .run(let id, let connection, reused: _):
-            guard let exchange = removeExchange(id, &state) else { return nil }
-            guard case .open(let loop, let bound)? = state.phase(of: connection) else {
-                preconditionFailure("the machine lends a connection that is gone")
-            }
-            return .run(exchange, loop, bound)
-        case .wait(let id, let waiter):
-            guard let exchange = state.exchanges[Int(id.rawValue)] else { return nil }
-            return .wait(
-                exchange, waiter, submission: exchange.submissionNumber,
-                priority: state.machine.priority(of: waiter))
-        case .dial(let connection, let origin, let loop):
-            let progress = DialProgress(to: origin, at: now)
-            state.reserve(connection, progress)
-            if case .outOfDescriptors? = cause { return .redial(connection, progress, loop: loop) }
-            return .dial(connection, progress, loop: loop)
-        case .abandonDial(let connection):
-            switch state.remove(connection) {
-            case .dialing(let loop, let dialer)?: return .abandon(loop, dialer)
-            // The connection has just been opened, and `dialEnded` has not told the machine yet.
-            case .open(let loop, let bound)?: return .close(loop, bound)
-            // A dial that has not begun finds that it has been removed from the table.
-            case .reserved?, nil: return nil
-            }
-        case .close(let connection, _):
-            guard case .open(let loop, let bound)? = state.remove(connection) else { return nil }
-            return .close(loop, bound)
-        case .fail(let id, let failure):
-            guard let exchange = removeExchange(id, &state) else { return nil }
-            switch failure {
-            case .dialFailed, .descriptorsExhausted: return .fail(exchange, cause ?? .cancelled)
-            case .cancelled: return .fail(exchange, exchange.cancellation ?? .cancelled)
-            case .shutDown: return .fail(exchange, .shutDown)
-            case .noneAcceptsWebSockets: return .passToWebSocketPool(exchange)
-            }
-        case .wake(let at):
-            state.timerNumber += 1
-            let timer = Timer(number: state.timerNumber, at: at)
-            state.timer = timer
-            return .wake(timer)
-        }
-    }
-
-    /// Removes an exchange from the table and frees its index.
-    private static func removeExchange(_ id: ExchangeID, _ state: inout State) -> Exchange? {
-        let index = Int(id.rawValue)
-        let exchange = state.exchanges[index]
-        state.exchanges[index] = nil
-        state.freeExchanges.append(index)
-        return exchange
-    }
-
-    private func perform(_ effect: Effect, _ runsInline: Bool) {
+    private func perform(_ effect: PoolState.Effect, _ runsInline: Bool) {
         switch effect {
         case .run(let exchange, let loop, let connection):
             if runsInline, loop.isOnLoop { return connection.value.run(exchange) }

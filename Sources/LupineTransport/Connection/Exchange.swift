@@ -408,6 +408,35 @@ package final class Exchange: Sendable {
     }
 }
 
+extension TransferObservation {
+    /// Reports the start when the exchange is first submitted to the pool; later submissions are ignored.
+    func submitted(_ exchange: Exchange) {
+        submitted(at: exchange.began) { TransferStart(exchange, $0) }
+    }
+}
+
+extension TransferStart {
+    fileprivate init(_ exchange: Exchange, _ transfer: TransferIdentity) {
+        let origin = exchange.origin
+        cause = transfer.cause
+        taskIdentifier = transfer.taskIdentifier
+        method = exchange.head.method
+        scheme = origin.scheme == .https ? "https" : "http"
+        host = origin.host
+        port = origin.port
+        target = exchange.head.target.description
+        fields = exchange.head.fields
+        contentLength =
+            switch exchange.content.announcement {
+            case .none: 0
+            case .known(let length): length
+            case .unknown: nil
+            }
+        proxy = origin.proxy?.description
+        unixSocketPath = origin.unixPath
+    }
+}
+
 /// Options of an exchange.
 package struct ExchangeOptions: Sendable {
     /// The time-outs of each part of the exchange; the pool times connecting and TLS.

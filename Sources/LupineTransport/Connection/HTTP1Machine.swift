@@ -82,107 +82,117 @@ struct HTTP1Machine: ~Copyable {
         case close
     }
 
+    /// The state after an event, and the actions to perform.
+    private typealias Transition = (state: State, actions: Actions)
+
     private(set) var state = State.idle
 
     /// The only writer of `state`.
     mutating func handle(_ event: Event) -> Actions {
-        switch (state, event) {
-        case (.idle, .begin(let request)):
-            state = .exchanging(request, .awaitingHead)
-            return Actions()
+        let transition =
+            switch state {
+            case .idle: Self.whenIdle(event)
+            case .exchanging(let request, let response): Self.whenExchanging(request, response, event)
+            case .skipping: Self.whenSkipping(event)
+            case .draining: Self.whenDraining(event)
+            case .upgraded: Self.whenUpgraded(event)
+            case .closed: Self.whenClosed(event)
+            }
+        state = transition.state
+        return transition.actions
+    }
 
-        case (.exchanging(.awaitingContinue, let response), .release):
-            state = .exchanging(.sending, response)
-            return Actions(releasesContent: true)
-        case (.exchanging(_, let response), .requestSent):
-            state = .exchanging(.sent, response)
-            return Actions()
-        case (.exchanging(let request, .awaitingHead), .headReceived):
+    // In each table, late calls of the layer above have no effect.
+
+    private static func whenIdle(_ event: Event) -> Transition {
+        switch event {
+        case .begin(let request): return (.exchanging(request, .awaitingHead), Actions())
+        case .broken, .close: return (.closed, Actions(connection: .close))
+        case .release, .resume, .cancel: return (.idle, Actions())
+        case .requestSent, .headReceived, .pause, .responseEnded, .enough, .restIsLate, .drainLimitExceeded,
+            .upgraded:
+            preconditionFailure("\(event) is impossible while idle")
+        }
+    }
+
+    private static func whenExchanging(
+        _ request: RequestState, _ response: ResponseState, _ event: Event
+    ) -> Transition {
+        switch (request, response, event) {
+        case (.awaitingContinue, _, .release):
+            return (.exchanging(.sending, response), Actions(releasesContent: true))
+        case (_, _, .requestSent):
+            return (.exchanging(.sent, response), Actions())
+        case (_, .awaitingHead, .headReceived):
             // A final response to held content means that the peer does not want the content: it is never sent.
-            state = .exchanging(request, .receiving)
-            return Actions()
-        case (.exchanging(let request, .receiving), .pause):
-            state = .exchanging(request, .paused)
-            return Actions()
-        case (.exchanging(let request, .paused), .resume):
-            state = .exchanging(request, .receiving)
-            return Actions()
-        case (.exchanging(.sent, .receiving), .responseEnded(reusable: true)):
-            state = .idle
-            return Actions(exchange: .succeed, connection: .returnToPool)
-        case (.exchanging(_, .receiving), .responseEnded):
+            return (.exchanging(request, .receiving), Actions())
+        case (_, .receiving, .pause):
+            return (.exchanging(request, .paused), Actions())
+        case (_, .paused, .resume):
+            return (.exchanging(request, .receiving), Actions())
+        case (.sent, .receiving, .responseEnded(reusable: true)):
+            return (.idle, Actions(exchange: .succeed, connection: .returnToPool))
+        case (_, .receiving, .responseEnded):
             // The response ended before the request, or the connection is not reusable: the rest of the request is not sent.
-            state = .closed
-            return Actions(exchange: .succeed, connection: .close)
-        case (.exchanging(.sent, .receiving), .enough(rest: .short)):
-            state = .skipping
-            return Actions()
-        case (.exchanging(_, .receiving), .enough):
-            state = .closed
-            return Actions(exchange: .succeed, connection: .close)
-        case (.exchanging(_, .awaitingHead), .upgraded):
-            state = .upgraded
-            return Actions()
-        case (.exchanging, .cancel), (.exchanging, .broken), (.exchanging, .close):
-            state = .closed
-            return Actions(exchange: .fail, connection: .close)
+            return (.closed, Actions(exchange: .succeed, connection: .close))
+        case (.sent, .receiving, .enough(rest: .short)):
+            return (.skipping, Actions())
+        case (_, .receiving, .enough):
+            return (.closed, Actions(exchange: .succeed, connection: .close))
+        case (_, .awaitingHead, .upgraded):
+            return (.upgraded, Actions())
+        case (_, _, .cancel), (_, _, .broken), (_, _, .close):
+            return (.closed, Actions(exchange: .fail, connection: .close))
+        case (_, _, .release), (_, _, .resume), (_, _, .pause):
+            return (.exchanging(request, response), Actions())
+        case (_, _, .begin), (_, _, .headReceived), (_, _, .responseEnded), (_, _, .enough),
+            (_, _, .restIsLate), (_, _, .drainLimitExceeded), (_, _, .upgraded):
+            preconditionFailure("\(event) is impossible while exchanging: \(request), \(response)")
+        }
+    }
 
-        case (.skipping, .responseEnded(reusable: true)):
-            state = .idle
-            return Actions(exchange: .succeed, connection: .returnToPool)
-        case (.skipping, .restIsLate):
-            state = .draining
-            return Actions(exchange: .succeed)
-        case (.skipping, .cancel):
-            state = .draining
-            return Actions(exchange: .fail)
-        case (.skipping, .responseEnded), (.skipping, .drainLimitExceeded), (.skipping, .broken),
-            (.skipping, .close):
+    private static func whenSkipping(_ event: Event) -> Transition {
+        switch event {
+        case .responseEnded(reusable: true):
+            return (.idle, Actions(exchange: .succeed, connection: .returnToPool))
+        case .restIsLate: return (.draining, Actions(exchange: .succeed))
+        case .cancel: return (.draining, Actions(exchange: .fail))
+        case .responseEnded, .drainLimitExceeded, .broken, .close:
             // The exchange succeeds although the remainder is lost: all that the consumer needed has arrived.
-            state = .closed
-            return Actions(exchange: .succeed, connection: .close)
+            return (.closed, Actions(exchange: .succeed, connection: .close))
+        case .release, .resume: return (.skipping, Actions())
+        case .begin, .requestSent, .headReceived, .pause, .enough, .upgraded:
+            preconditionFailure("\(event) is impossible while skipping")
+        }
+    }
 
-        case (.draining, .responseEnded(reusable: true)):
-            state = .idle
-            return Actions(connection: .returnToPool)
-        case (.draining, .responseEnded), (.draining, .drainLimitExceeded), (.draining, .broken),
-            (.draining, .close):
-            state = .closed
-            return Actions(connection: .close)
+    private static func whenDraining(_ event: Event) -> Transition {
+        switch event {
+        case .responseEnded(reusable: true): return (.idle, Actions(connection: .returnToPool))
+        case .responseEnded, .drainLimitExceeded, .broken, .close:
+            return (.closed, Actions(connection: .close))
+        case .release, .resume, .cancel: return (.draining, Actions())
+        case .begin, .requestSent, .headReceived, .pause, .enough, .restIsLate, .upgraded:
+            preconditionFailure("\(event) is impossible while draining")
+        }
+    }
 
-        case (.idle, .broken), (.idle, .close):
-            state = .closed
-            return Actions(connection: .close)
-        case (.upgraded, .broken), (.upgraded, .close), (.upgraded, .cancel):
-            state = .closed
-            return Actions(connection: .close)
+    private static func whenUpgraded(_ event: Event) -> Transition {
+        switch event {
+        case .broken, .close, .cancel: return (.closed, Actions(connection: .close))
+        case .release, .resume: return (.upgraded, Actions())
+        case .begin, .requestSent, .headReceived, .pause, .responseEnded, .enough, .restIsLate,
+            .drainLimitExceeded, .upgraded:
+            preconditionFailure("\(event) is impossible while upgraded")
+        }
+    }
 
-        // Late calls of the layer above have no effect.
-        case (.closed, .release), (.closed, .resume), (.closed, .cancel), (.closed, .broken),
-            (.closed, .close),
-            (.exchanging, .release), (.exchanging, .resume), (.exchanging, .pause),
-            (.idle, .release), (.idle, .resume), (.idle, .cancel),
-            (.skipping, .release), (.skipping, .resume),
-            (.draining, .release), (.draining, .resume), (.draining, .cancel),
-            (.upgraded, .release), (.upgraded, .resume):
-            return Actions()
-
-        case (.exchanging, .begin), (.exchanging, .headReceived), (.exchanging, .responseEnded),
-            (.exchanging, .enough), (.exchanging, .restIsLate), (.exchanging, .drainLimitExceeded),
-            (.exchanging, .upgraded),
-            (.idle, .requestSent), (.idle, .headReceived), (.idle, .pause), (.idle, .responseEnded),
-            (.idle, .enough), (.idle, .restIsLate), (.idle, .drainLimitExceeded), (.idle, .upgraded),
-            (.skipping, .begin), (.skipping, .requestSent), (.skipping, .headReceived), (.skipping, .pause),
-            (.skipping, .enough), (.skipping, .upgraded),
-            (.draining, .begin), (.draining, .requestSent), (.draining, .headReceived), (.draining, .pause),
-            (.draining, .enough), (.draining, .restIsLate), (.draining, .upgraded),
-            (.upgraded, .begin), (.upgraded, .requestSent), (.upgraded, .headReceived), (.upgraded, .pause),
-            (.upgraded, .responseEnded), (.upgraded, .enough), (.upgraded, .restIsLate),
-            (.upgraded, .drainLimitExceeded), (.upgraded, .upgraded),
-            (.closed, .begin), (.closed, .requestSent), (.closed, .headReceived), (.closed, .pause),
-            (.closed, .responseEnded), (.closed, .enough), (.closed, .restIsLate),
-            (.closed, .drainLimitExceeded), (.closed, .upgraded):
-            preconditionFailure("\(event) is impossible while \(state)")
+    private static func whenClosed(_ event: Event) -> Transition {
+        switch event {
+        case .release, .resume, .cancel, .broken, .close: return (.closed, Actions())
+        case .begin, .requestSent, .headReceived, .pause, .responseEnded, .enough, .restIsLate,
+            .drainLimitExceeded, .upgraded:
+            preconditionFailure("\(event) is impossible while closed")
         }
     }
 }

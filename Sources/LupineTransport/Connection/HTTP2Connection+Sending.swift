@@ -324,8 +324,30 @@ extension HTTP2Connection {
         } catch { throw http2Error(.refused) }
     }
 
+    /// Opens a stream with the head of a request, and returns its identifier and the head. `announcement` is the length of the
+    /// request's content. Returns nil if only another connection can carry the exchange.
+    func openStream(
+        for exchange: Exchange, _ announcement: OutgoingBody, _ urgency: Urgency, expectContinue: Bool,
+        endsStream: Bool
+    ) throws(TransportError) -> (id: StreamID, list: HeaderList)? {
+        let list = try headerList(of: exchange, announcement, urgency, expectContinue: expectContinue)
+        do throws(HTTP2SendError) {
+            let method = exchange.options.isWebSocket ? .connect : exchange.head.method
+            let stream = try machine.open(list, method: method, endsStream: endsStream)
+            return (stream, list)
+        } catch {
+            switch error {
+            case .headerListTooLarge(let size, let allowed):
+                throw http2Error(.requestTooLarge(size, allowed: allowed))
+            case .connectionShuttingDown: pool.retireConnection(id)
+            case .tooManyStreams, .connectionOver, .streamOver: break
+            }
+            return nil
+        }
+    }
+
     /// Returns the head of a request as a header list. `announcement` is the length of its content.
-    func headerList(
+    private func headerList(
         of exchange: Exchange, _ announcement: OutgoingBody, _ urgency: Urgency, expectContinue: Bool
     ) throws(TransportError) -> HeaderList {
         guard exchange.head.method != .connect else { throw .unsupported("CONNECT over HTTP/2") }

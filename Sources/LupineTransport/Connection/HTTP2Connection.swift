@@ -19,9 +19,9 @@ final class HTTP2Connection: Carrier {
         case closed
     }
 
-    private(set) var life = Life.open
+    var life = Life.open
     var machine: HTTP2Machine
-    private(set) var streams = OpenStreams()
+    private(set) var streams = OpenStreams<HTTP2Stream>()
 
     // MARK: sending
 
@@ -71,9 +71,9 @@ final class HTTP2Connection: Carrier {
     /// Whether a sink's `begins` is being called.
     private var isBeginning = false
     /// The nesting depth of calls that end exchanges. While it is not 0, `close` is put off.
-    private var completionDepth = 0
+    var completionDepth = 0
     /// Whether `close` was called while `completionDepth` was not 0.
-    private var isCloseDue = false
+    var isCloseDue = false
     /// The capacity that was last reported to the pool; nil before the peer's settings have arrived.
     private var reportedCapacity: Int?
     private let initialCapacity: Int
@@ -88,7 +88,7 @@ final class HTTP2Connection: Carrier {
     var liveness = LivenessProbe()
     var livenessTimer: EventLoop.TimerToken?
     /// The error that ended the connection, for an exchange that arrives too late.
-    private var failure: TransportError?
+    var failure: TransportError?
 
     /// The limit of content that a connection holds for paused consumers, whatever the peer does. Half of it is for the initial
     /// windows of all streams, the other half for the growth of some.
@@ -182,26 +182,12 @@ final class HTTP2Connection: Carrier {
         let isEmpty = !isWebSocket && (announcement == .none || announcement == .known(0))
         let holdsContent = exchange.options.continueTimeout != nil && !isEmpty && !isWebSocket
         let urgency = Urgency(priority: exchange.priority)
-        let list: HeaderList
+        let opened: (id: StreamID, list: HeaderList)?
         do throws(TransportError) {
-            list = try headerList(of: exchange, announcement, urgency, expectContinue: holdsContent)
-        } catch {
-            return refuse(exchange, attributed(error, to: exchange), metrics)
-        }
-        let id: StreamID
-        do throws(HTTP2SendError) {
-            let method = isWebSocket ? .connect : exchange.head.method
-            id = try machine.open(list, method: method, endsStream: isEmpty)
-        } catch {
-            switch error {
-            case .headerListTooLarge(let size, let allowed):
-                let error = http2Error(.requestTooLarge(size, allowed: allowed))
-                return refuse(exchange, attributed(error, to: exchange), metrics)
-            case .connectionShuttingDown: pool.retireConnection(self.id)
-            case .tooManyStreams, .connectionOver, .streamOver: break
-            }
-            return sendElsewhere(exchange, metrics)
-        }
+            opened = try openStream(
+                for: exchange, announcement, urgency, expectContinue: holdsContent, endsStream: isEmpty)
+        } catch { return refuse(exchange, attributed(error, to: exchange), metrics) }
+        guard let (id, list) = opened else { return sendElsewhere(exchange, metrics) }
         metrics.requestStart = loop.now
         metrics.requestHeadBytes = machine.openingOctets
         let stream = HTTP2Stream(
@@ -210,7 +196,7 @@ final class HTTP2Connection: Carrier {
         wasUsed = true
         stream.isEndWritten = isEmpty
         if holdsContent { _ = stream.machine.handle(.hold) }
-        streams.insert(stream)
+        streams.insert(stream, as: id)
         exchange.streamNumber = id.rawValue
         openingStreams.append(stream)
         pingIfSilent()
@@ -330,53 +316,8 @@ final class HTTP2Connection: Carrier {
 
     // MARK: the end of an exchange
 
-    /// Ends one stream because of a local error or a cancellation; the connection continues.
-    func fail(_ stream: HTTP2Stream, _ error: TransportError) {
-        perform(stream.machine.handle(.cancel), on: stream, .failure(error))
-    }
-
-    /// Performs the machine's actions. If the exchange ends, it ends with `result`; but an exchange that has received all it
-    /// needs succeeds despite an error.
-    func perform(
-        _ actions: StreamExchangeMachine.Actions, on stream: HTTP2Stream,
-        _ result: Result<Fields, TransportError>
-    ) {
-        guard actions.exchange != .keep, isCarrying(stream) else { return }
-        if case .failure = result { keepGathered(of: stream) }
-        var result = actions.exchange == .succeed ? result.flatMapError { _ in .success(Fields()) } : result
-        if let error = stream.deferredCancellation { result = .failure(error) }
-        remove(stream)
-        // The machine sends RST_STREAM only if a half of the stream is open.
-        machine.reset(stream.id, .cancel)
-        writeSoon()
-        completionDepth += 1
-        // Returned to the pool first, so that a request started from the completion can reuse it.
-        returnToPool()
-        reportEnd(result, of: stream)
-        completionDepth -= 1
-        closeIfDue()
-    }
-
-    /// Handles a stream that the peer has not processed: its exchange is sent again, if possible.
-    func sendAgain(_ stream: HTTP2Stream, _ error: TransportError) {
-        if stream.tunnel != nil { return fail(stream, error) }
-        if let error = stream.deferredCancellation { return fail(stream, error) }
-        guard stream.machine.handle(.broken).exchange == .fail else {
-            return perform(.init(exchange: .succeed), on: stream, .failure(error))
-        }
-        remove(stream)
-        completionDepth += 1
-        returnToPool()
-        pool.replayOrFail(
-            stream.exchange, stream.metrics, attributed(error, to: stream.exchange),
-            requestBegan: stream.requestBegan, connectionWasReused: stream.metrics.isReused,
-            isUnprocessed: true)
-        completionDepth -= 1
-        closeIfDue()
-    }
-
     /// Removes a stream with its timers, and returns its unconsumed octets to the windows.
-    private func remove(_ stream: HTTP2Stream) {
+    func remove(_ stream: HTTP2Stream) {
         stream.metrics.responseEnd = loop.now
         streams.remove(stream.id)
         stream.isRemoved = true
@@ -411,7 +352,7 @@ final class HTTP2Connection: Carrier {
         machine.consumed(count, on: stream.id)
     }
 
-    private func returnToPool() {
+    func returnToPool() {
         guard life == .open else { return }
         pool.finished(id, isBoundToExchange ? .notReusable : .reusable(KeepAlive()), at: loop.now)
         if life == .open, streams.isEmpty { startKeepAliveProbes() }
@@ -446,76 +387,8 @@ final class HTTP2Connection: Carrier {
         pool.lost(id)
     }
 
-    /// Closes the connection if that was put off, or reports its loss when the last stream has been delivered.
-    private func closeIfDue() {
-        guard completionDepth == 0 else { return }
-        if life == .delivering, streams.isEmpty {
-            life = .closed
-            pool.lost(id)
-        } else if isCloseDue {
-            isCloseDue = false
-            close()
-        }
-    }
-
-    /// Ends the connection. Streams with undelivered content still deliver it, followed by the error. The pool sends the other
-    /// exchanges again if they may be replayed, and fails them otherwise.
-    func end(_ error: TransportError) {
-        guard life == .open else { return }
-        failure = error
-        for stream in streams.ordered where stream.holdsResponse && stream.heldEnd == nil {
-            stream.heldEnd = .broken(error)
-        }
-        let broken = streams.ordered.filter { $0.heldEnd == nil }
-        closeSocket(delivering: broken.count < streams.count)
-        // Before the completions, so that a request started from one of them gets another connection.
-        pool.retireConnection(id)
-        completionDepth += 1
-        for stream in broken where isCarrying(stream) {
-            if let error = stream.deferredCancellation {
-                fail(stream, error)
-                continue
-            }
-            keepGathered(of: stream)
-            guard isCarrying(stream) else { continue }
-            guard stream.machine.handle(.broken).exchange == .fail else {
-                remove(stream)
-                stream.exchange.end(.success(Fields()), stream.metrics)
-                continue
-            }
-            remove(stream)
-            let error = truncated(stream, error)
-            if let tunnel = stream.tunnel {
-                tunnel.ended(error)
-                continue
-            }
-            pool.replayOrFail(
-                stream.exchange, stream.metrics, attributed(error, to: stream.exchange),
-                requestBegan: stream.requestBegan, connectionWasReused: stream.isOnUsedConnection)
-        }
-        failAwaiting(error)
-        completionDepth -= 1
-        // This comes last: when the pool has been shut down and loses its last connection, it reports that it has ended.
-        if life == .closed { return pool.lost(id) }
-        closeIfDue()
-    }
-
-    /// Returns a more exact error if the connection ended without an error code in the middle of the stream's response.
-    func truncated(_ stream: HTTP2Stream, _ error: TransportError) -> TransportError {
-        guard case .http(let host, let port, .truncated(.beforeHead)) = error, stream.metrics.version != nil
-        else { return error }
-        let received = stream.metrics.responseContentBytes
-        let truncation: HTTPError.Truncation =
-            if let expected = stream.expectedLength {
-                .insideBody(received: received, expected: expected)
-            } else {
-                .insideBodyOfUnknownLength(received: received)
-            }
-        return .http(host: host, port: port, .truncated(truncation))
-    }
-
     /// Sends the last frames, if that is possible immediately, and closes the socket.
-    private func closeSocket(delivering: Bool) {
+    func closeSocket(delivering: Bool) {
         sendFinalFrames()
         life = delivering ? .delivering : .closed
         if let settingsTimer { loop.cancel(settingsTimer) }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import LupineHTTP
 import LupineTLS
 
 /// The peer of a connection and how it was reached: the same for all exchanges on it. Made once and passed by reference.
@@ -25,24 +26,31 @@ final class ConnectionRoute: Sendable {
     /// more than a copy costs both.
     let isSameHost: Bool
 
+    /// Creates the route of a connection to `origin` over an established channel, whose peer has that address.
     init(
-        host: String, port: UInt16, localAddress: SocketAddress?, remoteAddress: SocketAddress?,
-        probes: KeepAliveProbes?, usesProxy: Bool, dial: DialMetrics, tls: TLSDetails?,
-        evidence: PeerEvidence?, absolutePrefix: String?,
-        proxyAuthorization: String?
+        to origin: Origin, over channel: borrowing ByteChannel, address: SocketAddress, dial: DialMetrics,
+        configuration: DialConfiguration
     ) {
-        self.host = host
-        self.port = port
+        let isForwarded = configuration.forwardsRequests(to: origin)
+        let details = origin.scheme == .https ? channel.details : nil
+        let localAddress = channel.localAddress
+        host = origin.unixPath ?? origin.host
+        port = origin.port
         self.localAddress = localAddress
-        self.remoteAddress = remoteAddress
-        self.probes = probes
-        self.usesProxy = usesProxy
+        remoteAddress = address
+        probes = configuration.probes(to: address)
+        usesProxy = origin.proxy != nil
         self.dial = dial
-        self.tls = tls
-        self.evidence = evidence
-        self.absolutePrefix = absolutePrefix
-        self.proxyAuthorization = proxyAuthorization
-        // When content is sent, neither address is nil.
-        isSameHost = localAddress?.with(port: 0) == remoteAddress?.with(port: 0)
+        tls = details
+        evidence = details == nil ? nil : channel.evidence
+        absolutePrefix = isForwarded ? "http://" + Self.authority(of: origin) : nil
+        proxyAuthorization = isForwarded ? origin.proxy?.credentials?.basicAuthorization : nil
+        // When content is sent, the local address is not nil.
+        isSameHost = localAddress?.with(port: 0) == address.with(port: 0)
+    }
+
+    /// Returns the authority of the origin in an absolute-form request target.
+    private static func authority(of origin: Origin) -> String {
+        (try? Authority(host: origin.host, port: origin.port, defaultPort: 80))?.description ?? origin.host
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 package import LupineHTTP
+import LupineTLS
 
 /// How connections are opened.
 package struct DialConfiguration: Sendable {
@@ -38,6 +39,24 @@ package struct DialConfiguration: Sendable {
 
     /// Whether an HTTP proxy is asked for a tunnel to an `http` origin: it would not forward HTTP/2.
     var tunnelsToPlainOrigins: Bool { tunnelsEverything || versions.haveHTTP2WithoutTLS }
+
+    /// Returns how the kernel probes a silent peer at `address`; nil if it does not, as for a Unix-domain socket.
+    func probes(to address: SocketAddress) -> KeepAliveProbes? { address.port == nil ? nil : keepAlive }
+
+    /// Whether requests to `origin` are sent to its proxy, which forwards them, rather than through a tunnel or without a proxy.
+    func forwardsRequests(to origin: Origin) -> Bool {
+        guard let proxy = origin.proxy else { return false }
+        return proxy.kind != .socks5 && origin.scheme == .http && !tunnelsToPlainOrigins
+    }
+
+    /// Returns an error if the negotiated protocol is none of the configured versions.
+    func versionError(of details: TLSDetails) -> TLSError? {
+        guard versions.contains(.http2) else { return nil }
+        guard details.applicationProtocol == "h2" else {
+            return versions.contains(.http11) ? nil : .http2NotChosen(details.applicationProtocol)
+        }
+        return details.meetsHTTP2Requirements ? nil : .cipherNotShared
+    }
 
     /// Whether bytes that an `http` origin sends first are kept: in HTTP/2 both peers send a preface.
     var keepsFirstOriginBytes: Bool { originMaySpeakFirst || versions.haveHTTP2WithoutTLS }

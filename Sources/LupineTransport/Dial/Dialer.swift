@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: MIT
 
-import LupineHTTP
-
 /// Opens one connection to an origin: look-up, race of addresses, proxy, TLS. Confined to one loop, and used for one dial.
 ///
-/// `HappyEyeballsMachine` chooses the next address, `TunnelMachine` and `SocksMachine` decide what is sent to a proxy,
-/// `TLSHandshake` secures the connection to an https proxy and to an https origin. The dialer runs them in order, under one
-/// time-out for connecting and one for each handshake, and reports once. A failed handshake ends the dial: the dialer
-/// tries no other address and no weaker protection.
+/// `ConnectRace` connects to one of several addresses, `ProxyHandshake` asks a proxy for a tunnel, `TLSHandshake` secures the
+/// connection to an https proxy and to an https origin. The dialer runs them in order, under one time-out for connecting and one
+/// for each handshake, and reports once. A failed handshake ends the dial: the dialer tries no other address and no weaker
+/// protection.
 final class Dialer {
     typealias Outcome = Result<DialedChannel, TransportError>
 
@@ -36,10 +34,7 @@ final class Dialer {
     private var limit: (at: Instant, timeout: TransferTimeout)?
     /// Fires no later than the limit. If it fires before the limit, it is set again, so that a later limit needs no new timer.
     private var limitTimer: (token: EventLoop.TimerToken, at: Instant)?
-    private var attemptDelayTimer: EventLoop.TimerToken?
     private var handshakeStart = Instant.zero
-
-    private enum Tag: Int { case limit, attemptDelay }
 
     private enum Phase {
         case new
@@ -48,7 +43,7 @@ final class Dialer {
         case lookingUp(LookUp)
         /// Connecting to the only address; no race.
         case connecting(ConnectAttempt?)
-        case racing(Race)
+        case racing(ConnectRace)
         /// In the TLS handshake with the proxy.
         case securingProxy(TLSHandshake, Established)
         /// Asking the proxy for a tunnel.
@@ -62,18 +57,6 @@ final class Dialer {
     private struct Established {
         let registration: Registration
         let address: SocketAddress
-    }
-
-    private final class Race {
-        var machine: HappyEyeballsMachine<SocketAddress, Errno>
-        /// Indexed by attempt number; nil if an attempt could not start or has been closed.
-        var attempts: [ConnectAttempt?] = []
-
-        init(_ machine: HappyEyeballsMachine<SocketAddress, Errno>) { self.machine = machine }
-
-        func attempt(_ id: HappyEyeballsMachine<SocketAddress, Errno>.AttemptID) -> ConnectAttempt? {
-            attempts.indices.contains(id.rawValue) ? attempts[id.rawValue] : nil
-        }
     }
 
     /// Creates a dial to the origin of `progress`, which records when the dial last made progress.
@@ -162,16 +145,7 @@ final class Dialer {
             guard limit.at < limitTimer.at else { return }
             loop.cancel(limitTimer.token)
         }
-        limitTimer = (loop.schedule(at: limit.at, self, tag: Tag.limit.rawValue), limit.at)
-    }
-
-    private func limitTimerEnded(_ reason: TimerReason) {
-        limitTimer = nil
-        guard reason == .due else { return end(.failure(.shutDown)) }
-        guard let limit else { return }
-        guard limit.at <= loop.now else { return armLimit() }
-        let time = limit.timeout == .connect ? configuration.timeout : configuration.tlsHandshakeTimeout
-        end(.failure(TransportError(host: origin.host, port: origin.port, limit.timeout, after: time)))
+        limitTimer = (loop.schedule(at: limit.at, self, tag: 0), limit.at)
     }
 
     // MARK: Look-up
@@ -242,11 +216,21 @@ final class Dialer {
     private func race(_ addresses: [SocketAddress]) {
         metrics.connectStart = loop.now
         if addresses.count == 1 { return connect(to: addresses[0]) }
-        let machine = HappyEyeballsMachine<SocketAddress, Errno>(
-            addresses: addresses.map { (family: $0.isIPv6 ? .ipv6 : .ipv4, address: $0) },
-            first: configuration.firstFamily, attemptDelay: configuration.attemptDelay)
-        phase = .racing(Race(machine))
-        advance(.start)
+        let race = ConnectRace(
+            to: addresses, binding: origin.localBinding, configuration: configuration, on: loop
+        ) { outcome in
+            self.raceEnded(outcome)
+        }
+        phase = .racing(race)
+        race.start()
+    }
+
+    private func raceEnded(_ outcome: ConnectRace.Outcome) {
+        switch outcome {
+        case .connected(let attempt): connected(attempt)
+        case .unreachable(let failures): endUnreachable(failures)
+        case .failed(let error): end(.failure(error))
+        }
     }
 
     /// Connects to the only address; a race of one needs no machine.
@@ -289,51 +273,6 @@ final class Dialer {
         useSocket(socket, registration, attempt.address, mayRead: attempt.sawInput)
     }
 
-    /// Passes an event to the machine of the race, and performs its actions.
-    private func advance(_ event: HappyEyeballsMachine<SocketAddress, Errno>.Event) {
-        guard case .racing(let race) = phase else { return }
-        for action in race.machine.handle(event, at: loop.now) { perform(action) }
-    }
-
-    private func perform(_ action: HappyEyeballsMachine<SocketAddress, Errno>.Action) {
-        guard case .racing(let race) = phase else { return }
-        switch action {
-        case .connect(let id, let address):
-            do throws(Errno) {
-                let attempt = try ConnectAttempt(
-                    address, binding: origin.localBinding, speaksFirst: !configuration.keepsFirstOriginBytes,
-                    on: loop
-                ) { error in
-                    self.advance(error.map { .failed(id, $0) } ?? .connected(id))
-                }
-                race.attempts.append(attempt)
-            } catch {
-                race.attempts.append(nil)
-                // Without a descriptor, connecting to any other address would fail as well.
-                if case .outOfDescriptors = TransportError(connecting: address, error) {
-                    return end(.failure(.outOfDescriptors(error)))
-                }
-                // Deferred, so that the machine receives no event while its actions are being performed.
-                loop.executeOnLoop { self.advance(.failed(id, error)) }
-            }
-        case .setTimer(let instant):
-            if let timer = attemptDelayTimer { loop.cancel(timer) }
-            attemptDelayTimer = loop.schedule(at: instant, self, tag: Tag.attemptDelay.rawValue)
-        case .cancelTimer:
-            if let timer = attemptDelayTimer { loop.cancel(timer) }
-            attemptDelayTimer = nil
-        case .close(let id):
-            guard let attempt = race.attempt(id) else { return }
-            race.attempts[id.rawValue] = nil
-            attempt.close()
-        case .won(let id, _):
-            guard let winner = race.attempt(id) else { return end(.failure(.shutDown)) }
-            connected(winner)
-        case .failed(let failures):
-            endUnreachable(failures.map { ConnectFailure(address: $0.address, error: $0.cause) })
-        }
-    }
-
     // MARK: Proxy
 
     /// Starts the next handshake on a connected socket.
@@ -343,7 +282,7 @@ final class Dialer {
         progress.step(at: loop.now)
         // If connecting or a handshake has no time-out, only the keep-alive probes detect a peer that is gone. Any other
         // connection enables them when it has lived long enough to need them.
-        if let probes = probes(to: address),
+        if let probes = configuration.probes(to: address),
             configuration.timeout == nil || configuration.tlsHandshakeTimeout == nil
         {
             try? socket.setKeepAlive(probes)
@@ -378,64 +317,27 @@ final class Dialer {
         }
     }
 
-    private func probes(to address: SocketAddress) -> KeepAliveProbes? {
-        address.port == nil ? nil : configuration.keepAlive
-    }
-
     /// Asks the proxy for a tunnel, if one is needed.
     private func startProxyHandshake(
         over channel: consuming ByteChannel, _ established: Established, mayRead: Bool
     ) {
-        guard let proxy = origin.proxy, let machine = proxyMachine(for: proxy) else {
+        guard let proxy = origin.proxy, !configuration.forwardsRequests(to: origin) else {
             return secure(channel, established, mayRead: mayRead)
         }
-        switch machine {
-        case .failure(let error):
+        let machine: ProxyHandshake.Machine
+        do throws(TransportError) {
+            machine = try ProxyHandshake.Machine(proxy, to: origin, configuration)
+        } catch {
             loop.deregister(established.registration)
             channel.close()
-            end(.failure(error))
-        case .success(let machine):
-            let handshake = ProxyHandshake(
-                machine, over: channel, established.registration, mayRead: mayRead,
-                proxy: proxy,
-                originMaySpeakFirst: configuration.keepsFirstOriginBytes && origin.scheme == .http, on: loop
-            ) { result in self.proxyHandshakeEnded(result) }
-            phase = .handshakingWithProxy(handshake, established)
-            handshake.start()
+            return end(.failure(error))
         }
-    }
-
-    /// Returns the machine for the handshake with the proxy; nil if there is none, because requests are sent to the proxy in
-    /// absolute form.
-    private func proxyMachine(for proxy: ProxyServer) -> Result<ProxyHandshake.Machine, TransportError>? {
-        switch proxy.kind {
-        case .http, .https:
-            guard !isForwarded(by: proxy) else { return nil }
-            do throws(HTTPError) {
-                let authority = try Authority(host: origin.host, port: origin.port)
-                return .success(
-                    .tunnel(
-                        TunnelMachine(
-                            to: authority, credentials: proxy.credentials,
-                            authorization: proxy.tunnelAuthorizer?.source
-                                .authorization(forTunnelTo: authority.description),
-                            fields: configuration.tunnelFields)))
-            } catch { return .failure(.http(host: origin.host, port: origin.port, error)) }
-        case .socks5:
-            let destination =
-                IPAddress(origin.host).map { SocksMachine.Destination.ip($0) } ?? .name(origin.host)
-            do throws(SocksError) {
-                return .success(
-                    .socks(
-                        try SocksMachine(
-                            destination: destination, port: origin.port, credentials: proxy.credentials)))
-            } catch { return .failure(.socks(proxy: proxy.description, error)) }
-        }
-    }
-
-    /// Whether requests are sent to the proxy, which forwards them, rather than through a tunnel.
-    private func isForwarded(by proxy: ProxyServer) -> Bool {
-        proxy.kind != .socks5 && origin.scheme == .http && !configuration.tunnelsToPlainOrigins
+        let handshake = ProxyHandshake(
+            machine, over: channel, established.registration, mayRead: mayRead, proxy: proxy,
+            originMaySpeakFirst: configuration.keepsFirstOriginBytes && origin.scheme == .http, on: loop
+        ) { result in self.proxyHandshakeEnded(result) }
+        phase = .handshakingWithProxy(handshake, established)
+        handshake.start()
     }
 
     private func proxyHandshakeEnded(_ result: Result<Void, TransportError>) {
@@ -486,23 +388,13 @@ final class Dialer {
         case .failure(let error): end(.failure(error))
         case .success(let channel):
             metrics.secureEnd = loop.now
-            if let error = versionError(of: channel.details) {
+            if let error = configuration.versionError(of: channel.details) {
                 loop.deregister(established.registration)
                 channel.close()
                 return end(.failure(.tls(host: origin.host, port: origin.port, error)))
             }
             finish(ByteChannel(secure: channel), established, mayRead: !channel.isDrained)
         }
-    }
-
-    /// Returns an error if the negotiated protocol is none of the configured versions.
-    private func versionError(of details: TLSDetails) -> TLSError? {
-        guard configuration.versions.contains(.http2) else { return nil }
-        guard details.applicationProtocol == "h2" else {
-            return configuration.versions.contains(.http11)
-                ? nil : .http2NotChosen(details.applicationProtocol)
-        }
-        return details.meetsHTTP2Requirements ? nil : .cipherNotShared
     }
 
     /// Starts a handshake. The connect time-out is suspended meanwhile: a handshake has its own.
@@ -534,28 +426,17 @@ final class Dialer {
     /// Ends the dial successfully.
     private func finish(_ channel: consuming ByteChannel, _ established: Established, mayRead: Bool) {
         metrics.connectEnd = loop.now
-        let isForwarded = origin.proxy.map(isForwarded(by:)) ?? false
-        let details = origin.scheme == .https ? channel.details : nil
         let route = ConnectionRoute(
-            host: origin.unixPath ?? origin.host, port: origin.port, localAddress: channel.localAddress,
-            remoteAddress: established.address, probes: probes(to: established.address),
-            usesProxy: origin.proxy != nil, dial: metrics,
-            tls: details, evidence: details == nil ? nil : channel.evidence,
-            absolutePrefix: isForwarded ? "http://" + authority : nil,
-            proxyAuthorization: isForwarded ? origin.proxy?.credentials?.basicAuthorization : nil)
+            to: origin, over: channel, address: established.address, dial: metrics,
+            configuration: configuration)
         let dialed = DialedChannel(channel, established.registration, route, mayRead: mayRead)
         dialed.speaksHTTP2 =
-            details.map { $0.applicationProtocol == "h2" } ?? configuration.versions.haveHTTP2WithoutTLS
+            route.tls.map { $0.applicationProtocol == "h2" } ?? configuration.versions.haveHTTP2WithoutTLS
         dialed.firstOriginBytes = firstOriginBytes
-        if let profile = details?.profile, profile != origin.tls {
+        if let profile = route.tls?.profile, profile != origin.tls {
             dialed.newKey = origin.withTLSProfile(profile)
         }
         end(.success(dialed))
-    }
-
-    /// The authority of the origin in an absolute-form request target.
-    private var authority: String {
-        (try? Authority(host: origin.host, port: origin.port, defaultPort: 80))?.description ?? origin.host
     }
 
     /// Ends the dial, releases what it has opened unless it succeeded, and reports.
@@ -568,13 +449,11 @@ final class Dialer {
         if let limitTimer { loop.cancel(limitTimer.token) }
         limitTimer = nil
         limit = nil
-        if let timer = attemptDelayTimer { loop.cancel(timer) }
-        attemptDelayTimer = nil
         switch phase {
         case .new, .preparing, .over: break
         case .lookingUp(let lookUp): lookUp.cancel()
         case .connecting(let attempt): if case .failure = outcome { attempt?.close() }
-        case .racing(let race): for attempt in race.attempts { attempt?.close() }
+        case .racing(let race): race.close()
         case .handshakingWithProxy(let handshake, _): if case .failure = outcome { handshake.close() }
         case .securingProxy(let handshake, _), .securing(let handshake, _):
             if case .failure = outcome { handshake.close() }
@@ -585,13 +464,13 @@ final class Dialer {
 }
 
 extension Dialer: TimerTarget {
+    /// Called when the timer of the limit has ended.
     func timerEnded(tag: Int, reason: TimerReason) {
-        switch Tag(rawValue: tag) {
-        case .limit: limitTimerEnded(reason)
-        case .attemptDelay:
-            attemptDelayTimer = nil
-            if reason == .due { advance(.timer) }
-        case nil: break
-        }
+        limitTimer = nil
+        guard reason == .due else { return end(.failure(.shutDown)) }
+        guard let limit else { return }
+        guard limit.at <= loop.now else { return armLimit() }
+        let time = limit.timeout == .connect ? configuration.timeout : configuration.tlsHandshakeTimeout
+        end(.failure(TransportError(host: origin.host, port: origin.port, limit.timeout, after: time)))
     }
 }

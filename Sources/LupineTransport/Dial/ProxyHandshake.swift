@@ -170,3 +170,31 @@ final class ProxyHandshake: LoopChannel {
     /// handshake.
     func takeChannel() -> ByteChannel? { channel.take() }
 }
+
+extension ProxyHandshake.Machine {
+    /// Creates the machine that asks `proxy` for a tunnel to `origin`.
+    init(
+        _ proxy: ProxyServer, to origin: Origin, _ configuration: DialConfiguration
+    ) throws(TransportError) {
+        switch proxy.kind {
+        case .http, .https:
+            do throws(HTTPError) {
+                let authority = try Authority(host: origin.host, port: origin.port)
+                self = .tunnel(
+                    TunnelMachine(
+                        to: authority, credentials: proxy.credentials,
+                        authorization: proxy.tunnelAuthorizer?.source
+                            .authorization(forTunnelTo: authority.description),
+                        fields: configuration.tunnelFields))
+            } catch { throw .http(host: origin.host, port: origin.port, error) }
+        case .socks5:
+            let destination =
+                IPAddress(origin.host).map { SocksMachine.Destination.ip($0) } ?? .name(origin.host)
+            do throws(SocksError) {
+                self = .socks(
+                    try SocksMachine(
+                        destination: destination, port: origin.port, credentials: proxy.credentials))
+            } catch { throw .socks(proxy: proxy.description, error) }
+        }
+    }
+}

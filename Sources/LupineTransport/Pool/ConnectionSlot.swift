@@ -121,7 +121,7 @@ struct ConnectionSlot {
     /// Moves the connection to another key.
     mutating func move(to key: Int32) { self.key = key }
 
-    /// The only writer of `state`.
+    /// The only writer of `state`, together with the private functions that it calls.
     mutating func handle(_ event: Event, at now: Instant, limits: PoolLimits) -> Effect {
         switch (state, event) {
         case (.vacant, .dial(let lastWaiter)):
@@ -138,12 +138,8 @@ struct ConnectionSlot {
             state = .dialing(dial)
             return .none
         case (.dialing, .connected(let capacity, let allowed, let loop)):
-            isMultiplexed = capacity > 1
-            self.capacity = max(0, isMultiplexed ? min(capacity, allowed ?? capacity) : capacity)
             self.loop = loop
-            if let age = limits.maximumAge { retiresAt = now + age }
-            state = .idle(until: min(now + limits.idleTimeout, retiresAt))
-            return isAvailable ? .available : .none
+            return connected(capacity, allowed: allowed, at: now, limits: limits)
         case (.idle, .capacity(let capacity)), (.busy, .capacity(let capacity)),
             (.retiring, .capacity(let capacity)):
             self.capacity = max(0, capacity)
@@ -155,18 +151,7 @@ struct ConnectionSlot {
             precondition(isAvailable, "a full connection was lent")
             return lease(after: exchanges)
         case (.busy(let exchanges), .finished(.reusable(let hint))):
-            if isMultiplexed, ended < .max { ended += 1 }
-            if let maximum = hint.maximum { remaining = max(0, maximum) }
-            let isSpent = remaining == 0 || retiresAt <= now
-            if exchanges > 1 {
-                state = isSpent ? .retiring(exchanges: exchanges - 1) : .busy(exchanges: exchanges - 1)
-                return isAvailable ? .available : .none
-            }
-            if isSpent { return vacate() }
-            let timeout = min(limits.idleTimeout, hint.safeTimeout ?? limits.idleTimeout)
-            guard timeout > .zero else { return vacate() }
-            state = .idle(until: min(now + timeout, retiresAt))
-            return isAvailable ? .available : .none
+            return finish(oneOf: exchanges, hint, at: now, limits: limits)
         case (.busy(let exchanges), .finished(.notReusable)),
             (.retiring(let exchanges), .finished):
             if exchanges <= 1 { return vacate() }
@@ -190,6 +175,35 @@ struct ConnectionSlot {
             (.retiring, .connected), (.retiring, .lease):
             preconditionFailure("\(event) is impossible while \(state)")
         }
+    }
+
+    /// Makes the dialed connection leasable.
+    private mutating func connected(
+        _ capacity: Int32, allowed: Int32?, at now: Instant, limits: PoolLimits
+    ) -> Effect {
+        isMultiplexed = capacity > 1
+        self.capacity = max(0, isMultiplexed ? min(capacity, allowed ?? capacity) : capacity)
+        if let age = limits.maximumAge { retiresAt = now + age }
+        state = .idle(until: min(now + limits.idleTimeout, retiresAt))
+        return isAvailable ? .available : .none
+    }
+
+    /// Ends one of the `exchanges` that are running; the peer agrees to further ones, within the limits of `hint`.
+    private mutating func finish(
+        oneOf exchanges: Int32, _ hint: KeepAlive, at now: Instant, limits: PoolLimits
+    ) -> Effect {
+        if isMultiplexed, ended < .max { ended += 1 }
+        if let maximum = hint.maximum { remaining = max(0, maximum) }
+        let isSpent = remaining == 0 || retiresAt <= now
+        if exchanges > 1 {
+            state = isSpent ? .retiring(exchanges: exchanges - 1) : .busy(exchanges: exchanges - 1)
+            return isAvailable ? .available : .none
+        }
+        if isSpent { return vacate() }
+        let timeout = min(limits.idleTimeout, hint.safeTimeout ?? limits.idleTimeout)
+        guard timeout > .zero else { return vacate() }
+        state = .idle(until: min(now + timeout, retiresAt))
+        return isAvailable ? .available : .none
     }
 
     /// Counts one more exchange besides the `exchanges` that are running.

@@ -53,11 +53,11 @@ package struct PoolMachine: ~Copyable {
         var coalescedOnto: ConnectionID?
     }
 
-    private enum Phase { case running, shuttingDown }
+    enum Phase { case running, shuttingDown }
 
     let limits: PoolLimits
     private let versions: HTTPVersions
-    private var phase = Phase.running
+    var phase = Phase.running
 
     var keys: [Key] = []
     private var keyIndexes: [Origin: Int32] = [:]
@@ -95,7 +95,7 @@ package struct PoolMachine: ~Copyable {
 
     var waiters = WaiterSlab()
     /// The time for which the pool last requested a `tick`; nil if none is pending.
-    private var requestedTick: Instant?
+    var requestedTick: Instant?
 
     /// The least time between two sweeps of idle connections, and so the longest delay in closing one. An expired connection
     /// is never leased.
@@ -169,13 +169,7 @@ package struct PoolMachine: ~Copyable {
         case .capacity(let connection, let capacity):
             capacityChanged(connection, Int32(clamping: capacity), at: now, into: &actions)
         case .lost(let connection):
-            guard let index = index(of: connection) else { return }
-            let key = slots[Int(index)].key
-            let wasRetiring = slots[Int(index)].isRetiring
-            removeFromLists(index, of: key)
-            _ = slots[Int(index)].handle(.gone, at: now, limits: limits)
-            freeSlot(index, of: key, wasRetiring: wasRetiring)
-            rebalance(key, at: now, into: &actions)
+            lost(connection, at: now, into: &actions)
         case .tick:
             sweep(at: now, into: &actions)
         case .dropIdle:
@@ -350,81 +344,6 @@ package struct PoolMachine: ~Copyable {
         }
     }
 
-    // MARK: Closing
-
-    /// Closes an idle connection; marks a busy one as no longer leasable.
-    mutating func retire(
-        _ index: Int32, _ reason: CloseReason, rebalancing: Bool = true, at now: Instant,
-        into actions: inout [PoolAction]
-    ) {
-        let connection = id(of: index)
-        let key = slots[Int(index)].key
-        let wasRetiring = slots[Int(index)].isRetiring
-        removeFromLists(index, of: key)
-        if slots[Int(index)].handle(.retire, at: now, limits: limits) == .close {
-            freeSlot(index, of: key, wasRetiring: wasRetiring)
-            actions.append(.close(connection, reason))
-        } else if !wasRetiring {
-            countRetiring(index, of: key)
-        }
-        if rebalancing { rebalance(key, at: now, into: &actions) }
-    }
-
-    /// Closes the idle connections of all keys.
-    mutating func closeAllIdle(
-        _ reason: CloseReason, at now: Instant, into actions: inout [PoolAction]
-    ) {
-        while !idle.isEmpty { retire(idle.first, reason, at: now, into: &actions) }
-    }
-
-    /// Handles a tick: closes expired connections, and ends the sharing of dials that began too long ago.
-    private mutating func sweep(at now: Instant, into actions: inout [PoolAction]) {
-        requestedTick = nil
-        endSharing(at: now, into: &actions)
-        var earliest: Instant?
-        var index = idle.first
-        while index != LinkTable.none {
-            let next = idleLinks.next(after: index)
-            if slots[Int(index)].isExpired(at: now) {
-                retire(index, .expired, at: now, into: &actions)
-            } else if case .idle(let until) = slots[Int(index)].state {
-                earliest = min(until, earliest ?? until)
-            }
-            index = next
-        }
-        if let earliest { requestTick(at: max(earliest, now + Self.sweepGranularity), into: &actions) }
-    }
-
-    /// Requests a `tick` at `instant`, unless an earlier one is pending.
-    mutating func requestTick(at instant: Instant, into actions: inout [PoolAction]) {
-        if let requestedTick, requestedTick <= instant { return }
-        requestedTick = instant
-        actions.append(.wake(at: instant))
-    }
-
-    /// Fails all waiters and abandons all dials, closes idle connections, and retires busy ones.
-    private mutating func shutDown(at now: Instant, into actions: inout [PoolAction]) {
-        guard phase == .running else { return }
-        phase = .shuttingDown
-        for key in keys.indices {
-            while let exchange = waiters.popForemost(of: &keys[key].queue) {
-                actions.append(.fail(exchange, .shutDown))
-            }
-            rebalance(Int32(key), at: now, into: &actions)
-        }
-        for index in slots.indices.lazy.map({ Int32($0) }) {
-            switch slots[Int(index)].state {
-            case .vacant:
-                continue
-            case .dialing(let dial):
-                if let claimant = dial.claimant { actions.append(.fail(claimant, .shutDown)) }
-                abandonDial(index, at: now, into: &actions)
-            case .idle, .busy, .retiring:
-                retire(index, .unwanted, at: now, into: &actions)
-            }
-        }
-    }
-
     // MARK: Slabs
 
     /// Returns the key of an origin; creates it if there is none.
@@ -475,12 +394,6 @@ package struct PoolMachine: ~Copyable {
         ConnectionID(index: index, generation: slots[Int(index)].generation)
     }
 
-    /// Removes a connection from the lists of leasable connections.
-    private mutating func removeFromLists(_ index: Int32, of key: Int32) {
-        if idleLinks.isLinked(index) { idleLinks.remove(index, from: &idle) }
-        if slotLinks.isLinked(index) { slotLinks.remove(index, from: &keys[Int(key)].available) }
-    }
-
     /// Frees the slot of a connection that has ended.
     mutating func freeSlot(_ index: Int32, of key: Int32, wasRetiring: Bool = false) {
         keys[Int(key)].open -= 1
@@ -504,7 +417,7 @@ package struct PoolMachine: ~Copyable {
     }
 
     /// Counts a multiplexed connection that is no longer leased and still carries exchanges.
-    private mutating func countRetiring(_ index: Int32, of key: Int32) {
+    mutating func countRetiring(_ index: Int32, of key: Int32) {
         guard slots[Int(index)].isMultiplexed else { return }
         keys[Int(key)].retiring += 1
         retiring += 1

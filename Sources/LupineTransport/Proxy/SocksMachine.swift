@@ -139,40 +139,43 @@ package struct SocksMachine: Sendable {
             guard byte == 0 else { throw fail(.authenticationRefused(status: byte)) }
             state = .requesting(.version)
             return .send(request)
-        case .requesting(.version):
-            guard byte == 5 else { throw fail(.unexpectedVersion(byte, offset: received)) }
-            state = .requesting(.code)
-            return .needsMore
-        case .requesting(.code):
-            if let refusal = Self.refusal(byte) { throw fail(refusal) }
-            state = .requesting(.reserved)
-            return .needsMore
-        case .requesting(.reserved):
-            guard byte == 0 else { throw fail(.reservedByteSet(byte)) }
-            state = .requesting(.addressType)
-            return .needsMore
-        case .requesting(.addressType):
-            switch byte {
-            case 1: state = .requesting(.skipping(4 + 2))
-            case 3: state = .requesting(.nameLength)
-            case 4: state = .requesting(.skipping(16 + 2))
-            case _: throw fail(.unknownAddressType(byte))
+        case .requesting(let field):
+            guard let next = try nextField(after: field, byte) else {
+                state = .established
+                return .established(consumed: 0)
             }
+            state = .requesting(next)
             return .needsMore
-        case .requesting(.nameLength):
-            state = .requesting(.skipping(Int(byte) + 2))
-            return .needsMore
-        case .requesting(.skipping(let count)):
-            if count > 1 {
-                state = .requesting(.skipping(count - 1))
-                return .needsMore
-            }
-            state = .established
-            return .established(consumed: 0)
         case .failed(let error):
             throw error
         case .ready, .established:
             preconditionFailure("no bytes are due while \(state)")
+        }
+    }
+
+    /// Reads one byte of the reply, which belongs to `field`. Returns the field of the next byte; nil after the last byte.
+    private mutating func nextField(after field: Reply, _ byte: UInt8) throws(SocksError) -> Reply? {
+        switch field {
+        case .version:
+            guard byte == 5 else { throw fail(.unexpectedVersion(byte, offset: received)) }
+            return .code
+        case .code:
+            if let refusal = Self.refusal(byte) { throw fail(refusal) }
+            return .reserved
+        case .reserved:
+            guard byte == 0 else { throw fail(.reservedByteSet(byte)) }
+            return .addressType
+        case .addressType:
+            switch byte {
+            case 1: return .skipping(4 + 2)
+            case 3: return .nameLength
+            case 4: return .skipping(16 + 2)
+            case _: throw fail(.unknownAddressType(byte))
+            }
+        case .nameLength:
+            return .skipping(Int(byte) + 2)
+        case .skipping(let count):
+            return count > 1 ? .skipping(count - 1) : nil
         }
     }
 

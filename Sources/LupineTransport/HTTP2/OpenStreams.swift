@@ -3,24 +3,24 @@
 import LupineHTTP2
 
 /// The streams of a connection that have not ended, by their identifiers.
-struct OpenStreams {
+struct OpenStreams<Stream: AnyObject> {
     /// Maps identifiers to indices of `streams`.
     private var slots = StreamSlots()
-    private var streams: [HTTP2Stream?] = []
+    private var streams: [Stream?] = []
 
     var count: Int { slots.count }
     var isEmpty: Bool { slots.count == 0 }
 
     /// All streams, in the order in which they began.
-    var ordered: [HTTP2Stream] { slots.sorted.compactMap { self[$0] } }
+    var ordered: [Stream] { slots.sorted.compactMap { self[$0] } }
 
-    subscript(_ id: StreamID) -> HTTP2Stream? {
+    subscript(_ id: StreamID) -> Stream? {
         guard let index = slots.index(of: id) else { return nil }
         return streams[index]
     }
 
-    mutating func insert(_ stream: HTTP2Stream) {
-        let index = slots.insert(stream.id)
+    mutating func insert(_ stream: Stream, as id: StreamID) {
+        let index = slots.insert(id)
         if index < streams.count { streams[index] = stream } else { streams.append(stream) }
     }
 

@@ -40,14 +40,15 @@ package final class TransferObservation: Sendable {
         self.reporter = reporter
     }
 
-    /// Reports the start when the exchange is first submitted to the pool; later submissions are ignored.
-    func submitted(_ exchange: Exchange) {
+    /// Reports the start, which `makeStart` returns, when the exchange is first submitted to the pool; later submissions are
+    /// ignored. `began` is the time at which the exchange was made.
+    func submitted(at began: Instant, _ makeStart: (TransferIdentity) -> TransferStart) {
         let isFirst = state.withLock { $0.start == nil }
         guard isFirst else { return }
-        let start = TransferStart(exchange, transfer)
+        let start = makeStart(transfer)
         state.withLock { state in
             state.start = start
-            state.waitingSince = exchange.began
+            state.waitingSince = began
         }
         report(.start(start))
     }
@@ -108,27 +109,5 @@ extension TransferReporter {
     /// Returns the observation for an exchange.
     package func observation(of transfer: TransferIdentity) -> TransferObservation {
         TransferObservation(transfer, reporter: self)
-    }
-}
-
-extension TransferStart {
-    init(_ exchange: Exchange, _ transfer: TransferIdentity) {
-        let origin = exchange.origin
-        cause = transfer.cause
-        taskIdentifier = transfer.taskIdentifier
-        method = exchange.head.method
-        scheme = origin.scheme == .https ? "https" : "http"
-        host = origin.host
-        port = origin.port
-        target = exchange.head.target.description
-        fields = exchange.head.fields
-        contentLength =
-            switch exchange.content.announcement {
-            case .none: 0
-            case .known(let length): length
-            case .unknown: nil
-            }
-        proxy = origin.proxy?.description
-        unixSocketPath = origin.unixPath
     }
 }

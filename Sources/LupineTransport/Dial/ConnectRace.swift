@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+
+/// Connects to one of several addresses: performs the decisions of `HappyEyeballsMachine`. Confined to one loop.
+///
+/// It reports once, unless it is closed first.
+final class ConnectRace {
+    enum Outcome {
+        /// The attempt has won. The race has given up all others.
+        case connected(ConnectAttempt)
+        /// None of the addresses could be connected to.
+        case unreachable([ConnectFailure])
+        /// The race cannot continue.
+        case failed(TransportError)
+    }
+
+    private typealias Machine = HappyEyeballsMachine<SocketAddress, Errno>
+
+    private var machine: Machine
+    private let binding: String?
+    private let speaksFirst: Bool
+    private let loop: EventLoop
+    /// Indexed by attempt number; nil if an attempt could not start or has been closed.
+    private var attempts: [ConnectAttempt?] = []
+    private var attemptDelayTimer: EventLoop.TimerToken?
+    /// Set to nil once it has been called, or when it will not be.
+    private var report: ((Outcome) -> Void)?
+
+    /// Creates a race to `addresses`. `binding` is the local address or interface of each attempt.
+    init(
+        to addresses: [SocketAddress], binding: String?, configuration: DialConfiguration,
+        on loop: EventLoop, report: @escaping (Outcome) -> Void
+    ) {
+        machine = Machine(
+            addresses: addresses.map { (family: $0.isIPv6 ? .ipv6 : .ipv4, address: $0) },
+            first: configuration.firstFamily, attemptDelay: configuration.attemptDelay)
+        self.binding = binding
+        speaksFirst = !configuration.keepsFirstOriginBytes
+        self.loop = loop
+        self.report = report
+    }
+
+    /// Starts the first attempt.
+    func start() { advance(.start) }
+
+    /// Ends the race without a report, and closes its attempts.
+    func close() {
+        report = nil
+        if let timer = attemptDelayTimer { loop.cancel(timer) }
+        attemptDelayTimer = nil
+        for attempt in attempts { attempt?.close() }
+    }
+
+    /// Passes an event to the machine, and performs its actions.
+    private func advance(_ event: Machine.Event) {
+        guard report != nil else { return }
+        for action in machine.handle(event, at: loop.now) { perform(action) }
+    }
+
+    private func perform(_ action: Machine.Action) {
+        guard report != nil else { return }
+        switch action {
+        case .connect(let id, let address): connect(id, to: address)
+        case .setTimer(let instant):
+            if let timer = attemptDelayTimer { loop.cancel(timer) }
+            attemptDelayTimer = loop.schedule(at: instant, self, tag: 0)
+        case .cancelTimer:
+            if let timer = attemptDelayTimer { loop.cancel(timer) }
+            attemptDelayTimer = nil
+        case .close(let id):
+            guard let attempt = attempt(id) else { return }
+            attempts[id.rawValue] = nil
+            attempt.close()
+        case .won(let id, _):
+            guard let winner = attempt(id) else { return end(.failed(.shutDown)) }
+            end(.connected(winner))
+        case .failed(let failures):
+            end(.unreachable(failures.map { ConnectFailure(address: $0.address, error: $0.cause) }))
+        }
+    }
+
+    private func attempt(_ id: Machine.AttemptID) -> ConnectAttempt? {
+        attempts.indices.contains(id.rawValue) ? attempts[id.rawValue] : nil
+    }
+
+    private func connect(_ id: Machine.AttemptID, to address: SocketAddress) {
+        do throws(Errno) {
+            let attempt = try ConnectAttempt(address, binding: binding, speaksFirst: speaksFirst, on: loop) {
+                error in self.advance(error.map { .failed(id, $0) } ?? .connected(id))
+            }
+            attempts.append(attempt)
+        } catch {
+            attempts.append(nil)
+            // Without a descriptor, connecting to any other address would fail as well.
+            if case .outOfDescriptors = TransportError(connecting: address, error) {
+                return end(.failed(.outOfDescriptors(error)))
+            }
+            // Deferred, so that the machine receives no event while its actions are being performed.
+            loop.executeOnLoop { self.advance(.failed(id, error)) }
+        }
+    }
+
+    private func end(_ outcome: Outcome) {
+        report.take()?(outcome)
+    }
+}
+
+extension ConnectRace: TimerTarget {
+    /// Called when the attempt delay has passed.
+    func timerEnded(tag: Int, reason: TimerReason) {
+        attemptDelayTimer = nil
+        if reason == .due { advance(.timer) }
+    }
+}
