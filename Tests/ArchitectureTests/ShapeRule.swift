@@ -1,20 +1,25 @@
 // SPDX-License-Identifier: MIT
 
-/// Checks the form of a file: its first line, its name, its length.
+/// Checks the form of a file: its first line, its name, its length and that of its functions.
 ///
 /// A Swift file is named after a type that it declares or extends, `Type.swift`, or after an aspect of one, `Type+Aspect.swift`;
 /// a file of several small types may have the noun that they share as its name (`MessageHead.swift` for `RequestHead` and
 /// `ResponseHead`) or the beginning of a name (`ProxyURL.swift` for `ProxyURLError`). `shape-exempt.txt` lists exemptions as
-/// `path | name or length | reason`.
+/// `path | rule | reason`.
 enum ShapeRule: String, CaseIterable {
     case licence
     case name
     case vagueName
     case length
+    case function
 
     static let exemptionsPath = "Tests/ArchitectureTests/shape-exempt.txt"
-    /// The maximum number of lines of a file.
-    static let maximumLines = 600
+    /// The maximum number of lines of a file of the library.
+    static let maximumLines = 500
+    /// The same for all other files: a test may have long tables.
+    static let maximumTestLines = 600
+    /// The maximum number of lines of a function, from its name to its closing brace.
+    static let maximumFunctionLines = 60
     /// Words that name nothing specific. `inheritedNames` lists Alamofire's names that contain one.
     static let vagueWords: Set = [
         "Util", "Utils", "Utilities", "Helper", "Helpers", "Common", "Misc", "Manager",
@@ -22,9 +27,13 @@ enum ShapeRule: String, CaseIterable {
     static let inheritedNames: Set = ["ServerTrustManager", "NetworkReachabilityManager"]
 
     /// Returns whether the rule applies to the file. Fuzz targets and benchmarks are named after what they exercise: their names
-    /// are not checked.
+    /// are not checked. A test may be a long table: only the functions of the library are measured.
     func applies(to file: SourceFile) -> Bool {
-        self != .name || ["Sources", "Tests"].contains(file.folders.first)
+        switch self {
+        case .name: ["Sources", "Tests"].contains(file.folders.first)
+        case .function: file.folders.first == "Sources"
+        case .licence, .vagueName, .length: true
+        }
     }
 
     func violations(in file: SourceFile) -> [Violation] {
@@ -52,10 +61,16 @@ enum ShapeRule: String, CaseIterable {
             .filter(Self.vagueWords.contains)
             .map { Violation(path: file.path, line: 1, rule: "\($0) names nothing: use a noun of the trade") }
         case .length:
-            if file.lines.count <= Self.maximumLines { return [] }
+            let maximum = file.folders.first == "Sources" ? Self.maximumLines : Self.maximumTestLines
             let count = file.lines.count
-            let rule = "\(count) lines, \(Self.maximumLines) are enough: which second noun moved in?"
-            return [Violation(path: file.path, line: Self.maximumLines + 1, rule: rule)]
+            if count <= maximum { return [] }
+            let rule = "\(count) lines, \(maximum) are enough: which second noun moved in?"
+            return [Violation(path: file.path, line: maximum + 1, rule: rule)]
+        case .function:
+            return file.functions.filter { $0.lines.count > Self.maximumFunctionLines }.map {
+                let rule = "\($0.name) has \($0.lines.count) lines, \(Self.maximumFunctionLines) are enough"
+                return Violation(path: file.path, line: $0.lines.lowerBound, rule: rule)
+            }
         }
     }
 

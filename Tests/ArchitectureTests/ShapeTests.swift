@@ -53,10 +53,27 @@ struct ShapeTests {
         #expect(violations.isEmpty == isClean, "\(violations.report)")
     }
 
-    @Test(arguments: [(600, true), (601, false)])
-    func theMaximumLengthIsEnforced(_ lines: Int, _ isClean: Bool) {
-        let file = SourceFile(path: "Sources/A.swift", text: String(repeating: "a\n", count: lines))
+    @Test(arguments: [
+        ("Sources", 500, true), ("Sources", 501, false), ("Tests", 600, true), ("Tests", 601, false),
+    ])
+    func theMaximumLengthIsEnforced(_ folder: String, _ lines: Int, _ isClean: Bool) {
+        let file = SourceFile(path: "\(folder)/A.swift", text: String(repeating: "a\n", count: lines))
         #expect(ShapeRule.length.violations(in: file).isEmpty == isClean)
+    }
+
+    @Test(arguments: [
+        ("func a() {", "}", "a"), ("init(_ b: () -> Void = {}) where A == [B] {", "}", "init"),
+        ("deinit {", "}", "deinit"), ("protocol P { func b()\n func c() -> () } func a() {", "}", "a"),
+        ("let x = B.init() { $0 }; struct S { func a() -> [C] { if b {} ", "} }", "a"),
+    ])
+    func theMaximumLengthOfFunctionsIsEnforced(_ start: String, _ end: String, _ name: String) {
+        for (lines, isClean) in [(60, true), (61, false)] {
+            // The lines of the declaration that precede the function do not count.
+            let body = String(repeating: "\n", count: lines - 1)
+            let file = SourceFile(path: "Sources/A.swift", text: start + body + end)
+            #expect(file.functions.map(\.name) == [name])
+            #expect(ShapeRule.function.violations(in: file).isEmpty == isClean, "\(lines)")
+        }
     }
 
     @Test(arguments: [

@@ -40,6 +40,48 @@ struct SourceFile: Sendable {
         tokens.indices.contains(index) ? tokens[index].text : ""
     }
 
+    /// A function, initializer or deinitializer with a body, and the lines from its name to its closing brace.
+    struct Function: Equatable, Sendable {
+        let name: String
+        let lines: ClosedRange<Int>
+    }
+
+    /// The functions that the file declares, at any depth.
+    var functions: [Function] {
+        tokens.indices.compactMap { index in
+            let keyword = token(index)
+            guard ["func", "init", "deinit"].contains(keyword), token(index - 1) != ".",
+                let end = endOfBody(from: index + 1)
+            else { return nil }
+            return Function(
+                name: keyword == "func" ? token(index + 1) : keyword,
+                lines: tokens[index].line...tokens[end].line)
+        }
+    }
+
+    /// Returns the index of the brace that closes the body of a declaration; nil if it has no body, as in a protocol.
+    private func endOfBody(from start: Int) -> Int? {
+        var depth = 0
+        var isInBody = false
+        for index in start..<max(start, tokens.count) {
+            switch token(index) {
+            case "(", "[": depth += 1
+            case ")", "]": depth -= 1
+            case "{":
+                if depth == 0 { isInBody = true }
+                depth += 1
+            case "}":
+                depth -= 1
+                if depth < 0 { return nil }
+                if depth == 0, isInBody { return index }
+            case "func", "init", "deinit", "var", "let", "case", "subscript", "associatedtype":
+                if depth == 0 { return nil }
+            default: break
+            }
+        }
+        return nil
+    }
+
     /// Reads octets and not characters, which would take ten times as long. Every octet that is not ASCII belongs to a word.
     private struct Lexer {
         let octets: [UInt8]
