@@ -39,9 +39,9 @@ import Testing
 
     @Test(
         "[U-7.14] a download that is gone on with uses its part up, however that ends",
-        arguments: Sequel.allCases, Spoken.allCases)
-    func resumed(_ sequel: Sequel, over spoken: Spoken) async throws {
-        try await HostileStage.with(over: spoken) { stage in
+        arguments: Sequel.allCases, TestedHTTP.allCases)
+    func resumed(_ sequel: Sequel, over testedHTTP: TestedHTTP) async throws {
+        try await HostileStage.with(over: testedHTTP) { stage in
             stage.origin.answer(
                 "GET", "/file",
                 ScriptPlan([
@@ -63,9 +63,11 @@ import Testing
         case awaitedAndCancelled
     }
 
-    @Test("[U-7.9, U-7.13] a download that fails leaves nothing", arguments: Ending.allCases, Spoken.allCases)
-    func failed(_ ending: Ending, over spoken: Spoken) async throws {
-        try await HostileStage.with(over: spoken) { stage in
+    @Test(
+        "[U-7.9, U-7.13] a download that fails leaves nothing", arguments: Ending.allCases,
+        TestedHTTP.allCases)
+    func failed(_ ending: Ending, over testedHTTP: TestedHTTP) async throws {
+        try await HostileStage.with(over: testedHTTP) { stage in
             let url = stage.url("/file")
             let halfway = "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n"
             switch ending {
@@ -154,9 +156,9 @@ import Testing
     /// The end of a request with a form that is sent from a file.
     enum Form: CaseIterable, Sendable { case sent, refused, cut, retried, cancelled, unreadable, invalidated }
 
-    @Test("[UP-8] the file of a form is gone with its request", arguments: Form.allCases, Spoken.allCases)
-    func forms(_ form: Form, over spoken: Spoken) async throws {
-        try await HostileStage.with(over: spoken) { stage in
+    @Test("[UP-8] the file of a form is gone with its request", arguments: Form.allCases, TestedHTTP.allCases)
+    func forms(_ form: Form, over testedHTTP: TestedHTTP) async throws {
+        try await HostileStage.with(over: testedHTTP) { stage in
             let answer = Script([
                 .expectHead, .send("HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n"), .close,
             ])
@@ -222,10 +224,10 @@ import Testing
         override func stopLoading() {}
     }
 
-    @Test("[U-7.13] a part that no error can name is not kept", arguments: Spoken.allCases) func unnamed(
-        over spoken: Spoken
+    @Test("[U-7.13] a part that no error can name is not kept", arguments: TestedHTTP.allCases) func unnamed(
+        over testedHTTP: TestedHTTP
     ) async throws {
-        try await HostileStage.with(over: spoken) { configuration, _ in
+        try await HostileStage.with(over: testedHTTP) { configuration, _ in
             configuration.protocolClasses = [Breaking.self]
         } _: { stage in
             let end = await stage.session.download("http://breaking.test/").answered()
@@ -233,9 +235,10 @@ import Testing
         }
     }
 
-    @Test("[S-30] a session that goes takes its files with it", arguments: [false, true], Spoken.allCases)
-    func letGo(_ isForm: Bool, over spoken: Spoken) async throws {
-        try await HostileStage.with(over: spoken) { stage in
+    @Test(
+        "[S-30] a session that goes takes its files with it", arguments: [false, true], TestedHTTP.allCases)
+    func letGo(_ isForm: Bool, over testedHTTP: TestedHTTP) async throws {
+        try await HostileStage.with(over: testedHTTP) { stage in
             let gate = stage.origin.gate("asked")
             stage.origin.answer(
                 nil, "/held", ScriptPlan([Script([.send(Self.start), .signal("asked"), .stall])]))

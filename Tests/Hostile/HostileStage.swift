@@ -44,16 +44,16 @@ struct HostileStage {
     static func with(
         _ plan: ScriptPlan? = nil, leaf: String? = nil, monitors: [any EventMonitor] = [],
         delegate: SessionDelegate = SessionDelegate(), redirects: (any RedirectHandler)? = nil,
-        over spoken: Spoken = .http1,
+        over testedHTTP: TestedHTTP = .http1,
         _ configure: (URLSessionConfiguration, LupineOrigin.Origin) throws -> Void = { _, _ in },
         place: SourceLocation = #_sourceLocation, _ body: (HostileStage) async throws -> Void
     ) async throws {
         var serving = OriginConfiguration()
         serving.recordedBytes = 1 << 16
-        serving.speak(spoken, plan)
+        serving.enable(testedHTTP, plan)
         if let leaf {
             var tls = try Self.secured(leaf)
-            tls.speak(spoken)
+            tls.enable(testedHTTP)
             serving.tls = tls
         }
         let origin = try LupineOrigin.Origin.start(configuration: serving)
@@ -62,7 +62,7 @@ struct HostileStage {
             let configuration = try Self.configuration(of: origin)
             let litter = try LitterFolder()
             configuration.lupine.temporaryDirectory = litter.url
-            if spoken == .http2 { configuration.lupine.httpVersions = .http2 }
+            if testedHTTP == .http2 { configuration.lupine.httpVersions = .http2 }
             try configure(configuration, origin)
             let invalidation = InvalidationMonitor()
             let session = Session(

@@ -66,8 +66,8 @@ import Testing
         func add(_ text: String) { texts.withLock { $0.append(text) } }
     }
 
-    @Test("no secret is spoken of", .timeLimit(.minutes(10)), arguments: endings, Spoken.allCases)
-    func spoken(_ ending: Ending, over spoken: Spoken) async throws {
+    @Test("no secret is spoken of", .timeLimit(.minutes(10)), arguments: endings, TestedHTTP.allCases)
+    func testedHTTP(_ ending: Ending, over testedHTTP: TestedHTTP) async throws {
         let heard = Heard()
         let names = [
             Request.didResumeNotification, Request.didCompleteTaskNotification, Request.didFinishNotification,
@@ -76,7 +76,7 @@ import Testing
         let monitor = LoggingEventMonitor { heard.add("log: " + $0) }
         let plan = ending.answer.map { ScriptPlan(.expectHead, .send($0), .close) }
         try await HostileStage.with(
-            plan, monitors: [monitor, AlamofireNotifications()], over: spoken,
+            plan, monitors: [monitor, AlamofireNotifications()], over: testedHTTP,
             { configuration, _ in
                 if let proxy = ending.proxy { configuration.lupine.proxies = ["http_proxy": proxy] }
             },

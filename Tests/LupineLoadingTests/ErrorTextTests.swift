@@ -24,7 +24,7 @@ struct ErrorTextTests {
         var isOfHTTP1 = false
 
         /// The versions of HTTP that the row runs over.
-        var spoken: [Spoken] { address.hasPrefix("/") && !isOfHTTP1 ? Spoken.allCases : [.http1] }
+        var testedHTTP: [TestedHTTP] { address.hasPrefix("/") && !isOfHTTP1 ? TestedHTTP.allCases : [.http1] }
     }
 
     private static func answer(_ wire: String) -> ScriptPlan {
@@ -125,14 +125,14 @@ struct ErrorTextTests {
 
     @Test(
         "[U-16.1, U-16.2] an error names host, step and cause, in every way to print it",
-        arguments: rows.flatMap { row in row.spoken.map { (row, $0) } })
-    func texts(_ row: Row, over spoken: Spoken) async throws {
+        arguments: rows.flatMap { row in row.testedHTTP.map { (row, $0) } })
+    func texts(_ row: Row, over testedHTTP: TestedHTTP) async throws {
         var serving = OriginConfiguration()
-        serving.speak(spoken)
+        serving.enable(testedHTTP)
         let origin = try LupineOrigin.Origin.start(configuration: serving)
         if let plan = row.plan { origin.answer("GET", "/x", plan) }
         let configuration = DriverLoad.configuration(row.configure)
-        configuration.lupine.httpVersions = spoken.versions
+        configuration.lupine.httpVersions = testedHTTP.versions
         let session = URLSession(configuration: configuration)
         let address = row.address.hasPrefix("/") ? origin.url + row.address : row.address
         var request = URLRequest(url: try #require(URL(string: address)))
@@ -142,7 +142,7 @@ struct ErrorTextTests {
             Issue.record("it is answered")
         } catch {
             let failure = try #require(error as? URLError)
-            let expectedText = spoken == .http2 ? row.textOverHTTP2 ?? row.text : row.text
+            let expectedText = testedHTTP == .http2 ? row.textOverHTTP2 ?? row.text : row.text
             let text = expectedText.replacing("HOST", with: "127.0.0.1:\(origin.port)")
             #expect(failure.code == row.code)
             #expect(failure.localizedDescription == text)

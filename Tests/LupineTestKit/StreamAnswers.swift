@@ -168,8 +168,8 @@ private struct StreamTranslation {
 
 extension OriginConfiguration {
     /// Sets the origin's HTTP version, and answers all requests with the scripts of the plan, if there is one.
-    package mutating func speak(_ spoken: Spoken, _ plan: ScriptPlan? = nil) {
-        guard spoken == .http2 else {
+    package mutating func enable(_ testedHTTP: TestedHTTP, _ plan: ScriptPlan? = nil) {
+        guard testedHTTP == .http2 else {
             script = plan ?? script
             return
         }
@@ -182,8 +182,8 @@ extension OriginConfiguration {
 
 extension TLSServerConfiguration {
     /// Sets the protocol that the origin selects by ALPN.
-    package mutating func speak(_ spoken: Spoken) {
-        if spoken == .http2 { applicationProtocols = ["h2"] }
+    package mutating func enable(_ testedHTTP: TestedHTTP) {
+        if testedHTTP == .http2 { applicationProtocols = ["h2"] }
     }
 }
 

@@ -11,19 +11,19 @@ import Testing
 /// Runs `body` with an origin and a client that has its own loop, and shuts both down afterwards. Most tests of the whole stack
 /// use it.
 func withStack<Result>(
-    _ plan: ScriptPlan? = nil, over spoken: Spoken = .http1, http2: HTTP2Behaviour = HTTP2Behaviour(),
+    _ plan: ScriptPlan? = nil, over testedHTTP: TestedHTTP = .http1, http2: HTTP2Behaviour = HTTP2Behaviour(),
     buffers: Int32? = nil, settings: HTTPClient.Configuration = .with { _ in },
     _ body: (HTTPClient, OriginServer) async throws -> Result
 ) async throws -> Result {
     var serving = OriginConfiguration()
-    serving.speak(spoken, plan)
-    if spoken == .http2 { serving.http2 = http2 }
+    serving.enable(testedHTTP, plan)
+    if testedHTTP == .http2 { serving.http2 = http2 }
     serving.recordedBytes = 1 << 20
     serving.socketBuffers = buffers
     serving.idleTimeout = .seconds(3_600)
     let origin = try OriginServer.start(configuration: serving)
     var settings = settings
-    settings.versions = spoken.versions
+    settings.versions = testedHTTP.versions
     let client = HTTPClient(configuration: settings)
     do {
         let result = try await body(client, origin)
@@ -40,23 +40,23 @@ func withStack<Result>(
 /// Runs `body` with a pool and an origin, for tests of what the client's interface does not show. `plan` is sent as it is;
 /// `answers` are sent in whatever version is spoken.
 func withPool<Result>(
-    _ plan: ScriptPlan? = nil, answers: ScriptPlan? = nil, over spoken: Spoken = .http1,
+    _ plan: ScriptPlan? = nil, answers: ScriptPlan? = nil, over testedHTTP: TestedHTTP = .http1,
     http2: HTTP2Behaviour = HTTP2Behaviour(),
     buffers: Int32? = nil, limits: PoolLimits = PoolLimits(), loops: Int = 1,
     clock: (any TransportClock)? = nil, _ body: (PoolStage) async throws -> Result
 ) async throws -> Result {
     // Over HTTP/2, the clock stands still unless a test advances it, so that connections do not become too old on a busy machine.
-    let clock = clock ?? (spoken == .http2 ? ManualClock() : MonotonicClock())
+    let clock = clock ?? (testedHTTP == .http2 ? ManualClock() : MonotonicClock())
     var serving = OriginConfiguration()
     serving.script = plan
-    serving.speak(spoken, answers)
+    serving.enable(testedHTTP, answers)
     serving.recordedBytes = 1 << 20
     serving.socketBuffers = buffers
     serving.idleTimeout = .seconds(3_600)
-    if spoken == .http2 { serving.http2 = http2 }
+    if testedHTTP == .http2 { serving.http2 = http2 }
     let origin = try OriginServer.start(configuration: serving)
     let group = try EventLoopGroup(count: loops, name: "stage", clock: clock)
-    let stage = PoolStage(origin, group, limits, spoken)
+    let stage = PoolStage(origin, group, limits, testedHTTP)
     func end() async {
         await withCheckedContinuation { continuation in stage.pool.shutDown { continuation.resume() } }
         await group.shutdown()
@@ -80,13 +80,14 @@ struct PoolStage {
     let pool: ConnectionPool
 
     init(
-        _ origin: OriginServer, _ group: EventLoopGroup, _ limits: PoolLimits, _ spoken: Spoken = .http1
+        _ origin: OriginServer, _ group: EventLoopGroup, _ limits: PoolLimits,
+        _ testedHTTP: TestedHTTP = .http1
     ) {
         self.origin = origin
         self.group = group
         var configuration = ConnectionPool.Configuration()
         configuration.limits = limits
-        configuration.dial.versions = spoken.versions
+        configuration.dial.versions = testedHTTP.versions
         var resolution = Resolver.Configuration()
         resolution.overrides[Resolver.Endpoint(host: "*", port: origin.port)] = [origin.address]
         pool = ConnectionPool(

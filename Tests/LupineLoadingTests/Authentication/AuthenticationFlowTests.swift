@@ -54,15 +54,15 @@ import Testing
 
     private func withFlow(
         _ memory: AuthenticationMemory = AuthenticationMemory(), storage: URLCredentialStorage? = nil,
-        isProxied: Bool = false, over spoken: Spoken = .http1,
+        isProxied: Bool = false, over testedHTTP: TestedHTTP = .http1,
         _ body: (inout Flow, LupineOrigin.Origin) async throws -> Void
     ) async throws {
         var serving = OriginConfiguration()
-        serving.speak(spoken)
+        serving.enable(testedHTTP)
         let origin = try LupineOrigin.Origin.start(configuration: serving)
         var configuration = HTTPClient.Configuration()
         configuration.ownLoops = 1
-        configuration.versions = spoken.versions
+        configuration.versions = testedHTTP.versions
         if isProxied { configuration.proxy = .url(origin.url) }
         let client = HTTPClient(configuration: configuration)
         var flow = Flow(
@@ -96,25 +96,25 @@ import Testing
         }
     }
 
-    @Test("[U-11.9] a server of RFC 2069", arguments: Spoken.allCases)
-    func oldDigest(over spoken: Spoken) async throws {
-        try await withFlow(over: spoken) { flow, _ in
+    @Test("[U-11.9] a server of RFC 2069", arguments: TestedHTTP.allCases)
+    func oldDigest(over testedHTTP: TestedHTTP) async throws {
+        try await withFlow(over: testedHTTP) { flow, _ in
             let answer = try await flow.load("/digest-auth/none/\(Self.user)/MD5")
             #expect(answer.status == 200 && flow.count == 2)
         }
     }
 
-    @Test("[U-11.3] a challenge with an unknown algorithm: the 401 is final", arguments: Spoken.allCases)
-    func unknownAlgorithm(over spoken: Spoken) async throws {
-        try await withFlow(over: spoken) { flow, _ in
+    @Test("[U-11.3] a challenge with an unknown algorithm: the 401 is final", arguments: TestedHTTP.allCases)
+    func unknownAlgorithm(over testedHTTP: TestedHTTP) async throws {
+        try await withFlow(over: testedHTTP) { flow, _ in
             let answer = try await flow.load("/digest-auth/auth/\(Self.user)/SHA-512")
             #expect(answer.status == 401 && flow.count == 1 && flow.scene.challenges.isEmpty)
         }
     }
 
-    @Test("[U-11.13] the server declares each nonce stale after its use", arguments: Spoken.allCases)
-    func stale(over spoken: Spoken) async throws {
-        try await withFlow(over: spoken) { flow, _ in
+    @Test("[U-11.13] the server declares each nonce stale after its use", arguments: TestedHTTP.allCases)
+    func stale(over testedHTTP: TestedHTTP) async throws {
+        try await withFlow(over: testedHTTP) { flow, _ in
             let path = "/digest-auth/auth/\(Self.user)/SHA-256-sess/1"
             for _ in 0..<3 {
                 let answer = try await flow.load(path)
@@ -125,9 +125,9 @@ import Testing
         }
     }
 
-    @Test("[U-11.13] nextnonce saves a round trip", arguments: Spoken.allCases)
-    func nextNonce(over spoken: Spoken) async throws {
-        try await withFlow(over: spoken) { flow, _ in
+    @Test("[U-11.13] nextnonce saves a round trip", arguments: TestedHTTP.allCases)
+    func nextNonce(over testedHTTP: TestedHTTP) async throws {
+        try await withFlow(over: testedHTTP) { flow, _ in
             let path = "/digest-auth/auth/\(Self.user)/MD5?nextnonce=1"
             for _ in 0..<3 {
                 let answer = try await flow.load(path)
@@ -139,11 +139,11 @@ import Testing
 
     @Test(
         "[U-11.4, U-11.5] a wrong password costs one round trip, and the 401 is delivered",
-        arguments: Spoken.allCases)
-    func wrongPassword(over spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func wrongPassword(over testedHTTP: TestedHTTP) async throws {
         let wrong = URLCredential(user: "Mufasa", password: "x", persistence: .forSession)
         for path in ["/digest-auth/auth/\(Self.user)/MD5", "/basic-auth/\(Self.user)"] {
-            try await withFlow(over: spoken) { flow, _ in
+            try await withFlow(over: testedHTTP) { flow, _ in
                 let answer = try await flow.load(path, as: wrong)
                 #expect(answer.status == 401 && flow.count == 2)
                 #expect(flow.scene.challenges.map(\.previousFailureCount) == [0, 1])
@@ -153,10 +153,10 @@ import Testing
 
     @Test(
         "[U-11.8, U-11.15] Basic is sent unasked beside an accepted path, and not above it",
-        arguments: Spoken.allCases)
-    func basic(over spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func basic(over testedHTTP: TestedHTTP) async throws {
         let credential = URLCredential(user: "test", password: "123£", persistence: .forSession)
-        try await withFlow(over: spoken) { flow, _ in
+        try await withFlow(over: testedHTTP) { flow, _ in
             let answer = try await flow.load("/basic-auth/test/123%C2%A3", as: credential)
             #expect(answer.status == 200 && flow.count == 2)
             let space = try #require(flow.scene.lastChallenge?.protectionSpace)
@@ -171,8 +171,8 @@ import Testing
 
     @Test(
         "[U-11.12] a user name that is not ASCII, and a hashed one, reach the origin",
-        arguments: Spoken.allCases)
-    func names(over spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func names(over testedHTTP: TestedHTTP) async throws {
         let credential = URLCredential(user: "Jäsøn Doe", password: "Secret, or not?", persistence: .none)
         for (more, expected) in [
             ("charset=UTF-8", "username*=UTF-8''J%C3%A4s%C3%B8n%20Doe"),
@@ -181,7 +181,7 @@ import Testing
                 "username=\"\(AuthenticatorTests.digits(MessageDigest.sha256.digest(of: Array("Jäsøn Doe:r".utf8))))\""
             ),
         ] {
-            try await withFlow(over: spoken) { flow, origin in
+            try await withFlow(over: testedHTTP) { flow, origin in
                 origin.route("GET", "/named") { request throws(Refusal) in
                     let receivedField = request.field("authorization") ?? ""
                     if receivedField.contains(expected) { return OriginResponse(204) }

@@ -45,18 +45,18 @@ import Testing
     private func withSession(
         _ delegate: AnsweringDelegate? = nil,
         configure: (URLSessionConfiguration, LupineOrigin.Origin) -> Void = { _, _ in },
-        serving: OriginConfiguration = OriginConfiguration(), over spoken: Spoken = .http1,
+        serving: OriginConfiguration = OriginConfiguration(), over testedHTTP: TestedHTTP = .http1,
         _ body: (URLSession, LupineOrigin.Origin) async throws -> Void
     ) async throws {
         var serving = serving
         serving.recordedBytes = 1 << 20
-        serving.speak(spoken)
+        serving.enable(testedHTTP)
         let origin = try LupineOrigin.Origin.start(configuration: serving)
         let configuration = URLSessionConfiguration.ephemeral
         configuration.connectionProxyDictionary = [:]
         // Long, so that no time-out ends a test on a busy machine.
         configuration.timeoutIntervalForRequest = 3_600
-        if spoken == .http2 { configuration.lupine.httpVersions = .http2 }
+        if testedHTTP == .http2 { configuration.lupine.httpVersions = .http2 }
         configure(configuration, origin)
         let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
         let result: Result<Void, any Error>
@@ -77,16 +77,16 @@ import Testing
 
     @Test(
         "[U-11.6, U-11.10] a delegate's credential is used; method and body are sent again on the same connection",
-        arguments: Spoken.allCases
+        arguments: TestedHTTP.allCases
     )
-    func answers(over spoken: Spoken) async throws {
+    func answers(over testedHTTP: TestedHTTP) async throws {
         let delegate = AnsweringDelegate { _ in (.useCredential, Self.credential) }
         for path in [Self.digest, Self.basic] {
             // With a second connection allowed, the resend might use that one before the first has been drained.
             let configure = { (configuration: URLSessionConfiguration, _: LupineOrigin.Origin) in
                 configuration.httpMaximumConnectionsPerHost = 1
             }
-            try await withSession(delegate, configure: configure, over: spoken) { session, origin in
+            try await withSession(delegate, configure: configure, over: testedHTTP) { session, origin in
                 let (status, text) = try await load(session, origin.url + path) {
                     $0.httpMethod = "POST"
                     $0.httpBody = Data("what is protected".utf8)
@@ -102,10 +102,10 @@ import Testing
 
     @Test(
         "[U-11.15] a session sends known credentials unasked, for tasks with the same credential",
-        arguments: Spoken.allCases)
-    func unasked(over spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func unasked(over testedHTTP: TestedHTTP) async throws {
         let delegate = AnsweringDelegate { _ in (.performDefaultHandling, nil) }
-        try await withSession(delegate, over: spoken) { session, origin in
+        try await withSession(delegate, over: testedHTTP) { session, origin in
             let named = origin.url.replacing("http://", with: "http://Mufasa:Circle%20of%20Life@")
             for _ in 0..<3 {
                 let (status, _) = try await load(session, named + Self.digest)
@@ -117,23 +117,23 @@ import Testing
 
     @Test(
         "[U-11.4, U-11.5] a wrong password ends with the 401 as an ordinary response",
-        arguments: Spoken.allCases)
-    func wrong(over spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func wrong(over testedHTTP: TestedHTTP) async throws {
         let wrong = URLCredential(user: "Mufasa", password: "x", persistence: .forSession)
         let delegate = AnsweringDelegate { challenge in
             challenge.previousFailureCount == 0 ? (.useCredential, wrong) : (.rejectProtectionSpace, nil)
         }
-        try await withSession(delegate, over: spoken) { session, origin in
+        try await withSession(delegate, over: testedHTTP) { session, origin in
             let (status, _) = try await load(session, origin.url + Self.basic)
             #expect(status == 401)
         }
         #expect(delegate.counts.value == [0, 1])
     }
 
-    @Test("[U-11.5] a cancelled challenge fails the task as cancelled", arguments: Spoken.allCases)
-    func cancelled(over spoken: Spoken) async throws {
+    @Test("[U-11.5] a cancelled challenge fails the task as cancelled", arguments: TestedHTTP.allCases)
+    func cancelled(over testedHTTP: TestedHTTP) async throws {
         let delegate = AnsweringDelegate { _ in (.cancelAuthenticationChallenge, nil) }
-        try await withSession(delegate, over: spoken) { session, origin in
+        try await withSession(delegate, over: testedHTTP) { session, origin in
             let error = await #expect(throws: URLError.self) {
                 _ = try await load(session, origin.url + Self.basic)
             }
@@ -143,9 +143,9 @@ import Testing
 
     @Test(
         "[U-11.4, U-11.16] without a delegate the URL's user is used, and is not stored",
-        arguments: Spoken.allCases)
-    func user(over spoken: Spoken) async throws {
-        try await withSession(over: spoken) { session, origin in
+        arguments: TestedHTTP.allCases)
+    func user(over testedHTTP: TestedHTTP) async throws {
+        try await withSession(over: testedHTTP) { session, origin in
             let named = origin.url.replacing("http://", with: "http://Mufasa:Circle%20of%20Life@")
             let (status, _) = try await load(session, named + Self.basic)
             #expect(status == 200)

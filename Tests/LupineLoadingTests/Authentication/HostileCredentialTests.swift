@@ -54,13 +54,13 @@ import Testing
     /// Runs `body`, with one connection at a time by default, so that the recorded requests are in order.
     private static func withMembers(
         _ storage: URLCredentialStorage = URLCredentialStorage(), delegate: (any URLSessionDelegate)? = nil,
-        connections: Int = 1, over spoken: Spoken, _ body: (SessionStage) async throws -> Void
+        connections: Int = 1, over testedHTTP: TestedHTTP, _ body: (SessionStage) async throws -> Void
     ) async throws {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.httpMaximumConnectionsPerHost = connections
         configuration.urlCache = nil
         configuration.urlCredentialStorage = storage
-        try await withStage(configuration: configuration, delegate: delegate, over: spoken) { stage in
+        try await withStage(configuration: configuration, delegate: delegate, over: testedHTTP) { stage in
             serveMembers(on: stage.origin)
             try await body(stage)
         }
@@ -117,9 +117,9 @@ import Testing
 
     @Test(
         "[U-11.15, U-11.4] a task's own credential is used for it, and for no other task",
-        arguments: Scheme.allCases, Spoken.allCases)
-    func handed(_ scheme: Scheme, over spoken: Spoken) async throws {
-        try await Self.withMembers(over: spoken) { stage in
+        arguments: Scheme.allCases, TestedHTTP.allCases)
+    func handed(_ scheme: Scheme, over testedHTTP: TestedHTTP) async throws {
+        try await Self.withMembers(over: testedHTTP) { stage in
             var expected: [String] = []
             for (user, says) in [
                 ("alice", ["-", "alice"]), ("bob", ["-", "bob"]), (nil, ["-"]), ("alice", ["alice"]),
@@ -138,9 +138,9 @@ import Testing
         "[U-11.15, U-5.8] the credential of the task's or the session's delegate is used for that task only",
         arguments: Scheme.allCases, [true, false])
     func delegates(_ scheme: Scheme, isOwn: Bool) async throws {
-        for spoken in Spoken.allCases {
+        for testedHTTP in TestedHTTP.allCases {
             let answering = AnsweringDelegate(Self.credential("alice"))
-            try await Self.withMembers(delegate: isOwn ? nil : answering, over: spoken) { stage in
+            try await Self.withMembers(delegate: isOwn ? nil : answering, over: testedHTTP) { stage in
                 let url = try stage.url(scheme.path(of: "alice"))
                 let own = isOwn ? answering : nil
                 #expect(await Self.load(url, asking: own, in: stage.session).status == 200)
@@ -167,9 +167,9 @@ import Testing
 
     @Test(
         "[U-11.4] a delegate gets the task's own credential as the proposal, and may answer with another, for this task",
-        arguments: Scheme.allCases, Spoken.allCases)
-    func otherwise(_ scheme: Scheme, over spoken: Spoken) async throws {
-        try await Self.withMembers(over: spoken) { stage in
+        arguments: Scheme.allCases, TestedHTTP.allCases)
+    func otherwise(_ scheme: Scheme, over testedHTTP: TestedHTTP) async throws {
+        try await Self.withMembers(over: testedHTTP) { stage in
             let answering = AnsweringDelegate(Self.credential("bob"))
             let own = Self.credential("alice")
             let end = await Self.load(
@@ -184,9 +184,9 @@ import Testing
 
     @Test(
         "[U-11.15] a task keeps using its delegate's credential, within the origin",
-        arguments: Spoken.allCases)
-    func keepsTheDelegatesCredential(over spoken: Spoken) async throws {
-        try await Self.withMembers(over: spoken) { stage in
+        arguments: TestedHTTP.allCases)
+    func keepsTheDelegatesCredential(over testedHTTP: TestedHTTP) async throws {
+        try await Self.withMembers(over: testedHTTP) { stage in
             stage.origin.route("GET", "/members/old") { request throws(Refusal) in
                 var response = OriginResponse(request.field("Authorization") == nil ? 401 : 302)
                 try response.add("WWW-Authenticate", "Basic realm=\"members\"")
@@ -205,9 +205,9 @@ import Testing
     @Test(
         "[U-11.16] a credential with persistence `none` is not remembered, not even for the same user",
         arguments: Scheme.allCases,
-        Spoken.allCases)
-    func none(_ scheme: Scheme, over spoken: Spoken) async throws {
-        try await Self.withMembers(over: spoken) { stage in
+        TestedHTTP.allCases)
+    func none(_ scheme: Scheme, over testedHTTP: TestedHTTP) async throws {
+        try await Self.withMembers(over: testedHTTP) { stage in
             let url = try stage.url(scheme.path(of: "alice"))
             for _ in 0..<2 {
                 await Self.load(url, as: Self.credential("alice", .none), in: stage.session)
@@ -219,9 +219,9 @@ import Testing
 
     @Test(
         "[U-11.15] concurrent tasks of many users each send their own credential",
-        arguments: Scheme.allCases, Spoken.allCases)
-    func crowd(_ scheme: Scheme, over spoken: Spoken) async throws {
-        try await Self.withMembers(connections: 6, over: spoken) { stage in
+        arguments: Scheme.allCases, TestedHTTP.allCases)
+    func crowd(_ scheme: Scheme, over testedHTTP: TestedHTTP) async throws {
+        try await Self.withMembers(connections: 6, over: testedHTTP) { stage in
             let visits = try (0..<90).map { number in
                 let user: String? = ["alice", "bob", nil][number % 3]
                 return (user, try stage.url(scheme.path(of: user ?? "alice")))
@@ -241,9 +241,9 @@ import Testing
 
     @Test(
         "[U-12.2, U-12.5] a response that the program stores for a task belongs to the task's user",
-        arguments: Spoken.allCases)
-    func storedForTask(over spoken: Spoken) async throws {
-        try await Self.withMembers(over: spoken) { stage in
+        arguments: TestedHTTP.allCases)
+    func storedForTask(over testedHTTP: TestedHTTP) async throws {
+        try await Self.withMembers(over: testedHTTP) { stage in
             let cache = URLCache(memoryCapacity: 1 << 20, diskCapacity: 0)
             let url = try stage.url("/members/page")
             let task = await withCheckedContinuation { continuation in
@@ -275,9 +275,9 @@ import Testing
 
     @Test(
         "[U-10.5, U-11.4] a task's own credential is for its server, also after a redirect back to it",
-        arguments: Spoken.allCases)
-    func redirectedElsewhere(over spoken: Spoken) async throws {
-        try await Self.withMembers(over: spoken) { stage in
+        arguments: TestedHTTP.allCases)
+    func redirectedElsewhere(over testedHTTP: TestedHTTP) async throws {
+        try await Self.withMembers(over: testedHTTP) { stage in
             let membersPage = try stage.url("/members/page").absoluteString
             let other = try stage.url("/asks", host: "other.test").absoluteString
             stage.origin.route("GET", "/out") { _ throws(Refusal) in
@@ -301,10 +301,10 @@ import Testing
 
     @Test(
         "[U-11.15, U-11.16] the credential sent unasked is the one that the storage proposes now",
-        arguments: Scheme.allCases, Spoken.allCases)
-    func storageChanges(_ scheme: Scheme, over spoken: Spoken) async throws {
+        arguments: Scheme.allCases, TestedHTTP.allCases)
+    func storageChanges(_ scheme: Scheme, over testedHTTP: TestedHTTP) async throws {
         let storage = URLCredentialStorage()
-        try await Self.withMembers(storage, over: spoken) { stage in
+        try await Self.withMembers(storage, over: testedHTTP) { stage in
             let space = scheme.space(at: stage)
             var expected: [String] = []
             func visit(_ user: String, _ says: [String]) async throws {
@@ -328,10 +328,10 @@ import Testing
 
     @Test(
         "[U-11.4] a URL with a user and no password is answered with that user's credential, or not at all",
-        arguments: Spoken.allCases)
-    func namedWithoutPassword(over spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func namedWithoutPassword(over testedHTTP: TestedHTTP) async throws {
         let storage = URLCredentialStorage()
-        try await Self.withMembers(storage, over: spoken) { stage in
+        try await Self.withMembers(storage, over: testedHTTP) { stage in
             let space = Scheme.basic.space(at: stage)
             storage.setDefaultCredential(Self.credential("service"), for: space)
             storage.set(Self.credential("bob"), for: space)
@@ -346,10 +346,10 @@ import Testing
 
     @Test(
         "[U-11.16] an invalidated session releases the credentials of its tasks", arguments: Scheme.allCases,
-        Spoken.allCases)
-    func sessionEnds(_ scheme: Scheme, over spoken: Spoken) async throws {
+        TestedHTTP.allCases)
+    func sessionEnds(_ scheme: Scheme, over testedHTTP: TestedHTTP) async throws {
         let storage = URLCredentialStorage()
-        try await Self.withMembers(storage, over: spoken) { stage in
+        try await Self.withMembers(storage, over: testedHTTP) { stage in
             let url = try stage.url(scheme.path(of: "alice"))
             let first = URLSession(configuration: stage.session.configuration)
             await Self.load(url, as: Self.credential("alice", .permanent), in: first)

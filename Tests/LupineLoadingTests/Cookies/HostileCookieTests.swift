@@ -54,14 +54,14 @@ struct HostileCookieTests {
         #expect(request.cookieURL?.absoluteString == row.cookies)
     }
 
-    @Test("[U-13.18] the configuration's Host counts too", arguments: Spoken.allCases)
-    func namedByTheConfiguration(over spoken: Spoken) async throws {
+    @Test("[U-13.18] the configuration's Host counts too", arguments: TestedHTTP.allCases)
+    func namedByTheConfiguration(over testedHTTP: TestedHTTP) async throws {
         let storage = HTTPCookieStorage(file: nil)
         for tenant in ["a.example", "b.example"] {
             let configuration = URLSessionConfiguration.ephemeral
             configuration.httpCookieStorage = storage
             configuration.httpAdditionalHeaders = ["Host": tenant]
-            try await withStage(configuration: configuration, over: spoken) { stage in
+            try await withStage(configuration: configuration, over: testedHTTP) { stage in
                 _ = try await stage.get("/cookies/set/of/\(tenant)")
                 let text = try await stage.get("/cookies").text
                 #expect(text.contains("\"\(tenant)\""))
@@ -73,13 +73,13 @@ struct HostileCookieTests {
 
     @Test(
         "[U-13.18] a server's cookie is not sent to another server at the same address",
-        arguments: Spoken.allCases)
-    func atOneAddress(over spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func atOneAddress(over testedHTTP: TestedHTTP) async throws {
         let configuration = URLSessionConfiguration.ephemeral
         let storage = HTTPCookieStorage(file: nil)
         configuration.httpCookieStorage = storage
         configuration.httpMaximumConnectionsPerHost = 1
-        try await withStage(configuration: configuration, over: spoken) { stage in
+        try await withStage(configuration: configuration, over: testedHTTP) { stage in
             stage.origin.route("GET", "/login") { request throws(Refusal) in
                 var response = OriginResponse(200)
                 try response.add("Set-Cookie", "of=\(request.field("Host") ?? "")")

@@ -24,10 +24,10 @@ struct DownloadSourcesTests {
 
     @Test(
         "[U-7.9, U-10.9, U-11.4, U-12.15] the content of a download is in its file, whatever its source",
-        arguments: Source.allCases, Spoken.allCases)
-    func everySource(_ source: Source, over spoken: Spoken) async throws {
+        arguments: Source.allCases, TestedHTTP.allCases)
+    func everySource(_ source: Source, over testedHTTP: TestedHTTP) async throws {
         var serving = OriginConfiguration()
-        serving.speak(spoken)
+        serving.enable(testedHTTP)
         let origin = try LupineOrigin.Origin.start(configuration: serving)
         for (path, head) in Self.heads {
             let head = "HTTP/1.1 \(head)Content-Length: \(Self.text.utf8.count)\r\n\r\n"
@@ -36,7 +36,7 @@ struct DownloadSourcesTests {
         let configuration = DriverLoad.configuration {
             $0.urlCache = URLCache(memoryCapacity: 16 << 20, diskCapacity: 0)
             $0.protocolClasses = [ScriptedProtocol.self]
-            $0.lupine.httpVersions = spoken.versions
+            $0.lupine.httpVersions = testedHTTP.versions
         }
         let delegate = DownloadDelegate(refusesRedirects: true)
         let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)

@@ -12,17 +12,17 @@ import Testing
 struct DownloadTaskTests {
     private func withSession(
         _ delegate: (any URLSessionDelegate)? = nil, fields: [String: String] = [:],
-        cookies: HTTPCookieStorage? = nil, over spoken: Spoken = .http1,
+        cookies: HTTPCookieStorage? = nil, over testedHTTP: TestedHTTP = .http1,
         _ body: (URLSession, LupineOrigin.Origin) async throws -> Void
     ) async throws {
         var serving = OriginConfiguration()
-        serving.speak(spoken)
+        serving.enable(testedHTTP)
         let origin = try LupineOrigin.Origin.start(configuration: serving)
         let configuration = URLSessionConfiguration.ephemeral
         configuration.waitPatiently()
         configuration.connectionProxyDictionary = [:]
         configuration.httpAdditionalHeaders = fields
-        if spoken == .http2 { configuration.lupine.httpVersions = .http2 }
+        if testedHTTP == .http2 { configuration.lupine.httpVersions = .http2 }
         if let cookies { configuration.httpCookieStorage = cookies }
         let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
         let result: Result<Void, any Error>
@@ -41,10 +41,10 @@ struct DownloadTaskTests {
     }
 
     @Test(
-        "[U-7.9, U-7.10, T-9] the delegate calls of a download, in order", arguments: Spoken.allCases)
-    func life(over spoken: Spoken) async throws {
+        "[U-7.9, U-7.10, T-9] the delegate calls of a download, in order", arguments: TestedHTTP.allCases)
+    func life(over testedHTTP: TestedHTTP) async throws {
         let delegate = DownloadDelegate()
-        try await withSession(delegate, over: spoken) { session, origin in
+        try await withSession(delegate, over: testedHTTP) { session, origin in
             let task = session.downloadTask(with: try url(origin, "/range/300000"))
             task.resume()
             await delegate.log.wait(for: "complete")
@@ -61,11 +61,11 @@ struct DownloadTaskTests {
 
     @Test(
         "[U-7.10] each progress is reported before the next one, however soon that follows",
-        arguments: Spoken.allCases) func steps(over spoken: Spoken)
+        arguments: TestedHTTP.allCases) func steps(over testedHTTP: TestedHTTP)
         async throws
     {
         let delegate = DownloadDelegate()
-        try await withSession(delegate, over: spoken) { session, origin in
+        try await withSession(delegate, over: testedHTTP) { session, origin in
             let head = "HTTP/1.1 200 OK\r\nContent-Length: 60\r\n\r\n"
             let steps = (1...5).flatMap { [Script.Step.send("0123456789"), .waitForSignal("\($0)")] }
             origin.answer(
@@ -85,10 +85,10 @@ struct DownloadTaskTests {
 
     @Test(
         "[U-7.9] responses of every final status are downloaded, also without content",
-        arguments: ["/status/404", "/status/204"], Spoken.allCases)
-    func anyStatus(_ path: String, over spoken: Spoken) async throws {
+        arguments: ["/status/404", "/status/204"], TestedHTTP.allCases)
+    func anyStatus(_ path: String, over testedHTTP: TestedHTTP) async throws {
         let delegate = DownloadDelegate()
-        try await withSession(delegate, over: spoken) { session, origin in
+        try await withSession(delegate, over: testedHTTP) { session, origin in
             session.downloadTask(with: try url(origin, path)).resume()
             await delegate.log.wait(for: "complete")
             #expect(delegate.log.entries.contains { $0.hasPrefix("finished") })
@@ -96,9 +96,9 @@ struct DownloadTaskTests {
         }
     }
 
-    @Test("[U-9.10] coded content is decoded on its way into the file", arguments: Spoken.allCases)
-    func decoded(over spoken: Spoken) async throws {
-        try await withSession(over: spoken) { session, origin in
+    @Test("[U-9.10] coded content is decoded on its way into the file", arguments: TestedHTTP.allCases)
+    func decoded(over testedHTTP: TestedHTTP) async throws {
+        try await withSession(over: testedHTTP) { session, origin in
             let (file, _) = try await session.download(from: url(origin, "/gzip"))
             defer { try? FileManager.default.removeItem(at: file) }
             let text = String(decoding: try Data(contentsOf: file), as: UTF8.self)
@@ -106,11 +106,11 @@ struct DownloadTaskTests {
         }
     }
 
-    @Test("[U-4.7] the file of an awaited download belongs to the caller", arguments: Spoken.allCases)
+    @Test("[U-4.7] the file of an awaited download belongs to the caller", arguments: TestedHTTP.allCases)
     func awaited(
-        over spoken: Spoken
+        over testedHTTP: TestedHTTP
     ) async throws {
-        try await withSession(over: spoken) { session, origin in
+        try await withSession(over: testedHTTP) { session, origin in
             let (file, response) = try await session.download(from: url(origin, "/range/1000"))
             defer { try? FileManager.default.removeItem(at: file) }
             #expect(try Data(contentsOf: file) == Self.alphabet(1000))
@@ -118,9 +118,9 @@ struct DownloadTaskTests {
         }
     }
 
-    @Test("[U-4.6] a handler gets the file, which is removed afterwards", arguments: Spoken.allCases)
-    func handler(over spoken: Spoken) async throws {
-        try await withSession(over: spoken) { session, origin in
+    @Test("[U-4.6] a handler gets the file, which is removed afterwards", arguments: TestedHTTP.allCases)
+    func handler(over testedHTTP: TestedHTTP) async throws {
+        try await withSession(over: testedHTTP) { session, origin in
             let url = try url(origin, "/range/1000")
             let (data, path) = await withCheckedContinuation { waiting in
                 session.downloadTask(with: url) { file, _, _ in
@@ -135,10 +135,10 @@ struct DownloadTaskTests {
 
     @Test(
         "[U-7.12, U-7.13, U-7.14] an interrupted download resumes where it stopped, in another session",
-        arguments: Spoken.allCases)
-    func resumes(over spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func resumes(over testedHTTP: TestedHTTP) async throws {
         let delegate = DownloadDelegate()
-        try await withSession(delegate, over: spoken) { session, origin in
+        try await withSession(delegate, over: testedHTTP) { session, origin in
             let sent = Self.alphabet(100_000)
             let gate = "go"
             origin.answer(
@@ -172,7 +172,7 @@ struct DownloadTaskTests {
             let second = DownloadDelegate()
             let configuration = URLSessionConfiguration.ephemeral
             configuration.connectionProxyDictionary = [:]
-            configuration.lupine.httpVersions = spoken.versions
+            configuration.lupine.httpVersions = testedHTTP.versions
             let other = URLSession(configuration: configuration, delegate: second, delegateQueue: nil)
             other.downloadTask(withResumeData: resumeData).resume()
             await second.log.wait(for: "complete")
@@ -183,10 +183,10 @@ struct DownloadTaskTests {
         }
     }
 
-    @Test("[U-7.13] the error of a failed download contains resume data", arguments: Spoken.allCases)
-    func failureCarriesResumeData(over spoken: Spoken) async throws {
+    @Test("[U-7.13] the error of a failed download contains resume data", arguments: TestedHTTP.allCases)
+    func failureCarriesResumeData(over testedHTTP: TestedHTTP) async throws {
         let delegate = DownloadDelegate()
-        try await withSession(delegate, over: spoken) { session, origin in
+        try await withSession(delegate, over: testedHTTP) { session, origin in
             origin.answer(
                 "GET", "/cut",
                 ScriptPlan(
@@ -209,10 +209,10 @@ struct DownloadTaskTests {
 
     @Test(
         "[U-7.14] invalid resume data fails the task, which has no request",
-        arguments: Spoken.allCases) func noResumeData(over spoken: Spoken)
+        arguments: TestedHTTP.allCases) func noResumeData(over testedHTTP: TestedHTTP)
         async throws
     {
-        try await withSession(over: spoken) { session, _ in
+        try await withSession(over: testedHTTP) { session, _ in
             let task = session.downloadTask(withResumeData: Data("nonsense".utf8))
             #expect(task.originalRequest == nil && task.currentRequest == nil)
             let error = await #expect(throws: URLError.self) {
@@ -222,12 +222,12 @@ struct DownloadTaskTests {
         }
     }
 
-    @Test("[U-7.12] `cancel()` leaves no file and no resume data", arguments: Spoken.allCases)
+    @Test("[U-7.12] `cancel()` leaves no file and no resume data", arguments: TestedHTTP.allCases)
     func plainCancel(
-        over spoken: Spoken
+        over testedHTTP: TestedHTTP
     ) async throws {
         let delegate = DownloadDelegate()
-        try await withSession(delegate, over: spoken) { session, origin in
+        try await withSession(delegate, over: testedHTTP) { session, origin in
             origin.answer(
                 "GET", "/stall",
                 ScriptPlan(
@@ -250,11 +250,11 @@ struct DownloadTaskTests {
         }
     }
 
-    @Test("[U-7.15] a data task becomes a download", arguments: Spoken.allCases) func becomesDownload(
-        over spoken: Spoken
+    @Test("[U-7.15] a data task becomes a download", arguments: TestedHTTP.allCases) func becomesDownload(
+        over testedHTTP: TestedHTTP
     ) async throws {
         let delegate = DownloadDelegate(becomesDownload: true)
-        try await withSession(delegate, over: spoken) { session, origin in
+        try await withSession(delegate, over: testedHTTP) { session, origin in
             session.dataTask(with: try url(origin, "/range/200000")).resume()
             await delegate.log.wait(for: "complete")
             let entries = delegate.log.entries.filter { !$0.hasPrefix("wrote") }
@@ -265,12 +265,13 @@ struct DownloadTaskTests {
 
     @Test(
         "[U-7.15, U-7.11] the resume data of a converted task contains nothing of its session",
-        arguments: Spoken.allCases)
-    func convertedResumeData(over spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func convertedResumeData(over testedHTTP: TestedHTTP) async throws {
         let delegate = DownloadDelegate(becomesDownload: true)
         let storage = HTTPCookieStorage(file: nil)
         let fields = ["Authorization": "Bearer of-the-session"]
-        try await withSession(delegate, fields: fields, cookies: storage, over: spoken) { session, origin in
+        try await withSession(delegate, fields: fields, cookies: storage, over: testedHTTP) {
+            session, origin in
             let url = try url(origin, "/part")
             let head = "HTTP/1.1 200 OK\r\nContent-Length: 10\r\nETag: \"v1\"\r\nAccept-Ranges: bytes\r\n\r\n"
             origin.answer("GET", "/part", ScriptPlan([Script([.send(head + "01234"), .stall])]))

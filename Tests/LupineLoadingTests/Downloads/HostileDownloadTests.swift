@@ -130,11 +130,11 @@ struct HostileDownloadTests {
 
     @Test(
         "[U-7.14] no response joins two versions, or makes a file longer or shorter",
-        arguments: answers, Spoken.allCases)
-    func oneVersion(_ answer: Answer, over spoken: Spoken) async throws {
+        arguments: answers, TestedHTTP.allCases)
+    func oneVersion(_ answer: Answer, over testedHTTP: TestedHTTP) async throws {
         var serving = OriginConfiguration()
         serving.recordedBytes = 1 << 16
-        serving.speak(spoken)
+        serving.enable(testedHTTP)
         let origin = try LupineOrigin.Origin.start(configuration: serving)
         let ended = "Content-Length: 0\r\n"
         let fields = answer.status.hasPrefix("416") ? answer.fields + ended : answer.fields
@@ -152,7 +152,7 @@ struct HostileDownloadTests {
                 ]),
             ]))
         let session = URLSession(
-            configuration: DriverLoad.configuration { $0.lupine.httpVersions = spoken.versions })
+            configuration: DriverLoad.configuration { $0.lupine.httpVersions = testedHTTP.versions })
         let url = try #require(URL(string: origin.url + "/file"))
         let cut = await #expect(throws: URLError.self) { try await session.download(from: url) }
         let data = try #require(cut?.errorUserInfo[NSURLSessionDownloadTaskResumeData] as? Data)

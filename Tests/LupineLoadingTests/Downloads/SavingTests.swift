@@ -38,7 +38,7 @@ struct SavingTests {
     /// Loads `path` into a file that holds `begin`, opened by `open`; returns the content of the file afterwards.
     private func load(
         _ path: String, _ listener: Listener, behind begin: String = "", cached: URLCache? = nil,
-        over spoken: Spoken,
+        over testedHTTP: TestedHTTP,
         open: @escaping @Sendable (URL) throws -> FileHandle? = { file in
             let handle = try FileHandle(forWritingTo: file)
             try handle.seekToEnd()
@@ -46,7 +46,7 @@ struct SavingTests {
         }
     ) async throws -> (content: Data, received: Int64) {
         var serving = OriginConfiguration()
-        serving.speak(spoken)
+        serving.enable(testedHTTP)
         let origin = try LupineOrigin.Origin.start(configuration: serving)
         origin.answer(
             "GET", "/long",
@@ -69,7 +69,7 @@ struct SavingTests {
         let session = URLSession(
             configuration: DriverLoad.configuration {
                 $0.urlCache = cached
-                $0.lupine.httpVersions = spoken.versions
+                $0.lupine.httpVersions = testedHTTP.versions
             }, delegate: listener, delegateQueue: nil)
         let handle = LockedValue<FileHandle?>(nil)
         let task = session.dataTask(with: URLRequest(url: try #require(URL(string: origin.url + path)))) {
@@ -91,45 +91,52 @@ struct SavingTests {
         return (try DownloadDelegate.content(of: file), task.countOfBytesReceived)
     }
 
-    @Test(arguments: ["/long", "/until-close"], Spoken.allCases)
-    func contentIsAppendedToTheFile(_ path: String, over spoken: Spoken) async throws {
+    @Test(arguments: ["/long", "/until-close"], TestedHTTP.allCases)
+    func contentIsAppendedToTheFile(_ path: String, over testedHTTP: TestedHTTP) async throws {
         let listener = Listener()
-        let (content, received) = try await load(path, listener, behind: "head\n", over: spoken)
+        let (content, received) = try await load(path, listener, behind: "head\n", over: testedHTTP)
         #expect(content == Data(("head\n" + Self.text).utf8))
         #expect(received == Int64(Self.text.utf8.count))
         #expect(listener.log.entries == ["response", "complete nil"])
     }
 
-    @Test(arguments: Spoken.allCases) func codedContentIsDecoded(over spoken: Spoken) async throws {
+    @Test(arguments: TestedHTTP.allCases) func codedContentIsDecoded(over testedHTTP: TestedHTTP) async throws
+    {
         let listener = Listener()
-        let (content, received) = try await load("/gzip", listener, over: spoken)
+        let (content, received) = try await load("/gzip", listener, over: testedHTTP)
         #expect(String(decoding: content, as: UTF8.self).contains("\"gzipped\": true"))
         #expect(received == Int64(content.count))
         #expect(listener.log.entries == ["response", "complete nil"])
     }
 
-    @Test(arguments: Spoken.allCases) func contentWithoutALengthIsSavedToo(over spoken: Spoken) async throws {
+    @Test(arguments: TestedHTTP.allCases) func contentWithoutALengthIsSavedToo(over testedHTTP: TestedHTTP)
+        async throws
+    {
         let listener = Listener()
-        let (content, _) = try await load("/stream/3", listener, over: spoken)
+        let (content, _) = try await load("/stream/3", listener, over: testedHTTP)
         #expect(String(decoding: content, as: UTF8.self).split(separator: "\n").count == 3)
         #expect(listener.log.entries == ["response", "complete nil"])
     }
 
-    @Test(arguments: Spoken.allCases) func withoutAFileTheDelegateGetsTheContent(over spoken: Spoken)
+    @Test(arguments: TestedHTTP.allCases) func withoutAFileTheDelegateGetsTheContent(
+        over testedHTTP: TestedHTTP
+    )
         async throws
     {
         let listener = Listener()
-        let (content, received) = try await load("/long", listener, behind: "kept", over: spoken) { _ in nil }
+        let (content, received) = try await load("/long", listener, behind: "kept", over: testedHTTP) { _ in
+            nil
+        }
         #expect(content == Data("kept".utf8) && received == Int64(Self.text.utf8.count))
         #expect(listener.log.entries.contains("data") && listener.log.entries.last == "complete nil")
     }
 
-    @Test(arguments: Spoken.allCases) func aRefusedResponseOpensNoFile(over spoken: Spoken)
+    @Test(arguments: TestedHTTP.allCases) func aRefusedResponseOpensNoFile(over testedHTTP: TestedHTTP)
         async throws
     {
         let listener = Listener(.cancel)
         let isAsked = LockedValue(false)
-        let (content, _) = try await load("/long", listener, behind: "kept", over: spoken) { _ in
+        let (content, _) = try await load("/long", listener, behind: "kept", over: testedHTTP) { _ in
             isAsked.update { $0 = true }
             return nil
         }
@@ -137,25 +144,26 @@ struct SavingTests {
         #expect(listener.log.entries == ["response", "complete \(URLError.Code.cancelled.rawValue)"])
     }
 
-    @Test(arguments: ["/long", "/gzip"], Spoken.allCases)
-    func aFullDiskFailsTheTask(_ path: String, over spoken: Spoken) async throws {
+    @Test(arguments: ["/long", "/gzip"], TestedHTTP.allCases)
+    func aFullDiskFailsTheTask(_ path: String, over testedHTTP: TestedHTTP) async throws {
         let listener = Listener()
-        _ = try await load(path, listener, over: spoken) { _ in FileHandle(forWritingAtPath: "/dev/full") }
+        _ = try await load(path, listener, over: testedHTTP) { _ in FileHandle(forWritingAtPath: "/dev/full")
+        }
         #expect(listener.log.entries == ["response", "complete \(URLError.Code.cannotWriteToFile.rawValue)"])
     }
 
     /// Checks that a pipe is refused, since writing to one may block.
-    @Test(arguments: Spoken.allCases) func aPipeIsRefused(over spoken: Spoken) async throws {
+    @Test(arguments: TestedHTTP.allCases) func aPipeIsRefused(over testedHTTP: TestedHTTP) async throws {
         let listener = Listener()
         let pipe = Pipe()
-        _ = try await load("/long", listener, over: spoken) { _ in pipe.fileHandleForWriting }
+        _ = try await load("/long", listener, over: testedHTTP) { _ in pipe.fileHandleForWriting }
         #expect(listener.log.entries == ["response", "complete \(URLError.Code.cannotOpenFile.rawValue)"])
     }
 
-    @Test(arguments: [true, false], Spoken.allCases)
-    func anUnwritableFileFailsTheTask(isClosed: Bool, over spoken: Spoken) async throws {
+    @Test(arguments: [true, false], TestedHTTP.allCases)
+    func anUnwritableFileFailsTheTask(isClosed: Bool, over testedHTTP: TestedHTTP) async throws {
         let listener = Listener()
-        let (content, _) = try await load("/long", listener, behind: "kept", over: spoken) { file in
+        let (content, _) = try await load("/long", listener, behind: "kept", over: testedHTTP) { file in
             guard isClosed else { return try FileHandle(forReadingFrom: file) }
             let handle = try FileHandle(forWritingTo: file)
             try handle.close()
@@ -165,17 +173,20 @@ struct SavingTests {
         #expect(listener.log.entries == ["response", "complete \(URLError.Code.cannotOpenFile.rawValue)"])
     }
 
-    @Test(arguments: Spoken.allCases) func partialContentIsKept(over spoken: Spoken) async throws {
+    @Test(arguments: TestedHTTP.allCases) func partialContentIsKept(over testedHTTP: TestedHTTP) async throws
+    {
         let listener = Listener()
-        let (content, received) = try await load("/cut", listener, over: spoken)
+        let (content, received) = try await load("/cut", listener, over: testedHTTP)
         #expect(content == Data("begun".utf8) && received == 5)
         #expect(
             listener.log.entries == ["response", "complete \(URLError.Code.networkConnectionLost.rawValue)"])
     }
 
-    @Test(arguments: Spoken.allCases) func savedContentIsNotCached(over spoken: Spoken) async throws {
+    @Test(arguments: TestedHTTP.allCases) func savedContentIsNotCached(over testedHTTP: TestedHTTP)
+        async throws
+    {
         let cache = URLCache(memoryCapacity: 16 << 20, diskCapacity: 0)
-        _ = try await load("/long", Listener(), cached: cache, over: spoken)
+        _ = try await load("/long", Listener(), cached: cache, over: testedHTTP)
         #expect(cache.currentMemoryUsage == 0)
     }
 }

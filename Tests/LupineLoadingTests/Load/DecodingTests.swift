@@ -133,11 +133,13 @@ import Testing
     }
 
     /// Checks that a body that grows when decoded is decoded piece by piece, as the client takes it.
-    @Test(arguments: Spoken.allCases) func aGrowingBodyIsNotHeldAsAWhole(over spoken: Spoken) async throws {
+    @Test(arguments: TestedHTTP.allCases) func aGrowingBodyIsNotHeldAsAWhole(over testedHTTP: TestedHTTP)
+        async throws
+    {
         let size = 32 << 20
         let sent = try CodedBodies.gzip([UInt8](repeating: 0, count: size))
         try await withLoads(
-            ScriptPlan(.expectHead, .reply(sent, "Content-Encoding: gzip\r\n"), .stall), over: spoken
+            ScriptPlan(.expectHead, .reply(sent, "Content-Encoding: gzip\r\n"), .stall), over: testedHTTP
         ) {
             stage in
             let seen = Lock(0)
@@ -163,10 +165,12 @@ import Testing
     }
 
     /// Checks that a load that is cancelled with more octets to decode ends as cancelled, not with an error of the coding.
-    @Test(arguments: Spoken.allCases) func cancelledBetweenTwoPieces(over spoken: Spoken) async throws {
+    @Test(arguments: TestedHTTP.allCases) func cancelledBetweenTwoPieces(over testedHTTP: TestedHTTP)
+        async throws
+    {
         let sent = try CodedBodies.gzip([UInt8](repeating: 0, count: 8 << 20))
         try await withLoads(
-            ScriptPlan(.expectHead, .reply(sent, "Content-Encoding: gzip\r\n"), .stall), over: spoken
+            ScriptPlan(.expectHead, .reply(sent, "Content-Encoding: gzip\r\n"), .stall), over: testedHTTP
         ) {
             stage in
             let box = Lock<NetworkLoad?>(nil)
@@ -183,12 +187,14 @@ import Testing
         }
     }
 
-    @Test(arguments: Spoken.allCases) func aDecompressionBombIsStopped(over spoken: Spoken) async throws {
+    @Test(arguments: TestedHTTP.allCases) func aDecompressionBombIsStopped(over testedHTTP: TestedHTTP)
+        async throws
+    {
         let sent = try CodedBodies.gzip([UInt8](repeating: 0, count: 8 << 20))
         try await withLoads(
             ScriptPlan(.expectHead, .reply(sent, "Content-Encoding: gzip\r\n"), .stall),
             configuration: .with { $0.lupine.expansionLimit = .init(bytes: 1 << 20, ratio: nil) },
-            over: spoken
+            over: testedHTTP
         ) { stage in
             let log = try await stage.send()
             #expect(log.error != nil && log.body.count == 1 << 20)

@@ -17,8 +17,8 @@ import Testing
 
     @Test(
         "[U-6.5, U-6.7] a cancelled load ends once in every state, with the given error, and closes the connection",
-        arguments: Step.allCases, Spoken.allCases)
-    func cancelled(_ step: Step, over spoken: Spoken) async throws {
+        arguments: Step.allCases, TestedHTTP.allCases)
+    func cancelled(_ step: Step, over testedHTTP: TestedHTTP) async throws {
         let plan: ScriptPlan =
             switch step {
             case .paused, .reading, .suspended:
@@ -30,7 +30,7 @@ import Testing
             case .beforeStart, .afterStart, .sent, .asking:
                 ScriptPlan(.expectHead, .signal("head"), .expectEnd)
             }
-        try await withLoads(plan, over: spoken) { stage in
+        try await withLoads(plan, over: testedHTTP) { stage in
             let client = RecordingHopClient(
                 plan: { _ in step == .paused ? .pause : .deliver },
                 stream: { _ in
@@ -69,8 +69,9 @@ import Testing
     }
 
     /// Checks that a cancellation inside a call of the client does not report the end within that call.
-    @Test(arguments: Spoken.allCases) func cancelledByItsClient(over spoken: Spoken) async throws {
-        try await withLoads(ScriptPlan(.expectHead, .reply("abc"), .stall), over: spoken) { stage in
+    @Test(arguments: TestedHTTP.allCases) func cancelledByItsClient(over testedHTTP: TestedHTTP) async throws
+    {
+        try await withLoads(ScriptPlan(.expectHead, .reply("abc"), .stall), over: testedHTTP) { stage in
             let box = Box<NetworkLoad?>(nil)
             let client = RecordingHopClient(plan: { _ in
                 box.value?.cancel(.cancelled(url: nil))
@@ -86,9 +87,9 @@ import Testing
     }
 
     /// U-6.4: nothing moves while the load is suspended, and everything afterwards.
-    @Test(arguments: Spoken.allCases) func suspended(over spoken: Spoken) async throws {
+    @Test(arguments: TestedHTTP.allCases) func suspended(over testedHTTP: TestedHTTP) async throws {
         let body = (0..<2_000_000).map { UInt8(truncatingIfNeeded: $0) }
-        try await withLoads(ScriptPlan(.expectHead, .reply(body), .stall), over: spoken) { stage in
+        try await withLoads(ScriptPlan(.expectHead, .reply(body), .stall), over: testedHTTP) { stage in
             let box = Box<NetworkLoad?>(nil)
             let stopped = Gate()
             let client = RecordingHopClient(demand: { count in
@@ -111,8 +112,10 @@ import Testing
         }
     }
 
-    @Test(arguments: Spoken.allCases) func suspendedBeforeItBegins(over spoken: Spoken) async throws {
-        try await withLoads(ScriptPlan(.expectHead, .reply(), .stall), over: spoken) { stage in
+    @Test(arguments: TestedHTTP.allCases) func suspendedBeforeItBegins(over testedHTTP: TestedHTTP)
+        async throws
+    {
+        try await withLoads(ScriptPlan(.expectHead, .reply(), .stall), over: testedHTTP) { stage in
             let client = RecordingHopClient()
             let load = stage.load(HopRequest(request: try stage.request()), client)
             load.setSuspended(true)
@@ -128,11 +131,11 @@ import Testing
     @Test(
         "[U-14.1, U-14.2] the request's time-out, fractions too; each hop has its own",
         arguments: [false, true],
-        Spoken.allCases)
-    func timedOut(_ byRequest: Bool, over spoken: Spoken) async throws {
+        TestedHTTP.allCases)
+    func timedOut(_ byRequest: Bool, over testedHTTP: TestedHTTP) async throws {
         try await withLoads(
             ScriptPlan(.expectHead, .stall),
-            configuration: .with { $0.timeoutIntervalForRequest = byRequest ? 600 : 0.01 }, over: spoken
+            configuration: .with { $0.timeoutIntervalForRequest = byRequest ? 600 : 0.01 }, over: testedHTTP
         ) { stage in
             var request = try stage.request()
             if byRequest { request.timeoutInterval = 0.01 }
@@ -141,8 +144,10 @@ import Testing
         }
     }
 
-    @Test(arguments: Spoken.allCases) func theResourceTimeoutExpires(over spoken: Spoken) async throws {
-        try await withLoads(ScriptPlan(.expectHead, .stall), over: spoken) { stage in
+    @Test(arguments: TestedHTTP.allCases) func theResourceTimeoutExpires(over testedHTTP: TestedHTTP)
+        async throws
+    {
+        try await withLoads(ScriptPlan(.expectHead, .stall), over: testedHTTP) { stage in
             let hop = HopRequest(request: try stage.request(), wholeTimeout: .milliseconds(20))
             #expect(await stage.send(hop).error?.code == .timedOut)
         }
@@ -170,9 +175,9 @@ import Testing
     }
 
     /// Checks the metrics: times, byte counts, and the connection.
-    @Test(arguments: Spoken.allCases) func metrics(over spoken: Spoken) async throws {
+    @Test(arguments: TestedHTTP.allCases) func metrics(over testedHTTP: TestedHTTP) async throws {
         let plan = ScriptPlan(.expectHead, .expectBytes(3), .reply("one"), .expectHead, .reply("two"), .stall)
-        try await withLoads(plan, over: spoken) { stage in
+        try await withLoads(plan, over: testedHTTP) { stage in
             let first = try await stage.send(method: "PUT", body: Data("abc".utf8))
             let metrics = try #require(first.metrics)
             #expect(metrics.fetchStart <= metrics.end && metrics.response === first.response)

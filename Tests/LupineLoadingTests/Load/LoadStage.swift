@@ -12,22 +12,22 @@ import Testing
 /// Runs `body` with an origin that every host name resolves to, and an engine with one event loop.
 func withLoads<Result>(
     _ plan: ScriptPlan? = nil, buffers: Int32? = nil,
-    configuration: URLSessionConfiguration = .with { _ in }, over spoken: Spoken = .http1,
+    configuration: URLSessionConfiguration = .with { _ in }, over testedHTTP: TestedHTTP = .http1,
     _ body: (LoadStage) async throws -> Result
 ) async throws -> Result {
     var serving = OriginConfiguration()
-    serving.speak(spoken, plan)
+    serving.enable(testedHTTP, plan)
     serving.recordedBytes = 4 << 20
     serving.socketBuffers = buffers
     let origin = try LupineOrigin.Origin.start(configuration: serving)
     configuration.waitPatiently()
     configuration.connectionProxyDictionary = [:]
     configuration.lupine.ownEventLoops = 1
-    if spoken == .http2 { configuration.lupine.httpVersions = .http2 }
+    if testedHTTP == .http2 { configuration.lupine.httpVersions = .http2 }
     configuration.lupine.addressOverrides = [.init(host: "*", port: origin.port): [origin.address]]
     let settings = SessionSettings(configuration)
     let stage = LoadStage(
-        origin: origin, settings: settings, engine: SessionEngine(settings), spoken: spoken)
+        origin: origin, settings: settings, engine: SessionEngine(settings), testedHTTP: testedHTTP)
     func end() async {
         await withCheckedContinuation { continuation in stage.engine.shutDown { continuation.resume() } }
         await origin.shutdown()
@@ -47,7 +47,7 @@ struct LoadStage {
     let origin: LupineOrigin.Origin
     let settings: SessionSettings
     let engine: SessionEngine
-    let spoken: Spoken
+    let testedHTTP: TestedHTTP
 
     /// Returns a request to the origin.
     func request(

@@ -80,11 +80,13 @@ import Testing
         }
     }
 
-    @Test(arguments: Kind.allCases, Spoken.allCases) func largeOnes(_ kind: Kind, over spoken: Spoken)
+    @Test(arguments: Kind.allCases, TestedHTTP.allCases) func largeOnes(
+        _ kind: Kind, over testedHTTP: TestedHTTP
+    )
         async throws
     {
         let bytes = (0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 / 9) }
-        try await withLoads(over: spoken) { stage in
+        try await withLoads(over: testedHTTP) { stage in
             let hop = try hop(kind, bytes, stage, method: "POST")
             var request = hop.request
             request.url = URL(string: "http://origin.test:\(stage.origin.port)/hash")
@@ -97,15 +99,19 @@ import Testing
         }
     }
 
-    @Test(arguments: Kind.allCases, Spoken.allCases) func emptyOnes(_ kind: Kind, over spoken: Spoken)
+    @Test(arguments: Kind.allCases, TestedHTTP.allCases) func emptyOnes(
+        _ kind: Kind, over testedHTTP: TestedHTTP
+    )
         async throws
     {
         let isChunked = kind == .stream || kind == .asked
         let plan = ScriptPlan([
             Script(
-                [.expectHead] + (isChunked && spoken == .http1 ? [.expectBytes(5)] : []) + [.reply(), .stall])
+                [.expectHead] + (isChunked && testedHTTP == .http1 ? [.expectBytes(5)] : []) + [
+                    .reply(), .stall,
+                ])
         ])
-        try await withLoads(plan, over: spoken) { stage in
+        try await withLoads(plan, over: testedHTTP) { stage in
             let log = await stage.send(try hop(kind, [], stage, method: "POST"), client([]))
             #expect(log.error == nil && log.sent.isEmpty, "U-7.7: nothing to tell of an empty body")
             #expect(stage.wire().contains("Content-Length: 0\r\n") == !isChunked)
@@ -115,8 +121,8 @@ import Testing
 
     @Test(
         "[U-7.8, U-9.13] an early response: the rest of the body is not sent, and the connection is not reused",
-        arguments: Kind.allCases, Spoken.allCases)
-    func anEarlyAnswer(_ kind: Kind, over spoken: Spoken) async throws {
+        arguments: Kind.allCases, TestedHTTP.allCases)
+    func anEarlyAnswer(_ kind: Kind, over testedHTTP: TestedHTTP) async throws {
         let bytes = [UInt8](repeating: 3, count: 48 << 20)
         let plan = ScriptPlan([
             Script([
@@ -124,13 +130,13 @@ import Testing
             ]),
             Script([.expectHead, .reply("second"), .stall]),
         ])
-        try await withLoads(plan, over: spoken) { stage in
+        try await withLoads(plan, over: testedHTTP) { stage in
             let log = await stage.send(try hop(kind, bytes, stage), client(bytes))
             #expect(log.error == nil && log.response?.statusCode == 413 && log.text == "too large")
             #expect((log.sent.last ?? 0) < Int64(bytes.count))
             stage.origin.gate("over").open()
             #expect(try await stage.send().text == "second")
-            #expect(stage.origin.counts.connectionsAccepted == (spoken == .http1 ? 2 : 1))
+            #expect(stage.origin.counts.connectionsAccepted == (testedHTTP == .http1 ? 2 : 1))
         }
     }
 
@@ -227,9 +233,9 @@ import Testing
         }
     }
 
-    @Test("[U-16.4] a stream's error is the load's error", arguments: Spoken.allCases)
-    func aStreamThatFails(over spoken: Spoken) async throws {
-        try await withLoads(ScriptPlan(.expectHead, .stall), over: spoken) { stage in
+    @Test("[U-16.4] a stream's error is the load's error", arguments: TestedHTTP.allCases)
+    func aStreamThatFails(over testedHTTP: TestedHTTP) async throws {
+        try await withLoads(ScriptPlan(.expectHead, .stall), over: testedHTTP) { stage in
             var request = try stage.request(method: "POST")
             request.httpBodyStream = FailingStream()
             let log = await stage.send(HopRequest(request: request))
@@ -249,9 +255,9 @@ import Testing
             MissingFile(testDescription: "no such file", path: "/nonexistent/file", code: .fileDoesNotExist),
             MissingFile(testDescription: "below a file", path: "/etc/passwd/file", code: .fileDoesNotExist),
             MissingFile(testDescription: "a directory", path: "/etc", code: .fileIsDirectory),
-        ], Spoken.allCases)
-    func filesThatCannotBeSent(_ row: MissingFile, over spoken: Spoken) async throws {
-        try await withLoads(over: spoken) { stage in
+        ], TestedHTTP.allCases)
+    func filesThatCannotBeSent(_ row: MissingFile, over testedHTTP: TestedHTTP) async throws {
+        try await withLoads(over: testedHTTP) { stage in
             let hop = HopRequest(
                 request: try stage.request(method: "PUT"), body: .file(URL(filePath: row.path)))
             let log = await stage.send(hop)

@@ -85,8 +85,10 @@ import Testing
             lines: ["PUT / HTTP/1.1", "Content-Length: 3"]),
     ]
 
-    @Test(arguments: rows, Spoken.allCases) func onTheWire(_ row: Row, over spoken: Spoken) async throws {
-        try await withLoads(ScriptPlan(.expectHead, .reply(""), .stall), over: spoken) { stage in
+    @Test(arguments: rows, TestedHTTP.allCases) func onTheWire(_ row: Row, over testedHTTP: TestedHTTP)
+        async throws
+    {
+        try await withLoads(ScriptPlan(.expectHead, .reply(""), .stall), over: testedHTTP) { stage in
             let log = try await stage.send(
                 row.target, method: row.method, row.fields, body: row.body.map { Data($0.utf8) })
             #expect(log.error == nil)
@@ -95,7 +97,7 @@ import Testing
                     "Host: origin.test:\(stage.origin.port)", "Accept: */*",
                     "Accept-Encoding: \(DefaultFields.acceptEncoding)",
                     "User-Agent: \(DefaultFields.userAgent)",
-                ] + (spoken == .http1 ? ["Connection: keep-alive"] : [])
+                ] + (testedHTTP == .http1 ? ["Connection: keep-alive"] : [])
                 + [DefaultFields.acceptLanguage].compactMap { $0.map { "Accept-Language: \($0)" } }
             let head = stage.wire().components(separatedBy: "\r\n\r\n")[0]
             #expect(
@@ -109,9 +111,9 @@ import Testing
     @Test(
         "[U-1.7, U-9.1] the caller's fields are kept, Host too",
         arguments: ["Host", "Accept", "Accept-Language", "Accept-Encoding", "User-Agent", "Authorization"],
-        Spoken.allCases)
-    func theCallersOwn(_ name: String, over spoken: Spoken) async throws {
-        try await withLoads(ScriptPlan(.expectHead, .reply(""), .stall), over: spoken) { stage in
+        TestedHTTP.allCases)
+    func theCallersOwn(_ name: String, over testedHTTP: TestedHTTP) async throws {
+        try await withLoads(ScriptPlan(.expectHead, .reply(""), .stall), over: testedHTTP) { stage in
             try await stage.send(fieldsOf: name)
             let lines = stage.wire().components(separatedBy: "\r\n").filter { $0.hasPrefix(name + ":") }
             #expect(lines == ["\(name): mine"])
@@ -157,13 +159,13 @@ import Testing
 
     @Test(
         "[U-9.1] the session's fields are encoded once for each server, and are the same for all its requests",
-        arguments: Spoken.allCases
+        arguments: TestedHTTP.allCases
     )
-    func sessionsOwn(over spoken: Spoken) async throws {
+    func sessionsOwn(over testedHTTP: TestedHTTP) async throws {
         let configuration = URLSessionConfiguration.with {
             $0.httpAdditionalHeaders = ["X-Own": "1", "Accept": "text/plain"]
         }
-        try await withLoads(configuration: configuration, over: spoken) { stage in
+        try await withLoads(configuration: configuration, over: testedHTTP) { stage in
             func fields(_ url: String, _ method: String = "GET") throws -> Fields {
                 var request = URLRequest(url: try #require(URL(string: url)))
                 request.httpMethod = method
@@ -209,9 +211,9 @@ import Testing
             Refused(
                 testDescription: "[U-7.1] GET with a body", code: .dataLengthExceedsMaximum,
                 change: { $0.httpBody = Data([1]) }),
-        ], Spoken.allCases)
-    func refused(_ row: Refused, over spoken: Spoken) async throws {
-        try await withLoads(over: spoken) { stage in
+        ], TestedHTTP.allCases)
+    func refused(_ row: Refused, over testedHTTP: TestedHTTP) async throws {
+        try await withLoads(over: testedHTTP) { stage in
             var request = try stage.request()
             row.change(&request)
             let log = await stage.send(HopRequest(request: request))
@@ -246,10 +248,12 @@ import Testing
         }
     }
 
-    @Test(arguments: Spoken.allCases) func aShortBodyIsNotAnnounced(over spoken: Spoken) async throws {
+    @Test(arguments: TestedHTTP.allCases) func aShortBodyIsNotAnnounced(over testedHTTP: TestedHTTP)
+        async throws
+    {
         try await withLoads(
             ScriptPlan(.expectHead, .reply(), .stall),
-            configuration: .with { $0.lupine.expectContinueThreshold = 4 }, over: spoken
+            configuration: .with { $0.lupine.expectContinueThreshold = 4 }, over: testedHTTP
         ) { stage in
             try await stage.send(method: "PUT", body: Data("abc".utf8))
             #expect(!stage.wire().contains("Expect"))

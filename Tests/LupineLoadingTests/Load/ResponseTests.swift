@@ -16,10 +16,10 @@ import Testing
         arguments: [
             "Content-Length: 6\r\n\r\nabcdef",
             "Transfer-Encoding: chunked\r\n\r\n2\r\nab\r\n4\r\ncdef\r\n0\r\n\r\n",
-        ], Spoken.allCases)
-    func oneTurnIsOnePiece(_ rest: String, over spoken: Spoken) async throws {
+        ], TestedHTTP.allCases)
+    func oneTurnIsOnePiece(_ rest: String, over testedHTTP: TestedHTTP) async throws {
         try await withLoads(
-            ScriptPlan(.expectHead, .send("HTTP/1.1 200 OK\r\n" + rest), .stall), over: spoken
+            ScriptPlan(.expectHead, .send("HTTP/1.1 200 OK\r\n" + rest), .stall), over: testedHTTP
         ) { stage in
             let log = try await stage.send()
             #expect(log.pieces.map { String(decoding: $0, as: UTF8.self) } == ["abcdef"])
@@ -28,11 +28,13 @@ import Testing
     }
 
     /// Checks that pieces that arrive separately are not merged, and each is passed on as it arrives.
-    @Test(arguments: Spoken.allCases) func separateReadsAreSeparatePieces(over spoken: Spoken) async throws {
+    @Test(arguments: TestedHTTP.allCases) func separateReadsAreSeparatePieces(over testedHTTP: TestedHTTP)
+        async throws
+    {
         let plan = ScriptPlan(
             .expectHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nabc"), .waitForSignal("more"),
             .send("def"), .stall)
-        try await withLoads(plan, over: spoken) { stage in
+        try await withLoads(plan, over: testedHTTP) { stage in
             let client = RecordingHopClient()
             stage.load(HopRequest(request: try stage.request()), client).start()
             await client.dataReceived.wait()
@@ -43,11 +45,13 @@ import Testing
     }
 
     /// U-7.2: no piece is larger.
-    @Test(arguments: Spoken.allCases) func largeBodiesComeInPiecesOfAtMost64KiB(over spoken: Spoken)
+    @Test(arguments: TestedHTTP.allCases) func largeBodiesComeInPiecesOfAtMost64KiB(
+        over testedHTTP: TestedHTTP
+    )
         async throws
     {
         let body = (0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 / 7) }
-        try await withLoads(ScriptPlan(.expectHead, .reply(body), .stall), over: spoken) { stage in
+        try await withLoads(ScriptPlan(.expectHead, .reply(body), .stall), over: testedHTTP) { stage in
             let log = try await stage.send()
             #expect(log.body == Data(body))
             #expect(log.pieces.allSatisfy { (1...64 * 1024).contains($0.count) })
@@ -146,12 +150,12 @@ import Testing
 
     @Test(
         "[U-9.6] up to 32 informational responses are reported one by one", arguments: [1, 32, 33],
-        Spoken.allCases)
-    func interimHeads(_ count: Int, over spoken: Spoken) async throws {
+        TestedHTTP.allCases)
+    func interimHeads(_ count: Int, over testedHTTP: TestedHTTP) async throws {
         let hints = String(repeating: "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n", count: count)
         let plan = ScriptPlan(
             .expectHead, .send(hints + "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"), .stall)
-        try await withLoads(plan, over: spoken) { stage in
+        try await withLoads(plan, over: testedHTTP) { stage in
             let log = try await stage.send()
             if count <= 32 {
                 #expect(log.interim == Array(repeating: 103, count: count) && log.response?.statusCode == 200)
@@ -163,10 +167,10 @@ import Testing
     }
 
     /// U-2.2 (repeated lines), and the URL without a password.
-    @Test(arguments: Spoken.allCases) func theResponseItself(over spoken: Spoken) async throws {
+    @Test(arguments: TestedHTTP.allCases) func theResponseItself(over testedHTTP: TestedHTTP) async throws {
         let plan = ScriptPlan(
             .expectHead, .reply("", "X-A: 1\r\nx-a: 2\r\nSet-Cookie: a=b\r\nSet-Cookie: c=d\r\n"), .stall)
-        try await withLoads(plan, over: spoken) { stage in
+        try await withLoads(plan, over: testedHTTP) { stage in
             var request = try stage.request()
             request.url = URL(string: "http://me:secret@origin.test:\(stage.origin.port)/p?q#f")
             let log = await stage.send(HopRequest(request: request))
@@ -181,20 +185,20 @@ import Testing
         "[U-9.9] received content is delivered before the error",
         arguments: [
             "Content-Length: 6\r\n\r\nabc", "Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n",
-        ], Spoken.allCases)
-    func cutShort(_ rest: String, over spoken: Spoken) async throws {
+        ], TestedHTTP.allCases)
+    func cutShort(_ rest: String, over testedHTTP: TestedHTTP) async throws {
         try await withLoads(
-            ScriptPlan(.expectHead, .send("HTTP/1.1 200 OK\r\n" + rest), .close), over: spoken
+            ScriptPlan(.expectHead, .send("HTTP/1.1 200 OK\r\n" + rest), .close), over: testedHTTP
         ) { stage in
             let log = try await stage.send()
             #expect(log.error?.code == .networkConnectionLost && log.text == "abc")
         }
     }
 
-    @Test("[U-9.8, U-9.9] a body that ends with the connection is complete", arguments: Spoken.allCases)
-    func endedByTheConnection(over spoken: Spoken) async throws {
+    @Test("[U-9.8, U-9.9] a body that ends with the connection is complete", arguments: TestedHTTP.allCases)
+    func endedByTheConnection(over testedHTTP: TestedHTTP) async throws {
         try await withLoads(
-            ScriptPlan(.expectHead, .send("HTTP/1.1 200 OK\r\n\r\nabc"), .close), over: spoken
+            ScriptPlan(.expectHead, .send("HTTP/1.1 200 OK\r\n\r\nabc"), .close), over: testedHTTP
         ) { stage in
             let log = try await stage.send()
             #expect(log.error == nil && log.text == "abc" && log.response?.expectedContentLength == -1)
@@ -203,11 +207,11 @@ import Testing
 
     // MARK: demand
 
-    @Test(arguments: [true, false], Spoken.allCases) func aClientThatPauses(
-        _ atHead: Bool, over spoken: Spoken
+    @Test(arguments: [true, false], TestedHTTP.allCases) func aClientThatPauses(
+        _ atHead: Bool, over testedHTTP: TestedHTTP
     ) async throws {
         let body = (0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 / 5) }
-        try await withLoads(ScriptPlan(.expectHead, .reply(body), .stall), over: spoken) { stage in
+        try await withLoads(ScriptPlan(.expectHead, .reply(body), .stall), over: testedHTTP) { stage in
             let paused = Gate()
             let client = RecordingHopClient(
                 plan: { _ in atHead ? .pause : .deliver },
@@ -230,9 +234,9 @@ import Testing
         }
     }
 
-    @Test(arguments: Spoken.allCases) func skippedAtTheHead(over spoken: Spoken) async throws {
+    @Test(arguments: TestedHTTP.allCases) func skippedAtTheHead(over testedHTTP: TestedHTTP) async throws {
         let plan = ScriptPlan(.expectHead, .reply("long"), .expectHead, .reply("second"), .stall)
-        try await withLoads(plan, over: spoken) { stage in
+        try await withLoads(plan, over: testedHTTP) { stage in
             let log = try await stage.send(RecordingHopClient(plan: { _ in .skip }))
             #expect(log.error == nil && log.text == "")
             #expect(try await stage.send().text == "second")
@@ -240,10 +244,10 @@ import Testing
     }
 
     /// A redirect that is followed: its load pauses at the head, and the rest is skipped.
-    @Test(arguments: Spoken.allCases) func skippedAfterAPause(over spoken: Spoken) async throws {
+    @Test(arguments: TestedHTTP.allCases) func skippedAfterAPause(over testedHTTP: TestedHTTP) async throws {
         let plan = ScriptPlan(
             .expectHead, .reply("moved", status: "302 Found"), .expectHead, .reply("second"), .stall)
-        try await withLoads(plan, over: spoken) { stage in
+        try await withLoads(plan, over: testedHTTP) { stage in
             let client = RecordingHopClient(plan: { _ in .pause })
             let load = stage.load(HopRequest(request: try stage.request()), client)
             load.start()
@@ -255,10 +259,10 @@ import Testing
         }
     }
 
-    @Test(arguments: Spoken.allCases) func enoughInTheMiddle(over spoken: Spoken) async throws {
+    @Test(arguments: TestedHTTP.allCases) func enoughInTheMiddle(over testedHTTP: TestedHTTP) async throws {
         let plan = ScriptPlan(
             .expectHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 900000000\r\n\r\nabc"), .expectEnd)
-        try await withLoads(plan, over: spoken) { stage in
+        try await withLoads(plan, over: testedHTTP) { stage in
             let log = try await stage.send(RecordingHopClient(demand: { _ in .enough }))
             #expect(log.error == nil && log.text == "abc")
         }
@@ -295,13 +299,13 @@ import Testing
     }
 
     /// U-7.11: a file that cannot be written.
-    @Test(arguments: [false, true], Spoken.allCases) func anUnwritableFile(
-        _ isCoded: Bool, over spoken: Spoken
+    @Test(arguments: [false, true], TestedHTTP.allCases) func anUnwritableFile(
+        _ isCoded: Bool, over testedHTTP: TestedHTTP
     ) async throws {
         let body = [UInt8](repeating: 7, count: 200_000)
         let sent = isCoded ? try CodedBodies.gzip(body) : body
         let plan = ScriptPlan(.expectHead, .reply(sent, isCoded ? "Content-Encoding: gzip\r\n" : ""), .stall)
-        try await withLoads(plan, over: spoken) { stage in
+        try await withLoads(plan, over: testedHTTP) { stage in
             let target = FileTarget(try Descriptor.writing(path: "/dev/full"))
             let log = try await stage.send(RecordingHopClient(plan: { _ in .splice(into: target) }))
             #expect(log.error?.code == .cannotWriteToFile)

@@ -15,13 +15,14 @@ import Testing
     private func observing(
         _ plan: ScriptPlan? = nil, delegate: (any URLSessionDelegate)? = nil,
         configure: (URLSessionConfiguration) -> Void = { _ in },
-        over spoken: Spoken = .http1, _ body: (SessionStage, RecordingObserver) async throws -> Void
+        over testedHTTP: TestedHTTP = .http1, _ body: (SessionStage, RecordingObserver) async throws -> Void
     ) async throws {
         let observer = RecordingObserver()
         let configuration = URLSessionConfiguration.ephemeral
         configuration.lupine.transferObservers = [observer]
         configure(configuration)
-        try await withStage(plan, configuration: configuration, delegate: delegate, over: spoken) { stage in
+        try await withStage(plan, configuration: configuration, delegate: delegate, over: testedHTTP) {
+            stage in
             try await body(stage, observer)
         }
         await observer.waitForEnds(observer.starts.count)
@@ -33,9 +34,11 @@ import Testing
         #expect(status == 200)
     }
 
-    @Test("[U-21.1] a transfer has its task, and the result of the network load", arguments: Spoken.allCases)
-    func tasks(over spoken: Spoken) async throws {
-        try await observing(over: spoken) { stage, observer in
+    @Test(
+        "[U-21.1] a transfer has its task, and the result of the network load", arguments: TestedHTTP.allCases
+    )
+    func tasks(over testedHTTP: TestedHTTP) async throws {
+        try await observing(over: testedHTTP) { stage, observer in
             let first = stage.session.dataTask(with: try stage.url("/get?a=1"))
             let (ends, end) = AsyncStream.makeStream(of: Int.self)
             let second = stage.session.dataTask(with: try stage.url("/status/500")) { _, response, _ in
@@ -61,9 +64,9 @@ import Testing
 
     @Test(
         "[U-21.2] redirects are transfers of the same task; each refers to the one before",
-        arguments: Spoken.allCases)
-    func redirects(over spoken: Spoken) async throws {
-        try await observing(over: spoken) { stage, observer in
+        arguments: TestedHTTP.allCases)
+    func redirects(over testedHTTP: TestedHTTP) async throws {
+        try await observing(over: testedHTTP) { stage, observer in
             try await expectAnswer(of: stage, "/redirect/2")
             await observer.waitForEnds(3)
             let ids = observer.starts.map(\.id)
@@ -89,9 +92,9 @@ import Testing
 
     @Test(
         "[U-21.2] the request after a challenge is a new transfer, which repeats the one before",
-        arguments: Spoken.allCases)
-    func challenges(over spoken: Spoken) async throws {
-        try await observing(delegate: AnsweringDelegate(), over: spoken) { stage, observer in
+        arguments: TestedHTTP.allCases)
+    func challenges(over testedHTTP: TestedHTTP) async throws {
+        try await observing(delegate: AnsweringDelegate(), over: testedHTTP) { stage, observer in
             try await expectAnswer(of: stage, "/basic-auth/u/p")
             await observer.waitForEnds(2)
             #expect(
@@ -100,12 +103,12 @@ import Testing
         }
     }
 
-    @Test("[U-21.1] a load without the network is no transfer", arguments: Spoken.allCases)
-    func noTransfers(over spoken: Spoken) async throws {
+    @Test("[U-21.1] a load without the network is no transfer", arguments: TestedHTTP.allCases)
+    func noTransfers(over testedHTTP: TestedHTTP) async throws {
         let configure = { (configuration: URLSessionConfiguration) in
             configuration.urlCache = URLCache(memoryCapacity: 1 << 20, diskCapacity: 0)
         }
-        try await observing(configure: configure, over: spoken) { stage, observer in
+        try await observing(configure: configure, over: testedHTTP) { stage, observer in
             try await expectAnswer(of: stage, "/cache/3600")
             try await expectAnswer(of: stage, "/cache/3600")
             let data = try #require(URL(string: "data:,lupin"))
@@ -121,13 +124,14 @@ import Testing
     }
 
     @Test(
-        "[U-21.1] a session that is invalidated ends the transfers of its tasks", arguments: Spoken.allCases)
-    func invalidation(over spoken: Spoken) async throws {
+        "[U-21.1] a session that is invalidated ends the transfers of its tasks",
+        arguments: TestedHTTP.allCases)
+    func invalidation(over testedHTTP: TestedHTTP) async throws {
         let stall = ScriptPlan([Script([.expectHead, .stall])])
         let configure = { (configuration: URLSessionConfiguration) in
             configuration.httpMaximumConnectionsPerHost = 2
         }
-        try await observing(stall, configure: configure, over: spoken) { stage, observer in
+        try await observing(stall, configure: configure, over: testedHTTP) { stage, observer in
             for _ in 0..<6 { stage.session.dataTask(with: try stage.url()).resume() }
             await observer.waitForEvents("start", 6)
             await observer.waitForEvents("lease", 2)
@@ -211,13 +215,13 @@ import Testing
 
     @Test(
         "[U-21.6] `whenObserversHaveHeard` calls back after all earlier events",
-        arguments: Spoken.allCases)
-    func hearing(over spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func hearing(over testedHTTP: TestedHTTP) async throws {
         let names = LockedValue<[String]>([])
         let observer = RecordingObserver { event in names.update { $0.append(event.kind.name) } }
         let configuration = URLSessionConfiguration.ephemeral
         configuration.lupine.transferObservers = [observer]
-        try await withStage(configuration: configuration, over: spoken) { stage in
+        try await withStage(configuration: configuration, over: testedHTTP) { stage in
             try await expectAnswer(of: stage)
             let observedNames = await withCheckedContinuation { continuation in
                 stage.session.whenObserversHaveHeard { continuation.resume(returning: names.value) }
@@ -230,9 +234,9 @@ import Testing
         #expect(called.value)
     }
 
-    @Test("[U-21.4] a session counts its connections", arguments: Spoken.allCases)
-    func counts(over spoken: Spoken) async throws {
-        try await observing(over: spoken) { stage, observer in
+    @Test("[U-21.4] a session counts its connections", arguments: TestedHTTP.allCases)
+    func counts(over testedHTTP: TestedHTTP) async throws {
+        try await observing(over: testedHTTP) { stage, observer in
             #expect(stage.session.poolCounts().isEmpty)
             try await expectAnswer(of: stage)
             await observer.waitForEnds(1)
@@ -244,8 +248,8 @@ import Testing
 
     @Test(
         "[U-21.3, O-6] an observer may invalidate the session and cancel its tasks",
-        arguments: Spoken.allCases)
-    func callsBack(over spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func callsBack(over testedHTTP: TestedHTTP) async throws {
         let session = LockedValue<URLSession?>(nil)
         let observer = RecordingObserver { event in
             guard case .lease = event.kind, let session = session.value else { return }
@@ -255,7 +259,7 @@ import Testing
         let configuration = URLSessionConfiguration.ephemeral
         configuration.lupine.transferObservers = [observer]
         let stall = ScriptPlan([Script([.expectHead, .stall])])
-        try await withStage(stall, configuration: configuration, over: spoken) { stage in
+        try await withStage(stall, configuration: configuration, over: testedHTTP) { stage in
             session.set(stage.session)
             let code = try await stage.get().code
             #expect(code == .cancelled)

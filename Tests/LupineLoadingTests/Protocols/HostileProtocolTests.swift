@@ -53,12 +53,12 @@ struct HostileProtocolTests {
 
     /// All loads share one event loop: a call that blocked the loop would wait for itself.
     @Test(
-        "[O-7] canInit may wait for another request", arguments: selections, Spoken.allCases)
-    func selectedAgain(_ selection: Selection, over spoken: Spoken) async throws {
+        "[O-7] canInit may wait for another request", arguments: selections, TestedHTTP.allCases)
+    func selectedAgain(_ selection: Selection, over testedHTTP: TestedHTTP) async throws {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.protocolClasses = [DecliningProtocol.self]
         configuration.lupine.ownEventLoops = 1
-        try await withStage(configuration: configuration, over: spoken) { stage in
+        try await withStage(configuration: configuration, over: testedHTTP) { stage in
             let calls = LockedValue<[Bool]>([])
             let session = stage.session
             let other = try stage.url("/bytes/1")
@@ -85,12 +85,12 @@ struct HostileProtocolTests {
 
     @Test(
         "a request that is cancelled while a protocol decides about its redirect ends once",
-        arguments: Spoken.allCases)
-    func cancelledBehindARedirect(over spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func cancelledBehindARedirect(over testedHTTP: TestedHTTP) async throws {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.protocolClasses = [DecliningProtocol.self]
         configuration.lupine.ownEventLoops = 1
-        try await withStage(configuration: configuration, over: spoken) { stage in
+        try await withStage(configuration: configuration, over: testedHTTP) { stage in
             let path = "/anything/cancelled"
             let (isCalled, release) = (Gate(), DispatchSemaphore(value: 0))
             DecliningProtocol.setCallback(path, of: stage.origin) {
@@ -117,12 +117,12 @@ struct HostileProtocolTests {
         }
     }
 
-    @Test("[O-7] observers of cookies may wait for another request", arguments: Spoken.allCases)
-    func cookiesAreAnnouncedElsewhere(over spoken: Spoken) async throws {
+    @Test("[O-7] observers of cookies may wait for another request", arguments: TestedHTTP.allCases)
+    func cookiesAreAnnouncedElsewhere(over testedHTTP: TestedHTTP) async throws {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.lupine.ownEventLoops = 1
         let storage = try #require(configuration.httpCookieStorage)
-        try await withStage(configuration: configuration, over: spoken) { stage in
+        try await withStage(configuration: configuration, over: testedHTTP) { stage in
             let (session, other) = (stage.session, try stage.url("/bytes/1"))
             let notified = Gate()
             let isElsewhere = LockedValue<Bool?>(nil)

@@ -289,8 +289,8 @@ struct ProtocolSessionTests {
 
     @Test(
         "[U-1.8] a relative URL is loaded, cached and passed to protocols as absolute",
-        arguments: Spoken.allCases)
-    func relativeAddresses(over spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func relativeAddresses(over testedHTTP: TestedHTTP) async throws {
         let (host, _) = ScriptedProtocol.register { loader in
             #expect(loader.request.url?.baseURL == nil)
             #expect(loader.task?.currentRequest?.url == loader.request.url)
@@ -307,7 +307,7 @@ struct ProtocolSessionTests {
             #expect(String(decoding: data, as: UTF8.self) == "http://\(host)/a/c?d")
             #expect(response.url?.baseURL == nil)
         }
-        try await withStage(over: spoken) { stage in
+        try await withStage(over: testedHTTP) { stage in
             var request = URLRequest(url: try stage.url("/a/b"))
             request.url = URL(string: "/anything?x=1", relativeTo: request.url)
             let (data, response) = try await stage.session.data(for: request)

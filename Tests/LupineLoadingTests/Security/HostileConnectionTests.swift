@@ -21,10 +21,10 @@ import Testing
     @Test(
         "[U-9.17] a connection that one task's delegate accepted is not used for another's",
         arguments: [
-            (Path.direct, Spoken.http1), (.tunnel, .http1), (.tunnelInTLS, .http1), (.direct, .http2),
+            (Path.direct, TestedHTTP.http1), (.tunnel, .http1), (.tunnelInTLS, .http1), (.direct, .http2),
         ])
-    func notUsedForAnotherDelegate(_ connectionPath: Path, over spoken: Spoken) async throws {
-        try await Self.run(connectionPath, over: spoken) { stage in
+    func notUsedForAnotherDelegate(_ connectionPath: Path, over testedHTTP: TestedHTTP) async throws {
+        try await Self.run(connectionPath, over: testedHTTP) { stage in
             let (accepting, refusing) = (Judge(.accepts), Judge(.refuses))
             #expect(await stage.load(as: accepting) == nil)
             #expect(await stage.load(as: refusing) == .serverCertificateUntrusted)
@@ -37,10 +37,10 @@ import Testing
 
     @Test(
         "[U-9.17] a connection that a task's delegate accepted is not used for a task whose delegate does not decide",
-        arguments: Spoken.allCases)
-    func notUsedForTheSession(over spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func notUsedForTheSession(over testedHTTP: TestedHTTP) async throws {
         for session in [nil, Judge(.refuses), Judge(.byDefault)] {
-            try await Self.run(leaf: "expired", session: session, over: spoken) { stage in
+            try await Self.run(leaf: "expired", session: session, over: testedHTTP) { stage in
                 #expect(await stage.load(as: Judge(.accepts)) == nil)
                 for own in [nil, Silent()] {
                     #expect(await stage.load(as: own) == .serverCertificateUntrusted)
@@ -53,10 +53,10 @@ import Testing
 
     @Test(
         "[U-9.17] a task's delegate that decides is called, whatever the session's delegate has accepted",
-        arguments: Spoken.allCases)
-    func theSessionsVerdictIsNotForThoseWhoJudge(over spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func theSessionsVerdictIsNotForThoseWhoJudge(over testedHTTP: TestedHTTP) async throws {
         let session = Judge(.accepts)
-        try await Self.run(leaf: "expired", session: session, over: spoken) { stage in
+        try await Self.run(leaf: "expired", session: session, over: testedHTTP) { stage in
             #expect(await stage.load(as: nil) == nil)
             for _ in 0..<2 {
                 let own = Judge(.refuses)
@@ -69,10 +69,10 @@ import Testing
 
     @Test(
         "[U-9.17] connections that the session's delegate accepted are used for all tasks whose delegates do not decide",
-        arguments: Spoken.allCases)
-    func theSessionsVerdictIsShared(over spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func theSessionsVerdictIsShared(over testedHTTP: TestedHTTP) async throws {
         let session = Judge(.accepts)
-        try await Self.run(leaf: "expired", session: session, over: spoken) { stage in
+        try await Self.run(leaf: "expired", session: session, over: testedHTTP) { stage in
             // The first connection is opened for a task whose delegate could have judged, but has not.
             let tasks: [(any URLSessionTaskDelegate)?] = [Silent(), nil, Silent(), Silent(), nil, session]
             for own in tasks { #expect(await stage.load(as: own) == nil) }
@@ -83,9 +83,9 @@ import Testing
 
     @Test(
         "[U-9.17] connections that the policy accepted are used for all tasks whose delegates do not decide",
-        arguments: Spoken.allCases)
-    func thePolicysVerdictIsShared(over spoken: Spoken) async throws {
-        try await Self.run(over: spoken) { stage in
+        arguments: TestedHTTP.allCases)
+    func thePolicysVerdictIsShared(over testedHTTP: TestedHTTP) async throws {
+        try await Self.run(over: testedHTTP) { stage in
             for own in [Silent(), Silent(), Silent()] { #expect(await stage.load(as: own) == nil) }
             #expect(stage.origin.counts.connectionsAccepted == 1)
             let refusing = Judge(.refuses)
@@ -96,9 +96,9 @@ import Testing
 
     @Test(
         "[U-9.17] what one delegate passed on is not valid for another of its class that passes on to another object",
-        arguments: Spoken.allCases)
-    func passedOnToAnotherDelegate(over spoken: Spoken) async throws {
-        try await Self.run(over: spoken) { stage in
+        arguments: TestedHTTP.allCases)
+    func passedOnToAnotherDelegate(over testedHTTP: TestedHTTP) async throws {
+        try await Self.run(over: testedHTTP) { stage in
             for _ in 0..<2 { #expect(await stage.load(as: Forwarding(to: Silent())) == nil) }
             let judge = Judge(.refuses)
             #expect(await stage.load(as: Forwarding(to: judge)) == .serverCertificateUntrusted)
@@ -110,10 +110,10 @@ import Testing
     /// tasks.
     @Test(
         "[U-9.17] a delegate that passes on one challenge and answers the next is called each time",
-        arguments: Spoken.allCases)
-    func passedOnThenAnswered(over spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func passedOnThenAnswered(over testedHTTP: TestedHTTP) async throws {
         let session = Judge(.accepts)
-        try await Self.run(leaf: "expired", session: session, over: spoken) { stage in
+        try await Self.run(leaf: "expired", session: session, over: testedHTTP) { stage in
             let alternating = Judge(.passesOn)
             #expect(await stage.load(as: alternating) == nil)
             await stage.closeIdle()
@@ -130,9 +130,9 @@ import Testing
 
     @Test(
         "[U-9.17] a new delegate at the memory address of a released one inherits nothing",
-        arguments: Spoken.allCases)
-    func aDeadDelegatesAddress(over spoken: Spoken) async throws {
-        try await Self.run(over: spoken) { stage in
+        arguments: TestedHTTP.allCases)
+    func aDeadDelegatesAddress(over testedHTTP: TestedHTTP) async throws {
+        try await Self.run(over: testedHTTP) { stage in
             var address: ObjectIdentifier?
             for _ in 0..<8 {
                 do {
@@ -163,12 +163,12 @@ import Testing
     @Test(
         "[U-9.17, I-12.15] a TLS ticket of a connection that one delegate accepted is not offered for another's",
         arguments: [
-            (TaskKind.data, Spoken.http1), (.socket, .http1), (.stream, .http1), (.data, .http2),
+            (TaskKind.data, TestedHTTP.http1), (.socket, .http1), (.stream, .http1), (.data, .http2),
         ])
-    func ticketsAreNotOfferedForOthers(_ taskKind: TaskKind, over spoken: Spoken) async throws {
+    func ticketsAreNotOfferedForOthers(_ taskKind: TaskKind, over testedHTTP: TestedHTTP) async throws {
         try await Self.run(
             keepsAlive: taskKind == .socket, script: taskKind == .stream ? Self.streamScript : nil,
-            over: spoken
+            over: testedHTTP
         ) {
             stage in
             let first = Judge(.accepts)
@@ -185,10 +185,10 @@ import Testing
 
     @Test(
         "[U-9.17, I-12.15] a TLS ticket of a connection that the session's delegate accepted is offered for the session's tasks",
-        arguments: Spoken.allCases)
-    func theSessionsTicketsAreShared(over spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func theSessionsTicketsAreShared(over testedHTTP: TestedHTTP) async throws {
         let session = Judge(.accepts)
-        try await Self.run(leaf: "expired", keepsAlive: false, session: session, over: spoken) { stage in
+        try await Self.run(leaf: "expired", keepsAlive: false, session: session, over: testedHTTP) { stage in
             for own in [Silent(), nil, Silent()] { #expect(await stage.load(as: own) == nil) }
             #expect(session.challengeCount == 3 && stage.origin.counts.handshakesResumed == 2)
             #expect(await stage.load(as: Judge(.accepts)) == nil)
@@ -202,10 +202,10 @@ import Testing
     /// first hop, and such connections are kept.
     @Test(
         "[U-11.20, U-9.17] the same client identity does not share connections between delegates",
-        arguments: Spoken.allCases)
-    func theSameIdentityIsNotTheSameVerdict(over spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func theSameIdentityIsNotTheSameVerdict(over testedHTTP: TestedHTTP) async throws {
         let identity = try TrustStage.identity("client-rsa")
-        try await Self.run(asksForIdentity: true, over: spoken) { stage in
+        try await Self.run(asksForIdentity: true, over: testedHTTP) { stage in
             let first = Judge(.accepts, showing: identity)
             #expect(await stage.load("/redirect/1", as: first) == nil)
             #expect(first.challengeCount == 2)
@@ -219,9 +219,9 @@ import Testing
 
     @Test(
         "[U-9.17] a waiting task does not get a connection that another task's delegate accepts",
-        arguments: Spoken.allCases)
-    func waitingTasks(over spoken: Spoken) async throws {
-        try await Self.run(perHost: 1, over: spoken) { stage in
+        arguments: TestedHTTP.allCases)
+    func waitingTasks(over testedHTTP: TestedHTTP) async throws {
+        try await Self.run(perHost: 1, over: testedHTTP) { stage in
             let undecided = Judge()
             async let first = stage.load(as: undecided)
             await undecided.waitForChallenges(1)
@@ -238,10 +238,10 @@ import Testing
 
     @Test(
         "[U-9.17] a waiting task gets a connection that the session's delegate accepts",
-        arguments: Spoken.allCases)
-    func waitingTasksOfTheSession(over spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func waitingTasksOfTheSession(over testedHTTP: TestedHTTP) async throws {
         let session = Judge()
-        try await Self.run(leaf: "expired", perHost: 1, session: session, over: spoken) { stage in
+        try await Self.run(leaf: "expired", perHost: 1, session: session, over: testedHTTP) { stage in
             async let silent = stage.load(as: Silent())
             await session.waitForChallenges(1)
             session.answer(.accepts)
@@ -258,9 +258,9 @@ import Testing
     /// Many delegates at once, some of which refuse: each task ends as its own delegate decides.
     @Test(
         "[U-9.17] in any order each task ends as its own delegate decides", arguments: 1...4,
-        Spoken.allCases)
-    func everyOrder(_ seed: UInt64, over spoken: Spoken) async throws {
-        try await Self.run(leaf: "expired", perHost: 2, session: Judge(.accepts), over: spoken) { stage in
+        TestedHTTP.allCases)
+    func everyOrder(_ seed: UInt64, over testedHTTP: TestedHTTP) async throws {
+        try await Self.run(leaf: "expired", perHost: 2, session: Judge(.accepts), over: testedHTTP) { stage in
             var random = SeededRandom(seed: seed)
             let judges = (0..<6).map { Judge($0 % 2 == 0 ? .accepts : .refuses) }
             let picks = (0..<48).map { _ in Int.random(in: 0..<8, using: &random) }
@@ -340,7 +340,7 @@ extension HostileConnectionTests {
         _ connectionPath: Path = .direct, leaf: String = "good", keepsAlive: Bool = true,
         asksForIdentity: Bool = false,
         perHost: Int = 6, script: ScriptPlan? = nil, session delegate: Judge? = nil,
-        over spoken: Spoken, _ body: (Stage) async throws -> Void
+        over testedHTTP: TestedHTTP, _ body: (Stage) async throws -> Void
     ) async throws {
         var tls = TLSServerConfiguration(
             identities: [
@@ -351,9 +351,9 @@ extension HostileConnectionTests {
             tls.clientCertificates = .requested(roots: try Certificate.pem(PKI.text("client-root.pem")))
         }
         var serving = OriginConfiguration()
-        tls.speak(spoken)
+        tls.enable(testedHTTP)
         serving.tls = tls
-        serving.speak(spoken)
+        serving.enable(testedHTTP)
         let established = Script.Step.send("HTTP/1.1 200 Connected\r\n\r\n")
         let answers = (0..<4).flatMap { _ in [Script.Step.expectHead, .reply("ok")] }
         switch connectionPath {
@@ -367,7 +367,7 @@ extension HostileConnectionTests {
                 Script([.expectHead, established, .startTLS()] + answers + [.stall], on: .content)
             ])
         }
-        if !keepsAlive, spoken == .http2 {
+        if !keepsAlive, testedHTTP == .http2 {
             serving.endpoint = .closing
         } else if !keepsAlive, script == nil {
             serving.script = ScriptPlan(
@@ -378,7 +378,7 @@ extension HostileConnectionTests {
         configuration.waitPatiently()
         configuration.connectionProxyDictionary = [:]
         configuration.httpMaximumConnectionsPerHost = perHost
-        configuration.lupine.httpVersions = spoken.versions
+        configuration.lupine.httpVersions = testedHTTP.versions
         configuration.lupine.addressOverrides = [.init(host: "*", port: origin.port): [origin.address]]
         configuration.lupine.tls.roots = .certificates(try Certificate.pem(PKI.text("root.pem")))
         switch connectionPath {

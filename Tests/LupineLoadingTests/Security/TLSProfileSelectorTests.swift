@@ -42,10 +42,10 @@ import Testing
     /// Checks the table of dispositions; I-12.14: the answer is final either way.
     @Test(
         "[U-11.18, U-11.19, I-12.14] each disposition has its result, whatever the chain is", arguments: rows,
-        Spoken.allCases)
-    func dispositions(_ row: Row, over spoken: Spoken) async throws {
+        TestedHTTP.allCases)
+    func dispositions(_ row: Row, over testedHTTP: TestedHTTP) async throws {
         for (leaf, expected) in [("good", row.good), ("expired", row.expired)] {
-            try await TrustStage.run(leaf, over: spoken) { stage in
+            try await TrustStage.run(leaf, over: testedHTTP) { stage in
                 let selector = try stage.makeSelector()
                 let delegate = RecordingChallenger { challenge in
                     let credential = row.credential.flatMap { kind in
@@ -77,10 +77,10 @@ import Testing
     /// U-11.18, I-12.12.
     @Test(
         "[U-11.18, I-12.12] the server trust challenge, after the connection is closed",
-        arguments: Spoken.allCases)
-    func theChallengeForAServersTrust(over spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func theChallengeForAServersTrust(over testedHTTP: TestedHTTP) async throws {
         let challenge = Lock<URLAuthenticationChallenge?>(nil)
-        try await TrustStage.run(over: spoken) { stage in
+        try await TrustStage.run(over: testedHTTP) { stage in
             let selector = try stage.makeSelector()
             let delegate = RecordingChallenger { _ in (.performDefaultHandling, nil) }
             #expect(try await stage.send(selector, selector.trust(asking: delegate)) == nil)
@@ -104,9 +104,9 @@ import Testing
 
     @Test(
         "a task that has ended gets no challenges, and is not retained",
-        arguments: Spoken.allCases)
-    func withoutItsTaskAConnectionIsGivenUp(over spoken: Spoken) async throws {
-        try await TrustStage.run(over: spoken) { stage in
+        arguments: TestedHTTP.allCases)
+    func withoutItsTaskAConnectionIsGivenUp(over testedHTTP: TestedHTTP) async throws {
+        try await TrustStage.run(over: testedHTTP) { stage in
             let selector = try stage.makeSelector()
             weak var gone: RecordingChallenger?
             let trust: TaskTrust
@@ -125,9 +125,9 @@ import Testing
     /// I-12.15 and U-11.18: each new connection is challenged, even one that resumes a session; U-9.17: an open one is not.
     @Test(
         "[I-12.15, U-9.17] each new connection is challenged, also a resumed one; a reused connection is not",
-        arguments: Spoken.allCases)
-    func everyNewConnectionAsks(over spoken: Spoken) async throws {
-        try await TrustStage.run(over: spoken) { stage in
+        arguments: TestedHTTP.allCases)
+    func everyNewConnectionAsks(over testedHTTP: TestedHTTP) async throws {
+        try await TrustStage.run(over: testedHTTP) { stage in
             let selector = try stage.makeSelector()
             for _ in 0..<3 {
                 let delegate = RecordingChallenger { _ in (.performDefaultHandling, nil) }
@@ -137,7 +137,7 @@ import Testing
             }
             #expect(stage.origin.counts.handshakesResumed == 2)
         }
-        try await TrustStage.run(keepsAlive: true, over: spoken) { stage in
+        try await TrustStage.run(keepsAlive: true, over: testedHTTP) { stage in
             let selector = try stage.makeSelector()
             let delegates = (0..<3).map { _ in RecordingChallenger { _ in (.performDefaultHandling, nil) } }
             for delegate in delegates {
@@ -147,9 +147,9 @@ import Testing
         }
     }
 
-    @Test(arguments: Spoken.allCases)
-    func withoutADelegateTLSSessionsAreResumed(over spoken: Spoken) async throws {
-        try await TrustStage.run(over: spoken) { stage in
+    @Test(arguments: TestedHTTP.allCases)
+    func withoutADelegateTLSSessionsAreResumed(over testedHTTP: TestedHTTP) async throws {
+        try await TrustStage.run(over: testedHTTP) { stage in
             let selector = try stage.makeSelector()
             for _ in 0..<4 { #expect(try await stage.send(selector) == nil) }
             #expect(stage.origin.counts.handshakesResumed == 3)
@@ -159,9 +159,9 @@ import Testing
     /// U-11.19, without a delegate.
     @Test(
         "[U-11.19] the error has the refused trust without a delegate",
-        arguments: Spoken.allCases)
-    func theRefusedTrustIsThereWithoutADelegate(over spoken: Spoken) async throws {
-        try await TrustStage.run("expired", over: spoken) { stage in
+        arguments: TestedHTTP.allCases)
+    func theRefusedTrustIsThereWithoutADelegate(over testedHTTP: TestedHTTP) async throws {
+        try await TrustStage.run("expired", over: testedHTTP) { stage in
             let selector = try stage.makeSelector()
             let error = try #require(try await stage.send(selector, host: "localhost"))
             guard case .tls(_, _, .untrusted(.expired)) = error else {
@@ -175,9 +175,9 @@ import Testing
         }
     }
 
-    @Test(arguments: Spoken.allCases)
-    func aConnectionThatADelegateAcceptedIsNotUsedForOthers(over spoken: Spoken) async throws {
-        try await TrustStage.run("expired", keepsAlive: true, over: spoken) { stage in
+    @Test(arguments: TestedHTTP.allCases)
+    func aConnectionThatADelegateAcceptedIsNotUsedForOthers(over testedHTTP: TestedHTTP) async throws {
+        try await TrustStage.run("expired", keepsAlive: true, over: testedHTTP) { stage in
             let selector = try stage.makeSelector()
             let delegate = RecordingChallenger { challenge in
                 (.useCredential, challenge.protectionSpace.serverTrust.map { URLCredential(trust: $0) })
@@ -192,13 +192,13 @@ import Testing
     /// U-11.20: only if the server requests a certificate, with the issuers that it names.
     @Test(
         "[U-11.20] the client certificate challenge",
-        arguments: Spoken.allCases)
-    func theChallengeForAClientsCertificate(over spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func theChallengeForAClientsCertificate(over testedHTTP: TestedHTTP) async throws {
         let identity = try TrustStage.identity("client-rsa")
         let rsa = try SecurityFixture.certificate("client-rsa").certificate
         let issuer = try SecurityFixture.certificate("client-root").certificate.subject
         for requestsIdentity in [true, false] {
-            try await TrustStage.run(asksForIdentity: requestsIdentity, over: spoken) { stage in
+            try await TrustStage.run(asksForIdentity: requestsIdentity, over: testedHTTP) { stage in
                 let selector = try stage.makeSelector()
                 let delegate = RecordingChallenger(showing: identity)
                 #expect(try await stage.send(selector, selector.trust(asking: delegate)) == nil)
@@ -218,11 +218,11 @@ import Testing
             URLSession.AuthChallengeDisposition.useCredential, .performDefaultHandling,
             .rejectProtectionSpace,
             .cancelAuthenticationChallenge,
-        ], Spoken.allCases)
+        ], TestedHTTP.allCases)
     func withoutACredentialNobodyIsShown(
-        _ disposition: URLSession.AuthChallengeDisposition, over spoken: Spoken
+        _ disposition: URLSession.AuthChallengeDisposition, over testedHTTP: TestedHTTP
     ) async throws {
-        try await TrustStage.run(asksForIdentity: true, over: spoken) { stage in
+        try await TrustStage.run(asksForIdentity: true, over: testedHTTP) { stage in
             let selector = try stage.makeSelector()
             let delegate = RecordingChallenger { challenge in
                 (challenge.protectionSpace.serverTrust == nil ? disposition : .performDefaultHandling, nil)
@@ -237,9 +237,9 @@ import Testing
     /// U-11.20: an identity that a task has chosen is used on all its connections, which no task with another choice shares.
     @Test(
         "[U-11.20] a chosen identity is not used for a task that chose another",
-        arguments: Spoken.allCases)
-    func aChosenIdentityIsNotShared(over spoken: Spoken) async throws {
-        try await TrustStage.run(keepsAlive: true, asksForIdentity: true, over: spoken) { stage in
+        arguments: TestedHTTP.allCases)
+    func aChosenIdentityIsNotShared(over testedHTTP: TestedHTTP) async throws {
+        try await TrustStage.run(keepsAlive: true, asksForIdentity: true, over: testedHTTP) { stage in
             let selector = try stage.makeSelector()
             let (rsa, ecdsa) = (
                 try TrustStage.identity("client-rsa"), try TrustStage.identity("client-ecdsa")
@@ -267,9 +267,9 @@ import Testing
     /// presented.
     @Test(
         "[U-10.5] after a redirect to another origin the configured identity is not presented",
-        arguments: Spoken.allCases)
-    func behindARedirectElsewhereTheConfiguredIdentityIsNotShown(over spoken: Spoken) async throws {
-        try await TrustStage.run(keepsAlive: true, asksForIdentity: true, over: spoken) { stage in
+        arguments: TestedHTTP.allCases)
+    func behindARedirectElsewhereTheConfiguredIdentityIsNotShown(over testedHTTP: TestedHTTP) async throws {
+        try await TrustStage.run(keepsAlive: true, asksForIdentity: true, over: testedHTTP) { stage in
             let identity = try TrustStage.identity("client-rsa")
             let selector = try stage.makeSelector(identity)
             #expect(try await stage.send(selector) == nil)

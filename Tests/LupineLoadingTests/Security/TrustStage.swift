@@ -14,7 +14,7 @@ import Testing
 struct TrustStage {
     let origin: LupineOrigin.Origin
     let pool: ConnectionPool
-    let spoken: Spoken
+    let testedHTTP: TestedHTTP
 
     /// Returns an identity of the fixtures, with its chain.
     static func identity(_ name: String) throws -> SecIdentity {
@@ -24,7 +24,7 @@ struct TrustStage {
     /// Returns a selector for a client that trusts the fixtures' root.
     func makeSelector(_ identity: SecIdentity? = nil) throws -> TLSProfileSelector {
         var configuration = try Self.configuration(identity)
-        if spoken == .http2 { configuration.applicationProtocols = ["h2"] }
+        if testedHTTP == .http2 { configuration.applicationProtocols = ["h2"] }
         return TLSProfileSelector(configuration)
     }
 
@@ -37,7 +37,7 @@ struct TrustStage {
     /// Runs `body` with an origin of this identity, whose connections close after one answer unless `keepsAlive` is true.
     static func run(
         _ leaf: String = "good", keepsAlive: Bool = false, asksForIdentity: Bool = false,
-        over spoken: Spoken, _ body: (TrustStage) async throws -> Void
+        over testedHTTP: TestedHTTP, _ body: (TrustStage) async throws -> Void
     ) async throws {
         var tls = TLSServerConfiguration(
             identities: [
@@ -48,10 +48,10 @@ struct TrustStage {
             tls.clientCertificates = .requested(roots: try Certificate.pem(PKI.text("client-root.pem")))
         }
         var serving = OriginConfiguration()
-        tls.speak(spoken)
+        tls.enable(testedHTTP)
         serving.tls = tls
-        serving.speak(spoken)
-        if !keepsAlive, spoken == .http2 {
+        serving.enable(testedHTTP)
+        if !keepsAlive, testedHTTP == .http2 {
             serving.endpoint = .closing
         } else if !keepsAlive {
             serving.script = ScriptPlan(
@@ -63,11 +63,11 @@ struct TrustStage {
         var resolution = Resolver.Configuration()
         resolution.overrides[Resolver.Endpoint(host: "*", port: origin.port)] = [origin.address]
         var pooling = ConnectionPool.Configuration()
-        pooling.dial.versions = spoken.versions
+        pooling.dial.versions = testedHTTP.versions
         let pool = ConnectionPool(
             configuration: pooling, group: group,
             resolver: Resolver(configuration: resolution))
-        do { try await body(TrustStage(origin: origin, pool: pool, spoken: spoken)) } catch {
+        do { try await body(TrustStage(origin: origin, pool: pool, testedHTTP: testedHTTP)) } catch {
             Issue.record(error)
         }
         await withCheckedContinuation { continuation in pool.shutDown { continuation.resume() } }

@@ -156,12 +156,12 @@ import Testing
 
     @Test(
         "[U-5.12] asynchronous forms answer redirects, challenges and responses, in order",
-        arguments: Spoken.allCases)
-    func loads(over spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func loads(over testedHTTP: TestedHTTP) async throws {
         let delegate = Answering()
         let configuration = URLSessionConfiguration.ephemeral
         configuration.urlCache = URLCache(memoryCapacity: 1 << 20, diskCapacity: 0)
-        try await withStage(configuration: configuration, delegate: delegate, over: spoken) { stage in
+        try await withStage(configuration: configuration, delegate: delegate, over: testedHTTP) { stage in
             stage.origin.route("GET", "/out") { _ throws(Refusal) in
                 var response = OriginResponse(302)
                 try response.add("Location", "/basic-auth/lupin/secret")
@@ -174,10 +174,12 @@ import Testing
         }
     }
 
-    @Test("[U-5.12] an asynchronous form supplies the body of a streamed upload", arguments: Spoken.allCases)
-    func stream(over spoken: Spoken) async throws {
+    @Test(
+        "[U-5.12] an asynchronous form supplies the body of a streamed upload", arguments: TestedHTTP.allCases
+    )
+    func stream(over testedHTTP: TestedHTTP) async throws {
         let delegate = Answering()
-        try await withStage(delegate: delegate, over: spoken) { stage in
+        try await withStage(delegate: delegate, over: testedHTTP) { stage in
             var request = URLRequest(url: try stage.url("/post"))
             request.httpMethod = "POST"
             stage.session.uploadTask(withStreamedRequest: request).resume()
@@ -189,10 +191,10 @@ import Testing
 
     @Test(
         "[U-5.12] if the task's delegate implements neither form, the session's delegate is called",
-        arguments: Spoken.allCases)
-    func successor(over spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func successor(over testedHTTP: TestedHTTP) async throws {
         let delegate = Answering()
-        try await withStage(delegate: delegate, over: spoken) { stage in
+        try await withStage(delegate: delegate, over: testedHTTP) { stage in
             let task = stage.session.dataTask(with: try stage.url("/get"))
             task.delegate = WithoutMethods()
             task.resume()
@@ -225,10 +227,10 @@ import Testing
 
     @Test(
         "[U-5.12] the Swift task of an asynchronous form is cancelled with the task",
-        arguments: Spoken.allCases)
-    func cancelled(over spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func cancelled(over testedHTTP: TestedHTTP) async throws {
         let delegate = WaitingDelegate()
-        try await withStage(delegate: delegate, over: spoken) { stage in
+        try await withStage(delegate: delegate, over: testedHTTP) { stage in
             let task = stage.session.dataTask(with: try stage.url("/get"))
             task.resume()
             await delegate.log.wait(for: "asked")

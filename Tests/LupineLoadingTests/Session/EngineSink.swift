@@ -12,16 +12,16 @@ import Testing
 /// Runs `body` with an engine and an origin, and shuts both down afterwards.
 func withEngine<Result>(
     serving: OriginConfiguration = OriginConfiguration(),
-    configuration: URLSessionConfiguration = .ephemeral, over spoken: Spoken = .http1,
+    configuration: URLSessionConfiguration = .ephemeral, over testedHTTP: TestedHTTP = .http1,
     _ body: (SessionEngine, LupineOrigin.Origin) async throws -> Result
 ) async throws -> Result {
     var serving = serving
     let plan = serving.script
     serving.script = nil
-    serving.speak(spoken, plan)
+    serving.enable(testedHTTP, plan)
     let origin = try LupineOrigin.Origin.start(configuration: serving)
     configuration.waitPatiently()
-    if spoken == .http2 { configuration.lupine.httpVersions = .http2 }
+    if testedHTTP == .http2 { configuration.lupine.httpVersions = .http2 }
     configuration.connectionProxyDictionary = [:]
     configuration.lupine.addressOverrides = [.init(host: "*", port: origin.port): [origin.address]]
     let engine = SessionEngine(SessionSettings(configuration))

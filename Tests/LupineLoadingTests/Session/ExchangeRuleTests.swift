@@ -12,11 +12,12 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct ExchangeRuleTests {
     @Test(
-        "[U-16.2] a status is never an error", arguments: [400, 403, 404, 416, 500, 503, 599], Spoken.allCases
+        "[U-16.2] a status is never an error", arguments: [400, 403, 404, 416, 500, 503, 599],
+        TestedHTTP.allCases
     )
-    func statuses(_ status: Int, over spoken: Spoken) async throws {
+    func statuses(_ status: Int, over testedHTTP: TestedHTTP) async throws {
         try await withStage(
-            ScriptPlan(.expectHead, .reply("sorry", status: "\(status) No"), .stall), over: spoken
+            ScriptPlan(.expectHead, .reply("sorry", status: "\(status) No"), .stall), over: testedHTTP
         ) {
             let end = try await $0.get()
             #expect(end.status == status && end.text == "sorry" && end.code == nil)
@@ -25,9 +26,9 @@ struct ExchangeRuleTests {
 
     @Test(
         "[U-1.6] properties of a request survive copies, bridging, tasks and loads",
-        arguments: Spoken.allCases)
-    func attachedProperties(over spoken: Spoken) async throws {
-        try await withStage(over: spoken) { stage in
+        arguments: TestedHTTP.allCases)
+    func attachedProperties(over testedHTTP: TestedHTTP) async throws {
+        try await withStage(over: testedHTTP) { stage in
             let attached = NSMutableURLRequest(url: try stage.url("/bytes/3"))
             URLProtocol.setProperty("value", forKey: "key", in: attached)
             var request = attached as URLRequest
@@ -49,10 +50,10 @@ struct ExchangeRuleTests {
 
     @Test(
         "[U-7.14] uploads have no resume data, and resume from none",
-        arguments: [false, true], Spoken.allCases)
-    func uploadsStartAnew(_ hasHandler: Bool, over spoken: Spoken) async throws {
+        arguments: [false, true], TestedHTTP.allCases)
+    func uploadsStartAnew(_ hasHandler: Bool, over testedHTTP: TestedHTTP) async throws {
         let delegate = RecordingDelegate()
-        try await withStage(delegate: delegate, over: spoken) { stage in
+        try await withStage(delegate: delegate, over: testedHTTP) { stage in
             let ended = Gate()
             let task =
                 hasHandler
@@ -113,10 +114,10 @@ struct ExchangeRuleTests {
 
     @Test(
         "[U-9.16] addresses are tried until one connects; if none does, the last error is reported",
-        arguments: Spoken.allCases)
-    func addresses(over spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func addresses(over testedHTTP: TestedHTTP) async throws {
         var serving = OriginConfiguration()
-        serving.speak(spoken)
+        serving.enable(testedHTTP)
         let origin = try LupineOrigin.Origin.start(configuration: serving)
         // The origin listens on 127.0.0.1 alone.
         let unusedAddress = try #require(SocketAddress(literal: "127.0.0.9", port: origin.port))
@@ -125,7 +126,7 @@ struct ExchangeRuleTests {
             .init(host: "some.test", port: origin.port): [unusedAddress, origin.address],
             .init(host: "none.test", port: origin.port): [unusedAddress, unusedAddress],
         ]
-        try await withStage(configuration: configuration, over: spoken) { stage in
+        try await withStage(configuration: configuration, over: testedHTTP) { stage in
             let some = try #require(URL(string: "http://some.test:\(origin.port)/status/204"))
             #expect(await stage.load(URLRequest(url: some)).status == 204)
             let none = try #require(URL(string: "http://none.test:\(origin.port)/"))
@@ -162,8 +163,8 @@ struct ExchangeRuleTests {
 
     @Test(
         "[U-10.9] the delegate is called for a redirect before its body arrives, which is delivered unless it is followed",
-        arguments: Spoken.allCases)
-    func aRedirectsBody(over spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func aRedirectsBody(over testedHTTP: TestedHTTP) async throws {
         let body = String(repeating: "moved ", count: 100_000)
         for follows in [false, true] {
             let head = "HTTP/1.1 302 Found\r\nLocation: /there\r\nContent-Length: \(body.utf8.count)\r\n\r\n"
@@ -172,7 +173,7 @@ struct ExchangeRuleTests {
                 Script([.expectHead, .reply("there"), .stall]),
             ])
             let delegate = Redirected(follows: follows)
-            try await withStage(plan, delegate: delegate, over: spoken) { stage in
+            try await withStage(plan, delegate: delegate, over: testedHTTP) { stage in
                 delegate.openWhenCalled(stage.origin.gate("asked"))
                 let end = try await stage.get()
                 #expect(end.status == (follows ? 200 : 302))

@@ -179,10 +179,10 @@ struct HostileHandlerTests {
 
     @Test(
         "[O-7] a completion handler that waits for a task of another session gets it", arguments: handlers,
-        Spoken.allCases)
-    func waits(_ handler: Handler, over spoken: Spoken) async throws {
-        try await withStage(over: spoken) { stage in
-            try await withStage(over: spoken) { second in
+        TestedHTTP.allCases)
+    func waits(_ handler: Handler, over testedHTTP: TestedHTTP) async throws {
+        try await withStage(over: testedHTTP) { stage in
+            try await withStage(over: testedHTTP) { second in
                 let called = Gate()
                 let other = try second.url("/get")
                 let task = try handler.begin(stage) {

@@ -162,12 +162,12 @@ struct HostileLookTests {
 
     @Test(
         "[U-12.13] a stored response subclass is not called when the server confirms it",
-        arguments: Spoken.allCases)
-    func confirmedResponse(over spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func confirmedResponse(over testedHTTP: TestedHTTP) async throws {
         let stage = CacheStage()
         let cache = stage.cache()
         var serving = OriginConfiguration()
-        serving.speak(spoken)
+        serving.enable(testedHTTP)
         let origin = try LupineOrigin.Origin.start(configuration: serving)
         origin.answer(
             "GET", "/stored",
@@ -188,7 +188,7 @@ struct HostileLookTests {
         let session = URLSession(
             configuration: DriverLoad.configuration {
                 $0.urlCache = cache
-                $0.lupine.httpVersions = spoken.versions
+                $0.lupine.httpVersions = testedHTTP.versions
             })
         let (data, confirmed) = try await session.data(for: request)
         #expect(String(decoding: data, as: UTF8.self) == "stored" && confirmed !== response)

@@ -28,11 +28,11 @@ struct LupineOptionsSessionTests {
 
     @Test(
         "connections use the local address, and the overridden addresses of names",
-        arguments: Spoken.allCases)
-    func addresses(over spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func addresses(over testedHTTP: TestedHTTP) async throws {
         let delegate = Taking()
         let configuration = URLSessionConfiguration.ephemeral { $0.lupine.localBinding = "127.0.0.4" }
-        try await withStage(configuration: configuration, delegate: delegate, over: spoken) { stage in
+        try await withStage(configuration: configuration, delegate: delegate, over: testedHTTP) { stage in
             stage.session.dataTask(with: try stage.url("/status/204", host: "no.such.name.test")).resume()
             await delegate.log.wait(for: "complete nil")
             let hop = try #require(delegate.metrics.withLock { $0 }?.transactionMetrics.last)
@@ -44,12 +44,12 @@ struct LupineOptionsSessionTests {
 
     @Test(
         "omitted fields are not sent, unless the request sets them",
-        arguments: Spoken.allCases)
-    func omittedFields(over spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func omittedFields(over testedHTTP: TestedHTTP) async throws {
         let configuration = URLSessionConfiguration.ephemeral {
             $0.lupine.omittedFields = ["user-agent", "Accept", "ACCEPT-LANGUAGE", "no name"]
         }
-        try await withStage(configuration: configuration, over: spoken) { stage async throws in
+        try await withStage(configuration: configuration, over: testedHTTP) { stage async throws in
             let text = try await stage.get("/headers").text.lowercased()
             #expect(
                 !text.contains("user-agent") && !text.contains("\"accept\"")
@@ -113,9 +113,9 @@ struct LupineOptionsSessionTests {
         }
     }
 
-    @Test("with one connection in total, hosts use it one after the other", arguments: Spoken.allCases)
-    func connectionsInAll(over spoken: Spoken) async throws {
-        try await withStage(configuration: .ephemeral { $0.lupine.totalConnections = 1 }, over: spoken) {
+    @Test("with one connection in total, hosts use it one after the other", arguments: TestedHTTP.allCases)
+    func connectionsInAll(over testedHTTP: TestedHTTP) async throws {
+        try await withStage(configuration: .ephemeral { $0.lupine.totalConnections = 1 }, over: testedHTTP) {
             stage async throws in
             for host in ["a.test", "b.test", "a.test"] {
                 #expect(
@@ -127,8 +127,8 @@ struct LupineOptionsSessionTests {
 
     @Test(
         "a connection that is too old or idle for too long is not reused", arguments: [0, 1],
-        Spoken.allCases)
-    func connectionsThatEnd(_ option: Int, over spoken: Spoken) async throws {
+        TestedHTTP.allCases)
+    func connectionsThatEnd(_ option: Int, over testedHTTP: TestedHTTP) async throws {
         let plan = ScriptPlan(.expectHead, .reply(), .expectEnd, .signal("closed"))
         let configuration = URLSessionConfiguration.ephemeral {
             if option == 0 {
@@ -137,7 +137,7 @@ struct LupineOptionsSessionTests {
                 $0.lupine.idleConnectionTimeout = .milliseconds(1)
             }
         }
-        try await withStage(plan, configuration: configuration, over: spoken) { stage async throws in
+        try await withStage(plan, configuration: configuration, over: testedHTTP) { stage async throws in
             #expect(try await stage.get().text == "ok")
             await stage.origin.gate("closed").wait()
         }
@@ -145,11 +145,11 @@ struct LupineOptionsSessionTests {
 
     // MARK: rates
 
-    @Test("content is received at the allowed rate", arguments: Spoken.allCases)
-    func aReceiveRate(over spoken: Spoken) async throws {
+    @Test("content is received at the allowed rate", arguments: TestedHTTP.allCases)
+    func aReceiveRate(over testedHTTP: TestedHTTP) async throws {
         let delegate = Taking()
         let configuration = URLSessionConfiguration.ephemeral { $0.lupine.receiveRate = 4000 }
-        try await withStage(configuration: configuration, delegate: delegate, over: spoken) { stage in
+        try await withStage(configuration: configuration, delegate: delegate, over: testedHTTP) { stage in
             stage.session.dataTask(with: try stage.url("/bytes/3000")).resume()
             await delegate.log.wait(for: "complete nil")
             let pieces = delegate.pieces.withLock { $0 }
@@ -158,12 +158,13 @@ struct LupineOptionsSessionTests {
         }
     }
 
-    @Test("an early response stops the upload", arguments: Spoken.allCases)
-    func aSendRate(over spoken: Spoken) async throws {
+    @Test("an early response stops the upload", arguments: TestedHTTP.allCases)
+    func aSendRate(over testedHTTP: TestedHTTP) async throws {
         let plan = ScriptPlan(.expectHead, .expectBytes(1), .reply("early"), .stall)
         let delegate = Taking()
         let configuration = URLSessionConfiguration.ephemeral { $0.lupine.sendRate = 1000 }
-        try await withStage(plan, configuration: configuration, delegate: delegate, over: spoken) { stage in
+        try await withStage(plan, configuration: configuration, delegate: delegate, over: testedHTTP) {
+            stage in
             var request = URLRequest(url: try stage.url())
             request.httpMethod = "PUT"
             let task = stage.session.uploadTask(with: request, from: Data(repeating: 1, count: 100_000))
@@ -177,13 +178,13 @@ struct LupineOptionsSessionTests {
 
     @Test(
         "without decoding a body is delivered as sent, and Accept-Encoding is not sent",
-        arguments: Spoken.allCases
+        arguments: TestedHTTP.allCases
     )
-    func decodingOff(over spoken: Spoken) async throws {
+    func decodingOff(over testedHTTP: TestedHTTP) async throws {
         let packed = try CodedBodies.gzip(Array("plain".utf8))
         let plan = ScriptPlan(.expectHead, .reply(packed, "Content-Encoding: gzip\r\n"), .stall)
         try await withStage(
-            plan, configuration: .ephemeral { $0.lupine.decodesContent = false }, over: spoken
+            plan, configuration: .ephemeral { $0.lupine.decodesContent = false }, over: testedHTTP
         ) { stage in
             let (data, response) = try await stage.session.data(from: try stage.url())
             #expect(Array(data) == packed && response.expectedContentLength == Int64(packed.count))
@@ -194,14 +195,14 @@ struct LupineOptionsSessionTests {
 
     @Test(
         "a decoded body may have the limit's length, and no byte more",
-        arguments: [100, 99], Spoken.allCases)
-    func anExpansionLimit(_ limit: Int, over spoken: Spoken) async throws {
+        arguments: [100, 99], TestedHTTP.allCases)
+    func anExpansionLimit(_ limit: Int, over testedHTTP: TestedHTTP) async throws {
         let packed = try CodedBodies.gzip([UInt8](repeating: 65, count: 100))
         let plan = ScriptPlan(.expectHead, .reply(packed, "Content-Encoding: gzip\r\n"), .stall)
         let configuration = URLSessionConfiguration.ephemeral {
             $0.lupine.expansionLimit = ExpansionLimit(bytes: limit)
         }
-        try await withStage(plan, configuration: configuration, over: spoken) { stage in
+        try await withStage(plan, configuration: configuration, over: testedHTTP) { stage in
             let end = try await stage.get()
             #expect(end.text.utf8.count == (limit == 100 ? 100 : 0))
             #expect(end.code == (limit == 100 ? nil : .cannotDecodeRawData))
@@ -231,8 +232,8 @@ struct LupineOptionsSessionTests {
 
     @Test(
         "Expect: 100-continue is sent from the threshold on; a refused body is not sent", arguments: [3, 4],
-        Spoken.allCases)
-    func anExpectThreshold(_ threshold: Int64, over spoken: Spoken) async throws {
+        TestedHTTP.allCases)
+    func anExpectThreshold(_ threshold: Int64, over testedHTTP: TestedHTTP) async throws {
         let isAnnounced = threshold == 3
         let plan = ScriptPlan(
             .expectHead,
@@ -242,7 +243,7 @@ struct LupineOptionsSessionTests {
             $0.lupine.expectContinueThreshold = threshold
             $0.lupine.continueTimeout = .seconds(60)
         }
-        try await withStage(plan, configuration: configuration, over: spoken) { stage in
+        try await withStage(plan, configuration: configuration, over: testedHTTP) { stage in
             var request = URLRequest(url: try stage.url())
             request.httpMethod = "PUT"
             let (_, response) = try await stage.session.upload(for: request, from: Data("abc".utf8))
@@ -253,14 +254,14 @@ struct LupineOptionsSessionTests {
         }
     }
 
-    @Test("the body is sent if no response to Expect arrives in time", arguments: Spoken.allCases)
-    func aContinueTimeout(over spoken: Spoken) async throws {
+    @Test("the body is sent if no response to Expect arrives in time", arguments: TestedHTTP.allCases)
+    func aContinueTimeout(over testedHTTP: TestedHTTP) async throws {
         let plan = ScriptPlan(.expectHead, .expectBytes(3), .reply(), .stall)
         let configuration = URLSessionConfiguration.ephemeral {
             $0.lupine.expectContinueThreshold = 1
             $0.lupine.continueTimeout = .milliseconds(1)
         }
-        try await withStage(plan, configuration: configuration, over: spoken) { stage in
+        try await withStage(plan, configuration: configuration, over: testedHTTP) { stage in
             var request = URLRequest(url: try stage.url())
             request.httpMethod = "PUT"
             let (data, _) = try await stage.session.upload(for: request, from: Data("abc".utf8))

@@ -50,9 +50,9 @@ struct LupineOptionsTests {
         await origin.shutdown()
     }
 
-    @Test(arguments: Spoken.allCases) func aLocalAddress(over spoken: Spoken) async throws {
+    @Test(arguments: TestedHTTP.allCases) func aLocalAddress(over testedHTTP: TestedHTTP) async throws {
         let configuration = URLSessionConfiguration.ephemeral { $0.lupine.localBinding = "127.0.0.3" }
-        try await withEngine(configuration: configuration, over: spoken) { engine, origin in
+        try await withEngine(configuration: configuration, over: testedHTTP) { engine, origin in
             let answer = await (try engine.begin("http://h:\(origin.port)/status/204")).sink.answer
             #expect(answer.status == 204 && answer.metrics?.localAddress?.host == "127.0.0.3")
         }
@@ -115,9 +115,9 @@ struct LupineOptionsTests {
         }
     }
 
-    @Test(arguments: Spoken.allCases) func connectionsInAll(over spoken: Spoken) async throws {
+    @Test(arguments: TestedHTTP.allCases) func connectionsInAll(over testedHTTP: TestedHTTP) async throws {
         let configuration = URLSessionConfiguration.ephemeral { $0.lupine.totalConnections = 1 }
-        try await withEngine(configuration: configuration, over: spoken) { engine, origin in
+        try await withEngine(configuration: configuration, over: testedHTTP) { engine, origin in
             for host in ["a", "b", "a"] {
                 let answer = await (try engine.begin("http://\(host):\(origin.port)/status/204")).sink.answer
                 #expect(answer.status == 204 && answer.metrics?.isReused == false)
@@ -126,13 +126,16 @@ struct LupineOptionsTests {
         }
     }
 
-    @Test(arguments: Spoken.allCases) func anIdleTimeForConnections(over spoken: Spoken) async throws {
+    @Test(arguments: TestedHTTP.allCases) func anIdleTimeForConnections(over testedHTTP: TestedHTTP)
+        async throws
+    {
         var serving = OriginConfiguration()
         serving.script = ScriptPlan(.expectHead, Self.reply, .expectEnd, .signal("closed"))
         let configuration = URLSessionConfiguration.ephemeral {
             $0.lupine.idleConnectionTimeout = .milliseconds(1)
         }
-        try await withEngine(serving: serving, configuration: configuration, over: spoken) { engine, origin in
+        try await withEngine(serving: serving, configuration: configuration, over: testedHTTP) {
+            engine, origin in
             _ = await (try engine.begin("http://h:\(origin.port)/")).sink.answer
             await origin.gate("closed").wait()
         }

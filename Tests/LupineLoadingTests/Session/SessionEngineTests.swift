@@ -154,11 +154,11 @@ struct SessionEngineTests {
         #expect(URLError(unknown, url: nil).code == .cannotFindHost)
     }
 
-    @Test("[U-9.2] an origin gets the target unchanged", arguments: Spoken.allCases)
-    func targetsArrive(over spoken: Spoken) async throws {
+    @Test("[U-9.2] an origin gets the target unchanged", arguments: TestedHTTP.allCases)
+    func targetsArrive(over testedHTTP: TestedHTTP) async throws {
         var serving = OriginConfiguration()
         serving.recordedBytes = 1 << 16
-        try await withEngine(serving: serving, over: spoken) { engine, origin in
+        try await withEngine(serving: serving, over: testedHTTP) { engine, origin in
             let made = try engine.begin("http://u:p@name.test:\(origin.port)/status/204?a=%7e&b#f")
             #expect(await made.sink.answer.status == 204)
             let sent = String(decoding: origin.receivedAsHTTP1(on: 0), as: UTF8.self)
@@ -197,11 +197,13 @@ struct SessionEngineTests {
         }
     }
 
-    @Test(arguments: Spoken.allCases) func anIdleConnectionCloses(over spoken: Spoken) async throws {
+    @Test(arguments: TestedHTTP.allCases) func anIdleConnectionCloses(over testedHTTP: TestedHTTP)
+        async throws
+    {
         var serving = OriginConfiguration()
         serving.script = ScriptPlan(
             .expectHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"), .expectEnd, .signal("closed"))
-        try await withEngine(serving: serving, over: spoken) { engine, origin in
+        try await withEngine(serving: serving, over: testedHTTP) { engine, origin in
             _ = await (try engine.begin("http://h:\(origin.port)/")).sink.answer
             let closed = Lock(false)
             origin.gate("closed").whenOpen { closed.withLock { $0 = true } }
@@ -215,14 +217,15 @@ struct SessionEngineTests {
 
     @Test(
         "finishing waits for running exchanges, closes their connections and refuses new ones",
-        arguments: [nil, 2], Spoken.allCases)
-    func finishing(ownLoops: Int?, over spoken: Spoken) async throws {
+        arguments: [nil, 2], TestedHTTP.allCases)
+    func finishing(ownLoops: Int?, over testedHTTP: TestedHTTP) async throws {
         var serving = OriginConfiguration()
         serving.script = ScriptPlan(
             .expectHead, .signal("busy"), .waitForSignal("go"),
             .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"), .expectEnd, .signal("closed"))
         try await withEngine(
-            serving: serving, configuration: .ephemeral { $0.lupine.ownEventLoops = ownLoops }, over: spoken
+            serving: serving, configuration: .ephemeral { $0.lupine.ownEventLoops = ownLoops },
+            over: testedHTTP
         ) {
             engine, origin in
             let running = try engine.begin("http://h:\(origin.port)/")
@@ -238,12 +241,12 @@ struct SessionEngineTests {
         }
     }
 
-    @Test("an engine that finishes may still be shut down", arguments: Spoken.allCases)
-    func shuttingDownAfterFinishing(over spoken: Spoken) async throws {
+    @Test("an engine that finishes may still be shut down", arguments: TestedHTTP.allCases)
+    func shuttingDownAfterFinishing(over testedHTTP: TestedHTTP) async throws {
         var serving = OriginConfiguration()
         serving.script = ScriptPlan(.expectHead, .signal("busy"), .stall)
         try await withEngine(
-            serving: serving, configuration: .ephemeral { $0.lupine.ownEventLoops = 1 }, over: spoken
+            serving: serving, configuration: .ephemeral { $0.lupine.ownEventLoops = 1 }, over: testedHTTP
         ) {
             engine, origin in
             let running = try engine.begin("http://h:\(origin.port)/")

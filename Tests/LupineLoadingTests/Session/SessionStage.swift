@@ -11,7 +11,7 @@ import LupineTransport
 struct SessionStage {
     let session: URLSession
     let origin: LupineOrigin.Origin
-    var spoken = Spoken.http1
+    var testedHTTP = TestedHTTP.http1
 
     /// Returns a URL of the origin, under this host name.
     func url(_ path: String = "/", host: String = "origin.test", scheme: String = "http") throws -> URL {
@@ -49,24 +49,25 @@ struct SessionStage {
 func withStage(
     _ plan: ScriptPlan? = nil, serving: OriginConfiguration = OriginConfiguration(),
     configuration: URLSessionConfiguration = .ephemeral, delegate: (any URLSessionDelegate)? = nil,
-    over spoken: Spoken = .http1, _ body: (SessionStage) async throws -> Void
+    over testedHTTP: TestedHTTP = .http1, _ body: (SessionStage) async throws -> Void
 ) async throws {
     var serving = serving
     let script = plan ?? serving.script
     serving.script = nil
-    serving.speak(spoken, script)
+    serving.enable(testedHTTP, script)
     serving.recordedBytes = 1 << 20
     let origin = try LupineOrigin.Origin.start(configuration: serving)
     configuration.waitPatiently()
     configuration.connectionProxyDictionary = [:]
-    if spoken == .http2 { configuration.lupine.httpVersions = .http2 }
+    if testedHTTP == .http2 { configuration.lupine.httpVersions = .http2 }
     if configuration.lupine.addressOverrides.isEmpty {
         configuration.lupine.addressOverrides = [.init(host: "*", port: origin.port): [origin.address]]
     }
     let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
     let result: Result<Void, any Error>
     do {
-        result = .success(try await body(SessionStage(session: session, origin: origin, spoken: spoken)))
+        result = .success(
+            try await body(SessionStage(session: session, origin: origin, testedHTTP: testedHTTP)))
     } catch {
         result = .failure(error)
     }

@@ -19,10 +19,10 @@ struct SessionStormTests {
 
     @Test(
         "[U-5.1, U-5.2, 20.1] many concurrent tasks: each completes once", arguments: [1, 2, 3],
-        Spoken.allCases)
-    func storm(_ seed: UInt64, over spoken: Spoken) async throws {
+        TestedHTTP.allCases)
+    func storm(_ seed: UInt64, over testedHTTP: TestedHTTP) async throws {
         var serving = OriginConfiguration()
-        serving.speak(spoken)
+        serving.enable(testedHTTP)
         let origin = try LupineOrigin.Origin.start(configuration: serving)
         origin.answer("GET", "/drop", ScriptPlan(.reset))
         origin.answer(
@@ -35,7 +35,7 @@ struct SessionStormTests {
         configuration.connectionProxyDictionary = [:]
         configuration.httpMaximumConnectionsPerHost = 16
         configuration.timeoutIntervalForResource = 20
-        configuration.lupine.httpVersions = spoken.versions
+        configuration.lupine.httpVersions = testedHTTP.versions
         let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
         let handled = LockedValue<[Int: Int]>([:])
         var tasks: [URLSessionTask] = []

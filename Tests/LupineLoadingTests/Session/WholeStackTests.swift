@@ -13,15 +13,15 @@ import Testing
 struct WholeStackTests {
     /// Runs `body` with an origin and a session.
     private func withSession(
-        over spoken: Spoken, _ delegate: (any URLSessionDelegate)? = nil,
+        over testedHTTP: TestedHTTP, _ delegate: (any URLSessionDelegate)? = nil,
         _ configuration: URLSessionConfiguration = .ephemeral,
         _ body: (URLSession, LupineOrigin.Origin) async throws -> Void
     ) async throws {
         var serving = OriginConfiguration()
-        if spoken == .http2 { serving.http2 = HTTP2Behaviour() }
+        if testedHTTP == .http2 { serving.http2 = HTTP2Behaviour() }
         let origin = try LupineOrigin.Origin.start(configuration: serving)
         configuration.connectionProxyDictionary = [:]
-        configuration.lupine.httpVersions = spoken.versions
+        configuration.lupine.httpVersions = testedHTTP.versions
         let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
         let result: Result<Void, any Error>
         do { result = .success(try await body(session, origin)) } catch { result = .failure(error) }
@@ -34,9 +34,9 @@ struct WholeStackTests {
         try #require(URL(string: origin.url + path))
     }
 
-    @Test("[U-4.7] a response with its body", arguments: Spoken.allCases)
-    func data(_ spoken: Spoken) async throws {
-        try await withSession(over: spoken) { session, origin in
+    @Test("[U-4.7] a response with its body", arguments: TestedHTTP.allCases)
+    func data(_ testedHTTP: TestedHTTP) async throws {
+        try await withSession(over: testedHTTP) { session, origin in
             let (data, response) = try await session.data(from: url(origin, "/bytes/1000?seed=1"))
             #expect(data.count == 1000)
             #expect((response as? HTTPURLResponse)?.statusCode == 200)
@@ -48,17 +48,17 @@ struct WholeStackTests {
         }
     }
 
-    @Test("[U-4.5] a body of many pieces is complete", arguments: Spoken.allCases)
-    func manyPieces(_ spoken: Spoken) async throws {
-        try await withSession(over: spoken) { session, origin in
+    @Test("[U-4.5] a body of many pieces is complete", arguments: TestedHTTP.allCases)
+    func manyPieces(_ testedHTTP: TestedHTTP) async throws {
+        try await withSession(over: testedHTTP) { session, origin in
             let (data, _) = try await session.data(from: url(origin, "/stream-bytes/3000000?seed=2"))
             #expect(data.count == 3_000_000)
         }
     }
 
-    @Test("[U-7.3, U-7.4] an upload, echoed", arguments: Spoken.allCases)
-    func upload(_ spoken: Spoken) async throws {
-        try await withSession(over: spoken) { session, origin in
+    @Test("[U-7.3, U-7.4] an upload, echoed", arguments: TestedHTTP.allCases)
+    func upload(_ testedHTTP: TestedHTTP) async throws {
+        try await withSession(over: testedHTTP) { session, origin in
             var request = URLRequest(url: try url(origin, "/post"))
             request.httpMethod = "POST"
             request.setValue("text/plain", forHTTPHeaderField: "Content-Type")
@@ -69,10 +69,11 @@ struct WholeStackTests {
     }
 
     @Test(
-        "[U-5.1, U-5.7, T-7] the delegate calls of a redirected load, in order", arguments: Spoken.allCases)
-    func delegate(_ spoken: Spoken) async throws {
+        "[U-5.1, U-5.7, T-7] the delegate calls of a redirected load, in order",
+        arguments: TestedHTTP.allCases)
+    func delegate(_ testedHTTP: TestedHTTP) async throws {
         let delegate = RecordingDelegate()
-        try await withSession(over: spoken, delegate) { session, origin in
+        try await withSession(over: testedHTTP, delegate) { session, origin in
             let task = session.dataTask(with: try url(origin, "/redirect/1"))
             task.resume()
             await delegate.log.wait(for: "complete")
@@ -88,8 +89,8 @@ struct WholeStackTests {
 
     @Test(
         "[T-12] a refused redirect is the response, with its own body",
-        arguments: Spoken.allCases)
-    func redirectNotFollowed(_ spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func redirectNotFollowed(_ testedHTTP: TestedHTTP) async throws {
         final class RedirectRefuser: NSObject, URLSessionTaskDelegate {
             func urlSession(
                 _ session: URLSession, task: URLSessionTask,
@@ -97,7 +98,7 @@ struct WholeStackTests {
                 newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
             ) { completionHandler(nil) }
         }
-        try await withSession(over: spoken) { session, origin in
+        try await withSession(over: testedHTTP) { session, origin in
             let (data, response) = try await session.data(
                 from: url(origin, "/redirect/1"), delegate: RedirectRefuser())
             #expect((response as? HTTPURLResponse)?.statusCode == 302)
@@ -120,10 +121,10 @@ struct WholeStackTests {
             Failure(
                 testDescription: "[T-4] a refused connection", url: "http://127.0.0.1:1/",
                 code: .cannotConnectToHost),
-        ], Spoken.allCases)
-    func failures(_ row: Failure, _ spoken: Spoken) async throws {
+        ], TestedHTTP.allCases)
+    func failures(_ row: Failure, _ testedHTTP: TestedHTTP) async throws {
         let delegate = RecordingDelegate()
-        try await withSession(over: spoken, delegate) { session, _ in
+        try await withSession(over: testedHTTP, delegate) { session, _ in
             session.dataTask(with: try #require(URL(string: row.url))).resume()
             await delegate.log.wait(for: "complete")
             #expect(delegate.log.entries == ["created 1", "metrics", "complete \(row.code.rawValue)"])
@@ -132,10 +133,10 @@ struct WholeStackTests {
 
     @Test(
         "[U-6.6] an error has the URL, and a cancellation is recognisable",
-        arguments: Spoken.allCases)
-    func cancelled(_ spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func cancelled(_ testedHTTP: TestedHTTP) async throws {
         let delegate = RecordingDelegate()
-        try await withSession(over: spoken, delegate) { session, origin in
+        try await withSession(over: testedHTTP, delegate) { session, origin in
             let task = session.dataTask(with: try url(origin, "/infinite"))
             task.resume()
             await delegate.log.wait(for: "data")
@@ -149,10 +150,10 @@ struct WholeStackTests {
         }
     }
 
-    @Test("[U-6.4] a suspended task stops and continues", arguments: Spoken.allCases)
-    func suspended(_ spoken: Spoken) async throws {
+    @Test("[U-6.4] a suspended task stops and continues", arguments: TestedHTTP.allCases)
+    func suspended(_ testedHTTP: TestedHTTP) async throws {
         let delegate = RecordingDelegate()
-        try await withSession(over: spoken, delegate) { session, origin in
+        try await withSession(over: testedHTTP, delegate) { session, origin in
             let task = session.dataTask(with: try url(origin, "/infinite"))
             task.resume()
             await delegate.log.wait(for: "data")
@@ -168,9 +169,9 @@ struct WholeStackTests {
 
     @Test(
         "[U-4.7] lines are read while the body arrives; a reader that stops pauses the server",
-        arguments: Spoken.allCases)
-    func bytes(_ spoken: Spoken) async throws {
-        try await withSession(over: spoken) { session, origin in
+        arguments: TestedHTTP.allCases)
+    func bytes(_ testedHTTP: TestedHTTP) async throws {
+        try await withSession(over: testedHTTP) { session, origin in
             let (bytes, _) = try await session.bytes(from: url(origin, "/stream/50"))
             var count = 0
             for try await line in bytes.lines {
@@ -190,10 +191,10 @@ struct WholeStackTests {
 
     @Test(
         "[U-4.3] invalidation during loads completes each of them, then the session",
-        arguments: Spoken.allCases)
-    func invalidation(_ spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func invalidation(_ testedHTTP: TestedHTTP) async throws {
         let delegate = RecordingDelegate()
-        try await withSession(over: spoken, delegate) { session, origin in
+        try await withSession(over: testedHTTP, delegate) { session, origin in
             for _ in 0..<10 { session.dataTask(with: try url(origin, "/infinite")).resume() }
             await delegate.log.wait(for: "data", count: 10)
             session.invalidateAndCancel()
@@ -204,9 +205,9 @@ struct WholeStackTests {
         }
     }
 
-    @Test("many concurrent tasks each get their own response", arguments: Spoken.allCases)
-    func manyTasks(_ spoken: Spoken) async throws {
-        try await withSession(over: spoken) { session, origin in
+    @Test("many concurrent tasks each get their own response", arguments: TestedHTTP.allCases)
+    func manyTasks(_ testedHTTP: TestedHTTP) async throws {
+        try await withSession(over: testedHTTP) { session, origin in
             try await withThrowingTaskGroup(of: (Int, Int).self) { group in
                 for count in 1...200 {
                     let url = try url(origin, "/bytes/\(count)")
@@ -294,8 +295,8 @@ struct WholeStackTests {
 
     @Test(
         "[U-7.15] a data task that becomes a download has its content in a file",
-        arguments: Spoken.allCases)
-    func becomesDownload(_ spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func becomesDownload(_ testedHTTP: TestedHTTP) async throws {
         final class DownloadingDelegate: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate {
             let log = CallLog()
             func urlSession(
@@ -324,7 +325,7 @@ struct WholeStackTests {
             ) { log.add("complete \(task is URLSessionDownloadTask) \(error == nil)") }
         }
         let delegate = DownloadingDelegate()
-        try await withSession(over: spoken, delegate) { session, origin in
+        try await withSession(over: testedHTTP, delegate) { session, origin in
             session.dataTask(with: try url(origin, "/bytes/100000")).resume()
             await delegate.log.wait(for: "complete")
             #expect(

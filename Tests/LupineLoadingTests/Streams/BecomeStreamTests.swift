@@ -10,18 +10,18 @@ import Testing
 
 /// Data tasks whose response was answered `.becomeStream`.
 struct BecomeStreamTests {
-    private func start(speaking spoken: Spoken) throws -> LupineOrigin.Origin {
+    private func start(speaking testedHTTP: TestedHTTP) throws -> LupineOrigin.Origin {
         var serving = OriginConfiguration()
-        serving.speak(spoken)
+        serving.enable(testedHTTP)
         return try LupineOrigin.Origin.start(configuration: serving)
     }
 
     private func become(
-        _ path: String, over spoken: Spoken,
+        _ path: String, over testedHTTP: TestedHTTP,
         _ body: (URLSessionStreamTask, StreamDelegate, LupineOrigin.Origin) async throws -> Void
     ) async throws {
-        let origin = try start(speaking: spoken)
-        let configuration = DriverLoad.configuration { $0.lupine.httpVersions = spoken.versions }
+        let origin = try start(speaking: testedHTTP)
+        let configuration = DriverLoad.configuration { $0.lupine.httpVersions = testedHTTP.versions }
         let delegate = StreamDelegate()
         let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
         let result: Result<Void, any Error>
@@ -39,23 +39,23 @@ struct BecomeStreamTests {
     }
 
     private func content(
-        _ origin: LupineOrigin.Origin, _ path: String, over spoken: Spoken
+        _ origin: LupineOrigin.Origin, _ path: String, over testedHTTP: TestedHTTP
     ) async throws -> Data {
         let session = URLSession(
-            configuration: DriverLoad.configuration { $0.lupine.httpVersions = spoken.versions })
+            configuration: DriverLoad.configuration { $0.lupine.httpVersions = testedHTTP.versions })
         defer { session.invalidateAndCancel() }
         return try await session.data(from: try #require(URL(string: origin.url + path))).0
     }
 
     @Test(
         "[U-5.5, U-7.16] a data task that becomes a stream is read, and cannot be written",
-        arguments: Spoken.allCases)
-    func content(over spoken: Spoken) async throws {
-        try await become("/bytes/300000?seed=3", over: spoken) { task, delegate, origin in
+        arguments: TestedHTTP.allCases)
+    func content(over testedHTTP: TestedHTTP) async throws {
+        try await become("/bytes/300000?seed=3", over: testedHTTP) { task, delegate, origin in
             #expect(await task.failureOfWriting() == .networkConnectionLost)
             let (data, isAtEnd) = try await task.readData(
                 ofMinLength: 300_001, maxLength: 400_000, timeout: 0)
-            let whole = try await content(origin, "/bytes/300000?seed=3", over: spoken)
+            let whole = try await content(origin, "/bytes/300000?seed=3", over: testedHTTP)
             #expect(data == whole && isAtEnd)
             await delegate.log.wait(for: "complete")
             #expect(
@@ -70,10 +70,10 @@ struct BecomeStreamTests {
     /// If a download had created a file, the check for files that the tests leave behind would find it.
     @Test(
         "[U-7.15, U-7.16] a task that ended before the answer does not become a stream",
-        arguments: Spoken.allCases)
-    func tooLate(over spoken: Spoken) async throws {
-        let origin = try start(speaking: spoken)
-        let configuration = DriverLoad.configuration { $0.lupine.httpVersions = spoken.versions }
+        arguments: TestedHTTP.allCases)
+    func tooLate(over testedHTTP: TestedHTTP) async throws {
+        let origin = try start(speaking: testedHTTP)
+        let configuration = DriverLoad.configuration { $0.lupine.httpVersions = testedHTTP.versions }
         let session = URLSession(configuration: configuration)
         let url = try #require(URL(string: origin.url + "/get"))
         let made = LockedValue<URLSessionTask?>(nil)
@@ -95,10 +95,11 @@ struct BecomeStreamTests {
         await origin.shutdown()
     }
 
-    @Test("reads are answered although the program does not retain the stream", arguments: Spoken.allCases)
-    func unkept(over spoken: Spoken) async throws {
-        let origin = try start(speaking: spoken)
-        let configuration = DriverLoad.configuration { $0.lupine.httpVersions = spoken.versions }
+    @Test(
+        "reads are answered although the program does not retain the stream", arguments: TestedHTTP.allCases)
+    func unkept(over testedHTTP: TestedHTTP) async throws {
+        let origin = try start(speaking: testedHTTP)
+        let configuration = DriverLoad.configuration { $0.lupine.httpVersions = testedHTTP.versions }
         let reads = UnkeptReads()
         let session = URLSession(configuration: configuration, delegate: reads, delegateQueue: nil)
         let url = try #require(URL(string: origin.url + "/bytes/2"))
@@ -113,9 +114,9 @@ struct BecomeStreamTests {
 
     @Test(
         "[U-5.5, U-7.16] a slow reader pauses the load, and gets every byte",
-        arguments: Spoken.allCases)
-    func slowly(over spoken: Spoken) async throws {
-        try await become("/stream-bytes/3000000?seed=4", over: spoken) { task, _, origin in
+        arguments: TestedHTTP.allCases)
+    func slowly(over testedHTTP: TestedHTTP) async throws {
+        try await become("/stream-bytes/3000000?seed=4", over: testedHTTP) { task, _, origin in
             var all = Data()
             while true {
                 let (data, isAtEnd) = try await task.readData(
@@ -124,22 +125,22 @@ struct BecomeStreamTests {
                 all += data ?? Data()
                 if isAtEnd { break }
             }
-            let whole = try await content(origin, "/stream-bytes/3000000?seed=4", over: spoken)
+            let whole = try await content(origin, "/stream-bytes/3000000?seed=4", over: testedHTTP)
             #expect(all == whole)
         }
     }
 
-    @Test("[U-7.16] the content is decoded", arguments: Spoken.allCases)
-    func decoded(over spoken: Spoken) async throws {
-        try await become("/gzip", over: spoken) { task, _, _ in
+    @Test("[U-7.16] the content is decoded", arguments: TestedHTTP.allCases)
+    func decoded(over testedHTTP: TestedHTTP) async throws {
+        try await become("/gzip", over: testedHTTP) { task, _, _ in
             let text = try await task.text(1 << 20)
             #expect(text.contains("gzipped"))
         }
     }
 
-    @Test("[U-7.16] waiting reads fail when the load is cancelled", arguments: Spoken.allCases)
-    func cancelled(over spoken: Spoken) async throws {
-        try await become("/infinite", over: spoken) { task, delegate, _ in
+    @Test("[U-7.16] waiting reads fail when the load is cancelled", arguments: TestedHTTP.allCases)
+    func cancelled(over testedHTTP: TestedHTTP) async throws {
+        try await become("/infinite", over: testedHTTP) { task, delegate, _ in
             _ = try await task.readData(ofMinLength: 1_000_000, maxLength: 1_000_000, timeout: 0)
             task.readData(ofMinLength: .max, maxLength: .max, timeout: 0) { _, _, error in
                 delegate.log.add("read \((error as? URLError)?.code.rawValue ?? 0)")
@@ -150,18 +151,18 @@ struct BecomeStreamTests {
         }
     }
 
-    @Test("[U-7.16] a stream whose reading is closed lets the load end", arguments: Spoken.allCases)
-    func closed(over spoken: Spoken) async throws {
-        try await become("/infinite", over: spoken) { task, delegate, _ in
+    @Test("[U-7.16] a stream whose reading is closed lets the load end", arguments: TestedHTTP.allCases)
+    func closed(over testedHTTP: TestedHTTP) async throws {
+        try await become("/infinite", over: testedHTTP) { task, delegate, _ in
             task.closeRead()
             await delegate.log.wait(for: "complete nil")
             #expect(await task.failureOfReading() == .networkConnectionLost)
         }
     }
 
-    @Test("[U-7.16] TLS cannot be started inside of content", arguments: Spoken.allCases)
-    func fails(over spoken: Spoken) async throws {
-        try await become("/infinite", over: spoken) { task, delegate, _ in
+    @Test("[U-7.16] TLS cannot be started inside of content", arguments: TestedHTTP.allCases)
+    func fails(over testedHTTP: TestedHTTP) async throws {
+        try await become("/infinite", over: testedHTTP) { task, delegate, _ in
             task.startSecureConnection()
             await delegate.log.wait(for: "complete -1200")
             #expect(await task.failureOfReading() == .secureConnectionFailed)

@@ -219,7 +219,8 @@ struct DriverTimeTests {
     @Test("an ended load is released, however it ended")
     func released() async throws {
         let scripts: [[ScriptedAnswer]] = [
-            [.status(200)], [.redirect("/b"), .status(200)], [DriverChallengeTests.challenging, .status(200)],
+            [.status(200)], [.redirect("/b"), .status(200)],
+            [DriverChallengeTests.challenging, .status(200)],
             [.failure(.networkConnectionLost)], [.silence],
         ]
         for answers in scripts {

@@ -12,15 +12,15 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct DriverWholeStackTests {
     private func withSession(
-        over spoken: Spoken = .http1, _ body: (URLSession, LupineOrigin.Origin) async throws -> Void
+        over testedHTTP: TestedHTTP = .http1, _ body: (URLSession, LupineOrigin.Origin) async throws -> Void
     ) async throws {
         var serving = OriginConfiguration()
-        serving.speak(spoken)
+        serving.enable(testedHTTP)
         let origin = try LupineOrigin.Origin.start(configuration: serving)
         let session = URLSession(
             configuration: DriverLoad.configuration {
                 $0.waitPatiently()
-                if spoken == .http2 { $0.lupine.httpVersions = .http2 }
+                if testedHTTP == .http2 { $0.lupine.httpVersions = .http2 }
             },
             delegate: nil, delegateQueue: nil)
         let result: Result<Void, any Error>
@@ -38,9 +38,9 @@ struct DriverWholeStackTests {
         try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
     }
 
-    @Test("[U-10.6] a cookie of a redirect is sent with the next hop", arguments: Spoken.allCases)
-    func cookies(over spoken: Spoken) async throws {
-        try await withSession(over: spoken) { session, origin in
+    @Test("[U-10.6] a cookie of a redirect is sent with the next hop", arguments: TestedHTTP.allCases)
+    func cookies(over testedHTTP: TestedHTTP) async throws {
+        try await withSession(over: testedHTTP) { session, origin in
             let (data, response) = try await session.data(from: url(origin, "/cookies/set/name/value"))
             #expect((response as? HTTPURLResponse)?.statusCode == 200)
             #expect(response.url?.path == "/cookies")
@@ -51,9 +51,9 @@ struct DriverWholeStackTests {
 
     @Test(
         "[U-10.6] several cookies of a server are sent back to it, over either version",
-        arguments: Spoken.allCases)
-    func severalCookies(over spoken: Spoken) async throws {
-        try await withSession(over: spoken) { session, origin in
+        arguments: TestedHTTP.allCases)
+    func severalCookies(over testedHTTP: TestedHTTP) async throws {
+        try await withSession(over: testedHTTP) { session, origin in
             let values = ["a": "1", "long": String(repeating: "x", count: 100), "c": "3"]
             for (name, value) in values {
                 _ = try await session.data(from: url(origin, "/cookies/set/\(name)/\(value)"))
@@ -65,9 +65,9 @@ struct DriverWholeStackTests {
 
     @Test(
         "[U-10.10, U-9.13] twenty redirects are followed, on one connection; the next one is an error",
-        arguments: [20, 21], Spoken.allCases)
-    func limits(count: Int, over spoken: Spoken) async throws {
-        try await withSession(over: spoken) { session, origin in
+        arguments: [20, 21], TestedHTTP.allCases)
+    func limits(count: Int, over testedHTTP: TestedHTTP) async throws {
+        try await withSession(over: testedHTTP) { session, origin in
             let url = try url(origin, "/relative-redirect/\(count)")
             do {
                 let (_, response) = try await session.data(from: url)
@@ -81,9 +81,9 @@ struct DriverWholeStackTests {
 
     @Test(
         "[U-11.6] the answer to a challenge is sent on the same connection",
-        arguments: Spoken.allCases)
-    func challengesOnOneConnection(over spoken: Spoken) async throws {
-        try await withSession(over: spoken) { session, origin in
+        arguments: TestedHTTP.allCases)
+    func challengesOnOneConnection(over testedHTTP: TestedHTTP) async throws {
+        try await withSession(over: testedHTTP) { session, origin in
             for scheme in ["/basic-auth/u/p", "/digest-auth/auth/u/p"] {
                 let (_, response) = try await session.data(from: url(origin, scheme, user: "u:p@"))
                 #expect((response as? HTTPURLResponse)?.statusCode == 200, "\(scheme)")
@@ -94,10 +94,10 @@ struct DriverWholeStackTests {
 
     @Test(
         "[U-11.4, U-11.6, U-11.15] the URL's user answers the challenge, and is then sent unasked to that URL",
-        arguments: Spoken.allCases
+        arguments: TestedHTTP.allCases
     )
-    func credentials(over spoken: Spoken) async throws {
-        try await withSession(over: spoken) { session, origin in
+    func credentials(over testedHTTP: TestedHTTP) async throws {
+        try await withSession(over: testedHTTP) { session, origin in
             for scheme in ["/basic-auth/u/p", "/digest-auth/auth/u/p", "/digest-auth/auth/u/p/SHA-256"] {
                 let (_, response) = try await session.data(from: url(origin, scheme, user: "u:p@"))
                 #expect((response as? HTTPURLResponse)?.statusCode == 200, "\(scheme)")
@@ -115,9 +115,9 @@ struct DriverWholeStackTests {
 
     @Test(
         "[U-12.11, U-12.13] a fresh response needs no network, a stale one is revalidated",
-        arguments: Spoken.allCases)
-    func caching(over spoken: Spoken) async throws {
-        try await withSession(over: spoken) { session, origin in
+        arguments: TestedHTTP.allCases)
+    func caching(over testedHTTP: TestedHTTP) async throws {
+        try await withSession(over: testedHTTP) { session, origin in
             let (first, _) = try await session.data(from: url(origin, "/cache/1000"))
             let (second, response) = try await session.data(from: url(origin, "/cache/1000"))
             #expect(first == second && (response as? HTTPURLResponse)?.statusCode == 200)

@@ -57,11 +57,11 @@ struct HostileCountTests {
 
     @Test(
         "[U-6.8] a server that announces the greatest length does not trap the uploading program",
-        arguments: Spoken.allCases)
-    func wholeStack(over spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func wholeStack(over testedHTTP: TestedHTTP) async throws {
         let plan = ScriptPlan(
             .expectHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 9223372036854775807\r\n\r\nabc"), .close)
-        try await withStage(plan, over: spoken) { stage in
+        try await withStage(plan, over: testedHTTP) { stage in
             var request = URLRequest(url: try stage.url("/"))
             request.httpMethod = "POST"
             let (ends, end) = AsyncStream<URLError.Code?>.makeStream()

@@ -202,10 +202,10 @@ struct ProgramErrorTests {
 
     @Test(
         "[U-16.4] the error of a body stream is the task's error",
-        arguments: kinds, Spoken.allCases)
-    func bodyStreams(_ kind: Kind, over spoken: Spoken) async throws {
+        arguments: kinds, TestedHTTP.allCases)
+    func bodyStreams(_ kind: Kind, over testedHTTP: TestedHTTP) async throws {
         let plan = ScriptPlan(.expectHead, .stall)
-        try await withStage(plan, delegate: StreamSupplier(kind.error), over: spoken) { stage in
+        try await withStage(plan, delegate: StreamSupplier(kind.error), over: testedHTTP) { stage in
             var request = URLRequest(url: try stage.url())
             request.httpMethod = "POST"
             let streamed = stage.session.uploadTask(withStreamedRequest: request)

@@ -11,16 +11,17 @@ import Testing
 /// WebSocket tasks against an origin on this machine, through all layers, over HTTP/1.1 and HTTP/2.
 struct WebSocketTaskTests {
     private func withSession(
-        _ spoken: Spoken = .http1, _ delegate: (any URLSessionDelegate)? = nil, compresses: Bool = false,
+        _ testedHTTP: TestedHTTP = .http1, _ delegate: (any URLSessionDelegate)? = nil,
+        compresses: Bool = false,
         _ body: (URLSession, LupineOrigin.Origin) async throws -> Void
     ) async throws {
         var serving = OriginConfiguration()
-        if spoken == .http2 { serving.http2 = HTTP2Behaviour() }
+        if testedHTTP == .http2 { serving.http2 = HTTP2Behaviour() }
         let origin = try LupineOrigin.Origin.start(configuration: serving)
         let configuration = URLSessionConfiguration.ephemeral
         configuration.waitPatiently()
         configuration.connectionProxyDictionary = [:]
-        configuration.lupine.httpVersions = spoken.versions
+        configuration.lupine.httpVersions = testedHTTP.versions
         configuration.lupine.offersWebSocketCompression = compresses
         let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
         let result: Result<Void, any Error>
@@ -43,9 +44,9 @@ struct WebSocketTaskTests {
         if case .string(let text) = message { text } else { nil }
     }
 
-    @Test("[U-8.1, U-8.4] text and data are echoed unchanged", arguments: [false, true], Spoken.allCases)
-    func echo(_ compresses: Bool, _ spoken: Spoken) async throws {
-        try await withSession(spoken, compresses: compresses) { session, origin in
+    @Test("[U-8.1, U-8.4] text and data are echoed unchanged", arguments: [false, true], TestedHTTP.allCases)
+    func echo(_ compresses: Bool, _ testedHTTP: TestedHTTP) async throws {
+        try await withSession(testedHTTP, compresses: compresses) { session, origin in
             let task = try socket(session, origin, "?deflate=1")
             for size in [0, 1, 125, 126, 65_535, 65_536, 300_000] {
                 let sent = String(repeating: "é", count: size / 2)
@@ -60,15 +61,17 @@ struct WebSocketTaskTests {
             }
             let response = try #require(task.response as? HTTPURLResponse)
             let agreed = response.value(forHTTPHeaderField: "Sec-WebSocket-Extensions") != nil
-            #expect(response.statusCode == spoken.switched && agreed == compresses)
+            #expect(response.statusCode == testedHTTP.switched && agreed == compresses)
             task.cancel()
         }
     }
 
-    @Test("16 MiB in fragments are received whole", arguments: Spoken.allCases) func large(_ spoken: Spoken)
+    @Test("16 MiB in fragments are received whole", arguments: TestedHTTP.allCases) func large(
+        _ testedHTTP: TestedHTTP
+    )
         async throws
     {
-        try await withSession(spoken) { session, origin in
+        try await withSession(testedHTTP) { session, origin in
             let task = try socket(session, origin, "?fragment=1000000")
             task.maximumMessageSize = 16 << 20
             let data = Data(repeating: 0x5A, count: 16 << 20)
@@ -81,10 +84,10 @@ struct WebSocketTaskTests {
         }
     }
 
-    @Test("[U-8.2, U-8.8] the delegate calls of a WebSocket, in order", arguments: Spoken.allCases)
-    func life(_ spoken: Spoken) async throws {
+    @Test("[U-8.2, U-8.8] the delegate calls of a WebSocket, in order", arguments: TestedHTTP.allCases)
+    func life(_ testedHTTP: TestedHTTP) async throws {
         let delegate = SocketDelegate()
-        try await withSession(spoken, delegate) { session, origin in
+        try await withSession(testedHTTP, delegate) { session, origin in
             let task = try socket(
                 session, origin, "?protocols=lupine&count=2&close=4001&reason=bye",
                 protocols: ["other", "lupine"])
@@ -93,7 +96,7 @@ struct WebSocketTaskTests {
             await delegate.log.wait(for: "complete")
             #expect(
                 delegate.log.entries == [
-                    "open lupine", "close 0 bye", "metrics \(spoken.switched)", "complete nil",
+                    "open lupine", "close 0 bye", "metrics \(testedHTTP.switched)", "complete nil",
                 ])
             #expect(task.closeCode == .invalid && task.closeReason == Data("bye".utf8))
             let error = await #expect(throws: URLError.self) { _ = try await task.receive() }
@@ -104,16 +107,16 @@ struct WebSocketTaskTests {
 
     @Test(
         "[U-8.8] the server's close frame ends the task without an error, whatever its code",
-        arguments: [1000, 1001, 1002, 1003, 1007, 1008, 1009, 1010, 1011, 0], Spoken.allCases)
-    func closeCodes(_ code: Int, _ spoken: Spoken) async throws {
+        arguments: [1000, 1001, 1002, 1003, 1007, 1008, 1009, 1010, 1011, 0], TestedHTTP.allCases)
+    func closeCodes(_ code: Int, _ testedHTTP: TestedHTTP) async throws {
         let delegate = SocketDelegate()
-        try await withSession(spoken, delegate) { session, origin in
+        try await withSession(testedHTTP, delegate) { session, origin in
             let task = try socket(session, origin, "?close=\(code)")
             await delegate.log.wait(for: "complete")
             let shown = code == 0 ? 1005 : code
             #expect(
                 delegate.log.entries == [
-                    "open -", "close \(shown) -", "metrics \(spoken.switched)", "complete nil",
+                    "open -", "close \(shown) -", "metrics \(testedHTTP.switched)", "complete nil",
                 ])
             #expect(task.closeCode.rawValue == shown && task.closeReason == nil && task.error == nil)
         }
@@ -121,10 +124,10 @@ struct WebSocketTaskTests {
 
     @Test(
         "[U-8.9] our close frame follows the sent messages, and the task ends without an error",
-        arguments: Spoken.allCases)
-    func weClose(_ spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func weClose(_ testedHTTP: TestedHTTP) async throws {
         let delegate = SocketDelegate()
-        try await withSession(spoken, delegate) { session, origin in
+        try await withSession(testedHTTP, delegate) { session, origin in
             let task = try socket(session, origin)
             try await task.send(.string("first"))
             #expect(text(try await task.receive()) == "first")
@@ -134,19 +137,19 @@ struct WebSocketTaskTests {
             let reason = String(repeating: "é", count: 61)
             #expect(
                 delegate.log.entries == [
-                    "open -", "sent true", "close 1001 \(reason)", "metrics \(spoken.switched)",
+                    "open -", "sent true", "close 1001 \(reason)", "metrics \(testedHTTP.switched)",
                     "complete nil",
                 ])
             #expect(task.closeCode == .goingAway && task.closeReason == Data(reason.utf8))
         }
     }
 
-    @Test("[U-8.9] our close frame is sent while the task is suspended", arguments: Spoken.allCases)
+    @Test("[U-8.9] our close frame is sent while the task is suspended", arguments: TestedHTTP.allCases)
     func weCloseWhenHeld(
-        _ spoken: Spoken
+        _ testedHTTP: TestedHTTP
     ) async throws {
         let delegate = SocketDelegate()
-        try await withSession(spoken, delegate) { session, origin in
+        try await withSession(testedHTTP, delegate) { session, origin in
             let task = try socket(session, origin)
             try await task.send(.string("first"))
             #expect(text(try await task.receive()) == "first")
@@ -155,7 +158,7 @@ struct WebSocketTaskTests {
             await delegate.log.wait(for: "complete")
             #expect(
                 delegate.log.entries == [
-                    "open -", "close 1001 -", "metrics \(spoken.switched)", "complete nil",
+                    "open -", "close 1001 -", "metrics \(testedHTTP.switched)", "complete nil",
                 ])
         }
     }
@@ -189,11 +192,11 @@ struct WebSocketTaskTests {
         }
     }
 
-    @Test("[U-8.10] `cancel()` sends no close frame", arguments: Spoken.allCases) func cancel(
-        _ spoken: Spoken
+    @Test("[U-8.10] `cancel()` sends no close frame", arguments: TestedHTTP.allCases) func cancel(
+        _ testedHTTP: TestedHTTP
     ) async throws {
         let delegate = SocketDelegate()
-        try await withSession(spoken, delegate) { session, origin in
+        try await withSession(testedHTTP, delegate) { session, origin in
             let task = try socket(session, origin)
             try await task.send(.string("a"))
             #expect(text(try await task.receive()) == "a")
@@ -206,7 +209,7 @@ struct WebSocketTaskTests {
             await delegate.log.wait(for: "complete")
             #expect(
                 delegate.log.entries == [
-                    "open -", "waiter -999", "metrics \(spoken.switched)", "complete -999",
+                    "open -", "waiter -999", "metrics \(testedHTTP.switched)", "complete -999",
                 ])
             #expect(task.closeCode == .invalid)
         }
@@ -214,16 +217,16 @@ struct WebSocketTaskTests {
 
     @Test(
         "[U-8.3] another status fails the task, and `response` has it", arguments: ["/status/503", "/get"],
-        Spoken.allCases)
-    func refused(_ path: String, _ spoken: Spoken) async throws {
+        TestedHTTP.allCases)
+    func refused(_ path: String, _ testedHTTP: TestedHTTP) async throws {
         let delegate = SocketDelegate()
-        try await withSession(spoken, delegate) { session, origin in
+        try await withSession(testedHTTP, delegate) { session, origin in
             let url = try #require(URL(string: "ws://127.0.0.1:\(origin.port)\(path)"))
             let task = session.webSocketTask(with: url)
             task.send(.string("queued")) { delegate.log.add("sent \(($0 as? URLError)?.code.rawValue ?? 0)") }
             task.resume()
             await delegate.log.wait(for: "complete")
-            let status = path != "/get" ? 503 : spoken == .http1 ? 200 : 400
+            let status = path != "/get" ? 503 : testedHTTP == .http1 ? 200 : 400
             #expect((task.response as? HTTPURLResponse)?.statusCode == status)
             #expect(delegate.log.entries == ["sent -1011", "metrics \(status)", "complete -1011"])
         }
@@ -231,12 +234,12 @@ struct WebSocketTaskTests {
 
     @Test(
         "[U-8.3] a connection that closes during the handshake is badServerResponse",
-        arguments: Spoken.allCases)
-    func droppedInHandshake(_ spoken: Spoken)
+        arguments: TestedHTTP.allCases)
+    func droppedInHandshake(_ testedHTTP: TestedHTTP)
         async throws
     {
         let delegate = SocketDelegate()
-        try await withSession(spoken, delegate) { session, origin in
+        try await withSession(testedHTTP, delegate) { session, origin in
             origin.script("GET", "/drop", ScriptPlan(.close))
             let url = try #require(URL(string: "ws://127.0.0.1:\(origin.port)/drop"))
             session.webSocketTask(with: url).resume()
@@ -261,11 +264,11 @@ struct WebSocketTaskTests {
         }
     }
 
-    @Test("[U-8.6] a message over the limit ends the task", arguments: Spoken.allCases) func tooBig(
-        _ spoken: Spoken
+    @Test("[U-8.6] a message over the limit ends the task", arguments: TestedHTTP.allCases) func tooBig(
+        _ testedHTTP: TestedHTTP
     ) async throws {
         let delegate = SocketDelegate()
-        try await withSession(spoken, delegate) { session, origin in
+        try await withSession(testedHTTP, delegate) { session, origin in
             let url = try #require(URL(string: "ws://127.0.0.1:\(origin.port)/websocket?size=1001"))
             let task = session.webSocketTask(with: url)
             task.maximumMessageSize = 1000
@@ -280,18 +283,19 @@ struct WebSocketTaskTests {
 
     @Test(
         "[U-8.5] a server that breaks the protocol fails the task",
-        arguments: ["81810102030405", "c100", "8300", "897e007e", "0900", "8101ff", "8000"], Spoken.allCases)
-    func violation(_ raw: String, _ spoken: Spoken) async throws {
-        try await withSession(spoken) { session, origin in
+        arguments: ["81810102030405", "c100", "8300", "897e007e", "0900", "8101ff", "8000"],
+        TestedHTTP.allCases)
+    func violation(_ raw: String, _ testedHTTP: TestedHTTP) async throws {
+        try await withSession(testedHTTP) { session, origin in
             let task = try socket(session, origin, "?raw=\(raw)")
             let error = await #expect(throws: URLError.self) { _ = try await task.receive() }
             #expect(error?.code == .badServerResponse)
         }
     }
 
-    @Test("[U-8.7] a ping gets its pong; an unsolicited pong is ignored", arguments: Spoken.allCases)
-    func pings(_ spoken: Spoken) async throws {
-        try await withSession(spoken) { session, origin in
+    @Test("[U-8.7] a ping gets its pong; an unsolicited pong is ignored", arguments: TestedHTTP.allCases)
+    func pings(_ testedHTTP: TestedHTTP) async throws {
+        try await withSession(testedHTTP) { session, origin in
             let task = try socket(session, origin, "?ping=x&pong=y")
             try await task.sendPing()
             try await task.send(.string("alive"))
@@ -301,10 +305,10 @@ struct WebSocketTaskTests {
         }
     }
 
-    @Test("[U-8.11] a connection that ends without a close frame is lost", arguments: Spoken.allCases)
-    func lost(_ spoken: Spoken) async throws {
+    @Test("[U-8.11] a connection that ends without a close frame is lost", arguments: TestedHTTP.allCases)
+    func lost(_ testedHTTP: TestedHTTP) async throws {
         let delegate = SocketDelegate()
-        try await withSession(spoken, delegate) { session, origin in
+        try await withSession(testedHTTP, delegate) { session, origin in
             let task = try socket(session, origin, "?drop=1")
             try await task.send(.string("a"))
             _ = try? await task.receive()
@@ -316,10 +320,10 @@ struct WebSocketTaskTests {
 
     @Test(
         "[U-8.4] several receivers are served in order, and a handler may receive again",
-        arguments: Spoken.allCases)
-    func receivers(_ spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func receivers(_ testedHTTP: TestedHTTP) async throws {
         let log = CallLog()
-        try await withSession(spoken) { session, origin in
+        try await withSession(testedHTTP) { session, origin in
             let task = try socket(session, origin, "?count=100&close=1000")
             @Sendable func next(_ number: Int) {
                 task.receive { result in
@@ -338,10 +342,12 @@ struct WebSocketTaskTests {
         }
     }
 
-    @Test("a slow reader loses no message", arguments: Spoken.allCases) func slowReader(_ spoken: Spoken)
+    @Test("a slow reader loses no message", arguments: TestedHTTP.allCases) func slowReader(
+        _ testedHTTP: TestedHTTP
+    )
         async throws
     {
-        try await withSession(spoken) { session, origin in
+        try await withSession(testedHTTP) { session, origin in
             let task = try socket(session, origin, "?count=20000")
             for number in 0..<20_000 where text(try await task.receive()) != String(number) {
                 Issue.record("not \(number)")
@@ -361,10 +367,10 @@ struct WebSocketTaskTests {
         }
     }
 
-    @Test("[U-8.1] a redirect of the handshake is followed", arguments: Spoken.allCases) func redirect(
-        _ spoken: Spoken
+    @Test("[U-8.1] a redirect of the handshake is followed", arguments: TestedHTTP.allCases) func redirect(
+        _ testedHTTP: TestedHTTP
     ) async throws {
-        try await withSession(spoken) { session, origin in
+        try await withSession(testedHTTP) { session, origin in
             origin.route("GET", "/moved") { _ throws(Refusal) in
                 var response = OriginResponse(302)
                 try response.add(.location, "/websocket")
@@ -392,11 +398,11 @@ struct WebSocketTaskTests {
 
     @Test(
         "[U-8.1, U-11.4, U-11.6, H-13.2] a challenged handshake is repeated with the credential",
-        arguments: Login.allCases, Spoken.allCases)
-    func challenged(_ login: Login, _ spoken: Spoken) async throws {
+        arguments: Login.allCases, TestedHTTP.allCases)
+    func challenged(_ login: Login, _ testedHTTP: TestedHTTP) async throws {
         let delegate = SocketDelegate(
             URLCredential(user: "Mufasa", password: "Circle of Life", persistence: .forSession))
-        try await withSession(spoken, delegate) { session, origin in
+        try await withSession(testedHTTP, delegate) { session, origin in
             let sentCredentials = LockedValue<[String]>([])
             origin.route(
                 "GET", "/members",
@@ -419,7 +425,7 @@ struct WebSocketTaskTests {
                     delegate.log.entries.filter { $0.hasPrefix("chall") } == ["challenge 0", "challenge 1"])
             } else {
                 #expect(text(try await task.receive()) == "hi")
-                #expect((task.response as? HTTPURLResponse)?.statusCode == spoken.switched)
+                #expect((task.response as? HTTPURLResponse)?.statusCode == testedHTTP.switched)
                 await delegate.log.wait(for: "open -")
                 #expect(delegate.log.entries == ["challenge 0", "open -"])
             }
@@ -432,16 +438,16 @@ struct WebSocketTaskTests {
                 #expect(sent == "Basic TXVmYXNhOkNpcmNsZSBvZiBMaWZl")
             }
             _ = try await session.data(from: try #require(URL(string: origin.url + "/get")))
-            if spoken == .http2 { #expect(origin.counts.connectionsAccepted == 1) }
+            if testedHTTP == .http2 { #expect(origin.counts.connectionsAccepted == 1) }
             task.cancel()
         }
     }
 
     @Test(
         "[U-6.4, H-13.6] a WebSocket that is suspended while messages arrive loses none, and delays no other task",
-        arguments: Spoken.allCases)
-    func suspended(_ spoken: Spoken) async throws {
-        try await withSession(spoken) { session, origin in
+        arguments: TestedHTTP.allCases)
+    func suspended(_ testedHTTP: TestedHTTP) async throws {
+        try await withSession(testedHTTP) { session, origin in
             let (rounds, share) = (20, 1_000)
             let task = try socket(session, origin, "?count=\(rounds * share)")
             let url = try #require(URL(string: origin.url + "/bytes/100000"))
@@ -462,17 +468,17 @@ struct WebSocketTaskTests {
             task.resume()
             try await sent
             #expect(text(try await echo) == "late")
-            if spoken == .http2 { #expect(origin.counts.connectionsAccepted == 1) }
+            if testedHTTP == .http2 { #expect(origin.counts.connectionsAccepted == 1) }
             task.cancel()
         }
     }
 
     @Test(
         "[U-8.12, H-13.5] an unanswered handshake ends with the time-out and closes the connection",
-        arguments: Spoken.allCases)
-    func unanswered(_ spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func unanswered(_ testedHTTP: TestedHTTP) async throws {
         let delegate = SocketDelegate()
-        try await withSession(spoken, delegate) { session, origin in
+        try await withSession(testedHTTP, delegate) { session, origin in
             origin.answer("GET", "/silent", ScriptPlan(.expectEnd, .signal("gone"), .stall))
             let get = try #require(URL(string: origin.url + "/bytes/1000"))
             let other = try socket(session, origin)
@@ -495,7 +501,9 @@ struct WebSocketTaskTests {
                 delegate.log.entries.filter { !$0.hasPrefix("metrics") } == [
                     "open -", "sent -1001", "complete -1001",
                 ])
-            if spoken == .http2 { #expect(origin.counts.connectionsAccepted == 1, "the other one's, too") }
+            if testedHTTP == .http2 {
+                #expect(origin.counts.connectionsAccepted == 1, "the other one's, too")
+            }
             try await other.send(.string("after"))
             #expect(text(try await other.receive()) == "after")
             #expect(try await session.data(from: get).0.count == 1_000)
@@ -522,7 +530,7 @@ struct WebSocketTaskTests {
     }
 }
 
-extension Spoken {
+extension TestedHTTP {
     /// The status that opens a WebSocket connection.
     fileprivate var switched: Int { self == .http1 ? 101 : 200 }
 }

@@ -30,9 +30,9 @@ struct DataStreamTaskTests {
 
     @Test(
         "[C-40] the request starts before the iteration, and its content is buffered",
-        arguments: Spoken.allCases)
-    func startsByItself(over spoken: Spoken) async throws {
-        try await withObserved(over: spoken) { stage async throws in
+        arguments: TestedHTTP.allCases)
+    func startsByItself(over testedHTTP: TestedHTTP) async throws {
+        try await withObserved(over: testedHTTP) { stage async throws in
             let request = stage.pieces()
             let stream = request.streamTask().streamingData()
             await stage.origin.gate("asked").wait()
@@ -45,9 +45,9 @@ struct DataStreamTaskTests {
 
     @Test(
         "[C-40] each handler has a serial queue, which is named after the request",
-        arguments: Spoken.allCases)
-    func queue(over spoken: Spoken) async throws {
-        try await withObserved(over: spoken) { stage async throws in
+        arguments: TestedHTTP.allCases)
+    func queue(over testedHTTP: TestedHTTP) async throws {
+        try await withObserved(over: testedHTTP) { stage async throws in
             let request = stage.stream("/get")
             let queue = DispatchQueue.streamCompletion(of: request)
             #expect(queue.label == "org.alamofire.concurrencyStreamCompletionQueue-\(request.id)")
@@ -62,9 +62,11 @@ struct DataStreamTaskTests {
         }
     }
 
-    @Test("[C-41] all pieces arrive in order, then the completion, then the end", arguments: Spoken.allCases)
-    func order(over spoken: Spoken) async throws {
-        try await withObserved(over: spoken) { stage async throws in
+    @Test(
+        "[C-41] all pieces arrive in order, then the completion, then the end", arguments: TestedHTTP.allCases
+    )
+    func order(over testedHTTP: TestedHTTP) async throws {
+        try await withObserved(over: testedHTTP) { stage async throws in
             var text = ""
             var completions: [DataStreamRequest.Completion] = []
             let stream = stage.stream("/stream/50").streamTask().streamingStrings()
@@ -82,10 +84,10 @@ struct DataStreamTaskTests {
         }
     }
 
-    @Test("[C-41] a stream of decoded values, and of a serializer's values", arguments: Spoken.allCases)
-    func serialized(over spoken: Spoken) async throws {
+    @Test("[C-41] a stream of decoded values, and of a serializer's values", arguments: TestedHTTP.allCases)
+    func serialized(over testedHTTP: TestedHTTP) async throws {
         struct Answer: Decodable, Sendable { let url: String }
-        try await withObserved(over: spoken) { stage async throws in
+        try await withObserved(over: testedHTTP) { stage async throws in
             let decoded = await values(stage.stream("/get").streamTask().streamingDecodables(Answer.self))
             #expect(decoded.first?.url.hasSuffix("/get") == true)
             let task = stage.stream("/get").streamTask()
@@ -96,9 +98,9 @@ struct DataStreamTaskTests {
 
     @Test(
         "[C-42] leaving the loop early cancels the request", arguments: ["break", "throw", "cancel"],
-        Spoken.allCases)
-    func leftEarly(exit: String, over spoken: Spoken) async throws {
-        try await withObserved(over: spoken) { stage async throws in
+        TestedHTTP.allCases)
+    func leftEarly(exit: String, over testedHTTP: TestedHTTP) async throws {
+        try await withObserved(over: testedHTTP) { stage async throws in
             let request = stage.pieces()
             let task = request.streamTask()
             let (stream, seen) = (task.streamingData(), ValueLog<Int>())
@@ -119,9 +121,9 @@ struct DataStreamTaskTests {
 
     @Test(
         "[C-42] a consumer that was cancelled before its first piece gets no piece",
-        arguments: Spoken.allCases)
-    func cancelledConsumer(over spoken: Spoken) async throws {
-        try await withObserved(over: spoken) { stage async throws in
+        arguments: TestedHTTP.allCases)
+    func cancelledConsumer(over testedHTTP: TestedHTTP) async throws {
+        try await withObserved(over: testedHTTP) { stage async throws in
             let request = stage.pieces()
             let stream = request.streamTask().streamingData()
             let gate = ValueLog<Int>()
@@ -137,10 +139,11 @@ struct DataStreamTaskTests {
     }
 
     @Test(
-        "[C-42] leaving the loop after the completion does not cancel the request", arguments: Spoken.allCases
+        "[C-42] leaving the loop after the completion does not cancel the request",
+        arguments: TestedHTTP.allCases
     )
-    func leftAfterCompletion(over spoken: Spoken) async throws {
-        try await withObserved(over: spoken) { stage async throws in
+    func leftAfterCompletion(over testedHTTP: TestedHTTP) async throws {
+        try await withObserved(over: testedHTTP) { stage async throws in
             let request = stage.stream("/get")
             for await event in request.streamTask().streamingData() {
                 if case .complete = event.event { break }
@@ -151,9 +154,9 @@ struct DataStreamTaskTests {
 
     @Test(
         "[C-43] without automatic cancellation the request continues, and a later stream gets the remaining pieces",
-        arguments: Spoken.allCases)
-    func continues(over spoken: Spoken) async throws {
-        try await withObserved(over: spoken) { stage async throws in
+        arguments: TestedHTTP.allCases)
+    func continues(over testedHTTP: TestedHTTP) async throws {
+        try await withObserved(over: testedHTTP) { stage async throws in
             let request = stage.pieces()
             let task = request.streamTask()
             for await _ in task.streamingData(automaticallyCancelling: false) { break }
@@ -168,9 +171,9 @@ struct DataStreamTaskTests {
 
     @Test(
         "[C-43] a stream with automatic cancellation also cancels the request of a stream without it",
-        arguments: Spoken.allCases)
-    func cancelsForAll(over spoken: Spoken) async throws {
-        try await withObserved(startRequestsImmediately: false, over: spoken) { stage async throws in
+        arguments: TestedHTTP.allCases)
+    func cancelsForAll(over testedHTTP: TestedHTTP) async throws {
+        try await withObserved(startRequestsImmediately: false, over: testedHTTP) { stage async throws in
             let request = stage.pieces()
             let task = request.streamTask()
             let withoutCancellation = task.streamingData(automaticallyCancelling: false)
@@ -187,9 +190,9 @@ struct DataStreamTaskTests {
     @Test(
         "[C-44] cancelling inside the loop ends it with a completion whose error is the cancellation",
         arguments: [true, false],
-        Spoken.allCases)
-    func cancellingInside(byToken: Bool, over spoken: Spoken) async throws {
-        try await withObserved(over: spoken) { stage async throws in
+        TestedHTTP.allCases)
+    func cancellingInside(byToken: Bool, over testedHTTP: TestedHTTP) async throws {
+        try await withObserved(over: testedHTTP) { stage async throws in
             let request = stage.pieces()
             let task = request.streamTask()
             var completion: DataStreamRequest.Completion?
@@ -204,9 +207,9 @@ struct DataStreamTaskTests {
 
     @Test(
         "[C-45] releasing a stream that was never iterated does not cancel the request",
-        arguments: Spoken.allCases)
-    func dropped(over spoken: Spoken) async throws {
-        try await withObserved(over: spoken) { stage async throws in
+        arguments: TestedHTTP.allCases)
+    func dropped(over testedHTTP: TestedHTTP) async throws {
+        try await withObserved(over: testedHTTP) { stage async throws in
             let request = stage.pieces()
             _ = request.streamTask().streamingData()
             await stage.origin.gate("asked").wait()
@@ -220,9 +223,9 @@ struct DataStreamTaskTests {
 
     @Test(
         "a stream task suspends and resumes the request, and the response precedes the pieces",
-        arguments: Spoken.allCases)
-    func suspends(over spoken: Spoken) async throws {
-        try await withObserved(over: spoken) { stage async throws in
+        arguments: TestedHTTP.allCases)
+    func suspends(over testedHTTP: TestedHTTP) async throws {
+        try await withObserved(over: testedHTTP) { stage async throws in
             let request = stage.pieces()
             let responses = request.httpResponses()
             let task = request.streamTask()
@@ -240,9 +243,9 @@ struct DataStreamTaskTests {
 
     @Test(
         "[C-30] an asynchronous handler of the response may cancel a stream", arguments: [true, false],
-        Spoken.allCases)
-    func headHandler(allows: Bool, over spoken: Spoken) async throws {
-        try await withObserved(over: spoken) { stage async throws in
+        TestedHTTP.allCases)
+    func headHandler(allows: Bool, over testedHTTP: TestedHTTP) async throws {
+        try await withObserved(over: testedHTTP) { stage async throws in
             let request = stage.stream("/get")
             request.onHTTPResponse { _ in
                 await Task.yield()
@@ -256,11 +259,11 @@ struct DataStreamTaskTests {
 
     @Test(
         "[C-21] sequences of events do not keep a request alive, nor does a stream that has ended",
-        .timeLimit(.minutes(10)), arguments: Spoken.allCases)
-    func released(over spoken: Spoken) async throws {
+        .timeLimit(.minutes(10)), arguments: TestedHTTP.allCases)
+    func released(over testedHTTP: TestedHTTP) async throws {
         weak var unstarted: DataStreamRequest?
         weak var finished: DataStreamRequest?
-        try await withObserved(over: spoken) { stage async throws in
+        try await withObserved(over: testedHTTP) { stage async throws in
             var streams: [Any] = []
             do {
                 let (first, second) = (stage.stream("/get"), stage.stream("/get"))

@@ -27,9 +27,9 @@ struct DataTaskTests {
         }
     }
 
-    @Test("[C-1] the request runs although no task awaits it", arguments: Spoken.allCases)
-    func startsByItself(over spoken: Spoken) async throws {
-        try await withObserved(over: spoken) { stage async throws in
+    @Test("[C-1] the request runs although no task awaits it", arguments: TestedHTTP.allCases)
+    func startsByItself(over testedHTTP: TestedHTTP) async throws {
+        try await withObserved(over: testedHTTP) { stage async throws in
             let request = stage.held()
             _ = request.serializingData()
             await stage.waitForRequest()
@@ -42,9 +42,9 @@ struct DataTaskTests {
 
     @Test(
         "[C-1] awaiting does not start a request if the session does not start requests automatically",
-        arguments: Spoken.allCases)
-    func doesNotStart(over spoken: Spoken) async throws {
-        try await withObserved(startRequestsImmediately: false, over: spoken) { stage async throws in
+        arguments: TestedHTTP.allCases)
+    func doesNotStart(over testedHTTP: TestedHTTP) async throws {
+        try await withObserved(startRequestsImmediately: false, over: testedHTTP) { stage async throws in
             let request = stage.session.request(stage.url("/get"))
             let task = request.serializingData()
             // The handler has been added. If it started the request, the block for that would precede this one on the root queue.
@@ -59,9 +59,9 @@ struct DataTaskTests {
 
     @Test(
         "[C-2] the response can be awaited repeatedly and in all forms, and is serialized once",
-        arguments: Spoken.allCases)
-    func manyTimes(over spoken: Spoken) async throws {
-        try await withObserved(over: spoken) { stage async throws in
+        arguments: TestedHTTP.allCases)
+    func manyTimes(over testedHTTP: TestedHTTP) async throws {
+        try await withObserved(over: testedHTTP) { stage async throws in
             let serializer = Counting()
             let task = stage.session.request(stage.url("/bytes/100")).serializingResponse(using: serializer)
             #expect(try await task.value == 100)
@@ -76,9 +76,9 @@ struct DataTaskTests {
         }
     }
 
-    @Test("[C-2] many tasks can wait for one response", arguments: Spoken.allCases)
-    func manyWait(over spoken: Spoken) async throws {
-        try await withObserved(over: spoken) { stage async throws in
+    @Test("[C-2] many tasks can wait for one response", arguments: TestedHTTP.allCases)
+    func manyWait(over testedHTTP: TestedHTTP) async throws {
+        try await withObserved(over: testedHTTP) { stage async throws in
             let task = stage.held().serializingString()
             await withTaskGroup(of: String?.self) { group in
                 for _ in 0..<20 { group.addTask { try? await task.value } }
@@ -91,9 +91,9 @@ struct DataTaskTests {
 
     @Test(
         "[C-2] one request serves tasks of several kinds, also after it has finished",
-        arguments: Spoken.allCases)
-    func kinds(over spoken: Spoken) async throws {
-        try await withObserved(over: spoken) { stage async throws in
+        arguments: TestedHTTP.allCases)
+    func kinds(over testedHTTP: TestedHTTP) async throws {
+        try await withObserved(over: testedHTTP) { stage async throws in
             let request = stage.session.request(stage.url("/get"))
             async let data = request.serializingData().value
             async let text = request.serializingString().value
@@ -106,9 +106,9 @@ struct DataTaskTests {
         }
     }
 
-    @Test("[C-3] a failure resumes the awaiting task: the value throws it", arguments: Spoken.allCases)
-    func failure(over spoken: Spoken) async throws {
-        try await withObserved(over: spoken) { stage async throws in
+    @Test("[C-3] a failure resumes the awaiting task: the value throws it", arguments: TestedHTTP.allCases)
+    func failure(over testedHTTP: TestedHTTP) async throws {
+        try await withObserved(over: testedHTTP) { stage async throws in
             let task = stage.session.request(stage.url("/status/404")).validate().serializingData()
             #expect(await task.response.response?.statusCode == 404)
             await #expect(throws: AFError.self) { try await task.value }
@@ -116,9 +116,9 @@ struct DataTaskTests {
         }
     }
 
-    @Test("[C-3] the response is delivered once, after the retries", arguments: Spoken.allCases)
-    func retried(over spoken: Spoken) async throws {
-        try await withObserved(interceptor: Retrying(times: 2), over: spoken) { stage async throws in
+    @Test("[C-3] the response is delivered once, after the retries", arguments: TestedHTTP.allCases)
+    func retried(over testedHTTP: TestedHTTP) async throws {
+        try await withObserved(interceptor: Retrying(times: 2), over: testedHTTP) { stage async throws in
             let request = stage.session.request(stage.url("/status/503")).validate()
             #expect(await request.serializingData().response.error?.responseCode == 503)
             #expect(request.retryCount == 2)
@@ -144,9 +144,9 @@ struct DataTaskTests {
     @Test(
         "[C-4] cancelling a data task cancels the request, and so the other data tasks of the request",
         arguments: [true, false],
-        Spoken.allCases)
-    func cancelling(automatically: Bool, over spoken: Spoken) async throws {
-        try await withObserved(over: spoken) { stage async throws in
+        TestedHTTP.allCases)
+    func cancelling(automatically: Bool, over testedHTTP: TestedHTTP) async throws {
+        try await withObserved(over: testedHTTP) { stage async throws in
             let request = stage.held()
             let task = request.serializingData(automaticallyCancelling: automatically)
             let other = request.serializingString(automaticallyCancelling: automatically)
@@ -158,9 +158,9 @@ struct DataTaskTests {
         }
     }
 
-    @Test("[C-4] a data task can be cancelled right after its creation", arguments: Spoken.allCases)
-    func cancellingAtOnce(over spoken: Spoken) async throws {
-        try await withObserved(over: spoken) { stage async throws in
+    @Test("[C-4] a data task can be cancelled right after its creation", arguments: TestedHTTP.allCases)
+    func cancellingAtOnce(over testedHTTP: TestedHTTP) async throws {
+        try await withObserved(over: testedHTTP) { stage async throws in
             let request = stage.held()
             let task = request.serializingData(automaticallyCancelling: false)
             task.cancel()
@@ -171,9 +171,9 @@ struct DataTaskTests {
 
     @Test(
         "[C-5] with automatic cancellation, cancelling the awaiting task cancels the request",
-        arguments: Spoken.allCases)
-    func cancelledWaiter(over spoken: Spoken) async throws {
-        try await withObserved(over: spoken) { stage async throws in
+        arguments: TestedHTTP.allCases)
+    func cancelledWaiter(over testedHTTP: TestedHTTP) async throws {
+        try await withObserved(over: testedHTTP) { stage async throws in
             let request = stage.held()
             let task = request.serializingData()
             let waiter = Task { await task.response }
@@ -185,9 +185,10 @@ struct DataTaskTests {
     }
 
     @Test(
-        "[C-5] a task that was cancelled before it awaits cancels when it awaits", arguments: Spoken.allCases)
-    func cancelledBeforeWaiting(over spoken: Spoken) async throws {
-        try await withObserved(over: spoken) { stage async throws in
+        "[C-5] a task that was cancelled before it awaits cancels when it awaits",
+        arguments: TestedHTTP.allCases)
+    func cancelledBeforeWaiting(over testedHTTP: TestedHTTP) async throws {
+        try await withObserved(over: testedHTTP) { stage async throws in
             let request = stage.held()
             let task = request.serializingData()
             let gate = ValueLog<Int>()
@@ -206,9 +207,9 @@ struct DataTaskTests {
 
     @Test(
         "[C-5] a request that a cancelled task creates is cancelled at once",
-        arguments: Spoken.allCases)
-    func cancelledBeforeMaking(over spoken: Spoken) async throws {
-        try await withObserved(over: spoken) { stage async throws in
+        arguments: TestedHTTP.allCases)
+    func cancelledBeforeMaking(over testedHTTP: TestedHTTP) async throws {
+        try await withObserved(over: testedHTTP) { stage async throws in
             let gate = ValueLog<Int>()
             let maker = Task { () async in
                 await gate.wait(for: 1)
@@ -225,9 +226,9 @@ struct DataTaskTests {
 
     @Test(
         "[C-5] cancelling a task group whose tasks await the response cancels the request",
-        arguments: Spoken.allCases)
-    func cancelledGroup(over spoken: Spoken) async throws {
-        try await withObserved(over: spoken) { stage async throws in
+        arguments: TestedHTTP.allCases)
+    func cancelledGroup(over testedHTTP: TestedHTTP) async throws {
+        try await withObserved(over: testedHTTP) { stage async throws in
             let request = stage.held()
             let task = request.serializingData()
             await withTaskGroup(of: AFError?.self) { group in
@@ -241,9 +242,9 @@ struct DataTaskTests {
 
     @Test(
         "[C-6] without automatic cancellation a cancelled task still gets the response",
-        arguments: Spoken.allCases)
-    func notCancelled(over spoken: Spoken) async throws {
-        try await withObserved(over: spoken) { stage async throws in
+        arguments: TestedHTTP.allCases)
+    func notCancelled(over testedHTTP: TestedHTTP) async throws {
+        try await withObserved(over: testedHTTP) { stage async throws in
             let request = stage.held()
             let task = request.serializingString(automaticallyCancelling: false)
             let waiter = Task { try await task.value }
@@ -257,9 +258,9 @@ struct DataTaskTests {
 
     @Test(
         "[C-7] many data tasks of one request are cancelled by many threads: each awaiting task resumes",
-        arguments: Spoken.allCases)
-    func cancelledByMany(over spoken: Spoken) async throws {
-        try await withObserved(over: spoken) { stage async throws in
+        arguments: TestedHTTP.allCases)
+    func cancelledByMany(over testedHTTP: TestedHTTP) async throws {
+        try await withObserved(over: testedHTTP) { stage async throws in
             let request = stage.held()
             let tasks = (0..<50).map { _ in request.serializingData() }
             await stage.waitForRequest()
@@ -271,9 +272,9 @@ struct DataTaskTests {
         }
     }
 
-    @Test("[C-8] a data task suspends and resumes the request", arguments: Spoken.allCases)
-    func suspends(over spoken: Spoken) async throws {
-        try await withObserved(over: spoken) { stage async throws in
+    @Test("[C-8] a data task suspends and resumes the request", arguments: TestedHTTP.allCases)
+    func suspends(over testedHTTP: TestedHTTP) async throws {
+        try await withObserved(over: testedHTTP) { stage async throws in
             let request = stage.held()
             let task = request.serializingString()
             await stage.waitForRequest()

@@ -23,10 +23,10 @@ struct DownloadTaskTests {
 
     @Test(
         "[C-2] a download can be awaited repeatedly, as data, text, a decoded value or a file",
-        arguments: Spoken.allCases)
-    func forms(over spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func forms(over testedHTTP: TestedHTTP) async throws {
         try await withFolder { folder async throws in
-            try await withObserved(over: spoken) { stage async throws in
+            try await withObserved(over: testedHTTP) { stage async throws in
                 let download = stage.download("/get", to: folder)
                 let data = try await download.serializingData().value
                 #expect(try await download.serializingString().value == String(decoding: data, as: UTF8.self))
@@ -44,10 +44,10 @@ struct DownloadTaskTests {
     @Test(
         "[C-4, C-5] cancelling the download task or the awaiting task cancels the request",
         arguments: [true, false],
-        Spoken.allCases)
-    func cancelled(byWaiter: Bool, over spoken: Spoken) async throws {
+        TestedHTTP.allCases)
+    func cancelled(byWaiter: Bool, over testedHTTP: TestedHTTP) async throws {
         try await withFolder { folder async throws in
-            try await withObserved(over: spoken) { stage async throws in
+            try await withObserved(over: testedHTTP) { stage async throws in
                 _ = stage.held()
                 let download = stage.download("/held", to: folder)
                 let task = download.serializingData()
@@ -62,10 +62,10 @@ struct DownloadTaskTests {
 
     @Test(
         "[C-6, C-8] without automatic cancellation the download continues; the task suspends and resumes it",
-        arguments: Spoken.allCases)
-    func continues(over spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func continues(over testedHTTP: TestedHTTP) async throws {
         try await withFolder { folder async throws in
-            try await withObserved(over: spoken) { stage async throws in
+            try await withObserved(over: testedHTTP) { stage async throws in
                 _ = stage.held()
                 let download = stage.download("/held", to: folder)
                 let task = download.serializingString(automaticallyCancelling: false)

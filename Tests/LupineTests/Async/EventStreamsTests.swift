@@ -17,9 +17,9 @@ struct EventStreamsTests {
 
     @Test(
         "[C-20] events are buffered before the iteration; a closure or sequence that is set later replaces it",
-        arguments: Spoken.allCases)
-    func bufferedAndReplaced(over spoken: Spoken) async throws {
-        try await withObserved(over: spoken) { stage async throws in
+        arguments: TestedHTTP.allCases)
+    func bufferedAndReplaced(over testedHTTP: TestedHTTP) async throws {
+        try await withObserved(over: testedHTTP) { stage async throws in
             let request = stage.session.request(stage.url("/get"))
             let replaced = request.urlRequests()
             let kept = request.urlRequests()
@@ -36,17 +36,17 @@ struct EventStreamsTests {
 
     @Test(
         "[C-21] a sequence ends when its request is deallocated before it has started",
-        arguments: Spoken.allCases)
-    func endsWithTheRequest(over spoken: Spoken) async throws {
-        try await withObserved(over: spoken) { stage async throws in
+        arguments: TestedHTTP.allCases)
+    func endsWithTheRequest(over testedHTTP: TestedHTTP) async throws {
+        try await withObserved(over: testedHTTP) { stage async throws in
             func stream() -> StreamOf<URLRequest> { stage.session.request(stage.url("/get")).urlRequests() }
             #expect(await all(stream()).isEmpty)
         }
     }
 
-    @Test("[C-21] sequences of events do not start the request", arguments: Spoken.allCases)
-    func doNotStart(over spoken: Spoken) async throws {
-        try await withObserved(over: spoken) { stage async throws in
+    @Test("[C-21] sequences of events do not start the request", arguments: TestedHTTP.allCases)
+    func doNotStart(over testedHTTP: TestedHTTP) async throws {
+        try await withObserved(over: testedHTTP) { stage async throws in
             let request = stage.session.request(stage.url("/get"))
             let streams = request.urlRequests()
             _ = (request.urlSessionTasks(), request.cURLDescriptions(), request.downloadProgress())
@@ -60,9 +60,11 @@ struct EventStreamsTests {
         }
     }
 
-    @Test("[C-21] leaving a sequence of events early does not cancel the request", arguments: Spoken.allCases)
-    func leftEarly(over spoken: Spoken) async throws {
-        try await withObserved(over: spoken) { stage async throws in
+    @Test(
+        "[C-21] leaving a sequence of events early does not cancel the request",
+        arguments: TestedHTTP.allCases)
+    func leftEarly(over testedHTTP: TestedHTTP) async throws {
+        try await withObserved(over: testedHTTP) { stage async throws in
             let request = stage.held()
             let task = request.serializingString()
             for await _ in request.urlSessionTasks() { break }
@@ -78,9 +80,9 @@ struct EventStreamsTests {
 
     @Test(
         "[C-22] sequences that are created after the request has finished end at once",
-        arguments: Spoken.allCases)
-    func afterwards(over spoken: Spoken) async throws {
-        try await withObserved(over: spoken) { stage async throws in
+        arguments: TestedHTTP.allCases)
+    func afterwards(over testedHTTP: TestedHTTP) async throws {
+        try await withObserved(over: testedHTTP) { stage async throws in
             let request = stage.session.request(stage.url("/get"))
             _ = await request.serializingData().response
             // The handler runs before the request has released its resources, so the latest `URLRequest` may be delivered.
@@ -93,9 +95,9 @@ struct EventStreamsTests {
 
     @Test(
         "[C-22] sequences end with a cancelled request, whether they were created before or after its end",
-        arguments: Spoken.allCases)
-    func cancelled(over spoken: Spoken) async throws {
-        try await withObserved(over: spoken) { stage async throws in
+        arguments: TestedHTTP.allCases)
+    func cancelled(over testedHTTP: TestedHTTP) async throws {
+        try await withObserved(over: testedHTTP) { stage async throws in
             let request = stage.held()
             let before = request.httpResponses()
             let task = request.serializingData()
@@ -107,9 +109,9 @@ struct EventStreamsTests {
         }
     }
 
-    @Test("[C-23] the events of one successful GET", arguments: Spoken.allCases)
-    func plainGet(over spoken: Spoken) async throws {
-        try await withObserved(over: spoken) { stage async throws in
+    @Test("[C-23] the events of one successful GET", arguments: TestedHTTP.allCases)
+    func plainGet(over testedHTTP: TestedHTTP) async throws {
+        try await withObserved(over: testedHTTP) { stage async throws in
             let request = stage.session.request(stage.url("/bytes/1000"))
             let responses = request.httpResponses()
             let uploads = request.uploadProgress()
@@ -131,9 +133,9 @@ struct EventStreamsTests {
 
     @Test(
         "[C-24, C-25] with retries there is one element per attempt, but one command line",
-        arguments: Spoken.allCases)
-    func retried(over spoken: Spoken) async throws {
-        try await withObserved(interceptor: Retrying(times: 2), over: spoken) { stage async throws in
+        arguments: TestedHTTP.allCases)
+    func retried(over testedHTTP: TestedHTTP) async throws {
+        try await withObserved(interceptor: Retrying(times: 2), over: testedHTTP) { stage async throws in
             let request = stage.session.request(stage.url("/status/503")).validate()
             let responses = request.httpResponses()
             let requests = request.urlRequests()
@@ -149,9 +151,9 @@ struct EventStreamsTests {
 
     @Test(
         "[C-25] a sequence that is created during an attempt begins with the latest element",
-        arguments: Spoken.allCases)
-    func inBetween(over spoken: Spoken) async throws {
-        try await withObserved(over: spoken) { stage async throws in
+        arguments: TestedHTTP.allCases)
+    func inBetween(over testedHTTP: TestedHTTP) async throws {
+        try await withObserved(over: testedHTTP) { stage async throws in
             let request = stage.held()
             let task = request.serializingData()
             await stage.waitForRequest()
@@ -166,10 +168,12 @@ struct EventStreamsTests {
 
     // MARK: the response's head
 
-    @Test("[C-30] no content is delivered until an asynchronous handler returns", arguments: Spoken.allCases)
-    func handlerReturns(over spoken: Spoken) async throws {
+    @Test(
+        "[C-30] no content is delivered until an asynchronous handler returns", arguments: TestedHTTP.allCases
+    )
+    func handlerReturns(over testedHTTP: TestedHTTP) async throws {
         let events = ValueLog<String>()
-        try await withObserved(over: spoken) { stage async throws in
+        try await withObserved(over: testedHTTP) { stage async throws in
             let request = stage.session.request(stage.url("/get"))
             let isReleased = ValueLog<Int>()
             request.onHTTPResponse { [weak request] response in
@@ -186,9 +190,11 @@ struct EventStreamsTests {
         }
     }
 
-    @Test("[C-30] an asynchronous handler may cancel the request", arguments: [true, false], Spoken.allCases)
-    func handlerDecides(allows: Bool, over spoken: Spoken) async throws {
-        try await withObserved(over: spoken) { stage async throws in
+    @Test(
+        "[C-30] an asynchronous handler may cancel the request", arguments: [true, false], TestedHTTP.allCases
+    )
+    func handlerDecides(allows: Bool, over testedHTTP: TestedHTTP) async throws {
+        try await withObserved(over: testedHTTP) { stage async throws in
             let request = stage.session.request(stage.url("/get"))
             request.onHTTPResponse { _ in
                 await Task.yield()
@@ -203,9 +209,10 @@ struct EventStreamsTests {
     }
 
     @Test(
-        "[C-30] an asynchronous handler replaces the closure that was set before", arguments: Spoken.allCases)
-    func replacesClosure(over spoken: Spoken) async throws {
-        try await withObserved(over: spoken) { stage async throws in
+        "[C-30] an asynchronous handler replaces the closure that was set before",
+        arguments: TestedHTTP.allCases)
+    func replacesClosure(over testedHTTP: TestedHTTP) async throws {
+        try await withObserved(over: testedHTTP) { stage async throws in
             let request = stage.session.request(stage.url("/get"))
             let heard = ValueLog<String>()
             request.onHTTPResponse { _ in heard.add("closure") }

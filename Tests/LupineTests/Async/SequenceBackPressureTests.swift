@@ -87,10 +87,10 @@ struct SequenceBackPressureTests {
     /// Runs `body` with a stream of 32 MiB, and with a closure that loads another body of a quarter of that length and then
     /// returns how many bytes of the stream the origin has sent.
     private func withLongStream(
-        over spoken: Spoken,
+        over testedHTTP: TestedHTTP,
         _ body: (DataStreamRequest, PipelineStage, _ sent: () async -> Int) async throws -> Void
     ) async throws {
-        try await withPipeline(.narrow, over: spoken) { stage async throws in
+        try await withPipeline(.narrow, over: testedHTTP) { stage async throws in
             stage.origin.serve("/long", Self.count)
             stage.origin.serve("/other", Self.count / 4)
             let request = stage.session.streamRequest(stage.url("/long"))
@@ -104,9 +104,9 @@ struct SequenceBackPressureTests {
 
     @Test(
         "[C-41] an iteration that pauses holds up the origin, and still gets every byte",
-        arguments: Spoken.allCases)
-    func pausedIteration(over spoken: Spoken) async throws {
-        try await withLongStream(over: spoken) { request, stage, sent in
+        arguments: TestedHTTP.allCases)
+    func pausedIteration(over testedHTTP: TestedHTTP) async throws {
+        try await withLongStream(over: testedHTTP) { request, stage, sent in
             var bytes = 0
             var isFirst = true
             var iterator = stage.iterating { request.streamTask().streamingData() }
@@ -124,9 +124,9 @@ struct SequenceBackPressureTests {
 
     @Test(
         "[C-41] an iteration over serialized values that pauses holds up the origin too",
-        arguments: Spoken.allCases)
-    func pausedSerializedIteration(over spoken: Spoken) async throws {
-        try await withLongStream(over: spoken) { request, stage, sent in
+        arguments: TestedHTTP.allCases)
+    func pausedSerializedIteration(over testedHTTP: TestedHTTP) async throws {
+        try await withLongStream(over: testedHTTP) { request, stage, sent in
             var bytes = 0
             var isFirst = true
             var iterator = stage.iterating {
@@ -145,9 +145,9 @@ struct SequenceBackPressureTests {
 
     @Test(
         "[C-43, C-45] a sequence that is not iterated, or no longer, does not hold up the origin",
-        arguments: Spoken.allCases)
-    func notIterated(over spoken: Spoken) async throws {
-        try await withLongStream(over: spoken) { request, _, _ in
+        arguments: TestedHTTP.allCases)
+    func notIterated(over testedHTTP: TestedHTTP) async throws {
+        try await withLongStream(over: testedHTTP) { request, _, _ in
             let task = request.streamTask()
             let later = task.streamingData()
             for await event in task.streamingData(automaticallyCancelling: false) where event.value != nil {

@@ -14,17 +14,17 @@ import Testing
     /// Runs `body` with a session that has its own event loops.
     private func withLoops(
         _ count: Int = 3, interceptor: (any RequestInterceptor)? = nil,
-        over spoken: Spoken, _ body: (ObservedStage) async throws -> Void
+        over testedHTTP: TestedHTTP, _ body: (ObservedStage) async throws -> Void
     ) async throws {
         func configure(_ configuration: URLSessionConfiguration) {
             configuration.lupine.ownEventLoops = count
         }
-        try await withObserved(interceptor: interceptor, configure: configure, over: spoken, body)
+        try await withObserved(interceptor: interceptor, configure: configure, over: testedHTTP, body)
     }
 
-    @Test("[C-60] `executor` returns the loops of the session in rotation", arguments: Spoken.allCases)
-    func rotation(over spoken: Spoken) async throws {
-        try await withLoops(over: spoken) { stage in
+    @Test("[C-60] `executor` returns the loops of the session in rotation", arguments: TestedHTTP.allCases)
+    func rotation(over testedHTTP: TestedHTTP) async throws {
+        try await withLoops(over: testedHTTP) { stage in
             let loops = (0..<6).compactMap { _ in stage.session.executor as? EventLoop }
             #expect(Set(loops.map(ObjectIdentifier.init)).count == 3)
             #expect(loops.prefix(3).elementsEqual(loops.suffix(3), by: ===))
@@ -33,9 +33,11 @@ import Testing
         }
     }
 
-    @Test("[C-60] a task that awaits any form of response continues on its loop", arguments: Spoken.allCases)
-    func forms(over spoken: Spoken) async throws {
-        try await withLoops(over: spoken) { stage in
+    @Test(
+        "[C-60] a task that awaits any form of response continues on its loop", arguments: TestedHTTP.allCases
+    )
+    func forms(over testedHTTP: TestedHTTP) async throws {
+        try await withLoops(over: testedHTTP) { stage in
             let loop = try #require(stage.session.executor as? EventLoop)
             let address = stage.url("/bytes/100")
             let session = stage.session
@@ -66,9 +68,9 @@ import Testing
 
     @Test(
         "[C-62] a request of a task on a loop connects on that loop, and reuses its connection",
-        arguments: Spoken.allCases)
-    func connections(over spoken: Spoken) async throws {
-        try await withLoops(over: spoken) { stage in
+        arguments: TestedHTTP.allCases)
+    func connections(over testedHTTP: TestedHTTP) async throws {
+        try await withLoops(over: testedHTTP) { stage in
             let loops = (0..<3).compactMap { _ in stage.session.executor as? EventLoop }
             let (session, address) = (stage.session, stage.url("/bytes/10"))
             for _ in 0..<3 {
@@ -82,9 +84,9 @@ import Testing
 
     @Test(
         "[C-62] each attempt of a request prefers the loop of the task that created the request",
-        arguments: Spoken.allCases)
-    func attempts(over spoken: Spoken) async throws {
-        try await withLoops(interceptor: Retrying(times: 2), over: spoken) { stage in
+        arguments: TestedHTTP.allCases)
+    func attempts(over testedHTTP: TestedHTTP) async throws {
+        try await withLoops(interceptor: Retrying(times: 2), over: testedHTTP) { stage in
             // The connection is closed after each attempt, so that each attempt opens a new one.
             stage.origin.answer(
                 "GET", "/closing",
@@ -111,9 +113,9 @@ import Testing
         let isNone: Bool
     }
 
-    @Test("[C-5, C-60] cancelling a task on a loop cancels its request", arguments: Spoken.allCases)
-    func cancelling(over spoken: Spoken) async throws {
-        try await withLoops(over: spoken) { stage in
+    @Test("[C-5, C-60] cancelling a task on a loop cancels its request", arguments: TestedHTTP.allCases)
+    func cancelling(over testedHTTP: TestedHTTP) async throws {
+        try await withLoops(over: testedHTTP) { stage in
             let request = stage.held()
             let work = Task(executorPreference: stage.session.executor) {
                 try await request.serializingData().value
@@ -127,9 +129,9 @@ import Testing
         }
     }
 
-    @Test("[C-60] sixty-four tasks await requests at once", arguments: [1, 3], Spoken.allCases)
-    func many(_ loops: Int, over spoken: Spoken) async throws {
-        try await withLoops(loops, over: spoken) { stage in
+    @Test("[C-60] sixty-four tasks await requests at once", arguments: [1, 3], TestedHTTP.allCases)
+    func many(_ loops: Int, over testedHTTP: TestedHTTP) async throws {
+        try await withLoops(loops, over: testedHTTP) { stage in
             let (session, address) = (stage.session, stage.url("/bytes/"))
             let sizes = await withTaskGroup(of: Int.self) { group in
                 for number in 1...64 {
@@ -162,9 +164,10 @@ import Testing
     }
 
     @Test(
-        "[C-60] handlers of a request made on a loop are called on their queues", arguments: Spoken.allCases)
-    func handlers(over spoken: Spoken) async throws {
-        try await withLoops(over: spoken) { stage in
+        "[C-60] handlers of a request made on a loop are called on their queues",
+        arguments: TestedHTTP.allCases)
+    func handlers(over testedHTTP: TestedHTTP) async throws {
+        try await withLoops(over: testedHTTP) { stage in
             let heard = ValueLog<Bool>()
             let request = stage.session.request(stage.url("/bytes/10"))
             await Task(executorPreference: stage.session.executor) {

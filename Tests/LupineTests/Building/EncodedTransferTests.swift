@@ -26,9 +26,9 @@ import Testing
         try await request.serializingDecodable(Echo.self).value
     }
 
-    @Test("parameters of every encoding reach the server", arguments: Spoken.allCases)
-    func parameters(over spoken: Spoken) async throws {
-        try await withObserved(over: spoken) { stage in
+    @Test("parameters of every encoding reach the server", arguments: TestedHTTP.allCases)
+    func parameters(over testedHTTP: TestedHTTP) async throws {
+        try await withObserved(over: testedHTTP) { stage in
             let session = stage.session
             let query = try await echo(session.request(stage.url("/get"), parameters: ["a b": "ü&="]))
             #expect(query.args == ["a b": "ü&="])
@@ -47,9 +47,11 @@ import Testing
         }
     }
 
-    @Test("[E-9.7] a body with an existing Content-Encoding fails the adaptation", arguments: Spoken.allCases)
-    func duplicateHeader(over spoken: Spoken) async throws {
-        try await withObserved(over: spoken) { stage in
+    @Test(
+        "[E-9.7] a body with an existing Content-Encoding fails the adaptation",
+        arguments: TestedHTTP.allCases)
+    func duplicateHeader(over testedHTTP: TestedHTTP) async throws {
+        try await withObserved(over: testedHTTP) { stage in
             let answer = await stage.session.request(
                 stage.url("/post"), method: .post, parameters: ["k": "v"], encoder: .json,
                 headers: ["Content-Encoding": "br"], interceptor: .deflateCompressor
@@ -65,9 +67,9 @@ import Testing
 
     @Test(
         "[E-9.8] the length is that of the compressed body", arguments: RequestCompressionTests.Kind.allCases,
-        Spoken.allCases)
-    func contentLength(kind: RequestCompressionTests.Kind, over spoken: Spoken) async throws {
-        try await withObserved(over: spoken) { stage in
+        TestedHTTP.allCases)
+    func contentLength(kind: RequestCompressionTests.Kind, over testedHTTP: TestedHTTP) async throws {
+        try await withObserved(over: testedHTTP) { stage in
             let text = String(repeating: "compress me ", count: 1000)
             let seen = try await echo(
                 stage.session.request(
@@ -84,9 +86,9 @@ import Testing
 
     @Test(
         "[E-10.10] parameters in the body of a GET are refused, even if they are empty",
-        arguments: Spoken.allCases)
-    func bodyInGet(over spoken: Spoken) async throws {
-        try await withObserved(over: spoken) { stage in
+        arguments: TestedHTTP.allCases)
+    func bodyInGet(over testedHTTP: TestedHTTP) async throws {
+        try await withObserved(over: testedHTTP) { stage in
             for (parameters, encoding) in [
                 (["k": "v"], JSONEncoding.default), ([:], URLEncoding.httpBody),
             ] as [(Parameters, any ParameterEncoding)] {
@@ -110,9 +112,9 @@ import Testing
         #expect(headers == ["B": "3", "a": "2"] && headers != ["a": "2", "B": "3"])
     }
 
-    @Test("a multipart form reaches the server", arguments: Spoken.allCases)
-    func multipart(over spoken: Spoken) async throws {
-        try await withObserved(over: spoken) { stage in
+    @Test("a multipart form reaches the server", arguments: TestedHTTP.allCases)
+    func multipart(over testedHTTP: TestedHTTP) async throws {
+        try await withObserved(over: testedHTTP) { stage in
             let folder = try FormFolder()
             let form = MultipartFormData()
             form.append(Data("1".utf8), withName: "one")

@@ -37,9 +37,9 @@ struct DownloadDestinationTests {
 
     @Test(
         "[DL-1] without a destination the file is renamed within the temporary directory",
-        arguments: Spoken.allCases)
-    func byDefault(over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage async throws in
+        arguments: TestedHTTP.allCases)
+    func byDefault(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage async throws in
             let response = await stage.session.download(stage.url("/range/1000")).moved()
             let file = try #require(response.fileURL)
             defer { try? FileManager.default.removeItem(at: file) }
@@ -54,9 +54,9 @@ struct DownloadDestinationTests {
 
     @Test(
         "[DL-1] the file of a retried attempt is removed, that of the last attempt is kept",
-        arguments: Spoken.allCases)
-    func retried(over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage async throws in
+        arguments: TestedHTTP.allCases)
+    func retried(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage async throws in
             stage.origin.answer(
                 "GET", "/flaky",
                 ScriptPlan([
@@ -107,12 +107,12 @@ struct DownloadDestinationTests {
 
     @Test(
         "[DL-3] the destination closure is called on the root queue, once per attempt with a response",
-        arguments: Spoken.allCases)
-    func asked(over spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func asked(over testedHTTP: TestedHTTP) async throws {
         try await withTemporaryFolder { folder async throws in
             var setUp = PipelineSetUp()
             setUp.interceptor = ScriptedInterceptor(answers: [.retry])
-            try await withPipeline(setUp, over: spoken) { stage async throws in
+            try await withPipeline(setUp, over: testedHTTP) { stage async throws in
                 let asked = ValueLog<Int>()
                 let root = stage.session.rootQueue
                 let response = await stage.download("/status/503") { _, response in
@@ -128,10 +128,10 @@ struct DownloadDestinationTests {
 
     @Test(
         "[DL-3] the destination closure is not called without an HTTP response",
-        arguments: Spoken.allCases)
-    func fileURL(over spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func fileURL(over testedHTTP: TestedHTTP) async throws {
         try await withTemporaryFolder { folder async throws in
-            try await withPipeline(over: spoken) { stage async throws in
+            try await withPipeline(over: testedHTTP) { stage async throws in
                 let source = folder.appendingPathComponent("source")
                 try Data("content".utf8).write(to: source)
                 let asked = ValueLog<String>()
@@ -185,10 +185,10 @@ struct DownloadDestinationTests {
 
     @Test(
         "[DL-5, DL-6] with a missing folder or an existing file the move fails and changes nothing",
-        arguments: Spoken.allCases)
-    func failures(over spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func failures(over testedHTTP: TestedHTTP) async throws {
         try await withTemporaryFolder { folder async throws in
-            try await withPipeline(over: spoken) { stage async throws in
+            try await withPipeline(over: testedHTTP) { stage async throws in
                 let taken = folder.appendingPathComponent("taken")
                 try Data("old".utf8).write(to: taken)
                 for (place, code) in [
@@ -221,9 +221,9 @@ struct DownloadDestinationTests {
 
     @Test(
         "[DL-5] the retriers are called after a failed move, and a retry can succeed",
-        arguments: Spoken.allCases
+        arguments: TestedHTTP.allCases
     )
-    func retriedMove(over spoken: Spoken) async throws {
+    func retriedMove(over testedHTTP: TestedHTTP) async throws {
         try await withTemporaryFolder { folder async throws in
             let place = folder.appendingPathComponent("missing/file")
             let interceptor = ScriptedInterceptor(retry: { question in
@@ -231,7 +231,7 @@ struct DownloadDestinationTests {
                     at: place.deletingLastPathComponent(), withIntermediateDirectories: true)
                 question.answer(.retry)
             })
-            try await withPipeline(PipelineSetUp(interceptor: interceptor), over: spoken) {
+            try await withPipeline(PipelineSetUp(interceptor: interceptor), over: testedHTTP) {
                 stage async throws in
                 let request = stage.download("/range/10") { _, _ in (place, []) }
                 let response = await request.moved()
@@ -242,10 +242,10 @@ struct DownloadDestinationTests {
 
     @Test(
         "[DL-7] the body of an error status is moved, and kept if validation fails",
-        arguments: Spoken.allCases)
-    func errorStatus(over spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func errorStatus(over testedHTTP: TestedHTTP) async throws {
         try await withTemporaryFolder { folder async throws in
-            try await withPipeline(over: spoken) { stage async throws in
+            try await withPipeline(over: testedHTTP) { stage async throws in
                 let place = folder.appendingPathComponent("file")
                 stage.origin.route("GET", "/refused") { _ throws(Refusal) in
                     try OriginResponse(404, "text/plain", Array("gone".utf8))
@@ -262,9 +262,9 @@ struct DownloadDestinationTests {
     @Test(
         "[DL-8] for a failed or cancelled transfer the destination closure is not called",
         arguments: [true, false],
-        Spoken.allCases)
-    func unfinished(isCancelled: Bool, over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage async throws in
+        TestedHTTP.allCases)
+    func unfinished(isCancelled: Bool, over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage async throws in
             CutResource(bytes: octets(100)).serve(
                 stage.origin, from: 0, cut: (50, isCancelled ? .stall : .end))
             let asked = ValueLog<String>()
@@ -291,10 +291,10 @@ struct DownloadDestinationTests {
 
     @Test(
         "[DL-30] the response without a serializer has the file's URL; with one it has a duration too",
-        arguments: Spoken.allCases)
-    func plain(over spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func plain(over testedHTTP: TestedHTTP) async throws {
         try await withTemporaryFolder { folder async throws in
-            try await withPipeline(over: spoken) { stage async throws in
+            try await withPipeline(over: testedHTTP) { stage async throws in
                 let place = folder.appendingPathComponent("file")
                 let request = stage.download("/range/26") { _, _ in (place, []) }
                 let plain = await request.moved()
@@ -307,10 +307,10 @@ struct DownloadDestinationTests {
         }
     }
 
-    @Test("[DL-31] validators get the URL of the file", arguments: Spoken.allCases)
-    func validators(over spoken: Spoken) async throws {
+    @Test("[DL-31] validators get the URL of the file", arguments: TestedHTTP.allCases)
+    func validators(over testedHTTP: TestedHTTP) async throws {
         try await withTemporaryFolder { folder async throws in
-            try await withPipeline(over: spoken) { stage async throws in
+            try await withPipeline(over: testedHTTP) { stage async throws in
                 let place = folder.appendingPathComponent("file")
                 let seen = ValueLog<URL?>()
                 let response = await stage.download("/range/26") { _, _ in (place, []) }

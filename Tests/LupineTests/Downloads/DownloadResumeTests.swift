@@ -42,10 +42,10 @@ struct DownloadResumeTests {
 
     @Test(
         "[DL-20, DL-25] `cancel()` produces no resume data, and no retrier is called",
-        arguments: Spoken.allCases)
-    func plainCancel(over spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func plainCancel(over testedHTTP: TestedHTTP) async throws {
         try await withTemporaryFolder { folder async throws in
-            try await withPipeline(over: spoken) { stage async throws in
+            try await withPipeline(over: testedHTTP) { stage async throws in
                 let interceptor = ScriptedInterceptor(answers: [.retry])
                 let (request, response) = await running(
                     stage, to: folder.appendingPathComponent("file"), interceptor: interceptor)
@@ -60,11 +60,11 @@ struct DownloadResumeTests {
 
     @Test(
         "[DL-21, DL-25, DL-26, S-27, I-1.15] another download resumes with the resume data of a cancelled one",
-        arguments: Spoken.allCases
+        arguments: TestedHTTP.allCases
     )
-    func producing(over spoken: Spoken) async throws {
+    func producing(over testedHTTP: TestedHTTP) async throws {
         try await withTemporaryFolder { folder async throws in
-            try await withPipeline(over: spoken) { stage async throws in
+            try await withPipeline(over: testedHTTP) { stage async throws in
                 let interceptor = ScriptedInterceptor(answers: [.retry])
                 let place = folder.appendingPathComponent("file")
                 let (request, response) = await running(stage, to: place, interceptor: interceptor)
@@ -100,10 +100,10 @@ struct DownloadResumeTests {
 
     @Test(
         "[DL-22] the closure, the request and the response have the same resume data",
-        arguments: Spoken.allCases)
-    func closure(over spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func closure(over testedHTTP: TestedHTTP) async throws {
         try await withTemporaryFolder { folder async throws in
-            try await withPipeline(over: spoken) { stage async throws in
+            try await withPipeline(over: testedHTTP) { stage async throws in
                 let (request, response) = await running(stage, to: folder.appendingPathComponent("file"))
                 let data = try #require(await request.cancelled())
                 #expect(request.resumeData == data)
@@ -115,10 +115,10 @@ struct DownloadResumeTests {
         }
     }
 
-    @Test("[DL-22] a suspended download can be cancelled", arguments: Spoken.allCases)
-    func suspended(over spoken: Spoken) async throws {
+    @Test("[DL-22] a suspended download can be cancelled", arguments: TestedHTTP.allCases)
+    func suspended(over testedHTTP: TestedHTTP) async throws {
         try await withTemporaryFolder { folder async throws in
-            try await withPipeline(over: spoken) { stage async throws in
+            try await withPipeline(over: testedHTTP) { stage async throws in
                 let (request, response) = await running(stage, to: folder.appendingPathComponent("file"))
                 request.suspend()
                 let data = try #require(await request.cancelled())
@@ -130,10 +130,11 @@ struct DownloadResumeTests {
 
     @Test(
         "[DL-23] without a task the closure is called once, with nil, after `cancel` has returned",
-        arguments: Spoken.allCases
+        arguments: TestedHTTP.allCases
     )
-    func withoutTask(over spoken: Spoken) async throws {
-        try await withPipeline(PipelineSetUp(startsImmediately: false), over: spoken) { stage async throws in
+    func withoutTask(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(PipelineSetUp(startsImmediately: false), over: testedHTTP) {
+            stage async throws in
             let request = stage.session.download(stage.url())
             let heard = ValueLog<String>()
             let hold = DispatchSemaphore(value: 0)
@@ -150,9 +151,9 @@ struct DownloadResumeTests {
 
     @Test(
         "[DL-23] after the end of the task, while serializers run, the closure is called once, with nil",
-        arguments: Spoken.allCases)
-    func whileSerializing(over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage async throws in
+        arguments: TestedHTTP.allCases)
+    func whileSerializing(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage async throws in
             let heard = ValueLog<String>()
             let request = stage.session.download(stage.url("/range/10"))
             let response: AFDownloadResponse<String> = await withCheckedContinuation { continuation in
@@ -172,9 +173,9 @@ struct DownloadResumeTests {
 
     @Test(
         "[DL-24] after a lost connection the request, its error and the response have resume data",
-        arguments: Spoken.allCases)
-    func broken(over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage async throws in
+        arguments: TestedHTTP.allCases)
+    func broken(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage async throws in
             resource.serve(stage.origin, from: 0, cut: (1000, .end))
             let request = stage.session.download(stage.url("/resource"))
             let end = await request.moved()
@@ -189,8 +190,8 @@ struct DownloadResumeTests {
 
     @Test(
         "[DL-24] the partial file of an attempt is removed when the next one starts from the beginning",
-        arguments: Spoken.allCases)
-    func retriedPart(over spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func retriedPart(over testedHTTP: TestedHTTP) async throws {
         try await withTemporaryFolder { folder async throws in
             let parts = ValueLog<String>()
             let interceptor = ScriptedInterceptor(retry: { [resource] question in
@@ -199,7 +200,7 @@ struct DownloadResumeTests {
                 if let origin = self.origin.read({ $0 }) { resource.serve(origin, from: 0) }
                 question.answer(.retry)
             })
-            try await withPipeline(PipelineSetUp(interceptor: interceptor), over: spoken) {
+            try await withPipeline(PipelineSetUp(interceptor: interceptor), over: testedHTTP) {
                 stage async throws in
                 origin.write { $0 = stage.origin }
                 resource.serve(stage.origin, from: 0, cut: (1000, .end))
@@ -218,14 +219,15 @@ struct DownloadResumeTests {
 
     @Test(
         "[DL-24] a partial file whose resume data a retrier's error has replaced is removed",
-        arguments: Spoken.allCases)
-    func replacedError(over spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func replacedError(over testedHTTP: TestedHTTP) async throws {
         let parts = ValueLog<String>()
         let interceptor = ScriptedInterceptor(retry: { question in
             parts.add(question.error.asAFError?.downloadResumeData.flatMap { ResumeData($0) }?.file ?? "none")
             question.answer(.doNotRetryWithError(BriefError("no")))
         })
-        try await withPipeline(PipelineSetUp(interceptor: interceptor), over: spoken) { stage async throws in
+        try await withPipeline(PipelineSetUp(interceptor: interceptor), over: testedHTTP) {
+            stage async throws in
             resource.serve(stage.origin, from: 0, cut: (1000, .end))
             let end = await stage.session.download(stage.url("/resource")).moved()
             await stage.settle()
@@ -238,10 +240,10 @@ struct DownloadResumeTests {
 
     @Test(
         "[DL-26] a download that is interrupted at 20 random points and resumed each time is complete",
-        arguments: Spoken.allCases)
-    func manyCuts(over spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func manyCuts(over testedHTTP: TestedHTTP) async throws {
         try await withTemporaryFolder { folder async throws in
-            try await withPipeline(over: spoken) { stage async throws in
+            try await withPipeline(over: testedHTTP) { stage async throws in
                 var random = SeededRandom(seed: UInt64(ProcessInfo.processInfo.processIdentifier))
                 let resource = CutResource(bytes: octets(4 << 20, seed: 7))
                 let place = folder.appendingPathComponent("file")
@@ -274,10 +276,12 @@ struct DownloadResumeTests {
         }
     }
 
-    @Test("[DL-26] a resource that has changed is downloaded from the beginning", arguments: Spoken.allCases)
-    func changed(over spoken: Spoken) async throws {
+    @Test(
+        "[DL-26] a resource that has changed is downloaded from the beginning", arguments: TestedHTTP.allCases
+    )
+    func changed(over testedHTTP: TestedHTTP) async throws {
         try await withTemporaryFolder { folder async throws in
-            try await withPipeline(over: spoken) { stage async throws in
+            try await withPipeline(over: testedHTTP) { stage async throws in
                 let place = folder.appendingPathComponent("file")
                 let (request, response) = await running(stage, to: place)
                 let data = try #require(await request.cancelled())
@@ -307,10 +311,10 @@ struct DownloadResumeTests {
                 + "Content-Length: 4\r\n\r\nnone",
             "206 Partial Content\r\nContent-Range: bytes 1000-999/1000\r\nContent-Type: a/b\r\n"
                 + "Content-Length: 0\r\n\r\n",
-        ], Spoken.allCases)
-    func nothingMissing(_ answer: String, over spoken: Spoken) async throws {
+        ], TestedHTTP.allCases)
+    func nothingMissing(_ answer: String, over testedHTTP: TestedHTTP) async throws {
         try await withTemporaryFolder { folder async throws in
-            try await withPipeline(over: spoken) { stage async throws in
+            try await withPipeline(over: testedHTTP) { stage async throws in
                 let bytes = octets(1000)
                 stage.origin.answer(
                     "GET", "/resource",
@@ -340,9 +344,10 @@ struct DownloadResumeTests {
 
     @Test(
         "[V-6.16] any other 416 is validated like every status",
-        arguments: ["Content-Range: bytes */1001\r\n", "Content-Range: bytes */*\r\n", ""], Spoken.allCases)
-    func refusedRange(_ field: String, over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage async throws in
+        arguments: ["Content-Range: bytes */1001\r\n", "Content-Range: bytes */*\r\n", ""],
+        TestedHTTP.allCases)
+    func refusedRange(_ field: String, over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage async throws in
             let refusal =
                 "HTTP/1.1 416 Range Not Satisfiable\r\n" + field
                 + "Content-Type: text/html\r\nContent-Length: 4\r\n\r\nnone"
@@ -365,9 +370,11 @@ struct DownloadResumeTests {
         }
     }
 
-    @Test("[DL-24, DL-26] a server without range support leads to no resume data", arguments: Spoken.allCases)
-    func withoutRanges(over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage async throws in
+    @Test(
+        "[DL-24, DL-26] a server without range support leads to no resume data",
+        arguments: TestedHTTP.allCases)
+    func withoutRanges(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage async throws in
             var resource = resource
             resource.acceptsRanges = false
             resource.serve(stage.origin, from: 0, cut: (1000, .end))
@@ -376,9 +383,9 @@ struct DownloadResumeTests {
         }
     }
 
-    @Test("[DL-26] invalid resume data fails the request", arguments: Spoken.allCases)
-    func noResumeData(over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage async throws in
+    @Test("[DL-26] invalid resume data fails the request", arguments: TestedHTTP.allCases)
+    func noResumeData(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage async throws in
             let end = await stage.session.download(resumingWith: Data("none".utf8)).moved()
             #expect(brief(end.error) == "task unsupported" && end.fileURL == nil)
         }
@@ -386,9 +393,9 @@ struct DownloadResumeTests {
 
     @Test(
         "[DL-9] the total is -1 while it is unknown, and the completed bytes add up",
-        arguments: Spoken.allCases)
-    func unknownTotal(over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage async throws in
+        arguments: TestedHTTP.allCases)
+    func unknownTotal(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage async throws in
             stage.origin.answer(
                 "GET", "/open",
                 ScriptPlan(

@@ -268,9 +268,9 @@ struct ProgramErrorTests {
     @Test(
         "[V-12.13] an error that the program throws is the underlying error, wrapped once",
         arguments: preparing + underway + answering,
-        Spoken.allCases)
-    func errors(_ row: Row, over spoken: Spoken) async throws {
-        try await withPipeline(row.setUp(), over: spoken) { stage in
+        TestedHTTP.allCases)
+    func errors(_ row: Row, over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(row.setUp(), over: testedHTTP) { stage in
             let error = try #require(try await row.failure(stage))
             #expect(error.underlyingError as? OwnError === Self.own, "\(error)")
             #expect(row.isOfStep(error), "\(error)")

@@ -19,9 +19,9 @@ struct CancelSequenceTests {
         for _ in 0..<3 { request.cancel() }
     }
 
-    @Test("[R-4, R-5, R-6, S-13] a request that was never performed", arguments: Spoken.allCases)
-    func neverPerformed(over spoken: Spoken) async throws {
-        try await withPipeline(PipelineSetUp(startsImmediately: false), over: spoken) { stage in
+    @Test("[R-4, R-5, R-6, S-13] a request that was never performed", arguments: TestedHTTP.allCases)
+    func neverPerformed(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(PipelineSetUp(startsImmediately: false), over: testedHTTP) { stage in
             let request = stage.get()
             async let response = request.answered()
             await stage.settle()
@@ -40,10 +40,10 @@ struct CancelSequenceTests {
 
     @Test(
         "[R-4, I-1.12, R-36, S-26] before the task is created: the adapter's later result has no effect",
-        arguments: Spoken.allCases)
-    func withoutTask(over spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func withoutTask(over testedHTTP: TestedHTTP) async throws {
         let interceptor = ScriptedInterceptor(adapt: { _ in })
-        try await withPipeline(PipelineSetUp(interceptor: interceptor), over: spoken) { stage in
+        try await withPipeline(PipelineSetUp(interceptor: interceptor), over: testedHTTP) { stage in
             let request = stage.get()
             async let response = request.answered()
             await interceptor.adaptations.wait(for: 1)
@@ -61,11 +61,11 @@ struct CancelSequenceTests {
 
     @Test(
         "[R-36, R-45, I-1.20] before the task is created: the adapter's later failure has no effect",
-        arguments: Spoken.allCases
+        arguments: TestedHTTP.allCases
     )
-    func withoutTaskThenFailure(over spoken: Spoken) async throws {
+    func withoutTaskThenFailure(over testedHTTP: TestedHTTP) async throws {
         let interceptor = ScriptedInterceptor(adapt: { _ in })
-        try await withPipeline(PipelineSetUp(interceptor: interceptor), over: spoken) { stage in
+        try await withPipeline(PipelineSetUp(interceptor: interceptor), over: testedHTTP) { stage in
             let request = stage.get()
             async let response = request.answered()
             await interceptor.adaptations.wait(for: 1)
@@ -81,9 +81,9 @@ struct CancelSequenceTests {
         }
     }
 
-    @Test("[R-4, R-5, R-9, R-56, M-6, T-4, T-5, E-10] while the task runs", arguments: Spoken.allCases)
-    func running(over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage in
+    @Test("[R-4, R-5, R-9, R-56, M-6, T-4, T-5, E-10] while the task runs", arguments: TestedHTTP.allCases)
+    func running(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage in
             let request = stage.held()
             async let response = request.answered()
             await stage.waitForRequest()
@@ -99,9 +99,9 @@ struct CancelSequenceTests {
         }
     }
 
-    @Test("[R-4] while content arrives: the response is kept", arguments: Spoken.allCases)
-    func midway(over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage in
+    @Test("[R-4] while content arrives: the response is kept", arguments: TestedHTTP.allCases)
+    func midway(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage in
             stage.origin.answer(
                 "GET", "/part",
                 ScriptPlan(.send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc"), .stall))
@@ -116,9 +116,11 @@ struct CancelSequenceTests {
         }
     }
 
-    @Test("[R-4, S-11, T-4] a task that was never resumed", arguments: Spoken.allCases)
-    func eager(over spoken: Spoken) async throws {
-        try await withPipeline(PipelineSetUp(startsImmediately: false, requestSetup: .eager), over: spoken) {
+    @Test("[R-4, S-11, T-4] a task that was never resumed", arguments: TestedHTTP.allCases)
+    func eager(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(
+            PipelineSetUp(startsImmediately: false, requestSetup: .eager), over: testedHTTP
+        ) {
             stage in
             // The task is resumed to be cancelled: on a busy machine a response could arrive in between.
             let request = stage.get("/delay/3600")
@@ -132,9 +134,9 @@ struct CancelSequenceTests {
         }
     }
 
-    @Test("[DR-5, T-6] by the handler of the response's head", arguments: Spoken.allCases)
-    func byHead(over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage in
+    @Test("[DR-5, T-6] by the handler of the response's head", arguments: TestedHTTP.allCases)
+    func byHead(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage in
             let request = stage.get().onHTTPResponse(on: DispatchQueue(label: "head")) { _, answer in
                 answer(.cancel)
             }
@@ -149,10 +151,10 @@ struct CancelSequenceTests {
 
     @Test(
         "[R-8] while serializers run: the remaining ones get the error, and no retrier is called",
-        arguments: Spoken.allCases)
-    func serializing(over spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func serializing(over testedHTTP: TestedHTTP) async throws {
         let interceptor = ScriptedInterceptor()
-        try await withPipeline(over: spoken) { stage in
+        try await withPipeline(over: testedHTTP) { stage in
             let ended = ValueLog<String>()
             let request = stage.get(interceptor: interceptor, resumes: false)
             let cancelling = ClosureSerializer { [weak request] _ in
@@ -178,11 +180,11 @@ struct CancelSequenceTests {
 
     @Test(
         "[R-35] before a retrier has answered for a task: its later answer is ignored", arguments: [0, 1, 2],
-        Spoken.allCases)
-    func beforeRetryAnswer(_ answerIndex: Int, over spoken: Spoken) async throws {
+        TestedHTTP.allCases)
+    func beforeRetryAnswer(_ answerIndex: Int, over testedHTTP: TestedHTTP) async throws {
         let answers: [RetryResult] = [.retry, .doNotRetry, .doNotRetryWithError(BriefError("late"))]
         let interceptor = ScriptedInterceptor(retry: { _ in })
-        try await withPipeline(over: spoken) { stage in
+        try await withPipeline(over: testedHTTP) { stage in
             let request = stage.get("/status/500", interceptor: interceptor, resumes: false)
                 .validate(statusCode: [200])
             let ended = ValueLog<String>()
@@ -202,10 +204,11 @@ struct CancelSequenceTests {
     }
 
     @Test(
-        "[R-35, I-1.24] during the delay of a retry: the request is not retried", arguments: Spoken.allCases)
-    func waiting(over spoken: Spoken) async throws {
+        "[R-35, I-1.24] during the delay of a retry: the request is not retried",
+        arguments: TestedHTTP.allCases)
+    func waiting(over testedHTTP: TestedHTTP) async throws {
         let interceptor = ScriptedInterceptor(answers: [.retryWithDelay(3_600)])
-        try await withPipeline(over: spoken) { stage in
+        try await withPipeline(over: testedHTTP) { stage in
             let request = stage.session.request("", interceptor: interceptor)
             async let response = request.answered()
             await interceptor.questions.wait(for: 1)
@@ -221,9 +224,9 @@ struct CancelSequenceTests {
 
     @Test(
         "[R-35] while a retry is set up: no task is created, and the error is the cancellation, not the failure",
-        arguments: Spoken.allCases
+        arguments: TestedHTTP.allCases
     )
-    func preparing(over spoken: Spoken) async throws {
+    func preparing(over testedHTTP: TestedHTTP) async throws {
         let adaptations = ValueLog<ScriptedInterceptor.Adaptation>()
         let interceptor = ScriptedInterceptor(
             adapt: { adaptation in
@@ -232,7 +235,7 @@ struct CancelSequenceTests {
                 }
                 adaptations.add(adaptation)
             }, retry: { $0.answer(.retry) })
-        try await withPipeline(over: spoken) { stage in
+        try await withPipeline(over: testedHTTP) { stage in
             let request = stage.get("/status/500", interceptor: interceptor).validate(statusCode: [200])
             async let response = request.answered()
             await adaptations.wait(for: 2)
@@ -248,10 +251,10 @@ struct CancelSequenceTests {
 
     @Test(
         "[R-35, R-52] before a retrier has answered for a serializer: all serializers run again, each handler once",
-        arguments: Spoken.allCases)
-    func beforeSerializerRetryAnswer(over spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func beforeSerializerRetryAnswer(over testedHTTP: TestedHTTP) async throws {
         let interceptor = ScriptedInterceptor(retry: { _ in })
-        try await withPipeline(over: spoken) { stage in
+        try await withPipeline(over: testedHTTP) { stage in
             let request = stage.get(interceptor: interceptor, resumes: false)
             let ended = ValueLog<String>()
             request.response { ended.add(brief($0.error)) }
@@ -270,10 +273,10 @@ struct CancelSequenceTests {
         }
     }
 
-    @Test("[R-7] in a response handler: no effect", arguments: Spoken.allCases)
-    func inHandler(over spoken: Spoken) async throws {
+    @Test("[R-7] in a response handler: no effect", arguments: TestedHTTP.allCases)
+    func inHandler(over testedHTTP: TestedHTTP) async throws {
         let interceptor = ScriptedInterceptor()
-        try await withPipeline(over: spoken) { stage in
+        try await withPipeline(over: testedHTTP) { stage in
             let request = stage.get(interceptor: interceptor)
             let ended = ValueLog<Request.State>()
             request.response { [unowned request] _ in
@@ -286,10 +289,10 @@ struct CancelSequenceTests {
         }
     }
 
-    @Test("[O-3, R-26] by a monitor, when the final request was created", arguments: Spoken.allCases)
-    func whenTaskIsMade(over spoken: Spoken) async throws {
+    @Test("[O-3, R-26] by a monitor, when the final request was created", arguments: TestedHTTP.allCases)
+    func whenTaskIsMade(over testedHTTP: TestedHTTP) async throws {
         let recorder = EventRecorder { event, request in if event == "r6" { request.cancel() } }
-        try await withPipeline(PipelineSetUp(recorder: recorder), over: spoken) { stage in
+        try await withPipeline(PipelineSetUp(recorder: recorder), over: testedHTTP) { stage in
             let request = stage.held()
             #expect(brief(await request.answered().error) == "explicit")
             await stage.settle()
@@ -300,9 +303,9 @@ struct CancelSequenceTests {
 
     // MARK: suspending and resuming
 
-    @Test("[R-2, R-3, R-5, E-10] a running task is suspended and resumed", arguments: Spoken.allCases)
-    func suspendedTask(over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage in
+    @Test("[R-2, R-3, R-5, E-10] a running task is suspended and resumed", arguments: TestedHTTP.allCases)
+    func suspendedTask(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage in
             let request = stage.held()
             async let response = request.answered()
             await stage.waitForRequest()
@@ -321,10 +324,10 @@ struct CancelSequenceTests {
 
     @Test(
         "[R-3, R-26] a request that is suspended before its task exists: the task is created suspended",
-        arguments: Spoken.allCases)
-    func suspendedEarly(over spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func suspendedEarly(over testedHTTP: TestedHTTP) async throws {
         let interceptor = ScriptedInterceptor(adapt: { _ in })
-        try await withPipeline(PipelineSetUp(interceptor: interceptor), over: spoken) { stage in
+        try await withPipeline(PipelineSetUp(interceptor: interceptor), over: testedHTTP) { stage in
             let request = stage.get()
             async let response = request.answered()
             await interceptor.adaptations.wait(for: 1)
@@ -341,9 +344,9 @@ struct CancelSequenceTests {
         }
     }
 
-    @Test("[R-2, S-12] a request that many threads resume is started once", arguments: Spoken.allCases)
-    func resumedOften(over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage in
+    @Test("[R-2, S-12] a request that many threads resume is started once", arguments: TestedHTTP.allCases)
+    func resumedOften(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage in
             let request = stage.held()
             await withTaskGroup(of: Void.self) { group in
                 for _ in 0..<100 { group.addTask { request.resume() } }

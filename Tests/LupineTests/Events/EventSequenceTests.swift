@@ -88,9 +88,9 @@ struct EventSequenceTests {
 
     @Test(
         "[DR-2] a data request's task is a data task of its request, and no upload",
-        arguments: Spoken.allCases)
-    func dataTask(over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage in
+        arguments: TestedHTTP.allCases)
+    func dataTask(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage in
             let request = stage.get()
             _ = await request.answered()
             let task = try #require(request.task as? URLSessionDataTask)
@@ -249,11 +249,11 @@ struct EventSequenceTests {
         }
     }
 
-    @Test("[S-30, S-31] a session that is released while its request runs", arguments: Spoken.allCases)
-    func sessionReleased(over spoken: Spoken) async throws {
+    @Test("[S-30, S-31] a session that is released while its request runs", arguments: TestedHTTP.allCases)
+    func sessionReleased(over testedHTTP: TestedHTTP) async throws {
         let monitor = EventRecorder()
         let recorder = EventRecorder()
-        try await withPipeline(over: spoken) { stage in
+        try await withPipeline(over: testedHTTP) { stage in
             var session: Session? = try PipelineSetUp(recorder: recorder).session(of: stage.origin)
             stage.origin.answer("GET", "/held", ScriptPlan(.signal("asked"), .stall))
             let request = try #require(session).request(stage.url("/held")).eventMonitor(monitor)
@@ -290,9 +290,9 @@ struct EventSequenceTests {
 
     @Test(
         "[S-32] invalidating the URLSession finishes a request once, with either error",
-        arguments: Spoken.allCases)
-    func invalidatedWithoutRetrier(over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage in
+        arguments: TestedHTTP.allCases)
+    func invalidatedWithoutRetrier(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage in
             let request = stage.held()
             async let response = request.answered()
             await stage.waitForRequest()
@@ -304,9 +304,9 @@ struct EventSequenceTests {
         }
     }
 
-    @Test("[S-32] a request on an invalid URLSession fails", arguments: Spoken.allCases)
-    func performedOnInvalid(over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage in
+    @Test("[S-32] a request on an invalid URLSession fails", arguments: TestedHTTP.allCases)
+    func performedOnInvalid(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage in
             stage.session.session.invalidateAndCancel()
             await stage.recorder.heard.wait(untilRecorded: "s1")
             let response = await stage.get().answered()
@@ -318,9 +318,9 @@ struct EventSequenceTests {
 
     @Test(
         "[S-32, U-4.4] a request on a URLSession that is finishing its tasks fails; the earlier one completes",
-        arguments: Spoken.allCases)
-    func performedWhileClosing(over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage in
+        arguments: TestedHTTP.allCases)
+    func performedWhileClosing(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage in
             let held = stage.held()
             async let response = held.answered()
             await stage.waitForRequest()
@@ -334,9 +334,9 @@ struct EventSequenceTests {
 
     @Test(
         "[S-30, S-31] releasing a session after its URLSession is invalid finishes a request that waits for a retry",
-        arguments: Spoken.allCases)
-    func releasedWhenInvalid(over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage in
+        arguments: TestedHTTP.allCases)
+    func releasedWhenInvalid(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage in
             let recorder = EventRecorder()
             let setUp = PipelineSetUp(
                 interceptor: Retrier { _, _, error, answer in

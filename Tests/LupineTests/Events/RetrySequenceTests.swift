@@ -11,10 +11,10 @@ import Testing
 
 /// The events that monitors receive for requests that are retried.
 struct RetrySequenceTests {
-    @Test("[R-51, R-54, I-1.19, I-1.25, E-5] after a failed task", arguments: Spoken.allCases)
-    func task(over spoken: Spoken) async throws {
+    @Test("[R-51, R-54, I-1.19, I-1.25, E-5] after a failed task", arguments: TestedHTTP.allCases)
+    func task(over testedHTTP: TestedHTTP) async throws {
         let interceptor = ScriptedInterceptor(answers: [.retry])
-        try await withPipeline(over: spoken) { stage in
+        try await withPipeline(over: testedHTTP) { stage in
             stage.origin.answer(
                 "GET", "/flaky",
                 ScriptPlan([
@@ -35,10 +35,10 @@ struct RetrySequenceTests {
         }
     }
 
-    @Test("[S-21, S-25, I-1.19] after a failed creation of the URLRequest", arguments: Spoken.allCases)
-    func creation(over spoken: Spoken) async throws {
+    @Test("[S-21, S-25, I-1.19] after a failed creation of the URLRequest", arguments: TestedHTTP.allCases)
+    func creation(over testedHTTP: TestedHTTP) async throws {
         let calls = Protected(0)
-        try await withPipeline(over: spoken) { stage in
+        try await withPipeline(over: testedHTTP) { stage in
             let request = stage.session.request(
                 stage.url(), interceptor: ScriptedInterceptor(answers: [.retry]),
                 requestModifier: { _ in
@@ -57,8 +57,8 @@ struct RetrySequenceTests {
         }
     }
 
-    @Test("[S-22, S-25, I-1.11, I-1.19] after a failed adapter", arguments: Spoken.allCases)
-    func adaptation(over spoken: Spoken) async throws {
+    @Test("[S-22, S-25, I-1.11, I-1.19] after a failed adapter", arguments: TestedHTTP.allCases)
+    func adaptation(over testedHTTP: TestedHTTP) async throws {
         let calls = Protected(0)
         let interceptor = ScriptedInterceptor(
             adapt: { adaptation in
@@ -68,7 +68,7 @@ struct RetrySequenceTests {
                 }
                 adaptation.answer(isFirst ? .failure(BriefError("no")) : .success(adaptation.request))
             }, retry: { $0.answer(.retryWithDelay(0)) })
-        try await withPipeline(over: spoken) { stage in
+        try await withPipeline(over: testedHTTP) { stage in
             let request = stage.get(interceptor: interceptor)
             #expect(await request.parsed().error == nil)
             await stage.settle()
@@ -81,10 +81,10 @@ struct RetrySequenceTests {
 
     @Test(
         "[E-7, E-8, R-52, I-1.23, DR-8] after a failure of the second of three serializers: all run again",
-        arguments: Spoken.allCases)
-    func serializer(over spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func serializer(over testedHTTP: TestedHTTP) async throws {
         let interceptor = ScriptedInterceptor(answers: [.retry])
-        try await withPipeline(over: spoken) { stage in
+        try await withPipeline(over: testedHTTP) { stage in
             let runs = Protected(0)
             let ended = ValueLog<String>()
             let serializer = ClosureSerializer { _ in
@@ -117,10 +117,10 @@ struct RetrySequenceTests {
 
     @Test(
         "[R-46] after a failed serializer of a handler that was added late: the request runs again",
-        arguments: Spoken.allCases)
-    func lateSerializer(over spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func lateSerializer(over testedHTTP: TestedHTTP) async throws {
         let interceptor = ScriptedInterceptor(retry: { _ in })
-        try await withPipeline(over: spoken) { stage in
+        try await withPipeline(over: testedHTTP) { stage in
             let request = stage.get(interceptor: interceptor)
             #expect(await request.answered().error == nil)
             let ended = ValueLog<String>()
@@ -156,9 +156,9 @@ struct RetrySequenceTests {
 
     @Test(
         "[R-46, S-31] a session that is released during the delay of a late retry: the handler is called",
-        arguments: Spoken.allCases)
-    func lateRetryWithoutSession(over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage in
+        arguments: TestedHTTP.allCases)
+    func lateRetryWithoutSession(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage in
             let recorder = EventRecorder()
             let setUp = PipelineSetUp(
                 interceptor: Retrier { _, _, _, answer in answer(.retryWithDelay(3_600)) }, recorder: recorder
@@ -179,9 +179,9 @@ struct RetrySequenceTests {
 
     @Test(
         "[O-2, O-3, R-35] a request that finishes during the delay of a retry is released",
-        arguments: [false, true], Spoken.allCases)
-    func finishedDuringDelay(releasesSession: Bool, over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage in
+        arguments: [false, true], TestedHTTP.allCases)
+    func finishedDuringDelay(releasesSession: Bool, over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage in
             let recorder = EventRecorder()
             let retries = ValueLog<Void>()
             let setUp = PipelineSetUp(
@@ -209,11 +209,11 @@ struct RetrySequenceTests {
 
     @Test(
         "[S-10, S-42] resuming a request during the delay of a retry does not start the retry",
-        arguments: Spoken.allCases
+        arguments: TestedHTTP.allCases
     )
-    func resumedDuringDelay(over spoken: Spoken) async throws {
+    func resumedDuringDelay(over testedHTTP: TestedHTTP) async throws {
         let calls = Protected(0)
-        try await withPipeline(over: spoken) { stage in
+        try await withPipeline(over: testedHTTP) { stage in
             let request = stage.session.request(
                 stage.url(), interceptor: ScriptedInterceptor(answers: [.retryWithDelay(3_600)]),
                 requestModifier: { _ in

@@ -77,8 +77,8 @@ final class CallbackStage: Sendable {
     private let isSecure: Bool
     private let held: Protected<Held>
 
-    init(_ callback: Callback, _ hook: Hook, over spoken: Spoken) throws {
-        var setUp = PipelineSetUp(spoken: spoken)
+    init(_ callback: Callback, _ hook: Hook, over testedHTTP: TestedHTTP) throws {
+        var setUp = PipelineSetUp(testedHTTP: testedHTTP)
         setUp.startsImmediately = false
         callback.prepare(&setUp, hook)
         origin = try setUp.makeOrigin()

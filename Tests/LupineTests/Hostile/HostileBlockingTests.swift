@@ -22,10 +22,10 @@ import Testing
 
     /// Makes the callback of a request block once, and waits until the request has finished.
     private func block(
-        _ callback: Callback, over spoken: Spoken, _ wait: @escaping @Sendable (CallbackStage) -> Void
+        _ callback: Callback, over testedHTTP: TestedHTTP, _ wait: @escaping @Sendable (CallbackStage) -> Void
     ) async throws {
         let hook = Hook()
-        let stage = try CallbackStage(callback, hook, over: spoken)
+        let stage = try CallbackStage(callback, hook, over: testedHTTP)
         let ended = ValueLog<Bool>()
         hook.arm { [unowned stage] in wait(stage) }
         stage.begin(callback, hook, ended)
@@ -38,11 +38,11 @@ import Testing
 
     @Test(
         "[O-7] a callback that waits for a request of another session gets it", arguments: Callback.all,
-        Spoken.allCases)
-    func waitsForAnotherSession(_ callback: Callback, over spoken: Spoken) async throws {
-        let origin = try PipelineSetUp(spoken: spoken).makeOrigin()
-        let session = try PipelineSetUp(spoken: spoken).session(of: origin)
-        try await block(callback, over: spoken) { _ in
+        TestedHTTP.allCases)
+    func waitsForAnotherSession(_ callback: Callback, over testedHTTP: TestedHTTP) async throws {
+        let origin = try PipelineSetUp(testedHTTP: testedHTTP).makeOrigin()
+        let session = try PipelineSetUp(testedHTTP: testedHTTP).session(of: origin)
+        try await block(callback, over: testedHTTP) { _ in
             Self.load("http://origin.test:\(origin.port)/get", of: session)
         }
         session.session.invalidateAndCancel()
@@ -51,8 +51,8 @@ import Testing
 
     @Test(
         "[O-7] a callback with a queue of its own that waits for a request of its session gets it",
-        arguments: Callback.all.filter { $0.holds == .itself }, Spoken.allCases)
-    func waitsForItsSession(_ callback: Callback, over spoken: Spoken) async throws {
-        try await block(callback, over: spoken) { stage in Self.load(stage.url(), of: stage.session) }
+        arguments: Callback.all.filter { $0.holds == .itself }, TestedHTTP.allCases)
+    func waitsForItsSession(_ callback: Callback, over testedHTTP: TestedHTTP) async throws {
+        try await block(callback, over: testedHTTP) { stage in Self.load(stage.url(), of: stage.session) }
     }
 }

@@ -34,9 +34,9 @@ import Testing
 
     @Test("[O-6] every callback calls everything back", arguments: Callback.all, Deed.allCases)
     func callsBack(_ callback: Callback, _ deed: Deed) async throws {
-        for spoken in Spoken.allCases {
+        for testedHTTP in TestedHTTP.allCases {
             let hook = Hook()
-            let stage = try CallbackStage(callback, hook, over: spoken)
+            let stage = try CallbackStage(callback, hook, over: testedHTTP)
             let (more, ended) = (ValueLog<Bool>(), ValueLog<Bool>())
             hook.arm { [unowned stage] in deed.perform(on: stage, more) }
             stage.begin(callback, hook, ended)

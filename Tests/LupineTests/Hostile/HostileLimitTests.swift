@@ -16,8 +16,8 @@ import Testing
         "[U-4.10, DR-11, V-1.2] every limit holds for every consumer", arguments: LimitConsumer.all,
         Limit.allCases)
     func holds(_ consumer: LimitConsumer, _ limit: Limit) async throws {
-        for spoken in Spoken.allCases {
-            try await withPipeline(Self.setUp, over: spoken) { stage in
+        for testedHTTP in TestedHTTP.allCases {
+            try await withPipeline(Self.setUp, over: testedHTTP) { stage in
                 try limit.serve(at: stage.origin)
                 let error = await consumer.error(stage, limit.path)
                 let expected = limit.code(whoCollects: consumer.collects)
@@ -33,9 +33,9 @@ import Testing
 
     @Test(
         "[U-4.10] what announces a body that does not come is no body", arguments: ["HEAD", "304"],
-        Spoken.allCases)
-    func noBody(_ kind: String, over spoken: Spoken) async throws {
-        try await withPipeline(Self.setUp, over: spoken) { stage in
+        TestedHTTP.allCases)
+    func noBody(_ kind: String, over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(Self.setUp, over: testedHTTP) { stage in
             let status = kind == "304" ? "304 Not Modified" : "200 OK"
             stage.origin.answer(
                 nil, "/none", ScriptPlan(.send("HTTP/1.1 \(status)\r\nContent-Length: 1001\r\n\r\n"), .close))
@@ -52,11 +52,11 @@ import Testing
         }
     }
 
-    @Test("[DR-11] each attempt may have as much", arguments: Spoken.allCases)
-    func attempts(over spoken: Spoken) async throws {
+    @Test("[DR-11] each attempt may have as much", arguments: TestedHTTP.allCases)
+    func attempts(over testedHTTP: TestedHTTP) async throws {
         var setUp = Self.setUp
         setUp.interceptor = RetryPolicy(retryLimit: 1, exponentialBackoffScale: 0)
-        try await withPipeline(setUp, over: spoken) { stage in
+        try await withPipeline(setUp, over: testedHTTP) { stage in
             let asked = Protected(0)
             stage.origin.route("GET", "/twice") { _ throws(Refusal) in
                 let isFirst = asked.write { asked in
@@ -70,9 +70,9 @@ import Testing
         }
     }
 
-    @Test("[C-45] what nobody can iterate any more is not gathered", arguments: Spoken.allCases)
-    func dropped(over spoken: Spoken) async throws {
-        try await withPipeline(Self.setUp, over: spoken) { stage in
+    @Test("[C-45] what nobody can iterate any more is not gathered", arguments: TestedHTTP.allCases)
+    func dropped(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(Self.setUp, over: testedHTTP) { stage in
             try Limit.announced.serve(at: stage.origin)
             let request = stage.session.streamRequest(stage.url(Limit.announced.path))
             // Keeps data from arriving before the sequence is dropped, even if this thread is delayed.

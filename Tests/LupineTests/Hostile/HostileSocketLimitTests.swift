@@ -32,8 +32,8 @@ import Testing
 
     @Test("[W-14, C-45] a message, and what is gathered", arguments: LimitSocket.all, Case.allCases)
     func holds(_ socket: LimitSocket, _ limit: Case) async throws {
-        for spoken in Spoken.allCases {
-            try await withPipeline(PipelineSetUp(configure: Limit.set), over: spoken) { stage in
+        for testedHTTP in TestedHTTP.allCases {
+            try await withPipeline(PipelineSetUp(configure: Limit.set), over: testedHTTP) { stage in
                 // Where messages are buffered, exceeding the limit ends the connection.
                 let ends = !(socket.gathers && limit == .gathered)
                 let request = stage.socket(
@@ -57,8 +57,8 @@ import Testing
 
     @Test("[U-8.6] URLSessionWebSocketTask.receive", arguments: [false, true], [Case.fits, .message])
     func receives(awaits: Bool, _ limit: Case) async throws {
-        for spoken in Spoken.allCases {
-            try await withPipeline(PipelineSetUp(configure: Limit.set), over: spoken) { stage in
+        for testedHTTP in TestedHTTP.allCases {
+            try await withPipeline(PipelineSetUp(configure: Limit.set), over: testedHTTP) { stage in
                 let task = stage.session.session.webSocketTask(
                     with: try stage.socketURL(limit.query()).asURL())
                 task.maximumMessageSize = Case.size

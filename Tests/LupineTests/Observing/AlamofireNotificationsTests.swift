@@ -66,9 +66,9 @@ struct AlamofireNotificationsTests {
 
     @Test(
         "[N-1] notifications are posted on the main queue, with the request as their only data",
-        arguments: Spoken.allCases)
-    func posted(over spoken: Spoken) async throws {
-        try await withObserved(monitors: [AlamofireNotifications()], over: spoken) { stage in
+        arguments: TestedHTTP.allCases)
+    func posted(over testedHTTP: TestedHTTP) async throws {
+        try await withObserved(monitors: [AlamofireNotifications()], over: testedHTTP) { stage in
             let request = stage.session.request(stage.url("/get"))
             let listener = Listener(to: request)
             defer { listener.stop() }
@@ -80,9 +80,9 @@ struct AlamofireNotificationsTests {
         }
     }
 
-    @Test("[N-1] suspending and cancelling a request is posted as well", arguments: Spoken.allCases)
-    func suspendedAndCancelled(over spoken: Spoken) async throws {
-        try await withObserved(monitors: [AlamofireNotifications()], over: spoken) { stage in
+    @Test("[N-1] suspending and cancelling a request is posted as well", arguments: TestedHTTP.allCases)
+    func suspendedAndCancelled(over testedHTTP: TestedHTTP) async throws {
+        try await withObserved(monitors: [AlamofireNotifications()], over: testedHTTP) { stage in
             let request = stage.held()
             let listener = Listener(to: request)
             defer { listener.stop() }
@@ -98,10 +98,10 @@ struct AlamofireNotificationsTests {
 
     @Test(
         "[N-1] a session whose monitors do not include the default one posts nothing",
-        arguments: Spoken.allCases)
-    func turnedOff(over spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func turnedOff(over testedHTTP: TestedHTTP) async throws {
         let monitor = RecordingMonitor(queue: .main)
-        try await withObserved(monitors: [monitor], over: spoken) { stage in
+        try await withObserved(monitors: [monitor], over: testedHTTP) { stage in
             let request = stage.session.request(stage.url("/get"))
             let listener = Listener(to: request)
             defer { listener.stop() }
@@ -122,10 +122,10 @@ struct AlamofireNotificationsTests {
 
     @Test(
         "[N-3] a task's end is posted once per attempt, the request's once per finishing pass",
-        arguments: Spoken.allCases)
-    func retried(over spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func retried(over testedHTTP: TestedHTTP) async throws {
         try await withObserved(
-            monitors: [AlamofireNotifications()], interceptor: Retrying(times: 2), over: spoken
+            monitors: [AlamofireNotifications()], interceptor: Retrying(times: 2), over: testedHTTP
         ) {
             stage in
             let request = stage.session.request(stage.url("/status/503")).validate()

@@ -182,9 +182,9 @@ struct ClosureEventMonitorTests {
         func createUploadable() throws -> UploadRequest.Uploadable { .data(Data()) }
     }
 
-    @Test("each event calls its closure, and no other", arguments: Spoken.allCases)
-    func each(over spoken: Spoken) async throws {
-        try await withObserved(over: spoken) { stage in
+    @Test("each event calls its closure, and no other", arguments: TestedHTTP.allCases)
+    func each(over testedHTTP: TestedHTTP) async throws {
+        try await withObserved(over: testedHTTP) { stage in
             let heard = ValueLog<String>()
             let monitor = ClosureEventMonitor()
             monitor.sessionDidBecomeInvalidWithError = { _, _ in heard.add("sessionDidBecomeInvalidWithError")
@@ -266,9 +266,9 @@ struct ClosureEventMonitorTests {
 
     @Test(
         "a closure is read when its event is delivered; a replaced closure is not called",
-        arguments: Spoken.allCases)
-    func readLate(over spoken: Spoken) async throws {
-        try await withObserved(over: spoken) { stage in
+        arguments: TestedHTTP.allCases)
+    func readLate(over testedHTTP: TestedHTTP) async throws {
+        try await withObserved(over: testedHTTP) { stage in
             let queue = DispatchQueue(label: "suspended")
             queue.suspend()
             let monitor = ClosureEventMonitor(queue: queue)
@@ -291,13 +291,13 @@ struct ClosureEventMonitorTests {
 
     @Test(
         "the results of handlers without a serializer have a closure, those with one have none",
-        arguments: Spoken.allCases)
-    func serializers(over spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func serializers(over testedHTTP: TestedHTTP) async throws {
         let monitor = ClosureEventMonitor()
         let heard = ValueLog<String>()
         monitor.requestDidParseResponse = { _, _ in heard.add("parsed") }
         monitor.requestDidFinish = { _ in heard.add("finished") }
-        try await withObserved(monitors: [monitor], over: spoken) { stage in
+        try await withObserved(monitors: [monitor], over: testedHTTP) { stage in
             _ = await stage.session.request(stage.url("/get")).serializingData().response
             await heard.wait(for: 1)
             let request = stage.session.request(stage.url("/get"))
@@ -308,9 +308,10 @@ struct ClosureEventMonitorTests {
         }
     }
 
-    @Test("a subclass can override the methods, and `super` calls the closures", arguments: Spoken.allCases)
-    func subclass(over spoken: Spoken) async throws {
-        try await withObserved(over: spoken) { stage in
+    @Test(
+        "a subclass can override the methods, and `super` calls the closures", arguments: TestedHTTP.allCases)
+    func subclass(over testedHTTP: TestedHTTP) async throws {
+        try await withObserved(over: testedHTTP) { stage in
             let heard = ValueLog<String>()
             let monitor = Subclass(heard)
             let request = stage.session.request(stage.url("/get")).eventMonitor(monitor)

@@ -9,11 +9,11 @@ import Testing
 
 /// The lines that a `LoggingEventMonitor` writes.
 struct LoggingEventMonitorTests {
-    @Test("each event of a request is one line, without its credentials", arguments: Spoken.allCases)
-    func lines(over spoken: Spoken) async throws {
+    @Test("each event of a request is one line, without its credentials", arguments: TestedHTTP.allCases)
+    func lines(over testedHTTP: TestedHTTP) async throws {
         let lines = ValueLog<String>()
         let monitor = LoggingEventMonitor { lines.add($0) }
-        try await withObserved(monitors: [monitor], over: spoken) { stage in
+        try await withObserved(monitors: [monitor], over: testedHTTP) { stage in
             let url = stage.url("/get?token=tok-secret&page=2").replacing(
                 "//127", with: "//user:pw-secret@127")
             let headers: HTTPHeaders = [
@@ -39,12 +39,14 @@ struct LoggingEventMonitorTests {
         }
     }
 
-    @Test("the value of a sensitive field is hidden in requests and in responses", arguments: Spoken.allCases)
-    func sensitiveFields(over spoken: Spoken) async throws {
+    @Test(
+        "the value of a sensitive field is hidden in requests and in responses",
+        arguments: TestedHTTP.allCases)
+    func sensitiveFields(over testedHTTP: TestedHTTP) async throws {
         let lines = ValueLog<String>()
         let monitor = LoggingEventMonitor { lines.add($0) }
         let change: (URLSessionConfiguration) -> Void = { $0.lupine.sensitiveFields.insert("X-Tenant") }
-        try await withObserved(monitors: [monitor], configure: change, over: spoken) { stage in
+        try await withObserved(monitors: [monitor], configure: change, over: testedHTTP) { stage in
             let url = stage.url("/response-headers?X-Tenant=t-secret")
             _ = await stage.session.request(url, headers: ["X-Tenant": "t-secret"]).validate()
                 .serializingData()
@@ -53,18 +55,18 @@ struct LoggingEventMonitorTests {
             while !all.contains(where: { $0.contains("has its response as Data") }) {
                 all = await lines.wait(for: all.count + 1)
             }
-            let name = spoken == .http1 ? "X-Tenant" : "x-tenant"
+            let name = testedHTTP == .http1 ? "X-Tenant" : "x-tenant"
             #expect(all.contains { $0.contains("was validated: 200") && $0.contains("\(name): [redacted]") })
             #expect(all.contains { $0.contains("is ready") && $0.contains("X-Tenant: [redacted]") })
             #expect(all.allSatisfy { !$0.lowercased().contains("x-tenant: t-secret") })
         }
     }
 
-    @Test("the line of a failure contains the error's description", arguments: Spoken.allCases)
-    func failure(over spoken: Spoken) async throws {
+    @Test("the line of a failure contains the error's description", arguments: TestedHTTP.allCases)
+    func failure(over testedHTTP: TestedHTTP) async throws {
         let lines = ValueLog<String>()
         let monitor = LoggingEventMonitor { lines.add($0) }
-        try await withObserved(monitors: [monitor], over: spoken) { stage in
+        try await withObserved(monitors: [monitor], over: testedHTTP) { stage in
             let response = await stage.session.request(stage.url("/status/404")).validate().serializingData()
                 .response
             let error = try #require(response.error)

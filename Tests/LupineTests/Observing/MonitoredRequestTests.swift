@@ -12,12 +12,12 @@ import Testing
 struct MonitoredRequestTests {
     @Test(
         "[E-1] a monitor may call any method of the request: one cancels it when its task was created",
-        arguments: Spoken.allCases)
-    func cancellingMonitor(over spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func cancellingMonitor(over testedHTTP: TestedHTTP) async throws {
         let monitor = RecordingMonitor { event, request in
             if event == "r7" { request?.cancel() }
         }
-        try await withObserved(monitors: [monitor], over: spoken) { stage in
+        try await withObserved(monitors: [monitor], over: testedHTTP) { stage in
             let response = await stage.held().serializingData().response
             #expect(response.error.map { "\($0)" } == "explicitlyCancelled")
             await monitor.heard.wait(untilRecorded: "d3")
@@ -27,13 +27,13 @@ struct MonitoredRequestTests {
 
     @Test(
         "[E-3] a monitor of one request receives the events of only that request, after the session's monitors",
-        arguments: Spoken.allCases)
-    func requestMonitor(over spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func requestMonitor(over testedHTTP: TestedHTTP) async throws {
         let queue = DispatchQueue(label: "both")
         let heard = ValueLog<String>()
         let sessionMonitor = RecordingMonitor("session ", queue: queue, heard: heard)
         let requestMonitor = RecordingMonitor("request ", queue: queue, heard: heard)
-        try await withObserved(monitors: [sessionMonitor], over: spoken) { stage in
+        try await withObserved(monitors: [sessionMonitor], over: testedHTTP) { stage in
             let observed = stage.session.request(stage.url("/get")).eventMonitor(requestMonitor)
             #expect(await observed.serializingData().response.error == nil)
             await heard.wait(untilRecorded: "request d3")
@@ -54,11 +54,12 @@ struct MonitoredRequestTests {
         }
     }
 
-    @Test("[E-3] a monitor that is added late does not receive earlier events", arguments: Spoken.allCases)
-    func lateMonitor(over spoken: Spoken) async throws {
+    @Test(
+        "[E-3] a monitor that is added late does not receive earlier events", arguments: TestedHTTP.allCases)
+    func lateMonitor(over testedHTTP: TestedHTTP) async throws {
         let early = RecordingMonitor()
         let late = RecordingMonitor()
-        try await withObserved(monitors: [early], over: spoken) { stage in
+        try await withObserved(monitors: [early], over: testedHTTP) { stage in
             let request = stage.held()
             let task = request.serializingData()
             await stage.waitForRequest()
@@ -72,11 +73,11 @@ struct MonitoredRequestTests {
 
     @Test(
         "[E-2] a monitor of both the session and the request receives each event twice, in order",
-        arguments: Spoken.allCases
+        arguments: TestedHTTP.allCases
     )
-    func sameMonitorTwice(over spoken: Spoken) async throws {
+    func sameMonitorTwice(over testedHTTP: TestedHTTP) async throws {
         let monitor = RecordingMonitor()
-        try await withObserved(monitors: [monitor], over: spoken) { stage in
+        try await withObserved(monitors: [monitor], over: testedHTTP) { stage in
             let request = stage.session.request(stage.url("/get")).eventMonitor(monitor)
             #expect(await request.serializingData().response.error == nil)
             await monitor.heard.wait(for: 19)

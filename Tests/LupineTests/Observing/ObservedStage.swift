@@ -36,17 +36,17 @@ struct ObservedStage {
 func withObserved(
     monitors: [any EventMonitor] = [], startRequestsImmediately: Bool = true,
     interceptor: (any RequestInterceptor)? = nil, configure: (URLSessionConfiguration) -> Void = { _ in },
-    over spoken: Spoken = .http1,
+    over testedHTTP: TestedHTTP = .http1,
     _ body: (ObservedStage) async throws -> Void
 ) async throws {
     var serving = OriginConfiguration()
-    serving.speak(spoken)
+    serving.enable(testedHTTP)
     let origin = try LupineOrigin.Origin.start(configuration: serving)
     let configuration = URLSessionConfiguration.ephemeral
     configuration.connectionProxyDictionary = [:]
     // On a slow or busy machine no time-out may expire except those that a test sets.
     configuration.timeoutIntervalForRequest = 3_600
-    if spoken == .http2 { configuration.lupine.httpVersions = .http2 }
+    if testedHTTP == .http2 { configuration.lupine.httpVersions = .http2 }
     configure(configuration)
     let session = Session(
         configuration: configuration, startRequestsImmediately: startRequestsImmediately,

@@ -60,11 +60,12 @@ import Testing
 
     /// Runs `body` with an origin whose `/secret` accepts only the tokens of this name.
     private static func withSecret(
-        _ good: String = "new", over spoken: Spoken = .http1, _ body: (PolicyStage) async throws -> Void
+        _ good: String = "new", over testedHTTP: TestedHTTP = .http1,
+        _ body: (PolicyStage) async throws -> Void
     )
         async throws
     {
-        try await PolicyStage.run(over: spoken) { stage in
+        try await PolicyStage.run(over: testedHTTP) { stage in
             stage.origin.route("GET", "/secret") { request throws(Refusal) in
                 let text = [request.field("Authorization") ?? "-", request.field("X-Earlier") ?? "-"]
                 return try OriginResponse(
@@ -85,10 +86,11 @@ import Testing
     }
 
     @Test(
-        "[I-5.2] [I-5.8] a missing credential fails the adaptation and the retry", arguments: Spoken.allCases
+        "[I-5.2] [I-5.8] a missing credential fails the adaptation and the retry",
+        arguments: TestedHTTP.allCases
     )
-    func missingCredential(over spoken: Spoken) async throws {
-        try await Self.withSecret(over: spoken) { stage in
+    func missingCredential(over testedHTTP: TestedHTTP) async throws {
+        try await Self.withSecret(over: testedHTTP) { stage in
             let interceptor = Interceptor(authenticator: ScriptedAuthenticator())
             try await stage.withSession { session in
                 let response = await session.request(stage.url("/secret"), interceptor: interceptor)
@@ -108,10 +110,10 @@ import Testing
 
     @Test(
         "[I-5.3] [I-5.12] [I-5.13] an expired credential is refreshed first, also synchronously",
-        arguments: Spoken.allCases
+        arguments: TestedHTTP.allCases
     )
-    func expired(over spoken: Spoken) async throws {
-        try await Self.withSecret(over: spoken) { stage in
+    func expired(over testedHTTP: TestedHTTP) async throws {
+        try await Self.withSecret(over: testedHTTP) { stage in
             let authenticator = ScriptedAuthenticator()
             let interceptor = Interceptor(
                 authenticator: authenticator, credential: Token(name: "old", requiresRefresh: true))
@@ -127,9 +129,9 @@ import Testing
 
     @Test(
         "[I-5.4] a valid credential is applied synchronously, to a copy of the request",
-        arguments: Spoken.allCases)
-    func appliedAtOnce(over spoken: Spoken) async throws {
-        try await PolicyStage.run(over: spoken) { stage in
+        arguments: TestedHTTP.allCases)
+    func appliedAtOnce(over testedHTTP: TestedHTTP) async throws {
+        try await PolicyStage.run(over: testedHTTP) { stage in
             try await stage.withSession { session in
                 let interceptor = Interceptor(
                     authenticator: ScriptedAuthenticator(), credential: Token(name: "a"))
@@ -145,9 +147,9 @@ import Testing
 
     @Test(
         "[I-5.6] [I-5.7] failures that are not due to authentication are not retried",
-        arguments: Spoken.allCases)
-    func otherFailures(over spoken: Spoken) async throws {
-        try await PolicyStage.run(over: spoken) { stage in
+        arguments: TestedHTTP.allCases)
+    func otherFailures(over testedHTTP: TestedHTTP) async throws {
+        try await PolicyStage.run(over: testedHTTP) { stage in
             let authenticator = ScriptedAuthenticator()
             let interceptor = Interceptor(authenticator: authenticator, credential: Token(name: "a"))
             stage.origin.answer("GET", "/cut", ScriptPlan(.close))
@@ -166,9 +168,10 @@ import Testing
     }
 
     @Test(
-        "[I-5.9] a request with an older credential is retried without a refresh", arguments: Spoken.allCases)
-    func olderCredential(over spoken: Spoken) async throws {
-        try await Self.withSecret(over: spoken) { stage in
+        "[I-5.9] a request with an older credential is retried without a refresh",
+        arguments: TestedHTTP.allCases)
+    func olderCredential(over testedHTTP: TestedHTTP) async throws {
+        try await Self.withSecret(over: testedHTTP) { stage in
             let authenticator = ScriptedAuthenticator()
             let interceptor = Interceptor(authenticator: authenticator, credential: Token(name: "old"))
             try await stage.withSession { session in
@@ -183,9 +186,9 @@ import Testing
 
     @Test(
         "[I-5.10] a rejected credential is refreshed, and the request sent again with the new one",
-        arguments: Spoken.allCases)
-    func refused(over spoken: Spoken) async throws {
-        try await Self.withSecret(over: spoken) { stage in
+        arguments: TestedHTTP.allCases)
+    func refused(over testedHTTP: TestedHTTP) async throws {
+        try await Self.withSecret(over: testedHTTP) { stage in
             let authenticator = ScriptedAuthenticator()
             let interceptor = Interceptor(authenticator: authenticator, credential: Token(name: "old"))
             try await stage.withSession(interceptor: interceptor) { session in
@@ -197,9 +200,9 @@ import Testing
         }
     }
 
-    @Test("[I-5.11] [I-5.14] too many refreshes fail with excessiveRefresh", arguments: Spoken.allCases)
-    func excessive(over spoken: Spoken) async throws {
-        try await Self.withSecret("never", over: spoken) { stage in
+    @Test("[I-5.11] [I-5.14] too many refreshes fail with excessiveRefresh", arguments: TestedHTTP.allCases)
+    func excessive(over testedHTTP: TestedHTTP) async throws {
+        try await Self.withSecret("never", over: testedHTTP) { stage in
             let authenticator = ScriptedAuthenticator { old, completion in
                 completion(.success(Token(name: old.name + "+")))
             }
@@ -225,9 +228,9 @@ import Testing
 
     @Test(
         "[I-5.13] a new credential that has expired already is refreshed until the window is exhausted",
-        arguments: Spoken.allCases)
-    func staysExpired(over spoken: Spoken) async throws {
-        try await Self.withSecret(over: spoken) { stage in
+        arguments: TestedHTTP.allCases)
+    func staysExpired(over testedHTTP: TestedHTTP) async throws {
+        try await Self.withSecret(over: testedHTTP) { stage in
             let authenticator = ScriptedAuthenticator { old, completion in
                 completion(.success(Token(name: old.name + "+", requiresRefresh: true)))
             }
@@ -248,9 +251,9 @@ import Testing
 
     @Test(
         "[I-5.14] a failed refresh fails the waiting requests with its error, without a retry",
-        arguments: Spoken.allCases)
-    func refreshFails(over spoken: Spoken) async throws {
-        try await Self.withSecret(over: spoken) { stage in
+        arguments: TestedHTTP.allCases)
+    func refreshFails(over testedHTTP: TestedHTTP) async throws {
+        try await Self.withSecret(over: testedHTTP) { stage in
             let authenticator = ScriptedAuthenticator { _, completion in completion(.failure(Refused())) }
             let expired = Interceptor(
                 authenticator: authenticator, credential: Token(name: "old", requiresRefresh: true))
@@ -273,9 +276,9 @@ import Testing
 
     @Test(
         "[I-5.16] a request that waited keeps the changes of earlier adapters, which run once",
-        arguments: Spoken.allCases)
-    func adaptersBefore(over spoken: Spoken) async throws {
-        try await Self.withSecret(over: spoken) { stage in
+        arguments: TestedHTTP.allCases)
+    func adaptersBefore(over testedHTTP: TestedHTTP) async throws {
+        try await Self.withSecret(over: testedHTTP) { stage in
             let runs = Protected(0)
             let earlier = Adapter { request, _, completion in
                 runs.write { $0 += 1 }
@@ -295,9 +298,9 @@ import Testing
 
     @Test(
         "[I-5.17] a credential set during a refresh is used, and the refresh's result is dropped",
-        arguments: Spoken.allCases)
-    func setDuringRefresh(over spoken: Spoken) async throws {
-        try await Self.withSecret("set", over: spoken) { stage in
+        arguments: TestedHTTP.allCases)
+    func setDuringRefresh(over testedHTTP: TestedHTTP) async throws {
+        try await Self.withSecret("set", over: testedHTTP) { stage in
             let held = Protected<(@Sendable (Result<Token, any Error>) -> Void)?>(nil)
             let (began, beginning) = AsyncStream<Void>.makeStream()
             let authenticator = ScriptedAuthenticator { _, completion in
@@ -321,9 +324,9 @@ import Testing
 
     @Test(
         "[I-5.18] [I-5.1] 500 requests whose token expires in flight succeed after one refresh",
-        arguments: Spoken.allCases)
-    func storm(over spoken: Spoken) async throws {
-        try await PolicyStage.run(over: spoken) { stage in
+        arguments: TestedHTTP.allCases)
+    func storm(over testedHTTP: TestedHTTP) async throws {
+        try await PolicyStage.run(over: testedHTTP) { stage in
             let server = OAuthServer(uses: 250)
             server.serve(at: stage.origin)
             try await stage.withSession { tokens in
@@ -353,10 +356,11 @@ import Testing
     }
 
     @Test(
-        "[I-5.1] [I-5.18] 500 requests with an expired token wait for one refresh", arguments: Spoken.allCases
+        "[I-5.1] [I-5.18] 500 requests with an expired token wait for one refresh",
+        arguments: TestedHTTP.allCases
     )
-    func expiredStorm(over spoken: Spoken) async throws {
-        try await PolicyStage.run(over: spoken) { stage in
+    func expiredStorm(over testedHTTP: TestedHTTP) async throws {
+        try await PolicyStage.run(over: testedHTTP) { stage in
             let server = OAuthServer(uses: 0)
             server.serve(at: stage.origin)
             try await stage.withSession { tokens in

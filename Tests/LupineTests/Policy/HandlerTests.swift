@@ -20,9 +20,9 @@ import Testing
     }
 
     private static func withRedirects(
-        over spoken: Spoken = .http1, _ body: (PolicyStage) async throws -> Void
+        over testedHTTP: TestedHTTP = .http1, _ body: (PolicyStage) async throws -> Void
     ) async throws {
-        try await PolicyStage.run(over: spoken) { stage in
+        try await PolicyStage.run(over: testedHTTP) { stage in
             stage.origin.route(nil, "/from") { _ throws(Refusal) in
                 var response = try OriginResponse(302, "text/plain", Array("moved".utf8))
                 try response.add("Location", "/to")
@@ -43,9 +43,9 @@ import Testing
 
     @Test(
         "[I-6.1] the request's redirect handler precedes the session's; without any, redirects are followed",
-        arguments: Spoken.allCases)
-    func precedence(over spoken: Spoken) async throws {
-        try await Self.withRedirects(over: spoken) { stage in
+        arguments: TestedHTTP.allCases)
+    func precedence(over testedHTTP: TestedHTTP) async throws {
+        try await Self.withRedirects(over: testedHTTP) { stage in
             let rows: [(session: Redirector?, request: Redirector?, expected: String)] = [
                 (nil, nil, "to GET - -"), (.doNotFollow, nil, "moved"), (.follow, nil, "to GET - -"),
                 (.doNotFollow, .follow, "to GET - -"), (.follow, .doNotFollow, "moved"),
@@ -86,9 +86,9 @@ import Testing
         }
     }
 
-    @Test("[I-6.3] monitors receive a redirect before the handler is called", arguments: Spoken.allCases)
-    func order(over spoken: Spoken) async throws {
-        try await Self.withRedirects(over: spoken) { stage in
+    @Test("[I-6.3] monitors receive a redirect before the handler is called", arguments: TestedHTTP.allCases)
+    func order(over testedHTTP: TestedHTTP) async throws {
+        try await Self.withRedirects(over: testedHTTP) { stage in
             let seen = Protected<[String]>([])
             let monitor = ClosureEventMonitor(queue: DispatchQueue(label: "monitor"))
             monitor.taskWillPerformHTTPRedirection = { _, _, _, _ in seen.write { $0.append("monitor") } }
@@ -106,9 +106,9 @@ import Testing
 
     @Test(
         "[I-6.4] a redirect that is not followed is the response, with its body and without an error",
-        arguments: Spoken.allCases)
-    func notFollowed(over spoken: Spoken) async throws {
-        try await Self.withRedirects(over: spoken) { stage in
+        arguments: TestedHTTP.allCases)
+    func notFollowed(over testedHTTP: TestedHTTP) async throws {
+        try await Self.withRedirects(over: testedHTTP) { stage in
             try await stage.withSession { session in
                 let response = await session.request(stage.url("/from")).redirect(using: .doNotFollow)
                     .awaitTextResponse()
@@ -118,9 +118,9 @@ import Testing
         }
     }
 
-    @Test("[I-6.5] the handler's request replaces the proposed one", arguments: Spoken.allCases)
-    func replaced(over spoken: Spoken) async throws {
-        try await Self.withRedirects(over: spoken) { stage in
+    @Test("[I-6.5] the handler's request replaces the proposed one", arguments: TestedHTTP.allCases)
+    func replaced(over testedHTTP: TestedHTTP) async throws {
+        try await Self.withRedirects(over: testedHTTP) { stage in
             try await stage.withSession { session in
                 let response = await session.request(stage.url("/from")).redirect(
                     using: Self.redirectElsewhere
@@ -133,9 +133,10 @@ import Testing
     }
 
     @Test(
-        "[I-6.6] adapters see the first request of an attempt, and no redirects", arguments: Spoken.allCases)
-    func adaptersOnce(over spoken: Spoken) async throws {
-        try await Self.withRedirects(over: spoken) { stage in
+        "[I-6.6] adapters see the first request of an attempt, and no redirects",
+        arguments: TestedHTTP.allCases)
+    func adaptersOnce(over testedHTTP: TestedHTTP) async throws {
+        try await Self.withRedirects(over: testedHTTP) { stage in
             let paths = Protected<[String]>([])
             let adapter = Adapter { request, _, completion in
                 paths.write { $0.append(request.url?.path ?? "") }
@@ -158,9 +159,9 @@ import Testing
 
     @Test(
         "[I-7.1] [I-7.3] [I-7.4] [I-7.5] the cached response handler decides what is stored",
-        arguments: Spoken.allCases)
-    func cachers(over spoken: Spoken) async throws {
-        try await PolicyStage.run(over: spoken) { stage in
+        arguments: TestedHTTP.allCases)
+    func cachers(over testedHTTP: TestedHTTP) async throws {
+        try await PolicyStage.run(over: testedHTTP) { stage in
             let rows: [(session: ResponseCacher?, request: ResponseCacher?, stored: String?)] = [
                 (nil, nil, "text"), (.doNotCache, nil, nil), (.cache, nil, "text"),
                 (.doNotCache, .cache, "text"),
@@ -198,10 +199,10 @@ import Testing
 
     @Test(
         "[I-7.1] the task stores without a delegate call if no handler, monitor or subclass could decide",
-        arguments: Spoken.allCases)
-    func whoHasASay(over spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func whoHasASay(over testedHTTP: TestedHTTP) async throws {
         final class Delegate: SessionDelegate, @unchecked Sendable {}
-        try await PolicyStage.run(over: spoken) { stage in
+        try await PolicyStage.run(over: testedHTTP) { stage in
             func isDelegateCalled(
                 _ delegate: SessionDelegate = SessionDelegate(), cacher: ResponseCacher? = nil,
                 monitors: [any EventMonitor] = [AlamofireNotifications()],
@@ -235,9 +236,9 @@ import Testing
 
     @Test(
         "[I-7.1] a refused response is not stored, and a handler set on arrival is called",
-        arguments: Spoken.allCases)
-    func refusedResponse(over spoken: Spoken) async throws {
-        try await PolicyStage.run(over: spoken) { stage in
+        arguments: TestedHTTP.allCases)
+    func refusedResponse(over testedHTTP: TestedHTTP) async throws {
+        try await PolicyStage.run(over: testedHTTP) { stage in
             stage.origin.route("GET", "/plain") { _ throws(Refusal) in
                 try OriginResponse(200, "text/plain", Array("text".utf8))
             }
@@ -271,9 +272,9 @@ import Testing
 
     @Test(
         "[I-7.2] the handler is called for data and upload tasks, not for downloads",
-        arguments: Spoken.allCases)
-    func whoAsks(over spoken: Spoken) async throws {
-        try await PolicyStage.run(over: spoken) { stage in
+        arguments: TestedHTTP.allCases)
+    func whoAsks(over testedHTTP: TestedHTTP) async throws {
+        try await PolicyStage.run(over: testedHTTP) { stage in
             let callCount = Atomic(0)
             stage.origin.route(nil, "/plain") { _ throws(Refusal) in
                 var response = try OriginResponse(200, "text/plain", Array("text".utf8))

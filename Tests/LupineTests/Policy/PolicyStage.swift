@@ -12,7 +12,7 @@ import LupineTransport
 /// An origin that every host name resolves to, and sessions that use it.
 struct PolicyStage {
     let origin: LupineOrigin.Origin
-    var spoken = Spoken.http1
+    var testedHTTP = TestedHTTP.http1
 
     /// Returns a URL of the origin, with the given host name.
     func url(_ path: String = "/get", host: String = "localhost", isSecure: Bool = false) -> String {
@@ -27,7 +27,7 @@ struct PolicyStage {
         // On a slow or busy machine no time-out may expire except those that a test sets.
         configuration.timeoutIntervalForRequest = 3_600
         configuration.lupine.tls.handshakeTimeout = .seconds(3_600)
-        if spoken == .http2 { configuration.lupine.httpVersions = .http2 }
+        if testedHTTP == .http2 { configuration.lupine.httpVersions = .http2 }
         configuration.lupine.addressOverrides = [.init(host: "*", port: origin.port): [origin.address]]
         configuration.lupine.tls.roots = .certificates(
             try roots.flatMap { try Certificate.pem(PKI.text("\($0).pem")) })
@@ -54,11 +54,12 @@ struct PolicyStage {
 
     /// Runs `body` with an origin, and stops it. With the name of a fixture the origin uses TLS.
     static func run(
-        leaf: String? = nil, stapled: String? = nil, newest: TLSVersion = .v1_3, over spoken: Spoken = .http1,
+        leaf: String? = nil, stapled: String? = nil, newest: TLSVersion = .v1_3,
+        over testedHTTP: TestedHTTP = .http1,
         _ body: (PolicyStage) async throws -> Void
     ) async throws {
         var serving = OriginConfiguration()
-        serving.speak(spoken)
+        serving.enable(testedHTTP)
         if let leaf {
             var tls = TLSServerConfiguration(identities: [
                 TLSServerIdentity(
@@ -68,12 +69,12 @@ struct PolicyStage {
             ])
             tls.cipherList = "ALL:@SECLEVEL=0"
             tls.maximumVersion = newest
-            tls.speak(spoken)
+            tls.enable(testedHTTP)
             serving.tls = tls
         }
         let origin = try LupineOrigin.Origin.start(configuration: serving)
         let result: Result<Void, any Error>
-        do { result = .success(try await body(PolicyStage(origin: origin, spoken: spoken))) } catch {
+        do { result = .success(try await body(PolicyStage(origin: origin, testedHTTP: testedHTTP))) } catch {
             result = .failure(error)
         }
         await origin.shutdown()

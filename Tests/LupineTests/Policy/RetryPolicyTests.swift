@@ -91,9 +91,9 @@ import Testing
 
     @Test(
         "[I-2.2] a request is retried up to the limit", arguments: [0, 1, 3] as [UInt],
-        Spoken.allCases)
-    func limit(_ limit: UInt, over spoken: Spoken) async throws {
-        try await PolicyStage.run(over: spoken) { stage in
+        TestedHTTP.allCases)
+    func limit(_ limit: UInt, over testedHTTP: TestedHTTP) async throws {
+        try await PolicyStage.run(over: testedHTTP) { stage in
             let count = Atomic(0)
             stage.origin.route("GET", "/flaky") { _ in
                 count.add(1, ordering: .relaxed)
@@ -113,9 +113,9 @@ import Testing
     }
 
     @Test(
-        "[I-2.2] by default the delays are half a second, then one second", arguments: Spoken.allCases)
-    func answers(over spoken: Spoken) async throws {
-        try await PolicyStage.run(over: spoken) { stage in
+        "[I-2.2] by default the delays are half a second, then one second", arguments: TestedHTTP.allCases)
+    func answers(over testedHTTP: TestedHTTP) async throws {
+        try await PolicyStage.run(over: testedHTTP) { stage in
             try await stage.withSession { session in
                 let first = session.request(stage.url())
                 _ = await first.awaitResponse()
@@ -130,9 +130,9 @@ import Testing
         }
     }
 
-    @Test("[I-2.3] the method of the latest request decides first", arguments: Spoken.allCases)
-    func methods(over spoken: Spoken) async throws {
-        try await PolicyStage.run(over: spoken) { stage in
+    @Test("[I-2.3] the method of the latest request decides first", arguments: TestedHTTP.allCases)
+    func methods(over testedHTTP: TestedHTTP) async throws {
+        try await PolicyStage.run(over: testedHTTP) { stage in
             let policy = RetryPolicy()
             try await stage.withSession(startRequestsImmediately: false) { session in
                 let unmade = session.request(stage.url())
@@ -162,9 +162,9 @@ import Testing
         }
     }
 
-    @Test("[I-2.4] a retryable status is retried whatever the error is", arguments: Spoken.allCases)
-    func statuses(over spoken: Spoken) async throws {
-        try await PolicyStage.run(over: spoken) { stage in
+    @Test("[I-2.4] a retryable status is retried whatever the error is", arguments: TestedHTTP.allCases)
+    func statuses(over testedHTTP: TestedHTTP) async throws {
+        try await PolicyStage.run(over: testedHTTP) { stage in
             let policy = RetryPolicy()
             try await stage.withSession { session in
                 for status in [200, 400, 404, 408, 418, 429, 500, 501, 502, 503, 504] {
@@ -179,9 +179,9 @@ import Testing
 
     @Test(
         "[I-2.5] otherwise the code of a URLError decides, also if an AFError wraps it directly",
-        arguments: Spoken.allCases)
-    func codes(over spoken: Spoken) async throws {
-        try await PolicyStage.run(over: spoken) { stage in
+        arguments: TestedHTTP.allCases)
+    func codes(over testedHTTP: TestedHTTP) async throws {
+        try await PolicyStage.run(over: testedHTTP) { stage in
             let policy = RetryPolicy()
             try await stage.withSession { session in
                 let request = session.request(stage.url())
@@ -201,9 +201,9 @@ import Testing
         }
     }
 
-    @Test("[I-2.6] after the last retry handlers receive the original error", arguments: Spoken.allCases)
-    func originalError(over spoken: Spoken) async throws {
-        try await PolicyStage.run(over: spoken) { stage in
+    @Test("[I-2.6] after the last retry handlers receive the original error", arguments: TestedHTTP.allCases)
+    func originalError(over testedHTTP: TestedHTTP) async throws {
+        try await PolicyStage.run(over: testedHTTP) { stage in
             try await stage.withSession(interceptor: .retryPolicy(retryLimit: 2, exponentialBackoffScale: 0))
             { session in
                 let response = await session.request(stage.url("/status/500")).validate().awaitTextResponse()
@@ -215,9 +215,9 @@ import Testing
         }
     }
 
-    @Test("[I-2.7] a policy's adapter leaves requests unchanged", arguments: Spoken.allCases)
-    func adapts(over spoken: Spoken) async throws {
-        try await PolicyStage.run(over: spoken) { stage in
+    @Test("[I-2.7] a policy's adapter leaves requests unchanged", arguments: TestedHTTP.allCases)
+    func adapts(over testedHTTP: TestedHTTP) async throws {
+        try await PolicyStage.run(over: testedHTTP) { stage in
             try await stage.withSession { session in
                 let request = try URLRequest(url: stage.url(), method: .put)
                 let adapted: URLRequest = try await withCheckedThrowingContinuation { continuation in
@@ -228,8 +228,8 @@ import Testing
         }
     }
 
-    @Test("[I-3.1] the policy for lost connections retries only that error", arguments: Spoken.allCases)
-    func connectionLost(over spoken: Spoken) async throws {
+    @Test("[I-3.1] the policy for lost connections retries only that error", arguments: TestedHTTP.allCases)
+    func connectionLost(over testedHTTP: TestedHTTP) async throws {
         let policy: ConnectionLostRetryPolicy = .connectionLostRetryPolicy
         #expect(policy.retryableHTTPStatusCodes == [])
         #expect(policy.retryableURLErrorCodes == [.networkConnectionLost])
@@ -240,7 +240,7 @@ import Testing
         #expect(own.retryLimit == 9 && own.retryableHTTPMethods == [.post])
         let timed = ConnectionLostRetryPolicy(timing: .init(jitter: 0.5))
         #expect(timed.timing.jitter == 0.5)
-        try await PolicyStage.run(over: spoken) { stage in
+        try await PolicyStage.run(over: testedHTTP) { stage in
             let cut = Script([.close])
             // The response announces the close, so that a later request does not run into the end of this connection.
             let answer = Script([

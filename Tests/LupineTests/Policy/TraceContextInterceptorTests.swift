@@ -75,10 +75,10 @@ import Testing
         #expect(broken[0].traceID != own.traceID && broken[0].tracestate == nil)
     }
 
-    @Test("[I-16.4, O-6] the parent closure may use the session", arguments: Spoken.allCases)
-    func callsBack(over spoken: Spoken) async throws {
+    @Test("[I-16.4, O-6] the parent closure may use the session", arguments: TestedHTTP.allCases)
+    func callsBack(over testedHTTP: TestedHTTP) async throws {
         let callCount = Protected(0)
-        try await PolicyStage.run(over: spoken) { stage in
+        try await PolicyStage.run(over: testedHTTP) { stage in
             let sessions = Protected<Session?>(nil)
             let interceptor = TraceContextInterceptor { request in
                 callCount.write { $0 += 1 }

@@ -129,9 +129,9 @@ import Testing
         }
     }
 
-    @Test("[I-4.8] only another retrier limits the number of retries", arguments: Spoken.allCases)
-    func noLimit(over spoken: Spoken) async throws {
-        try await PolicyStage.run(over: spoken) { stage in
+    @Test("[I-4.8] only another retrier limits the number of retries", arguments: TestedHTTP.allCases)
+    func noLimit(over testedHTTP: TestedHTTP) async throws {
+        try await PolicyStage.run(over: testedHTTP) { stage in
             let failing = Adapter { _, _, completion in
                 completion(.failure(URLError(.notConnectedToInternet)))
             }

@@ -97,8 +97,8 @@ struct ProgressOrderTests {
         arguments: kinds,
         Place.allCases)
     func order(_ kind: Kind, _ place: Place) async throws {
-        for spoken in Spoken.allCases {
-            try await withPipeline(over: spoken) { stage in
+        for testedHTTP in TestedHTTP.allCases {
+            try await withPipeline(over: testedHTTP) { stage in
                 for _ in 0..<10 {
                     let response = DispatchQueue(label: "response")
                     let (events, finished, ended) = (ValueLog<Event>(), ValueLog<Bool>(), ValueLog<Bool>())
@@ -151,9 +151,9 @@ struct ProgressOrderTests {
 
     @Test(
         "[R-61] a response does not wait for the queue of a progress handler", arguments: kinds,
-        Spoken.allCases)
-    func heldQueue(_ kind: Kind, over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage in
+        TestedHTTP.allCases)
+    func heldQueue(_ kind: Kind, over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage in
             let progress = DispatchQueue(label: "progress")
             progress.suspend()
             let (fractions, ended) = (ValueLog<Double>(), ValueLog<Bool>())
@@ -171,9 +171,9 @@ struct ProgressOrderTests {
         }
     }
 
-    @Test("[R-61] the first progress is reported at once", arguments: Spoken.allCases)
-    func first(over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage in
+    @Test("[R-61] the first progress is reported at once", arguments: TestedHTTP.allCases)
+    func first(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage in
             stage.origin.answer(
                 "GET", "/two",
                 ScriptPlan(
@@ -196,9 +196,9 @@ struct ProgressOrderTests {
 
     @Test(
         "[R-61] progress on the root queue is reported before a response that is ready when it runs",
-        arguments: Spoken.allCases)
-    func together(over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage in
+        arguments: TestedHTTP.allCases)
+    func together(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage in
             stage.origin.answer(
                 "GET", "/held",
                 ScriptPlan(

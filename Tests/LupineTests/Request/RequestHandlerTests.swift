@@ -15,12 +15,12 @@ struct RequestHandlerTests {
 
     @Test(
         "[R-20, R-21, R-22] the request, else the session, decides whether a handler starts the request",
-        arguments: Spoken.allCases)
-    func automaticResumption(over spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func automaticResumption(over testedHTTP: TestedHTTP) async throws {
         for (ofSession, ofRequest, starts) in [
             (true, nil, true), (false, nil, false), (true, false, false), (false, true, true),
         ] as [(Bool, Bool?, Bool)] {
-            try await withPipeline(PipelineSetUp(startsImmediately: ofSession), over: spoken) { stage in
+            try await withPipeline(PipelineSetUp(startsImmediately: ofSession), over: testedHTTP) { stage in
                 let ended = ValueLog<String>()
                 let request = stage.get(resumes: ofRequest).response { ended.add(brief($0.error)) }
                 await stage.settle()
@@ -36,10 +36,10 @@ struct RequestHandlerTests {
 
     @Test(
         "[R-22, S-13, S-28] a request without handlers is not started and not converted",
-        arguments: Spoken.allCases)
-    func nothingStarts(over spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func nothingStarts(over testedHTTP: TestedHTTP) async throws {
         let converted = Protected(false)
-        try await withPipeline(over: spoken) { stage in
+        try await withPipeline(over: testedHTTP) { stage in
             let request = stage.session.request(
                 stage.url(), requestModifier: { _ in converted.write(true) })
             await stage.settle()
@@ -51,9 +51,9 @@ struct RequestHandlerTests {
 
     @Test(
         "[R-21] a handler resumes a suspended request, but not a cancelled one",
-        arguments: Spoken.allCases)
-    func suspendedAndCancelled(over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage in
+        arguments: TestedHTTP.allCases)
+    func suspendedAndCancelled(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage in
             #expect(await stage.get().suspend().answered().error == nil)
             let ended = ValueLog<String>()
             let queue = DispatchQueue(label: "handler")
@@ -74,11 +74,11 @@ struct RequestHandlerTests {
 
     @Test(
         "[R-42, R-43] all handlers are called after all serializers have run, in order",
-        arguments: Spoken.allCases)
-    func order(over spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func order(over testedHTTP: TestedHTTP) async throws {
         try await withPipeline(
             PipelineSetUp(serializationQueue: DispatchQueue(label: "s", attributes: .concurrent)),
-            over: spoken
+            over: testedHTTP
         ) {
             stage in
             let seen = ValueLog<String>()
@@ -102,9 +102,9 @@ struct RequestHandlerTests {
 
     @Test(
         "[R-42] a handler that is added while serializers run is called in the same pass",
-        arguments: Spoken.allCases)
-    func addedDuringPass(over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage in
+        arguments: TestedHTTP.allCases)
+    func addedDuringPass(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage in
             let seen = ValueLog<String>()
             let queue = DispatchQueue(label: "handlers")
             let request = stage.get()
@@ -123,9 +123,9 @@ struct RequestHandlerTests {
 
     @Test(
         "[R-40, R-41, R-36] a request that is finished repeatedly calls its handlers once, with the first error",
-        arguments: Spoken.allCases)
-    func finishedOften(over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage in
+        arguments: TestedHTTP.allCases)
+    func finishedOften(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage in
             let request = stage.held()
             let ended = ValueLog<String>()
             let queue = DispatchQueue(label: "handlers")
@@ -146,9 +146,9 @@ struct RequestHandlerTests {
 
     @Test(
         "[R-44, O-5] a handler sees the finished state, and afterwards the session no longer retains the request",
-        arguments: Spoken.allCases)
-    func insideHandler(over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage in
+        arguments: TestedHTTP.allCases)
+    func insideHandler(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage in
             let session = stage.session
             let seen = ValueLog<String>()
             let request = stage.get()
@@ -167,10 +167,10 @@ struct RequestHandlerTests {
 
     @Test(
         "[O-2, O-3, O-4, O-5] the session retains a request while it runs, and not afterwards",
-        arguments: Spoken.allCases)
-    func lifetime(over spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func lifetime(over testedHTTP: TestedHTTP) async throws {
         final class Witness: Sendable {}
-        try await withPipeline(PipelineSetUp(interceptor: Retrier { $3(.doNotRetry) }), over: spoken) {
+        try await withPipeline(PipelineSetUp(interceptor: Retrier { $3(.doNotRetry) }), over: testedHTTP) {
             stage in
             for path in ["/get", "/status/404", "/held"] {
                 weak var weakRequest: DataRequest?
@@ -207,10 +207,10 @@ struct RequestHandlerTests {
 
     @Test(
         "[R-45] handlers that are added in handlers, or to cancelled requests, are called with the present result",
-        arguments: Spoken.allCases
+        arguments: TestedHTTP.allCases
     )
-    func lateHandlers(over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage in
+    func lateHandlers(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage in
             let queue = DispatchQueue(label: "handlers")
             let seen = ValueLog<String>()
             let request = stage.get()
@@ -231,9 +231,11 @@ struct RequestHandlerTests {
         }
     }
 
-    @Test("[R-45, DR-10] validators that are added after the end are not called", arguments: Spoken.allCases)
-    func lateValidator(over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage in
+    @Test(
+        "[R-45, DR-10] validators that are added after the end are not called", arguments: TestedHTTP.allCases
+    )
+    func lateValidator(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage in
             let request = stage.get("/status/404")
             #expect(await request.answered().error == nil)
             #expect(await request.validate().answered().error == nil)
@@ -244,10 +246,10 @@ struct RequestHandlerTests {
 
     @Test(
         "[R-48, R-49] finish handlers are called once, and at once after the end, also for cancelled requests",
-        arguments: Spoken.allCases
+        arguments: TestedHTTP.allCases
     )
-    func finishHandlers(over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage in
+    func finishHandlers(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage in
             for cancels in [false, true] {
                 let request = stage.get(resumes: false)
                 let seen = ValueLog<String>()
@@ -269,11 +271,11 @@ struct RequestHandlerTests {
 
     @Test(
         "[DR-6, DR-7, I-1.19, R-47] a handler without a serializer gets request, response and metrics",
-        arguments: Spoken.allCases
+        arguments: TestedHTTP.allCases
     )
-    func plainResponse(over spoken: Spoken) async throws {
+    func plainResponse(over testedHTTP: TestedHTTP) async throws {
         let interceptor = ScriptedInterceptor()
-        try await withPipeline(over: spoken) { stage in
+        try await withPipeline(over: testedHTTP) { stage in
             let response = await stage.get("/status/404", interceptor: interceptor).answered()
             #expect(response.error == nil && response.response?.statusCode == 404)
             #expect(response.request?.url?.path == "/status/404" && response.metrics != nil)
@@ -287,9 +289,9 @@ struct RequestHandlerTests {
 
     @Test(
         "[DR-7] a serializer's `AFError` is used unchanged, another error is wrapped",
-        arguments: Spoken.allCases)
-    func serializerErrors(over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage in
+        arguments: TestedHTTP.allCases)
+    func serializerErrors(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage in
             let seen = ValueLog<String>()
             for error in [AFError.explicitlyCancelled, BriefError("no")] as [any Error] {
                 stage.get().response(responseSerializer: ClosureSerializer { _ in throw error }) {
@@ -302,9 +304,9 @@ struct RequestHandlerTests {
 
     @Test(
         "[DR-1, DR-3, R-61] content is collected, and one `Progress` object reaches its total",
-        arguments: Spoken.allCases)
-    func dataAndProgress(over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage in
+        arguments: TestedHTTP.allCases)
+    func dataAndProgress(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage in
             let queue = DispatchQueue(label: "progress")
             let seen = ValueLog<(Int64, Int64, Bool)>()
             let replaced = ValueLog<String>()
@@ -328,9 +330,11 @@ struct RequestHandlerTests {
         }
     }
 
-    @Test("a request whose progress handlers retain it is released after its end", arguments: Spoken.allCases)
-    func retainedByProgressHandlers(over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage in
+    @Test(
+        "a request whose progress handlers retain it is released after its end",
+        arguments: TestedHTTP.allCases)
+    func retainedByProgressHandlers(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage in
             weak var weakRequest: DataRequest?
             do {
                 let request = stage.get("/bytes/1000", resumes: false)
@@ -348,10 +352,10 @@ struct RequestHandlerTests {
 
     @Test(
         "[DR-4, R-65] handlers are called in order, on their queue; a new gate replaces the old one",
-        arguments: Spoken.allCases
+        arguments: TestedHTTP.allCases
     )
-    func handlerOrder(over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage in
+    func handlerOrder(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage in
             let queue = DispatchQueue(label: "handlers")
             let seen = ValueLog<String>()
             let request = stage.get("/redirect/1", resumes: false)
@@ -367,9 +371,9 @@ struct RequestHandlerTests {
         }
     }
 
-    @Test("[DR-4] no content is delivered until the gate has answered", arguments: Spoken.allCases)
-    func gateHolds(over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage in
+    @Test("[DR-4] no content is delivered until the gate has answered", arguments: TestedHTTP.allCases)
+    func gateHolds(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage in
             let answers = ValueLog<@Sendable (Request.ResponseDisposition) -> Void>()
             // Breaks the retain cycle of the request, its gate and the answers.
             defer { answers.removeAll() }
@@ -389,9 +393,9 @@ struct RequestHandlerTests {
 
     @Test(
         "[R-63, R-64, R-87] handlers that are set late get the latest value; the curl handler is called once",
-        arguments: Spoken.allCases)
-    func lateCreationHandlers(over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage in
+        arguments: TestedHTTP.allCases)
+    func lateCreationHandlers(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage in
             let queue = DispatchQueue(label: "handlers")
             let seen = ValueLog<String>()
             let request = stage.get(resumes: false)

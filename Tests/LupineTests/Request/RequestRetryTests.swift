@@ -26,14 +26,14 @@ struct RequestRetryTests {
 
     @Test(
         "[R-53, R-55, R-60, DR-9, I-1.21] after one retry, the retrier is asked about the task and the serializer",
-        arguments: Spoken.allCases)
-    func counting(over spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func counting(over testedHTTP: TestedHTTP) async throws {
         let counts = ValueLog<Int>()
         let interceptor = ScriptedInterceptor(retry: { question in
             counts.add(question.retryCount)
             question.answer(counts.all.count == 1 ? .retry : .doNotRetry)
         })
-        try await withPipeline(over: spoken) { stage in
+        try await withPipeline(over: testedHTTP) { stage in
             let request = stage.get("/status/401", interceptor: interceptor).validate()
             #expect(brief(await Self.response(of: request).error) == "status 401")
             #expect(interceptor.errors == ["status 401", "status 401", "status 401"])
@@ -47,13 +47,13 @@ struct RequestRetryTests {
 
     @Test(
         "an adapter that completes twice: the failure after its success is ignored",
-        arguments: Spoken.allCases)
-    func adapterAnswersTwice(over spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func adapterAnswersTwice(over testedHTTP: TestedHTTP) async throws {
         let adapter = Adapter { request, _, completion in
             completion(.success(request))
             completion(.failure(BriefError("late")))
         }
-        try await withPipeline(over: spoken) { stage in
+        try await withPipeline(over: testedHTTP) { stage in
             let response = await stage.get("/range/26", interceptor: adapter).serializingData().response
             #expect(response.error == nil && response.data?.count == 26)
         }
@@ -61,9 +61,9 @@ struct RequestRetryTests {
 
     @Test(
         "[R-53, S-41, I-1.17, I-1.21, I-1.22, I-1.23] a retrier substitutes the error of the task and of the serializer",
-        arguments: Spoken.allCases
+        arguments: TestedHTTP.allCases
     )
-    func refusedWithError(over spoken: Spoken) async throws {
+    func refusedWithError(over testedHTTP: TestedHTTP) async throws {
         let count = Protected(0)
         let interceptor = ScriptedInterceptor(retry: { question in
             let number = count.write { count in
@@ -72,7 +72,7 @@ struct RequestRetryTests {
             }
             question.answer(.doNotRetryWithError(BriefError("no\(number)")))
         })
-        try await withPipeline(over: spoken) { stage in
+        try await withPipeline(over: testedHTTP) { stage in
             let request = stage.get("/status/401", interceptor: interceptor).validate()
             let error = await Self.response(of: request).error
             #expect(brief(error) == "retry no2 of retry no1 of status 401")
@@ -86,10 +86,10 @@ struct RequestRetryTests {
 
     @Test(
         "[R-53, DR-8] two serializers fail on a valid response: the retrier is asked twice, the adapter once",
-        arguments: Spoken.allCases)
-    func twoSerializers(over spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func twoSerializers(over testedHTTP: TestedHTTP) async throws {
         let interceptor = ScriptedInterceptor()
-        try await withPipeline(over: spoken) { stage in
+        try await withPipeline(over: testedHTTP) { stage in
             let seen = ValueLog<String>()
             let failing = ClosureSerializer { _ in throw BriefError("no") }
             let request = stage.get(interceptor: interceptor, resumes: false)
@@ -103,9 +103,9 @@ struct RequestRetryTests {
 
     @Test(
         "[R-54, I-1.25, I-1.26, I-8.3] a retry discards the content and the error, and keeps the settings",
-        arguments: Spoken.allCases)
-    func kept(over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage in
+        arguments: TestedHTTP.allCases)
+    func kept(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage in
             stage.origin.answer(
                 "GET", "/flaky",
                 ScriptPlan([
@@ -145,8 +145,8 @@ struct RequestRetryTests {
 
     @Test(
         "[R-55] an attempt that fails before it has a task keeps the response of the last task",
-        arguments: Spoken.allCases)
-    func laterFailure(over spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func laterFailure(over testedHTTP: TestedHTTP) async throws {
         let count = Protected(0)
         let interceptor = ScriptedInterceptor(
             adapt: { adaptation in
@@ -156,7 +156,7 @@ struct RequestRetryTests {
                 }
                 adaptation.answer(isFirst ? .success(adaptation.request) : .failure(BriefError("no")))
             }, answers: [.retry])
-        try await withPipeline(over: spoken) { stage in
+        try await withPipeline(over: testedHTTP) { stage in
             let request = stage.get("/status/500", interceptor: interceptor).validate()
             let response = await request.answered()
             #expect(brief(response.error) == "adapt no" && response.response?.statusCode == 500)
@@ -166,10 +166,10 @@ struct RequestRetryTests {
 
     @Test(
         "[R-50, I-1.20] the retrier is not asked about a success or a cancelled request",
-        arguments: Spoken.allCases)
-    func notAsked(over spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func notAsked(over testedHTTP: TestedHTTP) async throws {
         let interceptor = ScriptedInterceptor()
-        try await withPipeline(over: spoken) { stage in
+        try await withPipeline(over: testedHTTP) { stage in
             #expect(await Self.response(of: stage.get("/status/500", interceptor: interceptor)).error == nil)
             let held = stage.held(interceptor: interceptor)
             async let end = Self.response(of: held)
@@ -182,8 +182,8 @@ struct RequestRetryTests {
 
     @Test(
         "[S-40, I-1.8, I-1.9, I-1.10, I-1.14] the session's interceptor precedes the request's, on whatever queue they complete",
-        arguments: Spoken.allCases)
-    func bothInterceptors(over spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func bothInterceptors(over testedHTTP: TestedHTTP) async throws {
         let seen = ValueLog<String>()
         let otherQueue = DispatchQueue(label: "other")
         func named(_ name: String) -> ScriptedInterceptor {
@@ -200,7 +200,7 @@ struct RequestRetryTests {
                 })
         }
         let ofSession = named("session")
-        try await withPipeline(PipelineSetUp(interceptor: ofSession), over: spoken) { stage in
+        try await withPipeline(PipelineSetUp(interceptor: ofSession), over: testedHTTP) { stage in
             let ofRequest = named("request")
             let request = stage.get("/status/500", interceptor: ofRequest).validate()
             let response = await request.answered()
@@ -213,10 +213,10 @@ struct RequestRetryTests {
 
     @Test(
         "[I-1.7, I-1.13, I-1.17, S-22] a GET with a body fails; if an adapter adds the body, the error is wrapped",
-        arguments: Spoken.allCases
+        arguments: TestedHTTP.allCases
     )
-    func bodyInGet(over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage in
+    func bodyInGet(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage in
             let made = stage.session.request(stage.url(), requestModifier: { $0.httpBody = Data() })
             #expect(brief(await made.answered().error) == "body in GET")
             let adapter = Adapter { request, _, answer in
@@ -232,10 +232,10 @@ struct RequestRetryTests {
 
     @Test(
         "[I-6.6, R-62] redirects are not adapted, and are only in `performedRequests`",
-        arguments: Spoken.allCases)
-    func redirects(over spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func redirects(over testedHTTP: TestedHTTP) async throws {
         let interceptor = ScriptedInterceptor()
-        try await withPipeline(over: spoken) { stage in
+        try await withPipeline(over: testedHTTP) { stage in
             let request = stage.get("/redirect/2", interceptor: interceptor)
             _ = await request.answered()
             #expect(interceptor.adaptations.all.count == 1)
@@ -245,9 +245,10 @@ struct RequestRetryTests {
         }
     }
 
-    @Test("[S-28] the request modifier runs before the parameters are encoded", arguments: Spoken.allCases)
-    func order(over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage in
+    @Test(
+        "[S-28] the request modifier runs before the parameters are encoded", arguments: TestedHTTP.allCases)
+    func order(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage in
             let request = stage.session.request(
                 stage.url(), parameters: ["a": "b"],
                 requestModifier: { request in

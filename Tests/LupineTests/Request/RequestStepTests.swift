@@ -26,9 +26,9 @@ struct RequestStepTests {
         try await body()
     }
 
-    @Test("[S-29, R-20] an awaited request finishes without the root queue", arguments: Spoken.allCases)
-    func withoutRootQueue(over spoken: Spoken) async throws {
-        try await withObserved(monitors: [AlamofireNotifications()], over: spoken) { stage async throws in
+    @Test("[S-29, R-20] an awaited request finishes without the root queue", arguments: TestedHTTP.allCases)
+    func withoutRootQueue(over testedHTTP: TestedHTTP) async throws {
+        try await withObserved(monitors: [AlamofireNotifications()], over: testedHTTP) { stage async throws in
             try await whileRootIsBlocked(stage.session) {
                 let request = stage.session.request(stage.url("/bytes/300"))
                 #expect(try await request.serializingData().value.count == 300)

@@ -68,9 +68,10 @@ struct StateAndErrorTests {
     }
 
     @Test(
-        "[R-4] another thread that sees the cancelled state also sees the error", arguments: Spoken.allCases)
-    func seenOnAnotherThread(over spoken: Spoken) async throws {
-        try await withPipeline(PipelineSetUp(startsImmediately: false), over: spoken) { stage in
+        "[R-4] another thread that sees the cancelled state also sees the error",
+        arguments: TestedHTTP.allCases)
+    func seenOnAnotherThread(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(PipelineSetUp(startsImmediately: false), over: testedHTTP) { stage in
             for _ in 0..<200 {
                 let request = stage.session.request(stage.url("/get"))
                 async let error = called { done in
@@ -87,9 +88,9 @@ struct StateAndErrorTests {
 
     @Test(
         "[R-4, R-56] a request that has failed keeps its error when it is cancelled",
-        arguments: Spoken.allCases)
-    func failedBefore(over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage in
+        arguments: TestedHTTP.allCases)
+    func failedBefore(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage in
             let failure = ValueLog<AFError?>()
             let request = stage.session.request(stage.url("/status/500")).validate()
             let response = await request.response(queue: DispatchQueue(label: "handler")) {
@@ -105,9 +106,9 @@ struct StateAndErrorTests {
 
     @Test(
         "[R-4] a web socket that is closed with a code never has an error",
-        arguments: Spoken.allCases)
-    func closed(over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage in
+        arguments: TestedHTTP.allCases)
+    func closed(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage in
             let request = stage.session.webSocketRequest(to: stage.url("/websocket"))
             let (connected, ended) = (ValueLog<Bool>(), ValueLog<Bool>())
             request.streamMessageEvents(on: DispatchQueue(label: "events")) { event in
@@ -124,9 +125,9 @@ struct StateAndErrorTests {
         }
     }
 
-    @Test("[T-3] a callback about a response finds it in `request.response`", arguments: Spoken.allCases)
-    func responses(over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage in
+    @Test("[T-3] a callback about a response finds it in `request.response`", arguments: TestedHTTP.allCases)
+    func responses(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage in
             let seen = ValueLog<Int?>()
             let queue = DispatchQueue(label: "seen")
             let data = stage.session.request(stage.url("/get"))

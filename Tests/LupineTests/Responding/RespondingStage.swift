@@ -76,16 +76,16 @@ struct RespondingStage {
 
 /// Runs `body` with an origin and a session that uses it, and ends both.
 func withResponding(
-    monitors: [any EventMonitor] = [], headers: [String: String] = [:], over spoken: Spoken = .http1,
+    monitors: [any EventMonitor] = [], headers: [String: String] = [:], over testedHTTP: TestedHTTP = .http1,
     _ body: (RespondingStage) async throws -> Void
 ) async throws {
     var serving = OriginConfiguration()
-    serving.speak(spoken)
+    serving.enable(testedHTTP)
     let origin = try LupineOrigin.Origin.start(configuration: serving)
     let configuration = URLSessionConfiguration.ephemeral
     configuration.connectionProxyDictionary = [:]
     configuration.httpAdditionalHeaders = headers
-    if spoken == .http2 { configuration.lupine.httpVersions = .http2 }
+    if testedHTTP == .http2 { configuration.lupine.httpVersions = .http2 }
     let session = Session(configuration: configuration, eventMonitors: monitors)
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
         "responding-\(UUID().uuidString)")

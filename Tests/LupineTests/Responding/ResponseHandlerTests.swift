@@ -33,9 +33,9 @@ import Testing
 
     @Test(
         "[V-4.1] a handler without a serializer receives the content, even if it is empty",
-        arguments: Spoken.allCases)
-    func plain(over spoken: Spoken) async throws {
-        try await withResponding(over: spoken) { stage in
+        arguments: TestedHTTP.allCases)
+    func plain(over testedHTTP: TestedHTTP) async throws {
+        try await withResponding(over: testedHTTP) { stage in
             let full = await called {
                 stage.request(404, body: "gone").response(queue: queue, completionHandler: $0)
             }
@@ -61,9 +61,9 @@ import Testing
 
     @Test(
         "[V-4.2, V-12.5] a serializer's error is the failure: an AFError unchanged, any other wrapped",
-        arguments: Spoken.allCases)
-    func failures(over spoken: Spoken) async throws {
-        try await withResponding(over: spoken) { stage in
+        arguments: TestedHTTP.allCases)
+    func failures(over testedHTTP: TestedHTTP) async throws {
+        try await withResponding(over: testedHTTP) { stage in
             let wrapped = await called {
                 stage.request(body: "x").response(
                     queue: queue, responseSerializer: SpySerializer { _ in throw ResponseTestError.first },
@@ -95,10 +95,10 @@ import Testing
         }
     }
 
-    @Test("[V-4.2] the duration is the serializer's", arguments: Spoken.allCases)
-    func duration(over spoken: Spoken) async throws {
+    @Test("[V-4.2] the duration is the serializer's", arguments: TestedHTTP.allCases)
+    func duration(over testedHTTP: TestedHTTP) async throws {
         let inside = SeenValues<Duration>()
-        try await withResponding(over: spoken) { stage in
+        try await withResponding(over: testedHTTP) { stage in
             let start = ContinuousClock.now
             let response = await called {
                 stage.request(body: "x").response(
@@ -118,10 +118,11 @@ import Testing
     }
 
     @Test(
-        "[V-4.3] the request's error is passed to the serializer, which throws it", arguments: Spoken.allCases
+        "[V-4.3] the request's error is passed to the serializer, which throws it",
+        arguments: TestedHTTP.allCases
     )
-    func requestError(over spoken: Spoken) async throws {
-        try await withResponding(over: spoken) { stage in
+    func requestError(over testedHTTP: TestedHTTP) async throws {
+        try await withResponding(over: testedHTTP) { stage in
             let serializer = SpySerializer { _ in 1 }
             let response = await called {
                 stage.request(500, body: "x").validate().response(
@@ -140,9 +141,9 @@ import Testing
 
     @Test(
         "[V-4.4] a failed serializer consults the retrier, and handlers wait for its decision",
-        arguments: Spoken.allCases)
-    func retries(over spoken: Spoken) async throws {
-        try await withResponding(over: spoken) { stage in
+        arguments: TestedHTTP.allCases)
+    func retries(over testedHTTP: TestedHTTP) async throws {
+        try await withResponding(over: testedHTTP) { stage in
             let handled = SeenValues<String>()
             let serializer = SpySerializer { count in
                 if count == 0 { throw ResponseTestError.first }
@@ -170,9 +171,9 @@ import Testing
 
     @Test(
         "[V-4.4] doNotRetry keeps the response's failure, doNotRetryWithError replaces it",
-        arguments: Spoken.allCases)
-    func refusals(over spoken: Spoken) async throws {
-        try await withResponding(over: spoken) { stage in
+        arguments: TestedHTTP.allCases)
+    func refusals(over testedHTTP: TestedHTTP) async throws {
+        try await withResponding(over: testedHTTP) { stage in
             for answer in [RetryResult.doNotRetry, .doNotRetryWithError(ResponseTestError.second)] {
                 let retrier = Retrier { _, _, _, completion in completion(answer) }
                 let response = await called {
@@ -196,9 +197,10 @@ import Testing
         }
     }
 
-    @Test("[V-4.5] handlers are called in order, when all serializers have run", arguments: Spoken.allCases)
-    func order(over spoken: Spoken) async throws {
-        try await withResponding(over: spoken) { stage in
+    @Test(
+        "[V-4.5] handlers are called in order, when all serializers have run", arguments: TestedHTTP.allCases)
+    func order(over testedHTTP: TestedHTTP) async throws {
+        try await withResponding(over: testedHTTP) { stage in
             let seen = SeenValues<String>()
             // The request is not resumed yet: a pass that had begun would call its handlers without waiting for those that are
             // added later.
@@ -225,9 +227,9 @@ import Testing
 
     @Test(
         "[V-4.2] every handler of a data request receives its value", arguments: ["{\"name\":\"Ann\"}"],
-        Spoken.allCases)
-    func requestForms(body: String, over spoken: Spoken) async throws {
-        try await withResponding(over: spoken) { stage in
+        TestedHTTP.allCases)
+    func requestForms(body: String, over testedHTTP: TestedHTTP) async throws {
+        try await withResponding(over: testedHTTP) { stage in
             let request = stage.request(type: "application/json; charset=utf-8", body: body).validate()
             let data = await called { request.responseData(queue: queue, completionHandler: $0) }
             #expect(data.value == Data(body.utf8))
@@ -246,9 +248,9 @@ import Testing
 
     @Test(
         "[V-4.2] every handler of a download receives its value", arguments: ["{\"name\":\"Ann\"}"],
-        Spoken.allCases)
-    func downloadForms(body: String, over spoken: Spoken) async throws {
-        try await withResponding(over: spoken) { stage in
+        TestedHTTP.allCases)
+    func downloadForms(body: String, over testedHTTP: TestedHTTP) async throws {
+        try await withResponding(over: testedHTTP) { stage in
             let request = try stage.download(type: "application/json; charset=utf-8", body: body).validate()
             let place = await called { request.responseURL(queue: queue, completionHandler: $0) }
             #expect(place.value != nil)
@@ -268,12 +270,12 @@ import Testing
         }
     }
 
-    @Test("[V-4.2] a property list is decoded with its decoder", arguments: Spoken.allCases)
-    func propertyList(over spoken: Spoken) async throws {
+    @Test("[V-4.2] a property list is decoded with its decoder", arguments: TestedHTTP.allCases)
+    func propertyList(over testedHTTP: TestedHTTP) async throws {
         let encoder = PropertyListEncoder()
         encoder.outputFormat = .xml
         let body = String(decoding: try encoder.encode(["name": "Bo"]), as: UTF8.self)
-        try await withResponding(over: spoken) { stage in
+        try await withResponding(over: testedHTTP) { stage in
             let response = await called {
                 stage.request(type: "application/x-plist", body: body).responseDecodable(
                     of: [String: String].self, queue: queue, decoder: PropertyListDecoder(),
@@ -283,9 +285,9 @@ import Testing
         }
     }
 
-    @Test("[V-3.7] responses to HEAD and with status 204 become empty values", arguments: Spoken.allCases)
-    func emptyResponses(over spoken: Spoken) async throws {
-        try await withResponding(over: spoken) { stage in
+    @Test("[V-3.7] responses to HEAD and with status 204 become empty values", arguments: TestedHTTP.allCases)
+    func emptyResponses(over testedHTTP: TestedHTTP) async throws {
+        try await withResponding(over: testedHTTP) { stage in
             let head = await called {
                 stage.request(type: "text/plain", body: "x", method: .head).responseDecodable(
                     of: Empty.self, queue: queue, completionHandler: $0)

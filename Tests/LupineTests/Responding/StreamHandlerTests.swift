@@ -74,12 +74,12 @@ import Testing
 
     @Test(
         "[V-4.6] an error of a stream's serializer is wrapped, and the stream continues",
-        arguments: Spoken.allCases)
-    func wrapped(over spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func wrapped(over testedHTTP: TestedHTTP) async throws {
         struct FailingSerializer: DataStreamSerializer {
             func serialize(_ data: Data) throws -> Int { throw ResponseTestError.first }
         }
-        try await withResponding(over: spoken) { stage in
+        try await withResponding(over: testedHTTP) { stage in
             let received = await receive(try stage.stream(stage.address(body: "x")), FailingSerializer())
             #expect(received.errors.first?.underlyingError as? ResponseTestError == .first)
             #expect(received.completion?.error == nil)
@@ -93,9 +93,9 @@ import Testing
         }
     }
 
-    @Test("[V-4.6] a handler that throws fails the request with its error", arguments: Spoken.allCases)
-    func throwing(over spoken: Spoken) async throws {
-        try await withResponding(over: spoken) { stage in
+    @Test("[V-4.6] a handler that throws fails the request with its error", arguments: TestedHTTP.allCases)
+    func throwing(over testedHTTP: TestedHTTP) async throws {
+        try await withResponding(over: testedHTTP) { stage in
             let request = try stage.stream(stage.address(body: "x"))
             let received = await receive(request, .passthrough) { stream in
                 if stream.value != nil { throw ResponseTestError.second }
@@ -112,9 +112,9 @@ import Testing
 
     @Test(
         "a text stream delivers whole characters",
-        arguments: Spoken.allCases)
-    func text(over spoken: Spoken) async throws {
-        try await withResponding(over: spoken) { stage in
+        arguments: TestedHTTP.allCases)
+    func text(over testedHTTP: TestedHTTP) async throws {
+        try await withResponding(over: testedHTTP) { stage in
             let address = serve(stage, Self.bytes("né€𝄞"))
             let seen = SeenValues<String>()
             let request = try stage.stream(address)
@@ -129,9 +129,9 @@ import Testing
         }
     }
 
-    @Test("events are delivered one by one, independent of the chunks", arguments: Spoken.allCases)
-    func events(over spoken: Spoken) async throws {
-        try await withResponding(over: spoken) { stage in
+    @Test("events are delivered one by one, independent of the chunks", arguments: TestedHTTP.allCases)
+    func events(over testedHTTP: TestedHTTP) async throws {
+        try await withResponding(over: testedHTTP) { stage in
             let address = serve(
                 stage, Self.bytes("\u{FEFF}id: 1\r\ndata: é\r\n\r\ndata: b\rdata: c\r\rdata: d"))
             let received = await receive(try stage.stream(address), .serverSentEvents)
@@ -144,9 +144,9 @@ import Testing
 
     @Test(
         "a retried stream continues after the last event, and an incomplete event is discarded",
-        arguments: Spoken.allCases)
-    func resuming(over spoken: Spoken) async throws {
-        try await withResponding(over: spoken) { stage in
+        arguments: TestedHTTP.allCases)
+    func resuming(over testedHTTP: TestedHTTP) async throws {
+        try await withResponding(over: testedHTTP) { stage in
             let address = serve(
                 stage,
                 Self.pieces(
@@ -169,9 +169,9 @@ import Testing
 
     @Test(
         "two handlers and a retry can share a serializer, and are read independently",
-        arguments: Spoken.allCases)
-    func sharing(over spoken: Spoken) async throws {
-        try await withResponding(over: spoken) { stage in
+        arguments: TestedHTTP.allCases)
+    func sharing(over testedHTTP: TestedHTTP) async throws {
+        try await withResponding(over: testedHTTP) { stage in
             let address = serve(
                 stage, Self.pieces(["1\n2\n3"], ends: false), Self.pieces(["4", "5\n6"]))
             let serializer = NDJSONSerializer<Int>()
@@ -193,9 +193,9 @@ import Testing
 
     @Test(
         "lines of JSON are delivered one by one; a bad line cancels if the request is set to do so",
-        arguments: Spoken.allCases)
-    func lines(over spoken: Spoken) async throws {
-        try await withResponding(over: spoken) { stage in
+        arguments: TestedHTTP.allCases)
+    func lines(over testedHTTP: TestedHTTP) async throws {
+        try await withResponding(over: testedHTTP) { stage in
             let address = serve(stage, Self.bytes("1\n\nx\n[2]\n3"))
             let received = await receive(try stage.stream(address), .ndjson(of: Int.self))
             #expect(received.values == [1, 3])
@@ -212,9 +212,9 @@ import Testing
         }
     }
 
-    @Test("a line without an end is buffered up to the limit, and fails once", arguments: Spoken.allCases)
-    func endless(over spoken: Spoken) async throws {
-        try await withResponding(over: spoken) { stage in
+    @Test("a line without an end is buffered up to the limit, and fails once", arguments: TestedHTTP.allCases)
+    func endless(over testedHTTP: TestedHTTP) async throws {
+        try await withResponding(over: testedHTTP) { stage in
             let address = serve(
                 stage, Self.pieces(Array(repeating: String(repeating: "7", count: 1000), count: 50)))
             let received = await receive(

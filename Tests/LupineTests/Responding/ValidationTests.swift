@@ -46,9 +46,9 @@ import Testing
 
     @Test(
         "[V-6.1] validators run in order before the serializer, and again on each retry",
-        arguments: Spoken.allCases)
-    func order(over spoken: Spoken) async throws {
-        try await withResponding(over: spoken) { stage in
+        arguments: TestedHTTP.allCases)
+    func order(over testedHTTP: TestedHTTP) async throws {
+        try await withResponding(over: testedHTTP) { stage in
             let seen = SeenValues<String>()
             let retrier = Retrier { request, _, _, completion in
                 seen.note("retrier")
@@ -73,10 +73,10 @@ import Testing
 
     @Test(
         "[V-6.2, V-12.6] validators do not run after the first failure, nor without a response",
-        arguments: Spoken.allCases)
-    func silence(over spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func silence(over testedHTTP: TestedHTTP) async throws {
         let recorder = ValidationRecorder()
-        try await withResponding(monitors: [recorder], over: spoken) { stage in
+        try await withResponding(monitors: [recorder], over: testedHTTP) { stage in
             let ran = SeenValues<Int>()
             let response = await called {
                 stage.request(404, body: "x").validate { _, _, _ in
@@ -121,10 +121,10 @@ import Testing
 
     @Test(
         "[V-6.3] a validator's AFError becomes the request's error, any other is wrapped",
-        arguments: Spoken.allCases
+        arguments: TestedHTTP.allCases
     )
-    func errors(over spoken: Spoken) async throws {
-        try await withResponding(over: spoken) { stage in
+    func errors(over testedHTTP: TestedHTTP) async throws {
+        try await withResponding(over: testedHTTP) { stage in
             let wrapped = await called {
                 stage.request(body: "x").validate { _, _, _ in .failure(ResponseTestError.second) }
                     .response(queue: queue, completionHandler: $0)
@@ -142,9 +142,9 @@ import Testing
         }
     }
 
-    @Test("[V-6.4] without a validator any response is accepted", arguments: Spoken.allCases)
-    func none(over spoken: Spoken) async throws {
-        try await withResponding(over: spoken) { stage in
+    @Test("[V-6.4] without a validator any response is accepted", arguments: TestedHTTP.allCases)
+    func none(over testedHTTP: TestedHTTP) async throws {
+        try await withResponding(over: testedHTTP) { stage in
             let response = await called {
                 stage.request(404, type: "a/b", body: "x", accept: "c/d").responseString(
                     queue: queue, completionHandler: $0)
@@ -154,10 +154,10 @@ import Testing
         }
     }
 
-    @Test("[V-6.5, V-6.6] the status is validated before the content type", arguments: Spoken.allCases)
-    func both(over spoken: Spoken) async throws {
+    @Test("[V-6.5, V-6.6] the status is validated before the content type", arguments: TestedHTTP.allCases)
+    func both(over testedHTTP: TestedHTTP) async throws {
         let recorder = ValidationRecorder()
-        try await withResponding(monitors: [recorder], over: spoken) { stage in
+        try await withResponding(monitors: [recorder], over: testedHTTP) { stage in
             let status = await called {
                 stage.request(404, type: "a/b", body: "x", accept: "c/d").validate()
                     .response(queue: queue, completionHandler: $0)
@@ -186,10 +186,10 @@ import Testing
 
     @Test(
         "[V-6.7, V-12.9] the sent request's Accept header applies, not the session's headers",
-        arguments: Spoken.allCases)
-    func accept(over spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func accept(over testedHTTP: TestedHTTP) async throws {
         let judged = SeenValues<Int>()
-        try await withResponding(headers: ["Accept": "c/d"], over: spoken) { stage in
+        try await withResponding(headers: ["Accept": "c/d"], over: testedHTTP) { stage in
             let adapter = Adapter { request, _, completion in
                 var request = request
                 request.setValue("image/png, text/html", forHTTPHeaderField: "Accept")
@@ -226,9 +226,9 @@ import Testing
 
     @Test(
         "[V-6.8, V-6.10, V-12.8] the content type of an empty response is validated only for streams",
-        arguments: Spoken.allCases)
-    func emptiness(over spoken: Spoken) async throws {
-        try await withResponding(over: spoken) { stage in
+        arguments: TestedHTTP.allCases)
+    func emptiness(over testedHTTP: TestedHTTP) async throws {
+        try await withResponding(over: testedHTTP) { stage in
             let empty = await called {
                 stage.request(type: "a/b", accept: "c/d").validate()
                     .response(queue: queue, completionHandler: $0)
@@ -253,10 +253,10 @@ import Testing
         }
     }
 
-    @Test("[V-6.9] a download's validation uses its file, and keeps it", arguments: Spoken.allCases)
-    func downloads(over spoken: Spoken) async throws {
+    @Test("[V-6.9] a download's validation uses its file, and keeps it", arguments: TestedHTTP.allCases)
+    func downloads(over testedHTTP: TestedHTTP) async throws {
         let recorder = ValidationRecorder()
-        try await withResponding(monitors: [recorder], over: spoken) { stage in
+        try await withResponding(monitors: [recorder], over: testedHTTP) { stage in
             let typed = try stage.download(type: "a/b", body: "x").validate(contentType: ["c/d"])
             let response = await called { typed.response(queue: queue, completionHandler: $0) }
             #expect(response.error?.responseContentType == "a/b")
@@ -282,10 +282,10 @@ import Testing
 
     @Test(
         "[V-6.2] a stream is validated when it has ended, with an event for each validator",
-        arguments: Spoken.allCases)
-    func streams(over spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func streams(over testedHTTP: TestedHTTP) async throws {
         let recorder = ValidationRecorder()
-        try await withResponding(monitors: [recorder], over: spoken) { stage in
+        try await withResponding(monitors: [recorder], over: testedHTTP) { stage in
             let good = try stage.stream(stage.address(type: "a/b", body: "x")).validate()
             #expect(await Self.completion(of: good, on: queue).error == nil)
             #expect(recorder.all(stage.session) == [true, true])
@@ -295,9 +295,9 @@ import Testing
         }
     }
 
-    @Test("[V-6.15] a response's type is compared in lower case", arguments: Spoken.allCases)
-    func capitals(over spoken: Spoken) async throws {
-        try await withResponding(over: spoken) { stage in
+    @Test("[V-6.15] a response's type is compared in lower case", arguments: TestedHTTP.allCases)
+    func capitals(over testedHTTP: TestedHTTP) async throws {
+        try await withResponding(over: testedHTTP) { stage in
             let response = await called {
                 stage.request(
                     type: "Application/JSON; Charset=UTF-8", body: "\"é\"", accept: "application/json"

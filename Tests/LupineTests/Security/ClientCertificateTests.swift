@@ -119,18 +119,18 @@ import Testing
         "[D-1] the storage's identity is not used for requests with a credential, nor for redirects",
         arguments: [TLSVersion.v1_2, .v1_3], [false, true])
     func storedIdentity(_ version: TLSVersion, isRedirected: Bool) async throws {
-        for spoken in Spoken.allCases {
+        for testedHTTP in TestedHTTP.allCases {
             var setUp = try Self.setUp(version, requiresCertificate: false)
             let storage = URLCredentialStorage()
             setUp.configure = { $0.urlCredentialStorage = storage }
-            try await withPipeline(setUp, over: spoken) { stage in
+            try await withPipeline(setUp, over: testedHTTP) { stage in
                 storage.setDefaultCredential(
                     try Self.credential("client-rsa"),
                     for: URLProtectionSpace(
                         host: "good.test", port: Int(stage.origin.port), protocol: "https", realm: nil,
                         authenticationMethod: NSURLAuthenticationMethodClientCertificate))
                 var serving = OriginConfiguration()
-                serving.speak(spoken)
+                serving.enable(testedHTTP)
                 let elsewhere = try LupineOrigin.Origin.start(configuration: serving)
                 let target = stage.url(host: "good.test")
                 elsewhere.answer(
@@ -195,9 +195,9 @@ import Testing
 
     @Test(
         "[I-8.1] a name and a password are not an identity: the server receives no certificate",
-        arguments: Spoken.allCases)
-    func password(over spoken: Spoken) async throws {
-        try await withPipeline(Self.setUp(.v1_3, requiresCertificate: true), over: spoken) { stage in
+        arguments: TestedHTTP.allCases)
+    func password(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(Self.setUp(.v1_3, requiresCertificate: true), over: testedHTTP) { stage in
             let request = stage.session.request(
                 stage.url(host: "good.test")
             ).authenticate(username: "user", password: "password")
@@ -209,14 +209,14 @@ import Testing
 
     @Test(
         "monitors receive the challenge, which names the issuers that the server trusts",
-        arguments: [TLSVersion.v1_2, .v1_3], Spoken.allCases)
-    func challenge(_ version: TLSVersion, over spoken: Spoken) async throws {
+        arguments: [TLSVersion.v1_2, .v1_3], TestedHTTP.allCases)
+    func challenge(_ version: TLSVersion, over testedHTTP: TestedHTTP) async throws {
         let asked = ValueLog<URLProtectionSpace>()
         let monitor = ClosureEventMonitor()
         monitor.taskDidReceiveChallenge = { _, _, challenge in asked.add(challenge.protectionSpace) }
         var setUp = try Self.setUp(version, requiresCertificate: true)
         setUp.monitors = [monitor]
-        try await withPipeline(setUp, over: spoken) { stage in
+        try await withPipeline(setUp, over: testedHTTP) { stage in
             let request = stage.session.request(
                 stage.url(host: "good.test")
             ).authenticate(with: try Self.credential("client-rsa"))
@@ -236,8 +236,8 @@ import Testing
 
     @Test(
         "[U-11.20] a connection with an identity is not shared while its task is suspended",
-        arguments: Spoken.allCases)
-    func suspended(over spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func suspended(over testedHTTP: TestedHTTP) async throws {
         let rsa = try #require(try Certificate.pem(PKI.text("client-rsa.pem")).first)
         var setUp = try Self.setUp(.v1_3, requiresCertificate: false)
         let credential = Protected<URLCredential?>(try Self.credential("client-rsa"))
@@ -250,7 +250,7 @@ import Testing
             if shown != nil { task.suspend() }
             return shown
         }
-        try await withPipeline(setUp, over: spoken) { stage in
+        try await withPipeline(setUp, over: testedHTTP) { stage in
             let who = ValueLog<Certificate?>()
             stage.origin.route("GET", "/who") { request throws(Refusal) in
                 who.add(request.tls?.clientCertificates.first)
@@ -268,9 +268,10 @@ import Testing
         }
     }
 
-    @Test("[I-8.3] the identity survives retries, and each request has its own", arguments: Spoken.allCases)
-    func requestsApart(over spoken: Spoken) async throws {
-        try await withPipeline(Self.setUp(.v1_3, requiresCertificate: false), over: spoken) { stage in
+    @Test(
+        "[I-8.3] the identity survives retries, and each request has its own", arguments: TestedHTTP.allCases)
+    func requestsApart(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(Self.setUp(.v1_3, requiresCertificate: false), over: testedHTTP) { stage in
             let who = ValueLog<Certificate?>()
             stage.origin.route("GET", "/who") { request throws(Refusal) in
                 who.add(request.tls?.clientCertificates.first)

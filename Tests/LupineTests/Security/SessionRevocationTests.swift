@@ -130,8 +130,8 @@ import Testing
         await responder.shutdown()
     }
 
-    @Test("a stapled response is used without a request to the responder", arguments: Spoken.allCases)
-    func stapled(over spoken: Spoken) async throws {
+    @Test("a stapled response is used without a request to the responder", arguments: TestedHTTP.allCases)
+    func stapled(over testedHTTP: TestedHTTP) async throws {
         let rows: [(leaf: String, staple: String?, OSStatus)] = [
             ("good-ocsp", "good", errSecSuccess), ("good-ocsp", "good-no-next", errSecSuccess),
             ("revoked-ocsp", "revoked", errSecCertificateRevoked),
@@ -144,8 +144,9 @@ import Testing
                 .revocationChecking(options: [.ocsp, .networkAccessDisabled]), DefaultTrustEvaluator(),
             ]
             for evaluator in evaluators {
-                try await PolicyStage.run(leaf: leaf, stapled: staple.map { "ocsp/\($0).der" }, over: spoken)
-                { stage in
+                try await PolicyStage.run(
+                    leaf: leaf, stapled: staple.map { "ocsp/\($0).der" }, over: testedHTTP
+                ) { stage in
                     let manager = ServerTrustManager(evaluators: ["localhost": evaluator])
                     try await stage.withSession(trust: manager) { session in
                         let response = await session.request(stage.url(isSecure: true)).awaitResponse()

@@ -56,9 +56,9 @@ import Testing
         #expect(try lenient.serverTrustEvaluator(forHost: "a.test") == nil)
     }
 
-    @Test("[I-9.3] a subclass of the manager may choose the evaluators", arguments: Spoken.allCases)
-    func subclass(over spoken: Spoken) async throws {
-        try await PolicyStage.run(leaf: "expired", over: spoken) { stage in
+    @Test("[I-9.3] a subclass of the manager may choose the evaluators", arguments: TestedHTTP.allCases)
+    func subclass(over testedHTTP: TestedHTTP) async throws {
+        try await PolicyStage.run(leaf: "expired", over: testedHTTP) { stage in
             let manager = WildcardManager(evaluators: ["*.test": DisabledTrustEvaluator()])
             try await stage.withSession(trust: manager) { session in
                 let response = await session.request(stage.url(host: "any.test", isSecure: true))
@@ -71,9 +71,9 @@ import Testing
         }
     }
 
-    @Test("[I-9.4] no evaluator is called for a server without TLS", arguments: Spoken.allCases)
-    func plain(over spoken: Spoken) async throws {
-        try await PolicyStage.run(over: spoken) { stage in
+    @Test("[I-9.4] no evaluator is called for a server without TLS", arguments: TestedHTTP.allCases)
+    func plain(over testedHTTP: TestedHTTP) async throws {
+        try await PolicyStage.run(over: testedHTTP) { stage in
             try await stage.withSession(trust: ServerTrustManager(evaluators: [:])) { session in
                 #expect(await session.request(stage.url()).awaitResponse().response?.statusCode == 200)
             }
@@ -84,8 +84,8 @@ import Testing
 
     @Test(
         "[I-8.4] the evaluator decides alone, and the request fails with the error that it throws",
-        arguments: Spoken.allCases)
-    func verdicts(over spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func verdicts(over testedHTTP: TestedHTTP) async throws {
         let rows: [(leaf: String, evaluator: any ServerTrustEvaluating, verdict: String)] = [
             ("good", ClosureTrustEvaluator { _, _ in }, "trusted"),
             ("expired", ClosureTrustEvaluator { _, _ in }, "trusted"),
@@ -100,7 +100,7 @@ import Testing
             ("expired", DefaultTrustEvaluator(), "trustEvaluationFailed"),
         ]
         for row in rows {
-            try await PolicyStage.run(leaf: row.leaf, over: spoken) { stage in
+            try await PolicyStage.run(leaf: row.leaf, over: testedHTTP) { stage in
                 let manager = ServerTrustManager(evaluators: ["localhost": row.evaluator])
                 try await stage.withSession(trust: manager) { session in
                     let response = await session.request(stage.url(isSecure: true)).awaitResponse()
@@ -116,10 +116,10 @@ import Testing
 
     @Test(
         "[I-8.5] a refused server cancels the task, and the request and the retriers receive the error",
-        arguments: Spoken.allCases
+        arguments: TestedHTTP.allCases
     )
-    func refusal(over spoken: Spoken) async throws {
-        try await PolicyStage.run(leaf: "good", over: spoken) { stage in
+    func refusal(over testedHTTP: TestedHTTP) async throws {
+        try await PolicyStage.run(leaf: "good", over: testedHTTP) { stage in
             let receivedErrors = Protected<[String]>([])
             let retrier = Retrier { request, _, error, completion in
                 receivedErrors.write { $0.append(Fixture.name(of: error)) }
@@ -141,16 +141,16 @@ import Testing
 
     @Test(
         "[I-8.6] [I-8.7] an evaluator is called on the root queue, with the URL's host without a port",
-        arguments: Spoken.allCases
+        arguments: TestedHTTP.allCases
     )
-    func queueAndHost(over spoken: Spoken) async throws {
+    func queueAndHost(over testedHTTP: TestedHTTP) async throws {
         let key = DispatchSpecificKey<String>()
         let root = DispatchQueue(label: "root")
         root.setSpecific(key: key, value: "root")
         for (urlHost, evaluatedHost) in [
             ("LOCALHOST", "localhost"), ("localhost", "localhost"), ("127.0.0.1", "127.0.0.1"),
         ] {
-            try await PolicyStage.run(leaf: "good", over: spoken) { stage in
+            try await PolicyStage.run(leaf: "good", over: testedHTTP) { stage in
                 let seen = Protected<[String]>([])
                 let evaluator = ClosureTrustEvaluator { _, host in
                     seen.write { $0.append("\(DispatchQueue.getSpecific(key: key) ?? "elsewhere") \(host)") }
@@ -171,9 +171,9 @@ import Testing
 
     @Test(
         "[I-8.1] [I-8.2] a request's credential is used once; a wrong one leaves the 401 as the response",
-        arguments: Spoken.allCases)
-    func credentials(over spoken: Spoken) async throws {
-        try await PolicyStage.run(over: spoken) { stage in
+        arguments: TestedHTTP.allCases)
+    func credentials(over testedHTTP: TestedHTTP) async throws {
+        try await PolicyStage.run(over: testedHTTP) { stage in
             let rows: [(password: String?, status: Int)] = [("passwd", 200), ("wrong", 401), (nil, 401)]
             for row in rows {
                 try await stage.withSession { session in
@@ -192,9 +192,9 @@ import Testing
 
     @Test(
         "[I-8.1] the storage's default credential is used if the request has none",
-        arguments: Spoken.allCases)
-    func storedCredential(over spoken: Spoken) async throws {
-        try await PolicyStage.run(over: spoken) { stage in
+        arguments: TestedHTTP.allCases)
+    func storedCredential(over testedHTTP: TestedHTTP) async throws {
+        try await PolicyStage.run(over: testedHTTP) { stage in
             let storage = URLCredentialStorage()
             try await stage.withSession(configure: { $0.urlCredentialStorage = storage }) { session in
                 let seen = Protected<URLProtectionSpace?>(nil)
@@ -218,9 +218,9 @@ import Testing
 
     @Test(
         "[I-8.3] the last credential is used, for the session by default, and by retries",
-        arguments: Spoken.allCases)
-    func lastCredential(over spoken: Spoken) async throws {
-        try await PolicyStage.run(over: spoken) { stage in
+        arguments: TestedHTTP.allCases)
+    func lastCredential(over testedHTTP: TestedHTTP) async throws {
+        try await PolicyStage.run(over: testedHTTP) { stage in
             try await stage.withSession(interceptor: .retryPolicy(exponentialBackoffScale: 0)) { session in
                 let request = session.request(stage.url("/basic-auth/user/passwd"))
                     .authenticate(username: "user", password: "wrong")

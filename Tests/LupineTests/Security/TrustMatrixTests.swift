@@ -197,11 +197,13 @@ import Testing
 
     @Test(
         "the verdict of each evaluator about each leaf, with and without the host",
-        arguments: leaves.map(\.name), Spoken.allCases
+        arguments: leaves.map(\.name), TestedHTTP.allCases
     )
-    func cells(_ name: String, over spoken: Spoken) async throws {
+    func cells(_ name: String, over testedHTTP: TestedHTTP) async throws {
         let leaf = try #require(Self.leaves.first { $0.name == name })
-        try await PolicyStage.run(leaf: leaf.name, newest: leaf.curve == nil ? .v1_3 : .v1_2, over: spoken) {
+        try await PolicyStage.run(
+            leaf: leaf.name, newest: leaf.curve == nil ? .v1_3 : .v1_2, over: testedHTTP
+        ) {
             stage in
             for validateHost in [true, false] {
                 for evaluatorCase in try Self.evaluatorCases(leaf, validateHost: validateHost) {
@@ -222,10 +224,10 @@ import Testing
 
     @Test(
         "without an evaluator the loading system decides; a host that must have one is refused",
-        arguments: Spoken.allCases)
-    func withoutEvaluator(over spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func withoutEvaluator(over testedHTTP: TestedHTTP) async throws {
         for (leaf, host, isValid) in [("good", "good.test", true), ("expired", "localhost", false)] {
-            try await PolicyStage.run(leaf: leaf, over: spoken) { stage in
+            try await PolicyStage.run(leaf: leaf, over: testedHTTP) { stage in
                 let rows: [(ServerTrustManager?, String)] = [
                     (nil, ""), (ServerTrustManager(allHostsMustBeEvaluated: false, evaluators: [:]), ""),
                     (ServerTrustManager(evaluators: [:]), "noRequiredEvaluator"),

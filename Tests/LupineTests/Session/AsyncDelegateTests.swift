@@ -55,8 +55,8 @@ import Testing
 
     @Test(
         "[U-5.12] asynchronous overrides are called, and `super` behaves like the class",
-        arguments: Spoken.allCases)
-    func overrides(over spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func overrides(over testedHTTP: TestedHTTP) async throws {
         let delegate = ForwardingDelegate()
         let handled = ValueLog<String>()
         var setUp = PipelineSetUp(delegate: delegate)
@@ -64,7 +64,7 @@ import Testing
             handled.add("handler")
             return request
         }
-        try await withPipeline(setUp, over: spoken) { stage in
+        try await withPipeline(setUp, over: testedHTTP) { stage in
             stage.origin.route("GET", "/out") { _ throws(Refusal) in
                 var response = OriginResponse(302)
                 try response.add("Location", "/basic-auth/lupin/secret")
@@ -80,11 +80,12 @@ import Testing
     }
 
     @Test(
-        "[U-5.12] an asynchronous override provides the body of a streamed upload", arguments: Spoken.allCases
+        "[U-5.12] an asynchronous override provides the body of a streamed upload",
+        arguments: TestedHTTP.allCases
     )
-    func stream(over spoken: Spoken) async throws {
+    func stream(over testedHTTP: TestedHTTP) async throws {
         let delegate = ForwardingDelegate()
-        try await withPipeline(PipelineSetUp(delegate: delegate), over: spoken) { stage in
+        try await withPipeline(PipelineSetUp(delegate: delegate), over: testedHTTP) { stage in
             var request = try URLRequest(url: stage.url("/post"), method: .post)
             request.setValue("4", forHTTPHeaderField: "Content-Length")
             let upload = stage.session.upload(InputStream(data: Data("body".utf8)), with: request)
@@ -124,19 +125,19 @@ import Testing
 
     @Test(
         "[U-5.12] an asynchronous override takes precedence over the class's implementation",
-        arguments: Spoken.allCases)
-    func refuses(over spoken: Spoken) async throws {
-        try await withPipeline(PipelineSetUp(delegate: RefusingDelegate()), over: spoken) { stage in
+        arguments: TestedHTTP.allCases)
+    func refuses(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(PipelineSetUp(delegate: RefusingDelegate()), over: testedHTTP) { stage in
             #expect(await stage.get("/redirect/1").answered().response?.statusCode == 302)
         }
     }
 
     @Test(
         "[U-5.12] an override with a completion handler takes precedence over an asynchronous one",
-        arguments: Spoken.allCases)
-    func both(over spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func both(over testedHTTP: TestedHTTP) async throws {
         let delegate = BothFormsDelegate()
-        try await withPipeline(PipelineSetUp(delegate: delegate), over: spoken) { stage in
+        try await withPipeline(PipelineSetUp(delegate: delegate), over: testedHTTP) { stage in
             #expect(await stage.get("/redirect/1").answered().response?.statusCode == 200)
             #expect(delegate.calls.all == ["handler"])
         }
@@ -158,10 +159,11 @@ import Testing
         }
     }
 
-    @Test("[U-5.12] cancelling a request cancels the Swift task of an override", arguments: Spoken.allCases)
-    func cancelled(over spoken: Spoken) async throws {
+    @Test(
+        "[U-5.12] cancelling a request cancels the Swift task of an override", arguments: TestedHTTP.allCases)
+    func cancelled(over testedHTTP: TestedHTTP) async throws {
         let delegate = WaitingDelegate()
-        try await withPipeline(PipelineSetUp(delegate: delegate), over: spoken) { stage in
+        try await withPipeline(PipelineSetUp(delegate: delegate), over: testedHTTP) { stage in
             let request = stage.get()
             async let response = request.answered()
             await delegate.calls.wait(for: 1)

@@ -16,10 +16,10 @@ struct ChallengeTests {
 
     @Test(
         "[D-1, R-71, I-8.1, I-8.3] the request's last credential answers a challenge; none is sent before one",
-        arguments: Spoken.allCases
+        arguments: TestedHTTP.allCases
     )
-    func credential(over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage in
+    func credential(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage in
             let request = stage.get("/basic-auth/user/password", resumes: false)
                 .authenticate(username: "user", password: "wrong")
                 .authenticate(with: URLCredential(user: "user", password: "password", persistence: .none))
@@ -35,9 +35,9 @@ struct ChallengeTests {
 
     @Test(
         "[D-1, I-8.1, I-8.2] a wrong credential leads to the server's 401 and no error, after one more round trip",
-        arguments: Spoken.allCases)
-    func wrongCredential(over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage in
+        arguments: TestedHTTP.allCases)
+    func wrongCredential(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage in
             let response = await stage.get("/basic-auth/user/password")
                 .authenticate(username: "user", password: "wrong").answered()
             #expect(response.error == nil && response.response?.statusCode == 401 && response.data == nil)
@@ -47,13 +47,13 @@ struct ChallengeTests {
 
     @Test(
         "[D-1, I-8.1] for a request without a credential the storage's default credential answers, if there is one",
-        arguments: Spoken.allCases
+        arguments: TestedHTTP.allCases
     )
-    func storedCredential(over spoken: Spoken) async throws {
+    func storedCredential(over testedHTTP: TestedHTTP) async throws {
         let storage = URLCredentialStorage()
         var setUp = PipelineSetUp()
         setUp.configure = { $0.urlCredentialStorage = storage }
-        try await withPipeline(setUp, over: spoken) { stage in
+        try await withPipeline(setUp, over: testedHTTP) { stage in
             let path = "/basic-auth/user/password"
             #expect(await stage.get(path).answered().response?.statusCode == 401)
             storage.setDefaultCredential(
@@ -67,10 +67,10 @@ struct ChallengeTests {
 
     @Test(
         "[D-3, D-6] the loading system handles other challenges, and those of tasks without a request",
-        arguments: Spoken.allCases
+        arguments: TestedHTTP.allCases
     )
-    func otherChallenges(over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage in
+    func otherChallenges(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage in
             let task = stage.session.session.dataTask(with: try #require(URL(string: stage.url())))
             for (method, failures, expected) in [
                 ("other", 0, URLSession.AuthChallengeDisposition.performDefaultHandling),
@@ -105,9 +105,9 @@ struct ChallengeTests {
 
     @Test(
         "[D-2, I-8.4, I-8.6, I-8.7, I-9.1] an evaluator is called on the root queue with the host name, and accepts",
-        arguments: Spoken.allCases
+        arguments: TestedHTTP.allCases
     )
-    func trusted(over spoken: Spoken) async throws {
+    func trusted(over testedHTTP: TestedHTTP) async throws {
         let hosts = ValueLog<String>()
         let root = DispatchQueue(label: "root")
         let evaluator = ClosureEvaluator { host in
@@ -116,7 +116,7 @@ struct ChallengeTests {
         }
         let setUp = PipelineSetUp(
             trust: ServerTrustManager(evaluators: ["good.test": evaluator]), root: root, leaf: "good")
-        try await withPipeline(setUp, over: spoken) { stage in
+        try await withPipeline(setUp, over: testedHTTP) { stage in
             let response = await stage.session.request(stage.url(host: "good.test")).answered()
             #expect(response.error == nil && response.response?.statusCode == 200)
             #expect(hosts.all == ["good.test"])
@@ -125,9 +125,9 @@ struct ChallengeTests {
 
     @Test(
         "[D-2, I-8.4] an evaluator's AFError is the request's error; a server that it accepts needs no valid chain",
-        arguments: Spoken.allCases
+        arguments: TestedHTTP.allCases
     )
-    func evaluatorDecides(over spoken: Spoken) async throws {
+    func evaluatorDecides(over testedHTTP: TestedHTTP) async throws {
         let refusing = ClosureEvaluator { _ in
             throw AFError.serverTrustEvaluationFailed(reason: .noRequiredEvaluator(host: "it"))
         }
@@ -136,7 +136,7 @@ struct ChallengeTests {
                 "localhost": refusing, "expired.test": ClosureEvaluator { _ in },
             ]),
             leaf: "expired")
-        try await withPipeline(setUp, over: spoken) { stage in
+        try await withPipeline(setUp, over: testedHTTP) { stage in
             let refused = await stage.session.request(stage.url(host: "localhost")).answered()
             #expect(brief(refused.error) == "no evaluator it")
             let trusted = await stage.session.request(stage.url(host: "expired.test")).answered()
@@ -146,16 +146,16 @@ struct ChallengeTests {
 
     @Test(
         "[D-2, I-9.2, I-9.4] a host without an evaluator is refused if all must have one; else the loading system decides",
-        arguments: Spoken.allCases
+        arguments: TestedHTTP.allCases
     )
-    func withoutEvaluator(over spoken: Spoken) async throws {
+    func withoutEvaluator(over testedHTTP: TestedHTTP) async throws {
         for isRequired in [true, false] {
             let manager = ServerTrustManager(allHostsMustBeEvaluated: isRequired, evaluators: [:])
-            try await withPipeline(PipelineSetUp(trust: manager, leaf: "good"), over: spoken) { stage in
+            try await withPipeline(PipelineSetUp(trust: manager, leaf: "good"), over: testedHTTP) { stage in
                 let response = await stage.session.request(stage.url(host: "good.test")).answered()
                 #expect(brief(response.error) == (isRequired ? "no evaluator good.test" : "nil"))
             }
-            try await withPipeline(PipelineSetUp(trust: manager), over: spoken) { stage in
+            try await withPipeline(PipelineSetUp(trust: manager), over: testedHTTP) { stage in
                 #expect(await stage.get().answered().error == nil)
             }
         }
@@ -188,8 +188,8 @@ struct ChallengeTests {
 
     @Test(
         "[I-8.5] the retriers are called with the error of an evaluator that refuses a server",
-        arguments: Spoken.allCases)
-    func retriedTrust(over spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func retriedTrust(over testedHTTP: TestedHTTP) async throws {
         let count = Protected(0)
         let evaluator = ClosureEvaluator { _ in
             let isFirst = count.write { count in
@@ -200,7 +200,7 @@ struct ChallengeTests {
         }
         let setUp = PipelineSetUp(
             trust: ServerTrustManager(evaluators: ["good.test": evaluator]), leaf: "good")
-        try await withPipeline(setUp, over: spoken) { stage in
+        try await withPipeline(setUp, over: testedHTTP) { stage in
             let interceptor = ScriptedInterceptor(answers: [.retry])
             let request = stage.session.request(stage.url(host: "good.test"), interceptor: interceptor)
             #expect(await request.answered().error == nil)
@@ -212,10 +212,10 @@ struct ChallengeTests {
 
     @Test(
         "[R-70, I-6.1, I-6.3] the request's redirect handler takes precedence over the session's",
-        arguments: Spoken.allCases)
-    func redirectHandlers(over spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func redirectHandlers(over testedHTTP: TestedHTTP) async throws {
         let sessionHandler = FixedRedirect(request: nil)
-        try await withPipeline(PipelineSetUp(redirects: sessionHandler), over: spoken) { stage in
+        try await withPipeline(PipelineSetUp(redirects: sessionHandler), over: testedHTTP) { stage in
             #expect(await stage.get("/redirect/1").answered().response?.statusCode == 302)
             let other = try URLRequest(url: stage.url("/headers"), method: .get)
             let requestHandler = FixedRedirect(request: other)
@@ -227,9 +227,9 @@ struct ChallengeTests {
 
     @Test(
         "[I-6.5] the request with which a handler replaces a redirect is sent unchanged",
-        arguments: Spoken.allCases)
-    func replacedRedirect(over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage in
+        arguments: TestedHTTP.allCases)
+    func replacedRedirect(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage in
             var other = try URLRequest(url: stage.url("/anything"), method: .post)
             other.httpBody = Data("body".utf8)
             other.setValue("yes", forHTTPHeaderField: "X-Other")
@@ -259,14 +259,14 @@ struct ChallengeTests {
 
     @Test(
         "[R-70, I-7.1, I-7.2, I-7.3, I-7.4, I-7.5, T-8] the request's cached response handler before the session's",
-        arguments: Spoken.allCases
+        arguments: TestedHTTP.allCases
     )
-    func caching(over spoken: Spoken) async throws {
+    func caching(over testedHTTP: TestedHTTP) async throws {
         let cache = URLCache(memoryCapacity: 1 << 20, diskCapacity: 0)
         let sessionHandler = FixedCaching(.none)
         var setUp = PipelineSetUp(caching: sessionHandler)
         setUp.configure = { $0.urlCache = cache }
-        try await withPipeline(setUp, over: spoken) { stage in
+        try await withPipeline(setUp, over: testedHTTP) { stage in
             func stored(_ path: String, _ handler: FixedCaching?) async throws -> CachedURLResponse? {
                 let request = stage.get(path, resumes: false)
                 if let handler { request.cacheResponse(using: handler) }
@@ -285,7 +285,7 @@ struct ChallengeTests {
         }
         setUp.caching = nil
         setUp.recorder = EventRecorder()
-        try await withPipeline(setUp, over: spoken) { stage in
+        try await withPipeline(setUp, over: testedHTTP) { stage in
             let request = try #require(await stage.get("/bytes/6").answered().request)
             #expect(cache.cachedResponse(for: request)?.data.count == 6)
         }

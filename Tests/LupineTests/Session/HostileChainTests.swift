@@ -24,10 +24,10 @@ import Testing
 
     @Test(
         "[U-10.5, I-8.1] an identity is not used after a redirect to another origin, even if one leads back",
-        arguments: Spoken.allCases
+        arguments: TestedHTTP.allCases
     )
-    func identity(over spoken: Spoken) async throws {
-        let elsewhere = try PipelineSetUp(spoken: spoken).makeOrigin()
+    func identity(over testedHTTP: TestedHTTP) async throws {
+        let elsewhere = try PipelineSetUp(testedHTTP: testedHTTP).makeOrigin()
         var setUp = PipelineSetUp(leaf: "good")
         let roots = try Certificate.pem(PKI.text("client-root.pem"))
         setUp.secure = { $0.clientCertificates = .requested(roots: roots) }
@@ -36,7 +36,7 @@ import Testing
         let chain = try TrustFixture.certificates("client-rsa-chain")
         let credential = URLCredential(
             identity: identity, certificates: Array(chain.dropFirst()), persistence: .forSession)
-        try await withPipeline(setUp, over: spoken) { stage in
+        try await withPipeline(setUp, over: testedHTTP) { stage in
             Self.redirect("/out", on: stage.origin, to: elsewhere.url + "/back")
             Self.redirect("/back", on: elsewhere, to: stage.url("/get", host: "good.test"))
             let response = await stage.session.request(stage.url("/out", host: "good.test"))
@@ -53,8 +53,8 @@ import Testing
 
     @Test(
         "[U-11.4] a session with an Authorization field does not use the storage after a redirect",
-        arguments: [false, true], Spoken.allCases)
-    func configuredAuthorization(_ hasUsedCredential: Bool, over spoken: Spoken) async throws {
+        arguments: [false, true], TestedHTTP.allCases)
+    func configuredAuthorization(_ hasUsedCredential: Bool, over testedHTTP: TestedHTTP) async throws {
         let storage = URLCredentialStorage()
         var setUp = Credentials.setUp(storage)
         let configure = setUp.configure
@@ -62,7 +62,7 @@ import Testing
             configure($0)
             $0.httpAdditionalHeaders = ["Authorization": "Bearer bob"]
         }
-        try await withPipeline(setUp, over: spoken) { stage in
+        try await withPipeline(setUp, over: testedHTTP) { stage in
             Credentials.serveMembers(on: stage.origin)
             Self.redirect("/away", on: stage.origin, to: stage.url("/members/page", host: "other.test"))
             if hasUsedCredential {

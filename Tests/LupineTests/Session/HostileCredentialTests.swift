@@ -123,7 +123,7 @@ import Testing
         arguments: Scheme.allCases,
         CredentialSource.allCases)
     func oneSession(_ scheme: Scheme, _ source: CredentialSource) async throws {
-        for spoken in Spoken.allCases {
+        for testedHTTP in TestedHTTP.allCases {
             var visits: [Visit] = [
                 .challenged("alice"), .challenged("bob"), .anonymous,
                 .preemptive("alice"), .preemptive("bob"), .anonymous,
@@ -137,7 +137,7 @@ import Testing
             }
             var setUp = Self.setUp()
             if source == .delegate { setUp.delegate = AnsweringDelegate() }
-            try await withPipeline(setUp, over: spoken) { stage in
+            try await withPipeline(setUp, over: testedHTTP) { stage in
                 Self.serveMembers(on: stage.origin)
                 var expected: [String] = []
                 for visit in visits {
@@ -158,9 +158,9 @@ import Testing
     @Test(
         "[U-11.15] the same user name with another password is another credential",
         arguments: Scheme.allCases,
-        Spoken.allCases)
-    func otherPassword(_ scheme: Scheme, over spoken: Spoken) async throws {
-        try await withPipeline(Self.setUp(), over: spoken) { stage in
+        TestedHTTP.allCases)
+    func otherPassword(_ scheme: Scheme, over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(Self.setUp(), over: testedHTTP) { stage in
             Self.serveMembers(on: stage.origin)
             let url = stage.url(scheme.path(of: "alice"))
             let first = await Self.request("alice", .request, url, stage.session).answered()
@@ -175,9 +175,9 @@ import Testing
         }
     }
 
-    @Test("[U-11.11] the nonce count of each user is separate", arguments: Spoken.allCases)
-    func counts(over spoken: Spoken) async throws {
-        try await withPipeline(Self.setUp(), over: spoken) { stage in
+    @Test("[U-11.11] the nonce count of each user is separate", arguments: TestedHTTP.allCases)
+    func counts(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(Self.setUp(), over: testedHTTP) { stage in
             for user in ["alice", "bob", "alice", "bob", "alice"] {
                 let url = stage.url(Scheme.digest.path(of: user))
                 let response = await Self.request(user, .request, url, stage.session).answered()
@@ -209,12 +209,12 @@ import Testing
 
     @Test(
         "[U-11.16, U-11.15] a request's credential is not stored, and no other session uses it",
-        arguments: Sharing.all, Spoken.allCases)
-    func twoSessions(_ row: Sharing, over spoken: Spoken) async throws {
+        arguments: Sharing.all, TestedHTTP.allCases)
+    func twoSessions(_ row: Sharing, over testedHTTP: TestedHTTP) async throws {
         let storage = URLCredentialStorage()
         var setUp = Self.setUp(storage)
         if row.source == .delegate { setUp.delegate = AnsweringDelegate() }
-        try await withPipeline(setUp, over: spoken) { stage in
+        try await withPipeline(setUp, over: testedHTTP) { stage in
             Self.serveMembers(on: stage.origin)
             let url = stage.url(row.scheme.path(of: "alice"))
             let request = Self.request("alice", row.source, url, stage.session, row.persistence)
@@ -229,11 +229,11 @@ import Testing
 
     @Test(
         "[U-11.16] a request's `.forSession` credential is not added to the shared storage",
-        arguments: Spoken.allCases)
-    func sharedStorage(over spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func sharedStorage(over testedHTTP: TestedHTTP) async throws {
         var setUp = Self.setUp(.shared)
         setUp.recorder = EventRecorder()
-        try await withPipeline(setUp, over: spoken) { stage in
+        try await withPipeline(setUp, over: testedHTTP) { stage in
             Self.serveMembers(on: stage.origin)
             let url = stage.url("/members/page")
             let own = stage.session.request(url).authenticate(username: "alice", password: "secret-alice")
@@ -247,10 +247,10 @@ import Testing
 
     @Test(
         "[U-11.4, D-1, I-8.1] the storage answers only for requests without a credential",
-        arguments: Scheme.allCases, Spoken.allCases)
-    func storage(_ scheme: Scheme, over spoken: Spoken) async throws {
+        arguments: Scheme.allCases, TestedHTTP.allCases)
+    func storage(_ scheme: Scheme, over testedHTTP: TestedHTTP) async throws {
         let storage = URLCredentialStorage()
-        try await withPipeline(Self.setUp(storage), over: spoken) { stage in
+        try await withPipeline(Self.setUp(storage), over: testedHTTP) { stage in
             Self.serveMembers(on: stage.origin)
             let space = URLProtectionSpace(
                 host: "origin.test", port: Int(stage.origin.port), protocol: "http",
@@ -289,9 +289,10 @@ import Testing
     }
 
     @Test(
-        "[U-11.4] a password that was refused with Digest is not sent with Basic", arguments: Spoken.allCases)
-    func refusedByDigest(over spoken: Spoken) async throws {
-        try await withPipeline(Self.setUp(), over: spoken) { stage in
+        "[U-11.4] a password that was refused with Digest is not sent with Basic",
+        arguments: TestedHTTP.allCases)
+    func refusedByDigest(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(Self.setUp(), over: testedHTTP) { stage in
             let fields = ValueLog<String>()
             stage.origin.route("GET", "/both") { request throws(Refusal) in
                 fields.add(request.field("Authorization") ?? "-")
@@ -308,10 +309,10 @@ import Testing
 
     @Test(
         "[U-11.4, U-10.5] after a redirect to another origin a request with a credential does not use the storage",
-        arguments: Spoken.allCases)
-    func storageAfterRedirect(over spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func storageAfterRedirect(over testedHTTP: TestedHTTP) async throws {
         let storage = URLCredentialStorage()
-        try await withPipeline(Self.setUp(storage), over: spoken) { stage in
+        try await withPipeline(Self.setUp(storage), over: testedHTTP) { stage in
             Self.serveMembers(on: stage.origin)
             let target = stage.url("/members/page", host: "other.test")
             stage.origin.route("GET", "/away") { _ throws(Refusal) in
@@ -351,9 +352,9 @@ import Testing
 
     @Test(
         "[U-11.4, I-8.3] delegates and monitors receive each challenge, with the request's credential proposed",
-        arguments: Spoken.allCases
+        arguments: TestedHTTP.allCases
     )
-    func proposed(over spoken: Spoken) async throws {
+    func proposed(over testedHTTP: TestedHTTP) async throws {
         let delegate = RecordingDelegate()
         let observed = ValueLog<String>()
         let monitor = ClosureEventMonitor()
@@ -363,7 +364,7 @@ import Testing
         var setUp = Self.setUp()
         setUp.delegate = delegate
         setUp.monitors = [monitor]
-        try await withPipeline(setUp, over: spoken) { stage in
+        try await withPipeline(setUp, over: testedHTTP) { stage in
             Self.serveMembers(on: stage.origin)
             let url = stage.url("/members/page")
             for user in ["alice", "bob", nil] {
@@ -377,14 +378,14 @@ import Testing
 
     @Test(
         "[I-8.3] a later credential replaces the one that the task has", arguments: [false, true],
-        Spoken.allCases)
-    func replaced(isRunning: Bool, over spoken: Spoken) async throws {
+        TestedHTTP.allCases)
+    func replaced(isRunning: Bool, over testedHTTP: TestedHTTP) async throws {
         let delegate = RecordingDelegate()
         var setUp = Self.setUp()
         setUp.delegate = delegate
         setUp.requestSetup = .eager
         setUp.startsImmediately = false
-        try await withPipeline(setUp, over: spoken) { stage in
+        try await withPipeline(setUp, over: testedHTTP) { stage in
             Self.serveMembers(on: stage.origin)
             let url = stage.url(isRunning ? "/gated" : "/members/page")
             let gate = stage.origin.gate("go")
@@ -416,13 +417,13 @@ import Testing
         #expect(delegate.proposals.all == ["bob"])
     }
 
-    @Test("[I-8.3] each attempt's task has the credential", arguments: Spoken.allCases)
-    func retried(over spoken: Spoken) async throws {
+    @Test("[I-8.3] each attempt's task has the credential", arguments: TestedHTTP.allCases)
+    func retried(over testedHTTP: TestedHTTP) async throws {
         let delegate = RecordingDelegate()
         var setUp = Self.setUp()
         setUp.delegate = delegate
         setUp.interceptor = ScriptedInterceptor(answers: [.retry])
-        try await withPipeline(setUp, over: spoken) { stage in
+        try await withPipeline(setUp, over: testedHTTP) { stage in
             Self.serveMembers(on: stage.origin)
             let request = stage.get("/members/page").validate(statusCode: [418])
                 .authenticate(with: Self.credential("alice", .none))
@@ -435,9 +436,9 @@ import Testing
 
     @Test(
         "[U-11.15] after a redirect within the origin the same user's credential is sent",
-        arguments: Spoken.allCases)
-    func redirected(over spoken: Spoken) async throws {
-        try await withPipeline(Self.setUp(), over: spoken) { stage in
+        arguments: TestedHTTP.allCases)
+    func redirected(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(Self.setUp(), over: testedHTTP) { stage in
             Self.serveMembers(on: stage.origin)
             stage.origin.route("GET", "/members/old/{page}") { request throws(Refusal) in
                 var response = OriginResponse(request.field("Authorization") == nil ? 401 : 302)
@@ -460,9 +461,9 @@ import Testing
 
     @Test(
         "[U-11.15] a resumed download sends a credential only if it is given one again",
-        arguments: Spoken.allCases)
-    func resumedDownload(over spoken: Spoken) async throws {
-        try await withPipeline(Self.setUp(), over: spoken) { stage in
+        arguments: TestedHTTP.allCases)
+    func resumedDownload(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(Self.setUp(), over: testedHTTP) { stage in
             Self.serveMembers(on: stage.origin)
             let head = "HTTP/1.1 200 OK\r\nContent-Length: 10\r\nAccept-Ranges: bytes\r\nETag: \"e\"\r\n\r\n"
             let remainder =
@@ -502,9 +503,9 @@ import Testing
         }
     }
 
-    @Test("[U-11.15] each web socket sends the credential of its user", arguments: Spoken.allCases)
-    func webSockets(over spoken: Spoken) async throws {
-        try await withPipeline(Self.setUp(), over: spoken) { stage in
+    @Test("[U-11.15] each web socket sends the credential of its user", arguments: TestedHTTP.allCases)
+    func webSockets(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(Self.setUp(), over: testedHTTP) { stage in
             stage.origin.route(
                 "GET", "/members/socket",
                 .chosen { request throws(Refusal) in

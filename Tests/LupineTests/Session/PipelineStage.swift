@@ -13,7 +13,7 @@ import LupineTransport
 /// The parameters of a test's session and origin.
 struct PipelineSetUp {
     /// The HTTP version between the session and the origin.
-    var spoken = Spoken.http1
+    var testedHTTP = TestedHTTP.http1
     var startsImmediately = true
     var requestSetup = Session.RequestSetup.lazy
     var interceptor: (any RequestInterceptor)?
@@ -49,7 +49,7 @@ struct PipelineSetUp {
         if leaf != nil {
             configuration.lupine.tls.roots = .certificates(try Certificate.pem(PKI.text("root.pem")))
         }
-        if spoken == .http2 { configuration.lupine.httpVersions = .http2 }
+        if testedHTTP == .http2 { configuration.lupine.httpVersions = .http2 }
         configure(configuration)
         return Session(
             configuration: configuration, delegate: delegate ?? SessionDelegate(), rootQueue: root,
@@ -61,7 +61,7 @@ struct PipelineSetUp {
 
     func makeOrigin() throws -> LupineOrigin.Origin {
         var serving = OriginConfiguration()
-        serving.speak(spoken)
+        serving.enable(testedHTTP)
         serving.recordedBytes = 1 << 16
         serving.socketBuffers = socketBuffers
         if let leaf {
@@ -71,7 +71,7 @@ struct PipelineSetUp {
                         try TLSIdentity(
                             pemChain: PKI.text("\(leaf)-chain.pem"), pemKey: PKI.text("\(leaf).key")))
                 ])
-            tls.speak(spoken)
+            tls.enable(testedHTTP)
             secure(&tls)
             serving.tls = tls
         }
@@ -167,11 +167,11 @@ extension DataRequest {
 
 /// Runs `body` with an origin and a session that uses it, and ends both.
 func withPipeline(
-    _ setUp: PipelineSetUp = PipelineSetUp(), over spoken: Spoken = .http1,
+    _ setUp: PipelineSetUp = PipelineSetUp(), over testedHTTP: TestedHTTP = .http1,
     _ body: (PipelineStage) async throws -> Void
 ) async throws {
     var setUp = setUp
-    setUp.spoken = spoken
+    setUp.testedHTTP = testedHTTP
     let origin = try setUp.makeOrigin()
     let session = try setUp.session(of: origin)
     let stage = PipelineStage(

@@ -78,9 +78,9 @@ struct SessionDelegateOverrideTests {
 
     @Test(
         "[D-7, U-5.9] an answer for the session takes precedence over evaluators; `super` calls the evaluators",
-        arguments: Spoken.allCases
+        arguments: TestedHTTP.allCases
     )
-    func trust(over spoken: Spoken) async throws {
+    func trust(over testedHTTP: TestedHTTP) async throws {
         let evaluators: [(String, any ServerTrustEvaluating)] = [
             ("accepting", DisabledTrustEvaluator()), ("refusing", RefusingEvaluator()),
         ]
@@ -100,7 +100,7 @@ struct SessionDelegateOverrideTests {
                         case .performDefault: isTrusted ? .status(200) : .code(.serverCertificateUntrusted)
                         case .callSuper: name == "accepting" ? .status(200) : .refused
                         }
-                    try await withPipeline(setUp, over: spoken) { stage in
+                    try await withPipeline(setUp, over: testedHTTP) { stage in
                         let response = await stage.session.request(stage.url(host: host)).answered()
                         #expect(Outcome(response) == expected, "\(leaf), \(answer), \(name)")
                         #expect(delegate.challenges.all == [NSURLAuthenticationMethodServerTrust])
@@ -112,8 +112,8 @@ struct SessionDelegateOverrideTests {
 
     @Test(
         "[D-7, I-8.1] an identity that answers for the session takes precedence over the request's credential",
-        arguments: Spoken.allCases)
-    func identity(over spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func identity(over testedHTTP: TestedHTTP) async throws {
         let roots = try Certificate.pem(PKI.text("client-root.pem"))
         let identity = try SecIdentity(
             pemChain: PKI.text("client-rsa.pem"), pemKey: PKI.text("client-rsa.key"))
@@ -123,7 +123,7 @@ struct SessionDelegateOverrideTests {
         let delegate = AnsweringDelegate(.use, identity: credential)
         var setUp = PipelineSetUp(leaf: "good", delegate: delegate)
         setUp.secure = { $0.clientCertificates = .required(roots: roots) }
-        try await withPipeline(setUp, over: spoken) { stage in
+        try await withPipeline(setUp, over: testedHTTP) { stage in
             let response = await stage.session.request(stage.url(host: "good.test"))
                 .authenticate(username: "user", password: "password").answered()
             #expect(response.response?.statusCode == 200)
@@ -136,10 +136,10 @@ struct SessionDelegateOverrideTests {
 
     @Test(
         "[D-7] a challenge for a user name and password never reaches the session's method",
-        arguments: Spoken.allCases)
-    func password(over spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func password(over testedHTTP: TestedHTTP) async throws {
         let delegate = AnsweringDelegate(.cancel)
-        try await withPipeline(PipelineSetUp(delegate: delegate), over: spoken) { stage in
+        try await withPipeline(PipelineSetUp(delegate: delegate), over: testedHTTP) { stage in
             let response = await stage.get("/basic-auth/user/password")
                 .authenticate(username: "user", password: "password").answered()
             #expect(response.response?.statusCode == 200 && delegate.challenges.all.isEmpty)
@@ -181,10 +181,10 @@ struct SessionDelegateOverrideTests {
 
     @Test(
         "[D-7] overrides receive events that the pipeline ignores: task creation, 103, conversion to a download",
-        arguments: Spoken.allCases)
-    func ignoredEvents(over spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func ignoredEvents(over testedHTTP: TestedHTTP) async throws {
         let delegate = RecordingDelegate()
-        try await withPipeline(PipelineSetUp(delegate: delegate), over: spoken) { stage in
+        try await withPipeline(PipelineSetUp(delegate: delegate), over: testedHTTP) { stage in
             stage.origin.answer(
                 "GET", "/hints",
                 ScriptPlan(
@@ -210,10 +210,10 @@ struct SessionDelegateOverrideTests {
 
     @Test(
         "[D-7] without an override, a stream from offset 0 is the whole stream, and from later offsets there is none",
-        arguments: Spoken.allCases
+        arguments: TestedHTTP.allCases
     )
-    func streams(over spoken: Spoken) async throws {
-        try await withPipeline(PipelineSetUp(delegate: StreamingDelegate()), over: spoken) { stage in
+    func streams(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(PipelineSetUp(delegate: StreamingDelegate()), over: testedHTTP) { stage in
             let task = stage.session.session.dataTask(with: try #require(URL(string: stage.url())))
             for (offset, expected) in [(Int64(0), true), (1, false)] {
                 let answer = ValueLog<Bool>()

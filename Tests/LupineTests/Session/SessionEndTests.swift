@@ -30,10 +30,10 @@ struct SessionEndTests {
 
     @Test(
         "[S-35, S-36, O-2] `withAllRequests` gets the performed, unfinished requests; `cancelAllRequests` cancels first",
-        arguments: Spoken.allCases
+        arguments: TestedHTTP.allCases
     )
-    func allRequests(over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage in
+    func allRequests(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage in
             let unperformed = stage.get(resumes: false)
             let held = stage.held()
             async let response = held.answered()
@@ -60,10 +60,10 @@ struct SessionEndTests {
 
     @Test(
         "[S-33, S-30, S-31] when a session is released, the tasks of eager requests end, and handlers are called",
-        arguments: Spoken.allCases
+        arguments: TestedHTTP.allCases
     )
-    func eagerReleased(over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage in
+    func eagerReleased(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage in
             let recorder = EventRecorder()
             var session: Session? = try PipelineSetUp(
                 startsImmediately: false, requestSetup: .eager, recorder: recorder
@@ -102,10 +102,10 @@ struct SessionEndTests {
     }
 
     @Test(
-        "[S-30] releasing a session on its own root queue does not block", arguments: Spoken.allCases
+        "[S-30] releasing a session on its own root queue does not block", arguments: TestedHTTP.allCases
     )
-    func releasedOnRoot(over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage in
+    func releasedOnRoot(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage in
             let box = Protected<Session?>(try PipelineSetUp().session(of: stage.origin))
             stage.origin.answer("GET", "/stall", ScriptPlan(.signal("asked"), .stall))
             let request = try #require(box.read { $0?.request(stage.url("/stall")) })
@@ -119,14 +119,14 @@ struct SessionEndTests {
 
     @Test(
         "[T-2, T-3, R-62] the pipeline relies on a task's state and requests",
-        arguments: Spoken.allCases)
-    func taskStates(over spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func taskStates(over testedHTTP: TestedHTTP) async throws {
         let adapter = Adapter { request, _, answer in
             var request = request
             request.setValue("yes", forHTTPHeaderField: "X-Adapted")
             answer(.success(request))
         }
-        try await withPipeline(PipelineSetUp(requestSetup: .eager, interceptor: adapter), over: spoken) {
+        try await withPipeline(PipelineSetUp(requestSetup: .eager, interceptor: adapter), over: testedHTTP) {
             stage in
             let states = ValueLog<URLSessionTask.State?>()
             let request = stage.get("/redirect/1", resumes: false)
@@ -146,9 +146,9 @@ struct SessionEndTests {
         }
     }
 
-    @Test("[O-6, T-1] no method of a task calls back synchronously", arguments: Spoken.allCases)
-    func notSynchronous(over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage in
+    @Test("[O-6, T-1] no method of a task calls back synchronously", arguments: TestedHTTP.allCases)
+    func notSynchronous(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage in
             let request = stage.held()
             async let response = request.answered()
             await stage.waitForRequest()
@@ -165,10 +165,10 @@ struct SessionEndTests {
 
     @Test(
         "[T-4, T-5, M-6] an unsupported URL and a refused connection lead to metrics and a completion",
-        arguments: Spoken.allCases
+        arguments: TestedHTTP.allCases
     )
-    func unusableAddresses(over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage in
+    func unusableAddresses(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage in
             let unsupported = stage.session.request("other://origin.test/")
             let first = await unsupported.answered()
             #expect(brief(first.error) == "task unsupported" && first.metrics != nil)
@@ -182,13 +182,13 @@ struct SessionEndTests {
 
     @Test(
         "[T-14] a file is loaded without an HTTP response, and no validator runs",
-        arguments: Spoken.allCases)
-    func file(over spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func file(over testedHTTP: TestedHTTP) async throws {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent(
             "lupine-\(UUID().uuidString)")
         try Data("content".utf8).write(to: file)
         defer { try? FileManager.default.removeItem(at: file) }
-        try await withPipeline(over: spoken) { stage in
+        try await withPipeline(over: testedHTTP) { stage in
             let response = await stage.session.request(file).validate().answered()
             #expect(response.error == nil && response.response == nil)
             #expect(response.data == Data("content".utf8))
@@ -199,9 +199,11 @@ struct SessionEndTests {
 
     @Test(
         "[T-13, S-32] an invalidated URLSession reports all tasks, then itself, and releases its delegate",
-        arguments: Spoken.allCases)
-    func invalidation(over spoken: Spoken) async throws {
-        try await withPipeline(PipelineSetUp(startsImmediately: false, requestSetup: .eager), over: spoken) {
+        arguments: TestedHTTP.allCases)
+    func invalidation(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(
+            PipelineSetUp(startsImmediately: false, requestSetup: .eager), over: testedHTTP
+        ) {
             stage in
             let requests = (0..<5).map { _ in stage.get() }
             await stage.settle()

@@ -103,12 +103,12 @@ struct SessionTests {
 
     @Test(
         "[S-5] queues that are given are used unchanged, even if they are concurrent",
-        arguments: Spoken.allCases)
-    func givenQueues(over spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func givenQueues(over testedHTTP: TestedHTTP) async throws {
         let requests = DispatchQueue(label: "requests", attributes: .concurrent)
         let serializers = DispatchQueue(label: "serializers", attributes: .concurrent)
         let setUp = PipelineSetUp(requestQueue: requests, serializationQueue: serializers)
-        try await withPipeline(setUp, over: spoken) { stage in
+        try await withPipeline(setUp, over: testedHTTP) { stage in
             #expect(stage.session.requestQueue === requests)
             #expect(stage.session.serializationQueue === serializers)
             let ended = ValueLog<String>()
@@ -148,9 +148,11 @@ struct SessionTests {
         }
     }
 
-    @Test("[S-14] `cleanup` releases a request, and `readyToPerform` performs it", arguments: Spoken.allCases)
-    func requestDelegate(over spoken: Spoken) async throws {
-        try await withPipeline(PipelineSetUp(startsImmediately: false), over: spoken) { stage in
+    @Test(
+        "[S-14] `cleanup` releases a request, and `readyToPerform` performs it",
+        arguments: TestedHTTP.allCases)
+    func requestDelegate(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(PipelineSetUp(startsImmediately: false), over: testedHTTP) { stage in
             let request = stage.get()
             stage.session.readyToPerform(request: request)
             await stage.recorder.heard.wait(untilRecorded: "r7")

@@ -58,9 +58,9 @@ struct DataStreamRequestTests {
 
     @Test(
         "[DS-1] each handler gets all pieces that arrive after it was added, in the order of the handlers",
-        arguments: Spoken.allCases)
-    func handlers(over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage async throws in
+        arguments: TestedHTTP.allCases)
+    func handlers(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage async throws in
             let address = pieces(stage, "a", "b", "c")
             let heard = ValueLog<String>()
             let request = stage.session.streamRequest(address)
@@ -86,9 +86,9 @@ struct DataStreamRequestTests {
 
     @Test(
         "[DS-1] without a handler pieces are dropped, and the request finishes",
-        arguments: Spoken.allCases)
-    func noHandler(over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage async throws in
+        arguments: TestedHTTP.allCases)
+    func noHandler(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage async throws in
             let request = stage.session.streamRequest(stage.url("/bytes/1000000"))
             request.resume()
             await stage.recorder.heard.wait(untilRecorded: "r17")
@@ -96,9 +96,9 @@ struct DataStreamRequestTests {
         }
     }
 
-    @Test("[DS-2] pieces without a serializer cause no parse event", arguments: Spoken.allCases)
-    func raw(over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage async throws in
+    @Test("[DS-2] pieces without a serializer cause no parse event", arguments: TestedHTTP.allCases)
+    func raw(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage async throws in
             let ended = ValueLog<String>()
             let bytes = ValueLog<UInt8>()
             stage.session.streamRequest(stage.url("/range/26")).responseStream(on: queue) { stream in
@@ -114,9 +114,9 @@ struct DataStreamRequestTests {
 
     @Test(
         "[DS-3] serialized pieces cause parse events; a failure does not end the stream",
-        arguments: Spoken.allCases)
-    func serialized(over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage async throws in
+        arguments: TestedHTTP.allCases)
+    func serialized(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage async throws in
             let address = pieces(stage, "a", "x", "b")
             let request = stage.session.streamRequest(address)
             let count = ValueLog<String>()
@@ -137,9 +137,9 @@ struct DataStreamRequestTests {
 
     @Test(
         "[DS-3, DS-5] with automatic cancellation a failure cancels the request; earlier pieces are delivered",
-        arguments: Spoken.allCases)
-    func automaticCancel(over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage async throws in
+        arguments: TestedHTTP.allCases)
+    func automaticCancel(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage async throws in
             let address = pieces(stage, "a", "x", "b")
             let request = stage.session.streamRequest(address, automaticallyCancelOnStreamError: true)
             let count = ValueLog<String>()
@@ -156,10 +156,10 @@ struct DataStreamRequestTests {
 
     @Test(
         "[DS-4] an error that a handler throws for a piece fails the request; one for the completion is ignored",
-        arguments: Spoken.allCases
+        arguments: TestedHTTP.allCases
     )
-    func throwing(over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage async throws in
+    func throwing(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage async throws in
             for (error, expected) in [
                 (BriefError("no") as any Error, "custom no"), (AFError.sessionDeinitialized, "deinitialized"),
             ] {
@@ -173,9 +173,9 @@ struct DataStreamRequestTests {
 
     @Test(
         "[DS-5] the stream's token cancels the request, and does not retain it", arguments: [true, false],
-        Spoken.allCases)
-    func token(usesToken: Bool, over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage async throws in
+        TestedHTTP.allCases)
+    func token(usesToken: Bool, over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage async throws in
             let kept = ValueLog<DataStreamRequest.CancellationToken>()
             weak var weakly: DataStreamRequest?
             do {
@@ -197,10 +197,10 @@ struct DataStreamRequestTests {
 
     @Test(
         "[S-5, DS-2] pieces are serialized one at a time even on a concurrent serialization queue",
-        arguments: Spoken.allCases)
-    func concurrentSerializers(over spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func concurrentSerializers(over testedHTTP: TestedHTTP) async throws {
         let serializers = DispatchQueue(label: "serializers", attributes: .concurrent)
-        try await withPipeline(PipelineSetUp(serializationQueue: serializers), over: spoken) {
+        try await withPipeline(PipelineSetUp(serializationQueue: serializers), over: testedHTTP) {
             stage async throws in
             let address = pieces(stage, "a", "b")
             let request = stage.session.streamRequest(address)
@@ -215,10 +215,10 @@ struct DataStreamRequestTests {
         }
     }
 
-    @Test("a handler that has heard of the end lets go of the request", arguments: Spoken.allCases)
-    func released(over spoken: Spoken) async throws {
+    @Test("a handler that has heard of the end lets go of the request", arguments: TestedHTTP.allCases)
+    func released(over testedHTTP: TestedHTTP) async throws {
         weak var gone: DataStreamRequest?
-        try await withPipeline(over: spoken) { stage async throws in
+        try await withPipeline(over: testedHTTP) { stage async throws in
             do {
                 let request = stage.session.streamRequest(stage.url("/range/26"))
                 gone = request
@@ -232,9 +232,10 @@ struct DataStreamRequestTests {
 
     @Test(
         "[DS-6] the completion follows when all handlers have processed all pieces",
-        arguments: Spoken.allCases)
-    func end(over spoken: Spoken) async throws {
-        try await withPipeline(PipelineSetUp(startsImmediately: false), over: spoken) { stage async throws in
+        arguments: TestedHTTP.allCases)
+    func end(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(PipelineSetUp(startsImmediately: false), over: testedHTTP) {
+            stage async throws in
             let slow = DispatchQueue(label: "slow")
             let go = DispatchSemaphore(value: 0)
             let heard = ValueLog<String>()
@@ -265,10 +266,11 @@ struct DataStreamRequestTests {
 
     @Test(
         "[DS-7] failures of the handlers' serializers call no retrier",
-        arguments: Spoken.allCases)
-    func noRetry(over spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func noRetry(over testedHTTP: TestedHTTP) async throws {
         let interceptor = ScriptedInterceptor(answers: [.retry])
-        try await withPipeline(PipelineSetUp(interceptor: interceptor), over: spoken) { stage async throws in
+        try await withPipeline(PipelineSetUp(interceptor: interceptor), over: testedHTTP) {
+            stage async throws in
             let address = pieces(stage, "x")
             stage.origin.gate("x").open()
             let heard = await stage.session.streamRequest(address).heard(using: Picky(), on: queue)
@@ -279,10 +281,11 @@ struct DataStreamRequestTests {
 
     @Test(
         "[DS-8] the pieces of a retried attempt are delivered, and the handlers are kept",
-        arguments: Spoken.allCases)
-    func retried(over spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func retried(over testedHTTP: TestedHTTP) async throws {
         let interceptor = ScriptedInterceptor(answers: [.retry])
-        try await withPipeline(PipelineSetUp(interceptor: interceptor), over: spoken) { stage async throws in
+        try await withPipeline(PipelineSetUp(interceptor: interceptor), over: testedHTTP) {
+            stage async throws in
             stage.origin.answer(
                 "GET", "/twice",
                 ScriptPlan([
@@ -295,9 +298,9 @@ struct DataStreamRequestTests {
         }
     }
 
-    @Test("[DS-9] upload progress is reported, download progress never", arguments: Spoken.allCases)
-    func progress(over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage async throws in
+    @Test("[DS-9] upload progress is reported, download progress never", arguments: TestedHTTP.allCases)
+    func progress(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage async throws in
             let up = ValueLog<Int64>()
             let down = ValueLog<Int64>()
             let request = stage.session.streamRequest(

@@ -28,10 +28,10 @@ struct StreamBackPressureTests {
 
     /// Checks how much the origin has sent while a handler, added by `listen`, is blocked.
     private func sentToStanding(
-        over spoken: Spoken, _ listen: (DataStreamRequest, @escaping @Sendable (Int?) -> Void) -> Void
+        over testedHTTP: TestedHTTP, _ listen: (DataStreamRequest, @escaping @Sendable (Int?) -> Void) -> Void
     ) async throws {
         let count = 32 << 20
-        try await withPipeline(.narrow, over: spoken) { stage async throws in
+        try await withPipeline(.narrow, over: testedHTTP) { stage async throws in
             stage.origin.serve("/long", count)
             stage.origin.serve("/other", count / 4)
             let request = stage.session.streamRequest(stage.url("/long"))
@@ -63,9 +63,9 @@ struct StreamBackPressureTests {
 
     @Test(
         "[DS-2] a blocked handler slows the origin, and finally gets every byte",
-        arguments: Spoken.allCases)
-    func raw(over spoken: Spoken) async throws {
-        try await sentToStanding(over: spoken) { request, note in
+        arguments: TestedHTTP.allCases)
+    func raw(over testedHTTP: TestedHTTP) async throws {
+        try await sentToStanding(over: testedHTTP) { request, note in
             request.responseStream(on: DispatchQueue(label: "slow")) { stream in
                 if let value = stream.value { note(value.count) }
                 if stream.completion != nil { note(nil) }
@@ -73,9 +73,9 @@ struct StreamBackPressureTests {
         }
     }
 
-    @Test("[DS-3] a blocked handler with a serializer slows the origin, too", arguments: Spoken.allCases)
-    func serialized(over spoken: Spoken) async throws {
-        try await sentToStanding(over: spoken) { request, note in
+    @Test("[DS-3] a blocked handler with a serializer slows the origin, too", arguments: TestedHTTP.allCases)
+    func serialized(over testedHTTP: TestedHTTP) async throws {
+        try await sentToStanding(over: testedHTTP) { request, note in
             request.responseStream(
                 using: PassthroughStreamSerializer(), on: DispatchQueue(label: "slow")
             ) { stream in
@@ -85,9 +85,9 @@ struct StreamBackPressureTests {
         }
     }
 
-    @Test("[DS-5] a request whose handler is blocked can be cancelled", arguments: Spoken.allCases)
-    func cancelled(over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage async throws in
+    @Test("[DS-5] a request whose handler is blocked can be cancelled", arguments: TestedHTTP.allCases)
+    func cancelled(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage async throws in
             let request = stage.session.streamRequest(stage.url("/infinite"))
             let begun = ValueLog<String>()
             let go = DispatchSemaphore(value: 0)

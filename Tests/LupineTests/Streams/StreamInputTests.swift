@@ -43,8 +43,8 @@ struct StreamInputTests {
         "[DS-20] every byte arrives in order, for all sizes of the buffer and of the reads",
         arguments: [1, 1024, 1 << 20], [1000, 70_000])
     func whole(capacity: Int, size: Int) async throws {
-        for spoken in Spoken.allCases {
-            try await withPipeline(PipelineSetUp(startsImmediately: false), over: spoken) {
+        for testedHTTP in TestedHTTP.allCases {
+            try await withPipeline(PipelineSetUp(startsImmediately: false), over: testedHTTP) {
                 stage async throws in
                 let bytes = octets(300_000)
                 stage.origin.route("GET", "/octets") { _ throws(Refusal) in
@@ -64,9 +64,9 @@ struct StreamInputTests {
 
     @Test(
         "[DS-20] the transfer is paused while the stream is not read, and continues with the next read",
-        arguments: Spoken.allCases)
-    func paused(over spoken: Spoken) async throws {
-        try await withPipeline(.narrow, over: spoken) { stage async throws in
+        arguments: TestedHTTP.allCases)
+    func paused(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(.narrow, over: testedHTTP) { stage async throws in
             let count = 32 << 20
             stage.origin.serve("/long", count)
             stage.origin.serve("/other", count / 4)
@@ -81,9 +81,9 @@ struct StreamInputTests {
 
     @Test(
         "[DS-20] closing or releasing the stream lets the request continue", arguments: [true, false],
-        Spoken.allCases)
-    func closed(isClosed: Bool, over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage async throws in
+        TestedHTTP.allCases)
+    func closed(isClosed: Bool, over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage async throws in
             stage.origin.serve("/long", 16 << 20)
             let request = stage.session.streamRequest(stage.url("/long"))
             do {
@@ -103,10 +103,10 @@ struct StreamInputTests {
 
     @Test(
         "[DS-20] a second call ends the first stream, whose bytes can still be read; the second gets later bytes",
-        arguments: Spoken.allCases
+        arguments: TestedHTTP.allCases
     )
-    func replaced(over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage async throws in
+    func replaced(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage async throws in
             stage.origin.answer(
                 "GET", "/pieces",
                 ScriptPlan(
@@ -123,9 +123,10 @@ struct StreamInputTests {
         }
     }
 
-    @Test("[DS-20] handlers get the same pieces as the stream", arguments: Spoken.allCases)
-    func withHandlers(over spoken: Spoken) async throws {
-        try await withPipeline(PipelineSetUp(startsImmediately: false), over: spoken) { stage async throws in
+    @Test("[DS-20] handlers get the same pieces as the stream", arguments: TestedHTTP.allCases)
+    func withHandlers(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(PipelineSetUp(startsImmediately: false), over: testedHTTP) {
+            stage async throws in
             let request = stage.session.streamRequest(stage.url("/range/1000"))
             let pieces = ValueLog<Data>()
             let ends = ValueLog<String>()
@@ -143,9 +144,9 @@ struct StreamInputTests {
 
     @Test(
         "[DS-10] the stream ends before the request's completion is reported", arguments: [true, false],
-        Spoken.allCases)
-    func endsFirst(isCancelled: Bool, over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage async throws in
+        TestedHTTP.allCases)
+    func endsFirst(isCancelled: Bool, over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage async throws in
             stage.origin.answer(
                 "GET", "/held",
                 ScriptPlan(
@@ -168,9 +169,9 @@ struct StreamInputTests {
         }
     }
 
-    @Test("[DS-20] after the request has finished a new stream is empty", arguments: Spoken.allCases)
-    func late(over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage async throws in
+    @Test("[DS-20] after the request has finished a new stream is empty", arguments: TestedHTTP.allCases)
+    func late(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage async throws in
             let request = stage.session.streamRequest(stage.url("/range/10"))
             _ = await request.heard(using: PassthroughStreamSerializer())
             let stream = try #require(request.asInputStream())

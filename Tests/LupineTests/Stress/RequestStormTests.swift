@@ -135,15 +135,15 @@ import Testing
 
     @Test(
         "[R-41, R-42, O-5, S-36] each handler of each request is called once, and no request leaks",
-        arguments: Spoken.allCases)
-    func storm(over spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func storm(over testedHTTP: TestedHTTP) async throws {
         let tally = Tally()
         var setUp = PipelineSetUp(
             interceptor: SometimesRetrying(queue: DispatchQueue(label: "retries", attributes: .concurrent)))
         setUp.serializationQueue = DispatchQueue(label: "serializers", attributes: .concurrent)
         setUp.requestQueue = DispatchQueue(label: "requests", attributes: .concurrent)
         setUp.configure = { $0.httpMaximumConnectionsPerHost = 64 }
-        try await withPipeline(setUp, over: spoken) { stage in
+        try await withPipeline(setUp, over: testedHTTP) { stage in
             let group = DispatchGroup()
             for index in 0..<Self.threads {
                 group.enter()

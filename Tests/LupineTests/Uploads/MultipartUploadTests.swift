@@ -60,9 +60,9 @@ struct MultipartUploadTests {
 
     @Test(
         "[E-8.1, UP-4] `upload` calls the closure that fills the form before it returns",
-        arguments: Spoken.allCases)
-    func closures(over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage async throws in
+        arguments: TestedHTTP.allCases)
+    func closures(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage async throws in
             var calls = 0
             let first = stage.session.upload(
                 multipartFormData: { form in
@@ -86,9 +86,9 @@ struct MultipartUploadTests {
 
     @Test(
         "[E-8.2, E-8.3, UP-4] the content type is the form's, and the conversion may still add parts",
-        arguments: Spoken.allCases)
-    func conversion(over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage async throws in
+        arguments: TestedHTTP.allCases)
+    func conversion(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage async throws in
             let form = MultipartFormData(boundary: "XX")
             form.append(Data("one".utf8), withName: "a")
             let carried = Carried(form: form)
@@ -112,9 +112,9 @@ struct MultipartUploadTests {
 
     @Test(
         "[E-8.2] several threads can convert the upload's request while it is sent",
-        arguments: Spoken.allCases)
-    func threads(over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage async throws in
+        arguments: TestedHTTP.allCases)
+    func threads(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage async throws in
             let request = stage.session.upload(
                 multipartFormData: { $0.append(Data(octets(100_000)), withName: "a") },
                 to: stage.url("/upload"),
@@ -163,8 +163,8 @@ struct MultipartUploadTests {
 
     @Test(
         "[E-8.4] a form is not written into a folder that another user may have created",
-        arguments: Spoken.allCases)
-    func madeAnew(over spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func madeAnew(over testedHTTP: TestedHTTP) async throws {
         try await withTemporaryFolder { folder async throws in
             let (temporary, foreign) = (
                 folder.appendingPathComponent("temporary"), folder.appendingPathComponent("foreign")
@@ -176,7 +176,7 @@ struct MultipartUploadTests {
             }
             try FileManager.default.createSymbolicLink(
                 at: trap.appendingPathComponent("multipart.form.data"), withDestinationURL: foreign)
-            try await withPipeline(over: spoken) { stage async throws in
+            try await withPipeline(over: testedHTTP) { stage async throws in
                 let during = ValueLog<[String]>()
                 stage.origin.route("POST", "/take") { _ throws(Refusal) in
                     during.add(names(in: foreign))
@@ -195,11 +195,11 @@ struct MultipartUploadTests {
 
     @Test(
         "[E-8.3, UP-5] a form is encoded once, and a retry sends the same bytes", arguments: [UInt64.max, 0],
-        Spoken.allCases)
-    func retried(threshold: UInt64, over spoken: Spoken) async throws {
+        TestedHTTP.allCases)
+    func retried(threshold: UInt64, over testedHTTP: TestedHTTP) async throws {
         try await withTemporaryFolder { folder async throws in
             let interceptor = ScriptedInterceptor(answers: [.retry])
-            try await withPipeline(PipelineSetUp(interceptor: interceptor), over: spoken) {
+            try await withPipeline(PipelineSetUp(interceptor: interceptor), over: testedHTTP) {
                 stage async throws in
                 let manager = PlacedManager(folder)
                 let bodies = ValueLog<[UInt8]>()
@@ -223,11 +223,11 @@ struct MultipartUploadTests {
 
     @Test(
         "[R-46, UP-8] the retry for a late handler encodes the form again, which fails for a form with a stream",
-        arguments: [false, true], Spoken.allCases)
-    func lateRetry(hasStream: Bool, over spoken: Spoken) async throws {
+        arguments: [false, true], TestedHTTP.allCases)
+    func lateRetry(hasStream: Bool, over testedHTTP: TestedHTTP) async throws {
         try await withTemporaryFolder { folder async throws in
             let interceptor = ScriptedInterceptor(answers: [.retry])
-            try await withPipeline(PipelineSetUp(interceptor: interceptor), over: spoken) {
+            try await withPipeline(PipelineSetUp(interceptor: interceptor), over: testedHTTP) {
                 stage async throws in
                 let manager = PlacedManager(folder)
                 let bodies = ValueLog<[UInt8]>()
@@ -283,10 +283,11 @@ struct MultipartUploadTests {
 
     @Test(
         "[E-8.5, UP-5, UP-7] the error of a missing part is not wrapped, and the same for all attempts",
-        arguments: Spoken.allCases)
-    func missingPart(over spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func missingPart(over testedHTTP: TestedHTTP) async throws {
         let interceptor = ScriptedInterceptor(answers: [.retry])
-        try await withPipeline(PipelineSetUp(interceptor: interceptor), over: spoken) { stage async throws in
+        try await withPipeline(PipelineSetUp(interceptor: interceptor), over: testedHTTP) {
+            stage async throws in
             let missing = URL(fileURLWithPath: "/missing/file.txt")
             let request = stage.session.upload(
                 multipartFormData: { $0.append(missing, withName: "a") }, to: stage.url("/upload"))
@@ -302,10 +303,10 @@ struct MultipartUploadTests {
         }
     }
 
-    @Test("[E-8.5] if the folder cannot be created the upload fails", arguments: Spoken.allCases)
-    func noFolder(over spoken: Spoken) async throws {
+    @Test("[E-8.5] if the folder cannot be created the upload fails", arguments: TestedHTTP.allCases)
+    func noFolder(over testedHTTP: TestedHTTP) async throws {
         try await withTemporaryFolder { folder async throws in
-            try await withPipeline(over: spoken) { stage async throws in
+            try await withPipeline(over: testedHTTP) { stage async throws in
                 let file = folder.appendingPathComponent("file")
                 try Data().write(to: file)
                 let request = stage.session.upload(
@@ -321,8 +322,8 @@ struct MultipartUploadTests {
         }
     }
 
-    @Test("[E-8.4, UP-4] a file that cannot be written completely is removed", arguments: Spoken.allCases)
-    func halfFile(over spoken: Spoken) async throws {
+    @Test("[E-8.4, UP-4] a file that cannot be written completely is removed", arguments: TestedHTTP.allCases)
+    func halfFile(over testedHTTP: TestedHTTP) async throws {
         /// Fails after three bytes.
         final class Broken: InputStream {
             private var left = 3
@@ -339,7 +340,7 @@ struct MultipartUploadTests {
             }
         }
         try await withTemporaryFolder { folder async throws in
-            try await withPipeline(over: spoken) { stage async throws in
+            try await withPipeline(over: testedHTTP) { stage async throws in
                 let manager = PlacedManager(folder)
                 let request = stage.session.upload(
                     multipartFormData: { form in
@@ -365,9 +366,9 @@ struct MultipartUploadTests {
 
     @Test(
         "[E-8.6, UP-8] the file is removed however the request finishes", arguments: Moment.allCases,
-        Spoken.allCases
+        TestedHTTP.allCases
     )
-    func cutShort(_ moment: Moment, over spoken: Spoken) async throws {
+    func cutShort(_ moment: Moment, over testedHTTP: TestedHTTP) async throws {
         try await withTemporaryFolder { folder async throws in
             let adapted = ValueLog<String>()
             let cancel = Protected<(@Sendable () -> Void)?>(nil)
@@ -388,7 +389,7 @@ struct MultipartUploadTests {
             // The interceptor retains its arguments, including the session.
             var setUp = PipelineSetUp(interceptor: moment == .sessionGoes ? nil : interceptor)
             setUp.requestQueue = requestQueue
-            try await withPipeline(setUp, over: spoken) { stage async throws in
+            try await withPipeline(setUp, over: testedHTTP) { stage async throws in
                 var session: Session? = try setUp.session(of: stage.origin)
                 let fails = moment == .retryIsDecided || moment == .retryIsAdapted
                 stage.origin.answer(

@@ -48,10 +48,10 @@ struct UploadRequestTests {
     @Test(
         "[UP-1, UP-3] data, a file and a stream are sent with POST and without a Content-Type",
         arguments: 0..<3,
-        Spoken.allCases)
-    func kinds(_ kind: Int, over spoken: Spoken) async throws {
+        TestedHTTP.allCases)
+    func kinds(_ kind: Int, over testedHTTP: TestedHTTP) async throws {
         try await withTemporaryFolder { folder async throws in
-            try await withPipeline(over: spoken) { stage async throws in
+            try await withPipeline(over: testedHTTP) { stage async throws in
                 let methods = ValueLog<String>()
                 stage.origin.route(nil, "/take") { request throws(Refusal) in
                     methods.add("\(request.head.method)")
@@ -85,16 +85,17 @@ struct UploadRequestTests {
 
     @Test(
         "[UP-2, I-1.16] the uploadable is created once per attempt, after the adapter, and can be read at the end",
-        arguments: Spoken.allCases
+        arguments: TestedHTTP.allCases
     )
-    func made(over spoken: Spoken) async throws {
+    func made(over testedHTTP: TestedHTTP) async throws {
         let order = ValueLog<String>()
         let interceptor = ScriptedInterceptor(
             adapt: { adaptation in
                 order.add("made")
                 adaptation.answer(.success(adaptation.request))
             }, answers: [.retry])
-        try await withPipeline(PipelineSetUp(interceptor: interceptor), over: spoken) { stage async throws in
+        try await withPipeline(PipelineSetUp(interceptor: interceptor), over: testedHTTP) {
+            stage async throws in
             let made = ValueLog<String>()
             stage.origin.answer(
                 "POST", "/twice",
@@ -123,9 +124,9 @@ struct UploadRequestTests {
 
     @Test(
         "[UP-2, S-23] an uploadable that cannot be created fails the request; the program's error is wrapped",
-        arguments: Spoken.allCases)
-    func notMade(over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage async throws in
+        arguments: TestedHTTP.allCases)
+    func notMade(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage async throws in
             let request = UploadRequest(
                 convertible: Counted(url: stage.url("/hash"), made: ValueLog(), failure: BriefError("no")),
                 underlyingQueue: stage.session.rootQueue,
@@ -146,10 +147,11 @@ struct UploadRequestTests {
 
     @Test(
         "[UP-6] each attempt gets the same stream, without the bytes that were read already",
-        arguments: Spoken.allCases)
-    func replayedStream(over spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func replayedStream(over testedHTTP: TestedHTTP) async throws {
         let interceptor = ScriptedInterceptor(answers: [.retry])
-        try await withPipeline(PipelineSetUp(interceptor: interceptor), over: spoken) { stage async throws in
+        try await withPipeline(PipelineSetUp(interceptor: interceptor), over: testedHTTP) {
+            stage async throws in
             stage.origin.answer(
                 "POST", "/twice",
                 ScriptPlan([
@@ -170,9 +172,9 @@ struct UploadRequestTests {
         }
     }
 
-    @Test("[UP-6] an upload without a stream provides none", arguments: Spoken.allCases)
-    func noStream(over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage async throws in
+    @Test("[UP-6] an upload without a stream provides none", arguments: TestedHTTP.allCases)
+    func noStream(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage async throws in
             let request = stage.session.upload(Data("content".utf8), to: stage.url("/hash"))
             #expect(request.inputStream() == nil)
             #expect(await request.parsed().error == nil)
@@ -180,8 +182,8 @@ struct UploadRequestTests {
         }
     }
 
-    @Test("[UP-1] a retry reads the file again, with its present content", arguments: Spoken.allCases)
-    func retriedFile(over spoken: Spoken) async throws {
+    @Test("[UP-1] a retry reads the file again, with its present content", arguments: TestedHTTP.allCases)
+    func retriedFile(over testedHTTP: TestedHTTP) async throws {
         try await withTemporaryFolder { folder async throws in
             let file = folder.appendingPathComponent("file")
             let bodies = ValueLog<[UInt8]>()
@@ -190,7 +192,7 @@ struct UploadRequestTests {
                 try? Data(octets(50_000, seed: 5)).write(to: file)
                 question.answer(.retry)
             })
-            try await withPipeline(PipelineSetUp(interceptor: interceptor), over: spoken) {
+            try await withPipeline(PipelineSetUp(interceptor: interceptor), over: testedHTTP) {
                 stage async throws in
                 try Data(octets(20_000)).write(to: file)
                 stage.origin.route("POST", "/twice") { request throws(Refusal) in
@@ -207,10 +209,10 @@ struct UploadRequestTests {
 
     @Test(
         "[UP-9, T-11] progress in both directions never decreases, and ends at the total",
-        arguments: [true, false], Spoken.allCases)
-    func progress(isStreamed: Bool, over spoken: Spoken) async throws {
+        arguments: [true, false], TestedHTTP.allCases)
+    func progress(isStreamed: Bool, over testedHTTP: TestedHTTP) async throws {
         // The origin reads no more before the first progress has been reported, and the kernel's buffers cannot hold the rest.
-        try await withPipeline(.narrow, over: spoken) { stage async throws in
+        try await withPipeline(.narrow, over: testedHTTP) { stage async throws in
             let count = 8 << 20
             let up = ValueLog<Int64>()
             let down = ValueLog<Double>()
@@ -260,10 +262,10 @@ struct UploadRequestTests {
 
     @Test(
         "[UP-1] a response that arrives while the body is being sent is received", arguments: [true, false],
-        Spoken.allCases)
-    func earlyAnswer(isFile: Bool, over spoken: Spoken) async throws {
+        TestedHTTP.allCases)
+    func earlyAnswer(isFile: Bool, over testedHTTP: TestedHTTP) async throws {
         try await withTemporaryFolder { folder async throws in
-            try await withPipeline(over: spoken) { stage async throws in
+            try await withPipeline(over: testedHTTP) { stage async throws in
                 stage.origin.answer(
                     "POST", "/full",
                     ScriptPlan(
@@ -288,10 +290,10 @@ struct UploadRequestTests {
 
     @Test(
         "[UP-8] the request's file manager removes the upload's file before the handlers are called",
-        arguments: Spoken.allCases)
-    func cleanup(over spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func cleanup(over testedHTTP: TestedHTTP) async throws {
         try await withTemporaryFolder { folder async throws in
-            try await withPipeline(over: spoken) { stage async throws in
+            try await withPipeline(over: testedHTTP) { stage async throws in
                 struct Written: UploadConvertible {
                     let url: String
                     let file: URL

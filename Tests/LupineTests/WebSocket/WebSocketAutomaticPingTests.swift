@@ -25,9 +25,9 @@ struct WebSocketAutomaticPingTests {
 
     @Test(
         "[W-13] the first ping follows the opening by one interval, each later one a pong",
-        arguments: Spoken.allCases)
-    func rhythm(over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage in
+        arguments: TestedHTTP.allCases)
+    func rhythm(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage in
             let clock = ManualPingTimer()
             let request = try socket(stage, clock)
             let log = request.log()
@@ -46,9 +46,9 @@ struct WebSocketAutomaticPingTests {
         }
     }
 
-    @Test("[W-13] without an interval no pings are sent", arguments: Spoken.allCases)
-    func none(over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage in
+    @Test("[W-13] without an interval no pings are sent", arguments: TestedHTTP.allCases)
+    func none(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage in
             let clock = ManualPingTimer()
             let log = try socket(stage, clock, query: "close=1000", interval: nil).log()
             #expect(await log.all.count == 3)
@@ -58,9 +58,9 @@ struct WebSocketAutomaticPingTests {
 
     @Test(
         "[W-13] pings stop when the connection ends, for any reason",
-        arguments: ["cancel", "close", "disconnect", "fail"], Spoken.allCases)
-    func stops(ending: String, over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage in
+        arguments: ["cancel", "close", "disconnect", "fail"], TestedHTTP.allCases)
+    func stops(ending: String, over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage in
             let clock = ManualPingTimer()
             let request = try socket(
                 stage, clock, query: ending == "disconnect" ? "close=1000" : ending == "fail" ? "drop=1" : "")
@@ -81,9 +81,9 @@ struct WebSocketAutomaticPingTests {
 
     @Test(
         "[W-13] a request that is suspended when a ping is due sends no more, even after resuming",
-        arguments: Spoken.allCases)
-    func held(over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage in
+        arguments: TestedHTTP.allCases)
+    func held(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage in
             let clock = ManualPingTimer()
             let request = try socket(stage, clock)
             let log = request.log()
@@ -100,10 +100,10 @@ struct WebSocketAutomaticPingTests {
         }
     }
 
-    @Test("[W-13] the connection of a retry has its own pings", arguments: Spoken.allCases)
-    func nextConnection(over spoken: Spoken) async throws {
+    @Test("[W-13] the connection of a retry has its own pings", arguments: TestedHTTP.allCases)
+    func nextConnection(over testedHTTP: TestedHTTP) async throws {
         let interceptor = ScriptedInterceptor(answers: [.retry])
-        try await withPipeline(over: spoken) { stage in
+        try await withPipeline(over: testedHTTP) { stage in
             let clock = ManualPingTimer()
             let request = try socket(stage, clock, query: "drop=1", interceptor: interceptor)
             let log = request.log()
@@ -122,10 +122,10 @@ struct WebSocketAutomaticPingTests {
 
     @Test(
         "[W-13] the ping timer does not retain the request", .timeLimit(.minutes(10)),
-        arguments: Spoken.allCases)
-    func released(over spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func released(over testedHTTP: TestedHTTP) async throws {
         weak var gone: WebSocketRequest?
-        try await withPipeline(over: spoken) { stage in
+        try await withPipeline(over: testedHTTP) { stage in
             let clock = ManualPingTimer()
             do {
                 let request = try socket(stage, clock)

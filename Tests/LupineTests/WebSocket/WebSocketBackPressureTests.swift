@@ -44,9 +44,9 @@ struct WebSocketBackPressureTests {
 
     @Test(
         "a blocked handler slows the server, and receives every message after it continues",
-        arguments: Spoken.allCases)
-    func handler(over spoken: Spoken) async throws {
-        try await withPipeline(.narrow, over: spoken) { stage async throws in
+        arguments: TestedHTTP.allCases)
+    func handler(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(.narrow, over: testedHTTP) { stage async throws in
             let request = stage.socket()
             let blocked = ValueLog<Bool>()
             let messages = ValueLog<Int>()
@@ -69,9 +69,9 @@ struct WebSocketBackPressureTests {
         }
     }
 
-    @Test("a blocked iteration slows the server", arguments: Spoken.allCases)
-    func sequence(over spoken: Spoken) async throws {
-        try await withPipeline(.narrow, over: spoken) { stage async throws in
+    @Test("a blocked iteration slows the server", arguments: TestedHTTP.allCases)
+    func sequence(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(.narrow, over: testedHTTP) { stage async throws in
             let request = stage.socket()
             // Messages that arrive before the iteration are buffered without back-pressure (C-45).
             var messages = request.webSocketTask().streamingMessages().makeAsyncIterator()
@@ -93,9 +93,9 @@ struct WebSocketBackPressureTests {
 
     @Test(
         "messages that waited for a slow handler precede the closing, in order",
-        arguments: Spoken.allCases)
-    func order(over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage async throws in
+        arguments: TestedHTTP.allCases)
+    func order(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage async throws in
             let blocked = ValueLog<Bool>()
             let unblock = DispatchSemaphore(value: 0)
             let log = stage.socket("count=5000&close=1000").log { event in
@@ -115,9 +115,9 @@ struct WebSocketBackPressureTests {
         }
     }
 
-    @Test("a request whose handler is blocked can be cancelled", arguments: Spoken.allCases)
-    func cancelled(over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage async throws in
+    @Test("a request whose handler is blocked can be cancelled", arguments: TestedHTTP.allCases)
+    func cancelled(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage async throws in
             let request = stage.socket()
             let blocked = ValueLog<Bool>()
             let unblock = DispatchSemaphore(value: 0)

@@ -17,9 +17,9 @@ struct WebSocketDialogueTests {
 
     @Test(
         "[W-1] the URL may have the scheme ws or http, in any case", arguments: ["ws", "http", "WS", "Http"],
-        Spoken.allCases)
-    func schemes(_ scheme: String, over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage in
+        TestedHTTP.allCases)
+    func schemes(_ scheme: String, over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage in
             let url = stage.socketURL("count=1&close=1000", scheme: scheme)
             let request = stage.session.webSocketRequest(to: url)
             #expect(await request.log().all == Self.typical)
@@ -28,9 +28,9 @@ struct WebSocketDialogueTests {
         }
     }
 
-    @Test("[W-1] the URL may have the scheme wss or https", arguments: ["wss", "https"], Spoken.allCases)
-    func secureSchemes(_ scheme: String, over spoken: Spoken) async throws {
-        try await withPipeline(PipelineSetUp(leaf: "good"), over: spoken) { stage in
+    @Test("[W-1] the URL may have the scheme wss or https", arguments: ["wss", "https"], TestedHTTP.allCases)
+    func secureSchemes(_ scheme: String, over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(PipelineSetUp(leaf: "good"), over: testedHTTP) { stage in
             let url = "\(scheme)://good.test:\(stage.origin.port)/websocket?count=1&close=1000"
             #expect(await stage.session.webSocketRequest(to: url).log().all == Self.typical)
         }
@@ -38,9 +38,9 @@ struct WebSocketDialogueTests {
 
     @Test(
         "[W-1] the configuration applies to the task, not to the request's own headers",
-        arguments: Spoken.allCases)
-    func configuration(over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage in
+        arguments: TestedHTTP.allCases)
+    func configuration(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage in
             let offered = stage.socket("protocols=chat&close=1000", configuration: .protocol("chat"))
             #expect(await offered.log().events.wait(for: 1).first == "connected chat")
             #expect(offered.requests.first?.headers["Sec-WebSocket-Protocol"] == nil)
@@ -70,9 +70,9 @@ struct WebSocketDialogueTests {
 
     @Test(
         "[W-2, W-17] a WebSocket request has the events of any request, but no parse events",
-        arguments: Spoken.allCases)
-    func pipeline(over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage in
+        arguments: TestedHTTP.allCases)
+    func pipeline(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage in
             let interceptor = ScriptedInterceptor()
             let request = stage.socket("count=1&close=1000", interceptor: interceptor)
             #expect(request.isInitialized && request.tasks.isEmpty)
@@ -80,16 +80,18 @@ struct WebSocketDialogueTests {
             await stage.settle()
             #expect(stage.events == "r1 r2 r4 r6 r7 r8 s6 r13 s7 r15 r17")
             #expect(interceptor.adaptations.all.count == 1 && request.isFinished)
-            #expect(request.response?.statusCode == (spoken == .http1 ? 101 : 200) && request.metrics != nil)
+            #expect(
+                request.response?.statusCode == (testedHTTP == .http1 ? 101 : 200) && request.metrics != nil)
             #expect(stage.session.mutableState.read { $0.activeRequests.isEmpty })
         }
     }
 
     @Test(
-        "[W-2] without automatic resumption the request starts when it is resumed", arguments: Spoken.allCases
+        "[W-2] without automatic resumption the request starts when it is resumed",
+        arguments: TestedHTTP.allCases
     )
-    func waits(over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage in
+    func waits(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage in
             let request = stage.socket("close=1000", resumes: false)
             let log = request.log()
             await stage.settle()
@@ -100,9 +102,10 @@ struct WebSocketDialogueTests {
     }
 
     @Test(
-        "[W-2] the factories accept parameters, headers, a modifier or a request", arguments: Spoken.allCases)
-    func factories(over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage in
+        "[W-2] the factories accept parameters, headers, a modifier or a request",
+        arguments: TestedHTTP.allCases)
+    func factories(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage in
             let made = stage.session.webSocketRequest(
                 to: stage.socketURL(), parameters: ["count": "2", "close": "1000"],
                 headers: ["X-Test": "yes"], requestModifier: { $0.timeoutInterval = 7 })
@@ -123,9 +126,9 @@ struct WebSocketDialogueTests {
         }
     }
 
-    @Test("[W-2] an invalid URL causes only the completion event", arguments: Spoken.allCases)
-    func noAddress(over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage in
+    @Test("[W-2] an invalid URL causes only the completion event", arguments: TestedHTTP.allCases)
+    func noAddress(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage in
             #expect(await stage.session.webSocketRequest(to: "").log().all == ["completed invalidURL"])
             await stage.settle()
             #expect(stage.events == "r1 r3(invalidURL) r17")
@@ -136,9 +139,9 @@ struct WebSocketDialogueTests {
 
     @Test(
         "[W-3, W-4] handlers receive every message in order, between opening and closing",
-        arguments: Spoken.allCases)
-    func order(over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage in
+        arguments: TestedHTTP.allCases)
+    func order(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage in
             let all = await stage.socket("count=2000&close=1000").log().all
             let messages = (0..<2000).map { "message \($0)" }
             #expect(all == ["connected -"] + messages + ["disconnected 1000 -", "completed nil"])
@@ -147,9 +150,9 @@ struct WebSocketDialogueTests {
 
     @Test(
         "[W-3] a lost connection causes no closing event; the completion has the error",
-        arguments: Spoken.allCases)
-    func lost(over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage in
+        arguments: TestedHTTP.allCases)
+    func lost(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage in
             let request = stage.socket("drop=1")
             let log = request.log { if case .connected = $0.kind { request.sendText("x", ValueLog()) } }
             let all = await log.all
@@ -160,14 +163,14 @@ struct WebSocketDialogueTests {
 
     @Test(
         "[W-4] messages are decoded on the serialization queue, which need not be serial",
-        arguments: [true, false], Spoken.allCases)
-    func queues(isSerial: Bool, over spoken: Spoken) async throws {
+        arguments: [true, false], TestedHTTP.allCases)
+    func queues(isSerial: Bool, over testedHTTP: TestedHTTP) async throws {
         let (key, other) = (DispatchSpecificKey<Bool>(), DispatchSpecificKey<Bool>())
         let serialization = DispatchQueue(label: "serialization", attributes: isSerial ? [] : .concurrent)
         serialization.setSpecific(key: key, value: true)
         let queue = DispatchQueue(label: "handler")
         queue.setSpecific(key: other, value: true)
-        try await withPipeline(PipelineSetUp(serializationQueue: serialization), over: spoken) { stage in
+        try await withPipeline(PipelineSetUp(serializationQueue: serialization), over: testedHTTP) { stage in
             let (log, misplaced) = (SocketLog(), Protected(0))
             let serializer = ClosureMessageSerializer { message in
                 if DispatchQueue.getSpecific(key: key) != true { misplaced.write { $0 += 1 } }
@@ -185,17 +188,17 @@ struct WebSocketDialogueTests {
 
     @Test(
         "[W-5] the server may close with any code without an error", arguments: [1000, 1001, 1008, 1011],
-        Spoken.allCases)
-    func typical(code: Int, over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage in
+        TestedHTTP.allCases)
+    func typical(code: Int, over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage in
             let all = await stage.socket("count=1&close=\(code)").log().all
             #expect(all == ["connected -", "message 0", "disconnected \(code) -", "completed nil"])
         }
     }
 
-    @Test("[W-6] the closing event has the reason; an empty one is nil", arguments: Spoken.allCases)
-    func reason(over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage in
+    @Test("[W-6] the closing event has the reason; an empty one is nil", arguments: TestedHTTP.allCases)
+    func reason(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage in
             let bye = await stage.socket("close=1000&reason=bye").log().all
             #expect(bye == ["connected -", "disconnected 1000 bye", "completed nil"])
             let request = stage.socket("close=1000", resumes: false)
@@ -208,9 +211,9 @@ struct WebSocketDialogueTests {
         }
     }
 
-    @Test("[W-7] a message that cannot be decoded does not affect the others", arguments: Spoken.allCases)
-    func undecodable(over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage in
+    @Test("[W-7] a message that cannot be decoded does not affect the others", arguments: TestedHTTP.allCases)
+    func undecodable(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage in
             let request = stage.socket(resumes: false)
             let (log, values, messages) = (SocketLog(), ValueLog<Int>(), ValueLog<String>())
             let queue = DispatchQueue(label: "handler")
@@ -232,23 +235,23 @@ struct WebSocketDialogueTests {
 
     @Test(
         "[W-8] the completion has the request, the response, the metrics and the error",
-        arguments: Spoken.allCases)
-    func completion(over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage in
+        arguments: TestedHTTP.allCases)
+    func completion(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage in
             let (request, completions) = (stage.socket("close=1000"), ValueLog<WebSocketRequest.Completion>())
             request.streamMessageEvents(on: DispatchQueue(label: "handler")) { event in
                 if case .completed(let completion) = event.kind { completions.add(completion) }
             }
             let completion = await completions.wait(for: 1)[0]
             #expect(completion.request == request.request && completion.error == nil)
-            #expect(completion.response?.statusCode == (spoken == .http1 ? 101 : 200))
+            #expect(completion.response?.statusCode == (testedHTTP == .http1 ? 101 : 200))
             #expect(completion.metrics === request.metrics && completion.metrics != nil)
         }
     }
 
-    @Test("[W-14] a message that is too large fails the request", arguments: Spoken.allCases)
-    func tooLarge(over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage in
+    @Test("[W-14] a message that is too large fails the request", arguments: TestedHTTP.allCases)
+    func tooLarge(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage in
             let request = stage.socket("size=1001", configuration: .maximumMessageSize(1000))
             #expect(await request.log().all == ["connected -", "completed task other"])
             #expect((request.error?.underlyingError as? NSError)?.code == Int(EMSGSIZE))
@@ -259,10 +262,10 @@ struct WebSocketDialogueTests {
 
     @Test(
         "[W-15] a refused upgrade fails the attempt; handlers receive only the retry's events",
-        arguments: Spoken.allCases)
-    func refusedUpgrade(over spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func refusedUpgrade(over testedHTTP: TestedHTTP) async throws {
         let attempts = Protected(0)
-        try await withPipeline(over: spoken) { stage in
+        try await withPipeline(over: testedHTTP) { stage in
             let (refused, good) = (
                 stage.socketURL(path: "/status/500"), stage.socketURL("count=1&close=1000")
             )
@@ -291,9 +294,9 @@ struct WebSocketDialogueTests {
 
     @Test(
         "[W-15] without a retry a refused upgrade is an error, and the response has the status",
-        arguments: Spoken.allCases)
-    func refusedForGood(over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage in
+        arguments: TestedHTTP.allCases)
+    func refusedForGood(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage in
             let request = stage.socket(path: "/status/500")
             #expect(await request.log().all == ["completed task url -1011"])
             #expect(request.response?.statusCode == 500)
@@ -302,9 +305,9 @@ struct WebSocketDialogueTests {
 
     @Test(
         "[W-16] each handler receives all events; one added late receives the completion",
-        arguments: Spoken.allCases)
-    func handlers(over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage in
+        arguments: TestedHTTP.allCases)
+    func handlers(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage in
             let request = stage.socket("count=1&close=1000", resumes: false)
             let logs = (0..<3).map { _ in request.log() }
             request.resume()

@@ -11,9 +11,9 @@ import Testing
 
 /// The closing and cancelling of WebSocket requests.
 struct WebSocketEndingTests {
-    @Test("[W-9] close sends the code and the reason, and is not an error", arguments: Spoken.allCases)
-    func closed(over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage in
+    @Test("[W-9] close sends the code and the reason, and is not an error", arguments: TestedHTTP.allCases)
+    func closed(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage in
             let request = stage.socket()
             let log = request.log { event in
                 if case .connected = event.kind {
@@ -29,9 +29,9 @@ struct WebSocketEndingTests {
 
     @Test(
         "[W-9] messages sent before close are sent, and later ones fail",
-        arguments: Spoken.allCases)
-    func closedBehindMessages(over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage in
+        arguments: TestedHTTP.allCases)
+    func closedBehindMessages(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage in
             let (request, outcomes) = (stage.socket(), ValueLog<String>())
             let log = request.log { event in
                 guard case .connected = event.kind else { return }
@@ -48,9 +48,9 @@ struct WebSocketEndingTests {
 
     @Test(
         "[W-9] closing a request without a task completes it at once, without an error",
-        arguments: Spoken.allCases)
-    func closedBeforeTask(over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage in
+        arguments: TestedHTTP.allCases)
+    func closedBeforeTask(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage in
             let request = stage.socket(resumes: false)
             let log = request.log()
             #expect(request.close(sending: .normalClosure) === request)
@@ -65,9 +65,9 @@ struct WebSocketEndingTests {
         }
     }
 
-    @Test("[W-9] a suspended request can be closed", arguments: Spoken.allCases)
-    func closedWhileHeld(over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage in
+    @Test("[W-9] a suspended request can be closed", arguments: TestedHTTP.allCases)
+    func closedWhileHeld(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage in
             let request = stage.socket()
             let log = request.log()
             await log.events.wait(for: 1)
@@ -81,11 +81,11 @@ struct WebSocketEndingTests {
 
     @Test(
         "[W-9] close removes the error of a cancelled task and keeps any other",
-        arguments: [true, false], Spoken.allCases)
-    func closedAfterFailure(wasCancelled: Bool, over spoken: Spoken) async throws {
+        arguments: [true, false], TestedHTTP.allCases)
+    func closedAfterFailure(wasCancelled: Bool, over testedHTTP: TestedHTTP) async throws {
         let interceptor = ScriptedInterceptor(retry: { _ in })
         defer { interceptor.releaseRecords() }
-        try await withPipeline(over: spoken) { stage in
+        try await withPipeline(over: testedHTTP) { stage in
             let request = stage.socket(
                 path: wasCancelled ? "/websocket" : "/status/500", interceptor: interceptor)
             let log = request.log { event in
@@ -102,9 +102,9 @@ struct WebSocketEndingTests {
 
     @Test(
         "[W-9] close cancels the task while it is connecting",
-        arguments: Spoken.allCases)
-    func closedWhileConnecting(over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage in
+        arguments: TestedHTTP.allCases)
+    func closedWhileConnecting(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage in
             stage.origin.script("GET", "/held", ScriptPlan(.signal("asked"), .stall))
             let request = stage.socket(path: "/held")
             let log = request.log()
@@ -115,9 +115,9 @@ struct WebSocketEndingTests {
         }
     }
 
-    @Test("[W-9] close has no effect on a finished request", arguments: Spoken.allCases)
-    func closedAfterEnd(over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage in
+    @Test("[W-9] close has no effect on a finished request", arguments: TestedHTTP.allCases)
+    func closedAfterEnd(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage in
             let request = stage.socket("close=1000")
             _ = await request.log().all
             request.close(sending: .goingAway)
@@ -128,9 +128,9 @@ struct WebSocketEndingTests {
 
     @Test(
         "[W-10] a cancelled request has an error, and its handlers receive no more messages",
-        arguments: Spoken.allCases)
-    func cancelled(over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage in
+        arguments: TestedHTTP.allCases)
+    func cancelled(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage in
             let request = stage.socket("count=100")
             let log = request.log { event in
                 if event.message?.brief == "3" { event.cancel() }
@@ -143,9 +143,9 @@ struct WebSocketEndingTests {
         }
     }
 
-    @Test("[W-10] a cancellation has the same events as that of any request", arguments: Spoken.allCases)
-    func cancelledEvents(over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage in
+    @Test("[W-10] a cancellation has the same events as that of any request", arguments: TestedHTTP.allCases)
+    func cancelledEvents(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage in
             let request = stage.socket()
             let log = request.log { event in
                 if case .connected = event.kind { #expect(request.cancel() === request) }
@@ -160,9 +160,9 @@ struct WebSocketEndingTests {
 
     @Test(
         "[W-10] of close and cancel, only the first call has an effect",
-        arguments: [true, false], Spoken.allCases)
-    func both(cancelsFirst: Bool, over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage in
+        arguments: [true, false], TestedHTTP.allCases)
+    func both(cancelsFirst: Bool, over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage in
             let request = stage.socket()
             let log = request.log { event in
                 guard case .connected = event.kind else { return }
@@ -176,10 +176,10 @@ struct WebSocketEndingTests {
 
     @Test(
         "a handler no longer retains the request after the completion", .timeLimit(.minutes(10)),
-        arguments: Spoken.allCases)
-    func released(over spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func released(over testedHTTP: TestedHTTP) async throws {
         weak var gone: WebSocketRequest?
-        try await withPipeline(over: spoken) { stage in
+        try await withPipeline(over: testedHTTP) { stage in
             do {
                 let request = stage.socket("close=1000")
                 gone = request

@@ -11,9 +11,11 @@ import Testing
 
 /// Messages and pings that are sent to the server.
 struct WebSocketSendingTests {
-    @Test("[W-11] messages sent before there is a task are sent first, in order", arguments: Spoken.allCases)
-    func queued(over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage in
+    @Test(
+        "[W-11] messages sent before there is a task are sent first, in order", arguments: TestedHTTP.allCases
+    )
+    func queued(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage in
             let (request, outcomes, texts) = (
                 stage.socket(resumes: false), ValueLog<String>(), (0..<20).map { "text \($0)" }
             )
@@ -29,12 +31,12 @@ struct WebSocketSendingTests {
         }
     }
 
-    @Test("[W-11] the completion handler of send is called on its queue", arguments: Spoken.allCases)
-    func queue(over spoken: Spoken) async throws {
+    @Test("[W-11] the completion handler of send is called on its queue", arguments: TestedHTTP.allCases)
+    func queue(over testedHTTP: TestedHTTP) async throws {
         let key = DispatchSpecificKey<Bool>()
         let queue = DispatchQueue(label: "sent")
         queue.setSpecific(key: key, value: true)
-        try await withPipeline(over: spoken) { stage in
+        try await withPipeline(over: testedHTTP) { stage in
             let request = stage.socket()
             _ = request.log()
             let isOnQueue = await withCheckedContinuation { continuation in
@@ -50,9 +52,9 @@ struct WebSocketSendingTests {
     @Test(
         "[W-11] messages that were not sent complete with an error",
         arguments: ["cancel", "close", "fail", "dropped"],
-        Spoken.allCases)
-    func unsent(ending: String, over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage in
+        TestedHTTP.allCases)
+    func unsent(ending: String, over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage in
             let outcomes = ValueLog<String>()
             do {
                 let request =
@@ -72,9 +74,10 @@ struct WebSocketSendingTests {
         }
     }
 
-    @Test("[W-11] on an invalidated URLSession messages complete with an error", arguments: Spoken.allCases)
-    func invalidated(over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage in
+    @Test(
+        "[W-11] on an invalidated URLSession messages complete with an error", arguments: TestedHTTP.allCases)
+    func invalidated(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage in
             stage.session.session.invalidateAndCancel()
             await stage.recorder.heard.wait(untilRecorded: "s1")
             let (request, outcomes) = (stage.socket(resumes: false), ValueLog<String>())
@@ -86,9 +89,9 @@ struct WebSocketSendingTests {
         }
     }
 
-    @Test("[W-11] messages of a task that fails complete with its error", arguments: Spoken.allCases)
-    func failed(over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage in
+    @Test("[W-11] messages of a task that fails complete with its error", arguments: TestedHTTP.allCases)
+    func failed(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage in
             let (request, outcomes) = (stage.socket(path: "/status/500"), ValueLog<String>())
             request.sendText("a", outcomes)
             let log = request.log()
@@ -97,10 +100,11 @@ struct WebSocketSendingTests {
         }
     }
 
-    @Test("[W-11] a message sent between two attempts is sent by the next one", arguments: Spoken.allCases)
-    func betweenAttempts(over spoken: Spoken) async throws {
+    @Test(
+        "[W-11] a message sent between two attempts is sent by the next one", arguments: TestedHTTP.allCases)
+    func betweenAttempts(over testedHTTP: TestedHTTP) async throws {
         let (attempts, interceptor) = (Protected(0), Protected<ScriptedInterceptor?>(nil))
-        try await withPipeline(over: spoken) { stage in
+        try await withPipeline(over: testedHTTP) { stage in
             let (refused, good) = (stage.socketURL(path: "/status/500"), stage.socketURL())
             let scripted = ScriptedInterceptor(
                 adapt: { adaptation in
@@ -126,9 +130,9 @@ struct WebSocketSendingTests {
 
     @Test(
         "[W-11] a request that was cancelled or has finished sends nothing", arguments: [true, false],
-        Spoken.allCases)
-    func over(isCancelled: Bool, over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage in
+        TestedHTTP.allCases)
+    func over(isCancelled: Bool, over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage in
             let (request, outcomes) = (stage.socket(isCancelled ? "" : "close=1000"), ValueLog<String>())
             let log = request.log()
             await log.events.wait(for: 1)
@@ -144,11 +148,11 @@ struct WebSocketSendingTests {
 
     @Test(
         "[W-12] a ping that cannot be sent responds asynchronously that it is unsent",
-        arguments: Spoken.allCases)
-    func unsentPing(over spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func unsentPing(over testedHTTP: TestedHTTP) async throws {
         let interceptor = ScriptedInterceptor(adapt: { _ in })
         defer { interceptor.releaseRecords() }
-        try await withPipeline(over: spoken) { stage in
+        try await withPipeline(over: testedHTTP) { stage in
             let request = stage.socket(interceptor: interceptor, resumes: false)
             let (queue, heard) = (DispatchQueue(label: "pong"), ValueLog<String>())
             queue.suspend()
@@ -166,9 +170,9 @@ struct WebSocketSendingTests {
         }
     }
 
-    @Test("[W-12] each of many pings has its own pong, with its times", arguments: Spoken.allCases)
-    func pings(over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage in
+    @Test("[W-12] each of many pings has its own pong, with its times", arguments: TestedHTTP.allCases)
+    func pings(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage in
             let request = stage.socket()
             let log = request.log()
             await log.events.wait(for: 1)
@@ -191,11 +195,11 @@ struct WebSocketSendingTests {
 
     @Test(
         "[W-12] an event can send pings, and pings on a lost connection fail",
-        arguments: Spoken.allCases)
-    func pingErrors(over spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func pingErrors(over testedHTTP: TestedHTTP) async throws {
         let interceptor = ScriptedInterceptor(retry: { _ in })
         defer { interceptor.releaseRecords() }
-        try await withPipeline(over: spoken) { stage in
+        try await withPipeline(over: testedHTTP) { stage in
             let (request, heard) = (stage.socket("drop=1", interceptor: interceptor), ValueLog<String>())
             let log = request.log { event in
                 guard case .connected = event.kind else { return }

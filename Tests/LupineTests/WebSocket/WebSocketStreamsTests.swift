@@ -19,9 +19,9 @@ struct WebSocketStreamsTests {
         await stream.reduce(into: []) { $0.append($1.brief) }
     }
 
-    @Test("[W-30] an event sequence delivers the four events and ends", arguments: Spoken.allCases)
-    func messageEvents(over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage in
+    @Test("[W-30] an event sequence delivers the four events and ends", arguments: TestedHTTP.allCases)
+    func messageEvents(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage in
             let task = stage.socket(Self.typical).webSocketTask()
             #expect(
                 await events(task.streamingMessageEvents()) == [
@@ -30,9 +30,9 @@ struct WebSocketStreamsTests {
         }
     }
 
-    @Test("[W-30] message sequences deliver plain or decoded messages", arguments: Spoken.allCases)
-    func messages(over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage in
+    @Test("[W-30] message sequences deliver plain or decoded messages", arguments: TestedHTTP.allCases)
+    func messages(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage in
             var texts: [String] = []
             for await message in stage.socket(Self.typical).webSocketTask().streamingMessages() {
                 texts.append(message.brief)
@@ -45,9 +45,9 @@ struct WebSocketStreamsTests {
         }
     }
 
-    @Test("[W-30] a decoded event sequence includes failures to decode", arguments: Spoken.allCases)
-    func decodedEvents(over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage in
+    @Test("[W-30] a decoded event sequence includes failures to decode", arguments: TestedHTTP.allCases)
+    func decodedEvents(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage in
             let task = stage.socket("count=1&size=3&close=1000").webSocketTask()
             #expect(
                 await events(task.streamingDecodableEvents(Int.self)) == [
@@ -58,9 +58,9 @@ struct WebSocketStreamsTests {
 
     @Test(
         "[W-30] ending an iteration early cancels the request only if automatic cancellation is on",
-        arguments: [true, false], Spoken.allCases)
-    func leftEarly(cancels: Bool, over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage in
+        arguments: [true, false], TestedHTTP.allCases)
+    func leftEarly(cancels: Bool, over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage in
             let request = stage.socket("count=1")
             let task = request.webSocketTask()
             for await _ in task.streamingMessages(automaticallyCancelling: cancels) { break }
@@ -79,9 +79,10 @@ struct WebSocketStreamsTests {
     }
 
     @Test(
-        "[W-30] the sequence of a cancelled task ends with the completion event", arguments: Spoken.allCases)
-    func cancelled(over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage in
+        "[W-30] the sequence of a cancelled task ends with the completion event",
+        arguments: TestedHTTP.allCases)
+    func cancelled(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage in
             let task = stage.socket("count=1").webSocketTask()
             var heard: [String] = []
             for await event in task.streamingMessageEvents() {
@@ -92,9 +93,9 @@ struct WebSocketStreamsTests {
         }
     }
 
-    @Test("[W-30] suspend and resume of the task apply to the request", arguments: Spoken.allCases)
-    func held(over spoken: Spoken) async throws {
-        try await withPipeline(PipelineSetUp(startsImmediately: false), over: spoken) { stage in
+    @Test("[W-30] suspend and resume of the task apply to the request", arguments: TestedHTTP.allCases)
+    func held(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(PipelineSetUp(startsImmediately: false), over: testedHTTP) { stage in
             let request = stage.socket(Self.typical)
             let task = request.webSocketTask()
             let stream = task.streamingMessages()
@@ -107,9 +108,9 @@ struct WebSocketStreamsTests {
         }
     }
 
-    @Test("[W-31] send returns when the message has been written", arguments: Spoken.allCases)
-    func sends(over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage in
+    @Test("[W-31] send returns when the message has been written", arguments: TestedHTTP.allCases)
+    func sends(over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage in
             let task = stage.socket().webSocketTask()
             let stream = task.streamingMessages()
             try await task.send(.string("hello"))
@@ -122,9 +123,9 @@ struct WebSocketStreamsTests {
 
     @Test(
         "[W-31] send throws if the message cannot be sent", arguments: ["cancelled", "finished", "failed"],
-        Spoken.allCases)
-    func throwing(ending: String, over spoken: Spoken) async throws {
-        try await withPipeline(over: spoken) { stage in
+        TestedHTTP.allCases)
+    func throwing(ending: String, over testedHTTP: TestedHTTP) async throws {
+        try await withPipeline(over: testedHTTP) { stage in
             let request =
                 ending == "failed"
                 ? stage.socket(path: "/status/500", resumes: false) : stage.socket("close=1000")

@@ -10,8 +10,8 @@ import Testing
 
 /// A cancelled task fails with `.cancelled`, at whatever stage its request is, and the origin sees the connection end.
 @Suite struct CancellationTests {
-    @Test(arguments: Spoken.allCases) func beforeItIsSubmitted(over spoken: Spoken) async throws {
-        try await withStack(over: spoken) { client, origin in
+    @Test(arguments: TestedHTTP.allCases) func beforeItIsSubmitted(over testedHTTP: TestedHTTP) async throws {
+        try await withStack(over: testedHTTP) { client, origin in
             let go = Gate()
             let task = Task {
                 await go.wait()
@@ -26,13 +26,14 @@ import Testing
     }
 
     /// Over HTTP/2, the server allows one stream at a time, which the client knows once the first request has been answered.
-    @Test(arguments: Spoken.allCases) func waitingForAConnection(over spoken: Spoken) async throws {
+    @Test(arguments: TestedHTTP.allCases) func waitingForAConnection(over testedHTTP: TestedHTTP) async throws
+    {
         var http2 = HTTP2Behaviour()
         http2.streams = 1
         try await withStack(
             ScriptPlan(
                 .expectHead, .reply("zeroth"), .expectHead, .signal("busy"), .waitForSignal("go"), .reply(),
-                .expectHead, .reply("third"), .stall), over: spoken, http2: http2,
+                .expectHead, .reply("third"), .stall), over: testedHTTP, http2: http2,
             settings: .with { $0.connectionsPerHost = 1 }
         ) { client, origin in
             let url = origin.url + "/"
@@ -80,9 +81,9 @@ import Testing
         #expect(sink.log.value.ends == 1)
     }
 
-    @Test(arguments: Spoken.allCases) func awaitingTheHead(over spoken: Spoken) async throws {
+    @Test(arguments: TestedHTTP.allCases) func awaitingTheHead(over testedHTTP: TestedHTTP) async throws {
         let plan = ScriptPlan(.expectHead, .signal("asked"), .expectEnd, .signal("gone"), .stall)
-        try await withStack(plan, over: spoken) { client, origin in
+        try await withStack(plan, over: testedHTTP) { client, origin in
             let task = Task {
                 await failure { () throws(TransportError) in try await client.get(origin.url + "/") }
             }
@@ -93,12 +94,13 @@ import Testing
         }
     }
 
-    @Test(arguments: Spoken.allCases) func inTheMiddleOfTheBody(over spoken: Spoken) async throws {
+    @Test(arguments: TestedHTTP.allCases) func inTheMiddleOfTheBody(over testedHTTP: TestedHTTP) async throws
+    {
         let plan = ScriptPlan(
             .expectHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nabc"), .expectEnd,
             .signal("gone"),
             .stall)
-        try await withStack(plan, over: spoken) { client, origin in
+        try await withStack(plan, over: testedHTTP) { client, origin in
             let began = Gate()
             let task = Task {
                 do throws(TransportError) {
@@ -115,9 +117,11 @@ import Testing
     }
 
     /// Cancels while the content source has not answered: the exchange ends and the socket closes without waiting for it.
-    @Test(arguments: Spoken.allCases) func whileItsContentIsAwaited(over spoken: Spoken) async throws {
+    @Test(arguments: TestedHTTP.allCases) func whileItsContentIsAwaited(over testedHTTP: TestedHTTP)
+        async throws
+    {
         let plan = ScriptPlan(.expectHead, .expectEnd, .signal("gone"), .stall)
-        try await withStack(plan, over: spoken) { client, origin in
+        try await withStack(plan, over: testedHTTP) { client, origin in
             let asked = Gate()
             let deaf = Gate()
             let request = try HTTPRequest(
@@ -137,8 +141,10 @@ import Testing
     }
 
     /// Cancels a thousand exchanges at random moments from other threads: each ends once, and the pool still works afterwards.
-    @Test(arguments: Spoken.allCases) func aThousandTimesAtAnyMoment(over spoken: Spoken) async throws {
-        try await withPool(over: spoken, limits: PoolLimits(perHost: 4), loops: 2) { stage in
+    @Test(arguments: TestedHTTP.allCases) func aThousandTimesAtAnyMoment(over testedHTTP: TestedHTTP)
+        async throws
+    {
+        try await withPool(over: testedHTTP, limits: PoolLimits(perHost: 4), loops: 2) { stage in
             var random = SeededRandom(seed: 5)
             for _ in 0..<20 {
                 var sinks: [RecordingSink] = []

@@ -40,14 +40,16 @@ import Testing
 
     /// Objects that the program's closure captures are not released on a loop, even if the loop has the last reference to the
     /// request.
-    @Test(arguments: Spoken.allCases) func theClosureOfABodyGoesElsewhere(over spoken: Spoken) async throws {
+    @Test(arguments: TestedHTTP.allCases) func theClosureOfABodyGoesElsewhere(over testedHTTP: TestedHTTP)
+        async throws
+    {
         final class Owner: Sendable {
             let ended: @Sendable (Bool) -> Void
             init(_ ended: @escaping @Sendable (Bool) -> Void) { self.ended = ended }
             deinit { ended(EventLoop.current != nil) }
         }
         let (ends, end) = AsyncStream<Bool>.makeStream()
-        try await withStack(ScriptPlan([Script([.expectHead, .reply("x"), .stall])]), over: spoken) {
+        try await withStack(ScriptPlan([Script([.expectHead, .reply("x"), .stall])]), over: testedHTTP) {
             client, origin in
             func send() async throws -> HTTPResponse {
                 let owner = Owner { end.yield($0) }

@@ -33,20 +33,22 @@ import Testing
     }
 
     @Test(
-        arguments: [("/gzip", "gzipped"), ("/deflate", "deflated"), ("/brotli", "brotli")], Spoken.allCases)
-    func whatTheOriginCodes(_ row: (path: String, mark: String), over spoken: Spoken) async throws {
-        try await withStack(over: spoken, settings: .with { $0.decodesContent = true }) { client, origin in
+        arguments: [("/gzip", "gzipped"), ("/deflate", "deflated"), ("/brotli", "brotli")],
+        TestedHTTP.allCases)
+    func whatTheOriginCodes(_ row: (path: String, mark: String), over testedHTTP: TestedHTTP) async throws {
+        try await withStack(over: testedHTTP, settings: .with { $0.decodesContent = true }) {
+            client, origin in
             let text = try await client.get(origin.url + row.path).body.text()
             // Field names are in lower case over HTTP/2 (RFC 9113 §8.2).
-            let asked = spoken == .http1 ? "Accept-Encoding" : "accept-encoding"
+            let asked = testedHTTP == .http1 ? "Accept-Encoding" : "accept-encoding"
             #expect(text.contains("\"\(row.mark)\"") && text.contains(asked))
         }
     }
 
-    @Test(arguments: Spoken.allCases) func aStack(over spoken: Spoken) async throws {
+    @Test(arguments: TestedHTTP.allCases) func aStack(over testedHTTP: TestedHTTP) async throws {
         let body = try Self.coded(Self.coded(Array(Self.text.utf8), .deflate), .gzip)
         try await withStack(
-            ScriptPlan([Script(answer("deflate, gzip", body))]), over: spoken,
+            ScriptPlan([Script(answer("deflate, gzip", body))]), over: testedHTTP,
             settings: .with { $0.decodesContent = true }
         ) { client, origin in
             let text = try await client.get(origin.url + "/").body.text()
@@ -55,12 +57,14 @@ import Testing
     }
 
     /// Decoding that produces nothing for a long time yields to the loop's other connections, and then continues.
-    @Test(arguments: Spoken.allCases) func muchThatComesToNothing(over spoken: Spoken) async throws {
+    @Test(arguments: TestedHTTP.allCases) func muchThatComesToNothing(over testedHTTP: TestedHTTP)
+        async throws
+    {
         let empty = try Self.coded([], .gzip)
         let members = try Array(repeatElement(empty, count: 40_000).joined()) + Self.coded([7], .gzip)
         let body = try Self.coded(members, .gzip)
         try await withStack(
-            ScriptPlan([Script(answer("gzip, gzip", body))]), over: spoken,
+            ScriptPlan([Script(answer("gzip, gzip", body))]), over: testedHTTP,
             settings: .with { $0.decodesContent = true }
         ) { client, origin in
             let bytes = try await client.get(origin.url + "/").body.collect()
@@ -68,9 +72,11 @@ import Testing
         }
     }
 
-    @Test(arguments: Spoken.allCases) func withoutTheOptionNothingIsUndone(over spoken: Spoken) async throws {
+    @Test(arguments: TestedHTTP.allCases) func withoutTheOptionNothingIsUndone(over testedHTTP: TestedHTTP)
+        async throws
+    {
         let body = try Self.coded(Array(Self.text.utf8), .gzip)
-        try await withStack(ScriptPlan([Script(answer("gzip", body))]), over: spoken) { client, origin in
+        try await withStack(ScriptPlan([Script(answer("gzip", body))]), over: testedHTTP) { client, origin in
             let bytes = try await client.get(origin.url + "/").body.collect()
             #expect(bytes == body)
             #expect(
@@ -79,9 +85,11 @@ import Testing
         }
     }
 
-    @Test(arguments: Spoken.allCases) func aCodingThatNobodyKnowsPasses(over spoken: Spoken) async throws {
+    @Test(arguments: TestedHTTP.allCases) func aCodingThatNobodyKnowsPasses(over testedHTTP: TestedHTTP)
+        async throws
+    {
         try await withStack(
-            ScriptPlan([Script(answer("zebra", Array("stripes".utf8)))]), over: spoken,
+            ScriptPlan([Script(answer("zebra", Array("stripes".utf8)))]), over: testedHTTP,
             settings: .with { $0.decodesContent = true }
         ) { client, origin in
             let response = try await client.get(origin.url + "/")
@@ -92,8 +100,8 @@ import Testing
     }
 
     /// Responses without content, or with part of it: nothing is decoded, and nothing is reported as cut short.
-    @Test(arguments: ["HEAD", "204", "empty", "206"], Spoken.allCases) func nothingToUndo(
-        _ kind: String, over spoken: Spoken
+    @Test(arguments: ["HEAD", "204", "empty", "206"], TestedHTTP.allCases) func nothingToUndo(
+        _ kind: String, over testedHTTP: TestedHTTP
     ) async throws {
         let part = Array("a part of something coded".utf8)
         let steps: [Script.Step] =
@@ -109,7 +117,7 @@ import Testing
             case _: answer("gzip", part, status: "206 Partial Content")
             }
         try await withStack(
-            ScriptPlan([Script(steps)]), over: spoken, settings: .with { $0.decodesContent = true }
+            ScriptPlan([Script(steps)]), over: testedHTTP, settings: .with { $0.decodesContent = true }
         ) {
             client, origin in
             let response = try await client.send(
@@ -119,13 +127,15 @@ import Testing
         }
     }
 
-    @Test(arguments: Spoken.allCases) func whatIsCorruptOrCutShort(over spoken: Spoken) async throws {
+    @Test(arguments: TestedHTTP.allCases) func whatIsCorruptOrCutShort(over testedHTTP: TestedHTTP)
+        async throws
+    {
         let good = try Self.coded(Array(Self.text.utf8), .gzip)
         var corrupt = good
         corrupt[good.count - 6] ^= 0xFF
         for (body, isCut) in [(corrupt, false), (Array(good.dropLast(10)), true)] {
             try await withStack(
-                ScriptPlan([Script(answer("gzip", body))]), over: spoken,
+                ScriptPlan([Script(answer("gzip", body))]), over: testedHTTP,
                 settings: .with { $0.decodesContent = true }
             ) { client, origin in
                 let response = try await client.get(origin.url + "/")
@@ -140,11 +150,11 @@ import Testing
     }
 
     /// A few kilobytes that would decode to more than a gigabyte fail with an error, and use bounded memory until then.
-    @Test(arguments: Spoken.allCases) func aBomb(over spoken: Spoken) async throws {
+    @Test(arguments: TestedHTTP.allCases) func aBomb(over testedHTTP: TestedHTTP) async throws {
         let once = try Self.coded([UInt8](repeating: 0, count: 30 << 20), .gzip)
         let twice = try Self.coded(Array(repeatElement(once, count: 40).joined()), .gzip)
         try await withStack(
-            ScriptPlan([Script(answer("gzip, gzip", twice))]), over: spoken,
+            ScriptPlan([Script(answer("gzip, gzip", twice))]), over: testedHTTP,
             settings: .with { $0.decodesContent = true }
         ) { client, origin in
             let response = try await client.get(origin.url + "/")

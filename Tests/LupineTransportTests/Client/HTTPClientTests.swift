@@ -46,24 +46,28 @@ import Testing
             ], body: "late"),
     ]
 
-    @Test(arguments: framings, Spoken.allCases) func framesOfResponses(_ row: Framing, over spoken: Spoken)
+    @Test(arguments: framings, TestedHTTP.allCases) func framesOfResponses(
+        _ row: Framing, over testedHTTP: TestedHTTP
+    )
         async throws
     {
         let steps = [.expectHead] + row.steps
         let twice = row.connections == 1 ? steps + steps : steps
-        try await withStack(ScriptPlan([Script(twice + [.stall])]), over: spoken) { client, origin in
+        try await withStack(ScriptPlan([Script(twice + [.stall])]), over: testedHTTP) { client, origin in
             for _ in 0..<2 {
                 let response = try await client.get(origin.url + "/")
                 #expect(try await response.body.text() == row.body)
             }
-            #expect(client.connectionsOpened == (spoken == .http1 ? row.connections : 1))
+            #expect(client.connectionsOpened == (testedHTTP == .http1 ? row.connections : 1))
         }
     }
 
-    @Test(arguments: Spoken.allCases) func whatIsMeantForAProxyIsNotSentToAnOrigin(over spoken: Spoken)
+    @Test(arguments: TestedHTTP.allCases) func whatIsMeantForAProxyIsNotSentToAnOrigin(
+        over testedHTTP: TestedHTTP
+    )
         async throws
     {
-        try await withStack(over: spoken) { client, origin in
+        try await withStack(over: testedHTTP) { client, origin in
             var request = try HTTPRequest(url: origin.url + "/headers")
             try request.fields.append(.proxyAuthorization, "Basic c2VjcmV0")
             try request.fields.append(.accept, "text/plain")
@@ -73,8 +77,9 @@ import Testing
     }
 
     @Test(
-        "[H-8.17] OPTIONS without path and query asks for the server as a whole", arguments: Spoken.allCases)
-    func theServerAsAWhole(over spoken: Spoken) async throws {
+        "[H-8.17] OPTIONS without path and query asks for the server as a whole",
+        arguments: TestedHTTP.allCases)
+    func theServerAsAWhole(over testedHTTP: TestedHTTP) async throws {
         let plan = ScriptPlan([
             Script([
                 .expectHead, .reply("a"), .expectHead, .reply("b"), .expectHead, .reply("c"), .expectHead,
@@ -83,7 +88,8 @@ import Testing
                 .expectHead, .reply("e"), .stall,
             ])
         ])
-        try await withStack(plan, over: spoken, settings: .with { $0.redirectLimit = 1 }) { client, origin in
+        try await withStack(plan, over: testedHTTP, settings: .with { $0.redirectLimit = 1 }) {
+            client, origin in
             for (method, rest) in [
                 (Method.options, ""), (.options, "/"), (.options, "?q"), (.get, ""), (.options, ""),
             ] {
@@ -101,9 +107,9 @@ import Testing
         }
     }
 
-    @Test("[H-8.17] OPTIONS for the server as a whole is answered", arguments: Spoken.allCases)
-    func theServerAsAWholeAnswers(over spoken: Spoken) async throws {
-        try await withStack(over: spoken) { client, origin in
+    @Test("[H-8.17] OPTIONS for the server as a whole is answered", arguments: TestedHTTP.allCases)
+    func theServerAsAWholeAnswers(over testedHTTP: TestedHTTP) async throws {
+        try await withStack(over: testedHTTP) { client, origin in
             let response = try await client.send(HTTPRequest(method: .options, url: origin.url))
             #expect(response.status.code == 204)
             #expect(response.fields[.allow]?.contains("OPTIONS") == true)
@@ -142,10 +148,13 @@ import Testing
             ])
     }
 
-    @Test(arguments: Spoken.allCases) func metricsTellWhatHappenedAndWhatMoved(over spoken: Spoken)
+    @Test(arguments: TestedHTTP.allCases) func metricsTellWhatHappenedAndWhatMoved(
+        over testedHTTP: TestedHTTP
+    )
         async throws
     {
-        try await withStack(over: spoken, settings: .with { $0.decodesContent = true }) { client, origin in
+        try await withStack(over: testedHTTP, settings: .with { $0.decodesContent = true }) {
+            client, origin in
             for isReused in [false, true] {
                 let response = try await client.get(origin.url + "/gzip")
                 let text = try await response.body.text()
@@ -167,23 +176,27 @@ import Testing
         }
     }
 
-    @Test(arguments: framings, Spoken.allCases) func theSameByteByByte(_ row: Framing, over spoken: Spoken)
+    @Test(arguments: framings, TestedHTTP.allCases) func theSameByteByByte(
+        _ row: Framing, over testedHTTP: TestedHTTP
+    )
         async throws
     {
         let steps = row.steps.map { step -> Script.Step in
             if case .send(let bytes) = step { .sendByteByByte(bytes) } else { step }
         }
-        try await withStack(ScriptPlan([Script([.expectHead] + steps + [.stall])]), over: spoken) {
+        try await withStack(ScriptPlan([Script([.expectHead] + steps + [.stall])]), over: testedHTTP) {
             client, origin in
             let text = try await client.get(origin.url + "/").body.text()
             #expect(text == row.body)
         }
     }
 
-    @Test(arguments: Spoken.allCases) func aHeadRequestHasNoBodyWhateverTheFieldsSay(over spoken: Spoken)
+    @Test(arguments: TestedHTTP.allCases) func aHeadRequestHasNoBodyWhateverTheFieldsSay(
+        over testedHTTP: TestedHTTP
+    )
         async throws
     {
-        try await withStack(over: spoken) { client, origin in
+        try await withStack(over: testedHTTP) { client, origin in
             let response = try await client.send(HTTPRequest(method: .head, url: origin.url + "/bytes/1000"))
             #expect(response.fields[.contentLength] == "1000")
             #expect(try await response.body.collect() == [])
@@ -192,10 +205,10 @@ import Testing
         }
     }
 
-    @Test(arguments: [0, 1, 70_000, 3_000_000], Spoken.allCases) func contentUp(
-        _ count: Int, over spoken: Spoken
+    @Test(arguments: [0, 1, 70_000, 3_000_000], TestedHTTP.allCases) func contentUp(
+        _ count: Int, over testedHTTP: TestedHTTP
     ) async throws {
-        try await withStack(over: spoken) { client, origin in
+        try await withStack(over: testedHTTP) { client, origin in
             origin.route("POST", "/mirror") { request throws(Refusal) in
                 OriginResponse(body: .bytes(request.body))
             }
@@ -206,10 +219,10 @@ import Testing
         }
     }
 
-    @Test(arguments: [nil, Int64(300_000)], Spoken.allCases) func contentFromAStream(
-        _ length: Int64?, over spoken: Spoken
+    @Test(arguments: [nil, Int64(300_000)], TestedHTTP.allCases) func contentFromAStream(
+        _ length: Int64?, over testedHTTP: TestedHTTP
     ) async throws {
-        try await withStack(over: spoken) { client, origin in
+        try await withStack(over: testedHTTP) { client, origin in
             origin.route("PUT", "/mirror") { request throws(Refusal) in
                 var response = OriginResponse(body: .bytes(request.body))
                 try response.add(
@@ -225,7 +238,7 @@ import Testing
             }
             let response = try await client.send(
                 HTTPRequest(method: .put, url: origin.url + "/mirror", body: body))
-            let chunked = spoken == .http1 ? "chunked" : ""
+            let chunked = testedHTTP == .http1 ? "chunked" : ""
             #expect(response.fields[try FieldName("X-Framing")] == (length.map { "\($0)" } ?? chunked))
             let expected = (1...30).flatMap { [UInt8](repeating: UInt8($0), count: 10_000) }
             #expect(try await response.body.collect() == expected)
@@ -251,9 +264,11 @@ import Testing
         }
     }
 
-    @Test(arguments: Spoken.allCases) func aStreamThatFailsSaysWhy(over spoken: Spoken) async throws {
+    @Test(arguments: TestedHTTP.allCases) func aStreamThatFailsSaysWhy(over testedHTTP: TestedHTTP)
+        async throws
+    {
         struct Broken: Error, CustomStringConvertible { let description = "the tape is torn" }
-        try await withStack(ScriptPlan(.expectHead, .stall), over: spoken) { client, origin in
+        try await withStack(ScriptPlan(.expectHead, .stall), over: testedHTTP) { client, origin in
             let error = await failure { () throws(TransportError) in
                 try await client.send(
                     HTTPRequest(
@@ -264,12 +279,14 @@ import Testing
     }
 
     /// The peer reads nothing: the source is asked for no more than the kernel's buffers hold.
-    @Test(arguments: Spoken.allCases) func aStreamIsAskedNoFasterThanThePeerTakes(over spoken: Spoken)
+    @Test(arguments: TestedHTTP.allCases) func aStreamIsAskedNoFasterThanThePeerTakes(
+        over testedHTTP: TestedHTTP
+    )
         async throws
     {
         let plan = ScriptPlan(
             .expectHead, .signal("head"), .waitForSignal("go"), .expectBytes(20_000_000), .reply())
-        try await withStack(plan, over: spoken) { client, origin in
+        try await withStack(plan, over: testedHTTP) { client, origin in
             let asked = Box(0)
             let body = HTTPRequest.Body.stream(length: 64 * 1_000_000) {
                 asked.update { $0 += 1 }
@@ -290,13 +307,13 @@ import Testing
     /// kernel sends it.
     private static let homes = ["127.0.0.1", "127.0.0.2"]
     /// HTTP/2 always copies a file through memory, into frames.
-    private static let ways = homes.map { ($0, Spoken.http1) } + [("127.0.0.1", .http2)]
+    private static let ways = homes.map { ($0, TestedHTTP.http1) } + [("127.0.0.1", .http2)]
 
     @Test(arguments: [0, 10, 5_000_000], ways)
-    func aFile(_ count: Int, by way: (home: String, spoken: Spoken)) async throws {
+    func aFile(_ count: Int, by way: (home: String, testedHTTP: TestedHTTP)) async throws {
         let path = try temporaryFile((0..<count).map { UInt8(truncatingIfNeeded: $0 / 7) })
         defer { _ = unsafe unlink(path) }
-        try await withStack(over: way.spoken, settings: .with { $0.localBinding = way.home }) {
+        try await withStack(over: way.testedHTTP, settings: .with { $0.localBinding = way.home }) {
             client, origin in
             origin.route("PUT", "/mirror") { request throws(Refusal) in
                 OriginResponse(body: .bytes(request.body))
@@ -309,8 +326,8 @@ import Testing
         }
     }
 
-    @Test(arguments: ways) func aFileThatIsNone(by way: (home: String, spoken: Spoken)) async throws {
-        try await withStack(over: way.spoken, settings: .with { $0.localBinding = way.home }) {
+    @Test(arguments: ways) func aFileThatIsNone(by way: (home: String, testedHTTP: TestedHTTP)) async throws {
+        try await withStack(over: way.testedHTTP, settings: .with { $0.localBinding = way.home }) {
             client, origin in
             for path in ["/nonexistent/file", "/tmp"] {
                 let error = await failure { () throws(TransportError) in
@@ -323,8 +340,10 @@ import Testing
         }
     }
 
-    @Test(arguments: Spoken.allCases) func collectingStopsAtItsLimit(over spoken: Spoken) async throws {
-        try await withStack(over: spoken) { client, origin in
+    @Test(arguments: TestedHTTP.allCases) func collectingStopsAtItsLimit(over testedHTTP: TestedHTTP)
+        async throws
+    {
+        try await withStack(over: testedHTTP) { client, origin in
             let fits = try await client.get(origin.url + "/bytes/1000")
             #expect(try await fits.body.collect(upTo: 1_000).count == 1_000)
             let long = try await client.get(origin.url + "/bytes/1001")
@@ -336,8 +355,10 @@ import Testing
     }
 
     /// The consumer reads nothing: the origin can send no more than the buffers hold, whatever the body's size.
-    @Test(arguments: Spoken.allCases) func aSlowConsumerStopsTheSocket(over spoken: Spoken) async throws {
-        try await withStack(over: spoken, buffers: 16_384) { client, origin in
+    @Test(arguments: TestedHTTP.allCases) func aSlowConsumerStopsTheSocket(over testedHTTP: TestedHTTP)
+        async throws
+    {
+        try await withStack(over: testedHTTP, buffers: 16_384) { client, origin in
             let length = 200 << 20
             let response = try await client.get(origin.url + "/bytes/\(length)")
             var iterator = response.body.makeAsyncIterator()
@@ -351,11 +372,13 @@ import Testing
         }
     }
 
-    @Test(arguments: Spoken.allCases) func droppingTheBodyEndsTheExchange(over spoken: Spoken) async throws {
+    @Test(arguments: TestedHTTP.allCases) func droppingTheBodyEndsTheExchange(over testedHTTP: TestedHTTP)
+        async throws
+    {
         let plan = ScriptPlan(
             .expectHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\nabc"), .expectEnd,
             .signal("gone"), .stall)
-        try await withStack(plan, over: spoken) { client, origin in
+        try await withStack(plan, over: testedHTTP) { client, origin in
             do {
                 let response = try await client.get(origin.url + "/")
                 #expect(response.status.code == 200)
@@ -364,13 +387,15 @@ import Testing
         }
     }
 
-    @Test(arguments: Spoken.allCases) func droppingAShortBodyKeepsTheConnection(over spoken: Spoken)
+    @Test(arguments: TestedHTTP.allCases) func droppingAShortBodyKeepsTheConnection(
+        over testedHTTP: TestedHTTP
+    )
         async throws
     {
         let plan = ScriptPlan(
             .expectHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nabc"), .waitForSignal("rest"),
             .send("def"), .signal("sent"), .expectHead, .reply("second"), .stall)
-        try await withStack(plan, over: spoken, settings: .with { $0.connectionsPerHost = 1 }) {
+        try await withStack(plan, over: testedHTTP, settings: .with { $0.connectionsPerHost = 1 }) {
             client, origin in
             do { _ = try await client.get(origin.url + "/") }
             origin.gate("rest").open()
@@ -380,14 +405,16 @@ import Testing
     }
 
     /// The rest is short but never comes: the connection is closed, which makes room for another.
-    @Test(arguments: Spoken.allCases) func droppingABodyThatStallsDoesNotKeepThePlace(over spoken: Spoken)
+    @Test(arguments: TestedHTTP.allCases) func droppingABodyThatStallsDoesNotKeepThePlace(
+        over testedHTTP: TestedHTTP
+    )
         async throws
     {
         let plan = ScriptPlan([
             Script([.expectHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nabc"), .stall]),
             Script([.expectHead, .reply("second")]),
         ])
-        try await withStack(plan, over: spoken, settings: .with { $0.connectionsPerHost = 1 }) {
+        try await withStack(plan, over: testedHTTP, settings: .with { $0.connectionsPerHost = 1 }) {
             client, origin in
             do { _ = try await client.get(origin.url + "/") }
             #expect(try await client.get(origin.url + "/").body.text() == "second")
@@ -422,10 +449,12 @@ import Testing
         await origin.shutdown()
     }
 
-    @Test(arguments: Spoken.allCases) func headersThatCannotBeSentHurtNobodyElse(over spoken: Spoken)
+    @Test(arguments: TestedHTTP.allCases) func headersThatCannotBeSentHurtNobodyElse(
+        over testedHTTP: TestedHTTP
+    )
         async throws
     {
-        try await withStack(over: spoken) { client, origin in
+        try await withStack(over: testedHTTP) { client, origin in
             _ = try await client.get(origin.url + "/get").body.collect()
             var fields = Fields()
             try fields.append(.contentLength, "3")

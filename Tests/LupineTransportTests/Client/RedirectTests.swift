@@ -29,12 +29,15 @@ import Testing
         Row(status: 303, method: .head, following: .head),
     ]
 
-    @Test(arguments: rows, Spoken.allCases) func whatFollows(_ row: Row, over spoken: Spoken) async throws {
+    @Test(arguments: rows, TestedHTTP.allCases) func whatFollows(_ row: Row, over testedHTTP: TestedHTTP)
+        async throws
+    {
         let plan = ScriptPlan(
             .expectHead, .expectBytes(row.method == .get || row.method == .head ? 0 : 4),
             .reply("", status: "\(row.status) Elsewhere", "Location: /there\r\n"), .expectHead,
             .expectBytes(row.keepsBody ? 4 : 0), .send("HTTP/1.1 204 No Content\r\n\r\n"), .stall)
-        try await withStack(plan, over: spoken, settings: .with { $0.redirectLimit = 5 }) { client, origin in
+        try await withStack(plan, over: testedHTTP, settings: .with { $0.redirectLimit = 5 }) {
+            client, origin in
             var fields = Fields()
             try fields.append(.authorization, "secret")
             try fields.append(.contentType, "text/plain")
@@ -55,12 +58,14 @@ import Testing
         }
     }
 
-    @Test(arguments: Spoken.allCases) func credentialsStayWithTheirOrigin(over spoken: Spoken) async throws {
-        let other = try OriginServer.start(configuration: recording(spoken))
+    @Test(arguments: TestedHTTP.allCases) func credentialsStayWithTheirOrigin(over testedHTTP: TestedHTTP)
+        async throws
+    {
+        let other = try OriginServer.start(configuration: recording(testedHTTP))
         try await withStack(
             ScriptPlan(
                 .expectHead, .reply("", status: "302 Found", "Location: \(other.url)/get\r\n"), .stall),
-            over: spoken,
+            over: testedHTTP,
             settings: .with { $0.redirectLimit = 5 }
         ) { client, origin in
             var fields = Fields()
@@ -76,8 +81,8 @@ import Testing
         await other.shutdown()
     }
 
-    @Test(arguments: Spoken.allCases) func theLimit(over spoken: Spoken) async throws {
-        try await withStack(over: spoken, settings: .with { $0.redirectLimit = 3 }) { client, origin in
+    @Test(arguments: TestedHTTP.allCases) func theLimit(over testedHTTP: TestedHTTP) async throws {
+        try await withStack(over: testedHTTP, settings: .with { $0.redirectLimit = 3 }) { client, origin in
             let last = try await client.get(origin.url + "/redirect/3")
             #expect(last.status.code == 200)
             let error = await failure { () throws(TransportError) in
@@ -87,21 +92,25 @@ import Testing
         }
     }
 
-    @Test(arguments: Spoken.allCases) func withoutTheOptionTheRedirectIsTheAnswer(over spoken: Spoken)
+    @Test(arguments: TestedHTTP.allCases) func withoutTheOptionTheRedirectIsTheAnswer(
+        over testedHTTP: TestedHTTP
+    )
         async throws
     {
-        try await withStack(over: spoken) { client, origin in
+        try await withStack(over: testedHTTP) { client, origin in
             let response = try await client.get(origin.url + "/redirect/1")
             #expect(response.status.code == 302 && response.fields[.location] != nil)
         }
     }
 
-    @Test(arguments: Spoken.allCases) func aStreamIsNotSentTwice(over spoken: Spoken) async throws {
+    @Test(arguments: TestedHTTP.allCases) func aStreamIsNotSentTwice(over testedHTTP: TestedHTTP) async throws
+    {
         let plan = ScriptPlan(
-            .expectHead, .expectBytes(spoken == .http1 ? 3 + 3 + 2 + 5 : 3),
+            .expectHead, .expectBytes(testedHTTP == .http1 ? 3 + 3 + 2 + 5 : 3),
             .reply("", status: "307 Again", "Location: /there\r\n"),
             .stall)
-        try await withStack(plan, over: spoken, settings: .with { $0.redirectLimit = 5 }) { client, origin in
+        try await withStack(plan, over: testedHTTP, settings: .with { $0.redirectLimit = 5 }) {
+            client, origin in
             let isGiven = Box(false)
             let body = HTTPRequest.Body.stream(length: nil) {
                 defer { isGiven.update { $0 = true } }
@@ -116,11 +125,12 @@ import Testing
     @Test(
         arguments: [
             "http+unix://%2Frun%2Fdaemon.sock/info", "ftp://example.test/", "http://user@example.test/",
-        ], Spoken.allCases)
-    func whereNoRedirectLeads(_ location: String, over spoken: Spoken) async throws {
+        ], TestedHTTP.allCases)
+    func whereNoRedirectLeads(_ location: String, over testedHTTP: TestedHTTP) async throws {
         let plan = ScriptPlan(
             .expectHead, .reply("", status: "302 Found", "Location: \(location)\r\n"), .stall)
-        try await withStack(plan, over: spoken, settings: .with { $0.redirectLimit = 5 }) { client, origin in
+        try await withStack(plan, over: testedHTTP, settings: .with { $0.redirectLimit = 5 }) {
+            client, origin in
             let error = await failure { () throws(TransportError) in try await client.get(origin.url + "/") }
             guard case .redirect? = error else {
                 Issue.record("\(String(describing: error))")
@@ -129,9 +139,9 @@ import Testing
         }
     }
 
-    private func recording(_ spoken: Spoken) -> OriginConfiguration {
+    private func recording(_ testedHTTP: TestedHTTP) -> OriginConfiguration {
         var configuration = OriginConfiguration()
-        configuration.speak(spoken)
+        configuration.enable(testedHTTP)
         configuration.recordedBytes = 1 << 16
         return configuration
     }

@@ -132,11 +132,11 @@ import Testing
     }
 
     /// A reset in the middle of a body: the content before it is delivered.
-    @Test(arguments: Spoken.allCases) func aResetInTheBody(over spoken: Spoken) async throws {
+    @Test(arguments: TestedHTTP.allCases) func aResetInTheBody(over testedHTTP: TestedHTTP) async throws {
         let plan = ScriptPlan(
             .expectHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc"), .waitForSignal("read"),
             .reset)
-        try await withStack(plan, over: spoken) { client, origin in
+        try await withStack(plan, over: testedHTTP) { client, origin in
             let response = try await client.get(origin.url + "/")
             var iterator = response.body.makeAsyncIterator()
             let first = try await iterator.next()
@@ -166,11 +166,13 @@ import Testing
         }
     }
 
-    @Test(arguments: Spoken.allCases) func aWholeAnswerBeforeTheRequestIsWhole(over spoken: Spoken)
+    @Test(arguments: TestedHTTP.allCases) func aWholeAnswerBeforeTheRequestIsWhole(
+        over testedHTTP: TestedHTTP
+    )
         async throws
     {
         let plan = ScriptPlan(.expectHead, .reply("early"), .expectEnd, .signal("gone"), .stall)
-        try await withStack(plan, over: spoken) { client, origin in
+        try await withStack(plan, over: testedHTTP) { client, origin in
             let hold = Gate()
             let request = try HTTPRequest(
                 method: .post, url: origin.url + "/",
@@ -187,12 +189,13 @@ import Testing
     }
 
     /// The head of the response comes early, its content only after the whole request: both directions proceed at once.
-    @Test(arguments: Spoken.allCases) func bothDirectionsAtOnce(over spoken: Spoken) async throws {
+    @Test(arguments: TestedHTTP.allCases) func bothDirectionsAtOnce(over testedHTTP: TestedHTTP) async throws
+    {
         let plan = ScriptPlan(
             .expectHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n"),
-            .expectBytes(spoken == .http1 ? 3 + 3 + 2 + 5 : 3), .send("done"),
+            .expectBytes(testedHTTP == .http1 ? 3 + 3 + 2 + 5 : 3), .send("done"),
             .expectHead, .reply("again"), .stall)
-        try await withStack(plan, over: spoken) { client, origin in
+        try await withStack(plan, over: testedHTTP) { client, origin in
             let headCame = Gate()
             let isGiven = Box(false)
             let request = try HTTPRequest(
@@ -217,11 +220,11 @@ import Testing
         arguments: [
             "", "HTTP/1.1 100 Continue\r\n\r\n",
             "HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n",
-        ], Spoken.allCases)
-    func heldContentGoesAtTheWordOrAfterAWhile(_ word: String, over spoken: Spoken) async throws {
+        ], TestedHTTP.allCases)
+    func heldContentGoesAtTheWordOrAfterAWhile(_ word: String, over testedHTTP: TestedHTTP) async throws {
         let plan = ScriptPlan(.expectHead, .send(word), .expectBytes(4), .reply(), .stall)
         let timeout: Duration = word.isEmpty ? .milliseconds(20) : .seconds(3_600)
-        try await withStack(plan, over: spoken, settings: .with { $0.continueTimeout = timeout }) {
+        try await withStack(plan, over: testedHTTP, settings: .with { $0.continueTimeout = timeout }) {
             client, origin in
             let request = try HTTPRequest(method: .post, url: origin.url + "/", body: .text("body"))
             let text = try await client.send(request).body.text()
@@ -231,13 +234,16 @@ import Testing
         }
     }
 
-    @Test(arguments: Spoken.allCases) func aFinalAnswerToHeldContent(over spoken: Spoken) async throws {
+    @Test(arguments: TestedHTTP.allCases) func aFinalAnswerToHeldContent(over testedHTTP: TestedHTTP)
+        async throws
+    {
         let plan = ScriptPlan([
             Script([.expectHead, .reply("no", status: "417 Expectation Failed"), .expectEnd, .signal("gone")]
             ),
             Script([.expectHead, .reply("next"), .stall]),
         ])
-        try await withStack(plan, over: spoken, settings: .with { $0.continueTimeout = .seconds(3_600) }) {
+        try await withStack(plan, over: testedHTTP, settings: .with { $0.continueTimeout = .seconds(3_600) })
+        {
             client, origin in
             let request = try HTTPRequest(method: .post, url: origin.url + "/", body: .text("body"))
             let response = try await client.send(request)

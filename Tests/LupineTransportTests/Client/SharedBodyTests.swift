@@ -9,13 +9,15 @@ import Testing
 
 /// A body that two tasks try to read.
 @Suite struct SharedBodyTests {
-    @Test(arguments: Spoken.allCases) func theSecondReaderIsRefusedAndTheFirstGoesOn(over spoken: Spoken)
+    @Test(arguments: TestedHTTP.allCases) func theSecondReaderIsRefusedAndTheFirstGoesOn(
+        over testedHTTP: TestedHTTP
+    )
         async throws
     {
         let plan = ScriptPlan(
             .expectHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n"), .waitForSignal("go"),
             .send("ok"), .stall)
-        try await withStack(plan, over: spoken) { client, origin in
+        try await withStack(plan, over: testedHTTP) { client, origin in
             let body = try await client.get(origin.url + "/").body
             await withTaskGroup(of: Result<[UInt8], TransportError>.self) { group in
                 for _ in 0..<2 {

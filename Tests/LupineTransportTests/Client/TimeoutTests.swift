@@ -17,9 +17,9 @@ import Testing
         #expect(error?.isTimeOut(of: "127.0.0.1", timeout) == true)
     }
 
-    @Test(arguments: Spoken.allCases) func theFirstByte(over spoken: Spoken) async throws {
+    @Test(arguments: TestedHTTP.allCases) func theFirstByte(over testedHTTP: TestedHTTP) async throws {
         try await withStack(
-            ScriptPlan(.expectHead, .stall), over: spoken,
+            ScriptPlan(.expectHead, .stall), over: testedHTTP,
             settings: .with { $0.firstByteTimeout = Self.short }
         ) { client, origin in
             expect(
@@ -28,9 +28,9 @@ import Testing
         }
     }
 
-    @Test(arguments: Spoken.allCases) func silenceInTheBody(over spoken: Spoken) async throws {
+    @Test(arguments: TestedHTTP.allCases) func silenceInTheBody(over testedHTTP: TestedHTTP) async throws {
         let plan = ScriptPlan(.expectHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc"), .stall)
-        try await withStack(plan, over: spoken, settings: .with { $0.idleReadTimeout = Self.short }) {
+        try await withStack(plan, over: testedHTTP, settings: .with { $0.idleReadTimeout = Self.short }) {
             client, origin in
             let response = try await client.get(origin.url + "/")
             expect(
@@ -38,10 +38,11 @@ import Testing
         }
     }
 
-    @Test(arguments: Spoken.allCases) func aPeerThatTakesNothing(over spoken: Spoken) async throws {
+    @Test(arguments: TestedHTTP.allCases) func aPeerThatTakesNothing(over testedHTTP: TestedHTTP) async throws
+    {
         let plan = ScriptPlan(.expectHead, .stall)
         try await withStack(
-            plan, over: spoken, buffers: 4_096, settings: .with { $0.idleWriteTimeout = Self.short }
+            plan, over: testedHTTP, buffers: 4_096, settings: .with { $0.idleWriteTimeout = Self.short }
         ) {
             client, origin in
             let request = try HTTPRequest(
@@ -50,9 +51,9 @@ import Testing
         }
     }
 
-    @Test(arguments: Spoken.allCases) func theWholeWithAHead(over spoken: Spoken) async throws {
+    @Test(arguments: TestedHTTP.allCases) func theWholeWithAHead(over testedHTTP: TestedHTTP) async throws {
         let plan = ScriptPlan(.expectHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc"), .stall)
-        try await withStack(plan, over: spoken, settings: .with { $0.timeout = .milliseconds(200) }) {
+        try await withStack(plan, over: testedHTTP, settings: .with { $0.timeout = .milliseconds(200) }) {
             client, origin in
             let error = await failure { () throws(TransportError) in
                 try await client.get(origin.url + "/").body.collect()
@@ -100,12 +101,14 @@ import Testing
     }
 
     /// Content that waits for `100 Continue` does not count for the time-out of a peer that reads slowly.
-    @Test(arguments: Spoken.allCases) func heldContentIsNotTimedAsSending(over spoken: Spoken) async throws {
+    @Test(arguments: TestedHTTP.allCases) func heldContentIsNotTimedAsSending(over testedHTTP: TestedHTTP)
+        async throws
+    {
         let plan = ScriptPlan(
             .expectHead, .pause(.milliseconds(150)), .send("HTTP/1.1 100 Continue\r\n\r\n"), .expectBytes(4),
             .reply(), .stall)
         try await withStack(
-            plan, over: spoken,
+            plan, over: testedHTTP,
             settings: .with {
                 $0.idleWriteTimeout = .milliseconds(50)
                 $0.continueTimeout = .seconds(60)
@@ -118,11 +121,13 @@ import Testing
     }
 
     /// The wait for the first byte begins once the content that was held back has been sent.
-    @Test(arguments: Spoken.allCases) func theFirstByteAfterAnUnansweredExpectation(over spoken: Spoken)
+    @Test(arguments: TestedHTTP.allCases) func theFirstByteAfterAnUnansweredExpectation(
+        over testedHTTP: TestedHTTP
+    )
         async throws
     {
         try await withStack(
-            ScriptPlan(.expectHead, .expectBytes(4), .stall), over: spoken,
+            ScriptPlan(.expectHead, .expectBytes(4), .stall), over: testedHTTP,
             settings: .with {
                 $0.continueTimeout = .milliseconds(10)
                 $0.firstByteTimeout = Self.short

@@ -15,31 +15,31 @@ import Testing
         let client: HTTPVersions
         let server: [String]
         /// Nil if the connection must fail.
-        let spoken: HTTPVersion?
+        let testedHTTP: HTTPVersion?
     }
 
     static let rows = [
         Row(
             testDescription: "both know both", client: [.http11, .http2], server: ["h2", "http/1.1"],
-            spoken: .http2),
+            testedHTTP: .http2),
         Row(
             testDescription: "the server has HTTP/1.1 alone", client: [.http11, .http2],
-            server: ["http/1.1"], spoken: .http11),
+            server: ["http/1.1"], testedHTTP: .http11),
         Row(
             testDescription: "the server does not know ALPN", client: [.http11, .http2], server: [],
-            spoken: .http11),
+            testedHTTP: .http11),
         Row(
             testDescription: "the server has HTTP/2 alone", client: [.http11, .http2], server: ["h2"],
-            spoken: .http2),
+            testedHTTP: .http2),
         Row(
             testDescription: "the client has HTTP/1.1 alone", client: .http11, server: ["h2", "http/1.1"],
-            spoken: .http11),
+            testedHTTP: .http11),
         Row(
             testDescription: "the client wants HTTP/2", client: .http2, server: ["http/1.1", "h2"],
-            spoken: .http2),
+            testedHTTP: .http2),
         Row(
             testDescription: "the client wants HTTP/2 and does not get it", client: .http2, server: [],
-            spoken: nil),
+            testedHTTP: nil),
     ]
 
     @Test("[H-3.4] over TLS what ALPN has chosen is spoken", arguments: rows) func whatIsChosenIsSpoken(
@@ -53,11 +53,11 @@ import Testing
                     let response = try await client.get(SecureStage.url(origin, "/get"))
                     #expect(try await response.body.text().contains("good.test"))
                     let metrics = response.body.metrics
-                    #expect(metrics?.version == row.spoken)
+                    #expect(metrics?.version == row.testedHTTP)
                     #expect(metrics?.isReusedConnection == isReused)
-                    if row.spoken == .http2 { #expect(metrics?.applicationProtocol == "h2") }
+                    if row.testedHTTP == .http2 { #expect(metrics?.applicationProtocol == "h2") }
                 } catch {
-                    #expect(row.spoken == nil)
+                    #expect(row.testedHTTP == nil)
                     #expect(
                         error
                             == .tls(host: "good.test", port: origin.port, .http2NotChosen(nil)))

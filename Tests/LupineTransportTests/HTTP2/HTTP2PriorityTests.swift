@@ -22,7 +22,7 @@ import Testing
 
     struct Row: Sendable, CustomTestStringConvertible {
         let testDescription: String
-        let spoken: Spoken
+        let testedHTTP: TestedHTTP
         let priority: Float
         var own: String?
         let said: String
@@ -31,19 +31,21 @@ import Testing
     @Test(
         "[H-12.5] what a request says of its priority",
         arguments: [
-            Row(testDescription: "the usual one", spoken: .http2, priority: 0.5, said: "nothing"),
-            Row(testDescription: "a high one", spoken: .http2, priority: 0.75, said: "u=1"),
-            Row(testDescription: "a low one", spoken: .http2, priority: 0.25, said: "u=5"),
+            Row(testDescription: "the usual one", testedHTTP: .http2, priority: 0.5, said: "nothing"),
+            Row(testDescription: "a high one", testedHTTP: .http2, priority: 0.75, said: "u=1"),
+            Row(testDescription: "a low one", testedHTTP: .http2, priority: 0.25, said: "u=5"),
             Row(
-                testDescription: "what the program says itself", spoken: .http2, priority: 1, own: "u=6, i",
+                testDescription: "what the program says itself", testedHTTP: .http2, priority: 1,
+                own: "u=6, i",
                 said: "u=6, i"),
-            Row(testDescription: "over HTTP/1.1", spoken: .http1, priority: 1, said: "nothing"),
+            Row(testDescription: "over HTTP/1.1", testedHTTP: .http1, priority: 1, said: "nothing"),
             Row(
-                testDescription: "what the program says itself, over HTTP/1.1", spoken: .http1, priority: 1,
+                testDescription: "what the program says itself, over HTTP/1.1", testedHTTP: .http1,
+                priority: 1,
                 own: "u=2", said: "u=2"),
         ])
     func field(_ row: Row) async throws {
-        try await withPool(over: row.spoken) { stage in
+        try await withPool(over: row.testedHTTP) { stage in
             stage.origin.route("GET", "/said") { request throws(Refusal) in
                 let values = request.head.fields.values(of: .priority)
                 let said = values.isEmpty ? "nothing" : values.joined(separator: " and ")

@@ -24,11 +24,11 @@ import Testing
 
     @Test(
         "[U-21.1] a transfer starts, is dialled and lent a connection, has a head and ends; a kept one is not dialled",
-        arguments: Spoken.allCases
+        arguments: TestedHTTP.allCases
     )
-    func oneAfterTheOther(over spoken: Spoken) async throws {
+    func oneAfterTheOther(over testedHTTP: TestedHTTP) async throws {
         let observer = RecordingObserver()
-        try await withStack(over: spoken, settings: Self.settings([observer])) { client, origin in
+        try await withStack(over: testedHTTP, settings: Self.settings([observer])) { client, origin in
             var request = try HTTPRequest(method: .post, url: origin.url + "/post?a=1")
             request.body = .text("lupin")
             _ = try await client.send(request).body.collect()
@@ -56,7 +56,7 @@ import Testing
             #expect(observer.heads.map(\.status.code) == [200, 404])
             #expect(
                 observer.heads.allSatisfy {
-                    $0.version == (spoken == .http1 ? .http11 : .http2) && $0.timeToFirstByte > .zero
+                    $0.version == (testedHTTP == .http1 ? .http11 : .http2) && $0.timeToFirstByte > .zero
                 })
             let end = try #require(observer.ends.first)
             #expect(end.outcome == .completed && end.status?.code == 200 && end.error == nil)
@@ -81,10 +81,10 @@ import Testing
         }
     }
 
-    @Test("[U-21.2] each redirect is a transfer that names the one before", arguments: Spoken.allCases)
-    func redirects(over spoken: Spoken) async throws {
+    @Test("[U-21.2] each redirect is a transfer that names the one before", arguments: TestedHTTP.allCases)
+    func redirects(over testedHTTP: TestedHTTP) async throws {
         let observer = RecordingObserver()
-        try await withStack(over: spoken, settings: Self.settings([observer]) { $0.redirectLimit = 5 }) {
+        try await withStack(over: testedHTTP, settings: Self.settings([observer]) { $0.redirectLimit = 5 }) {
             client, origin in
             _ = try await client.get(origin.url + "/redirect/2").body.collect()
             await observer.waitForEnds(3)
@@ -103,14 +103,14 @@ import Testing
 
     @Test(
         "[U-21.2] what is sent again because a kept connection had died stays one transfer",
-        arguments: Spoken.allCases)
-    func replays(over spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func replays(over testedHTTP: TestedHTTP) async throws {
         let observer = RecordingObserver()
         let plan = ScriptPlan([
             Script([.expectHead, .reply("one"), .expectHead, .close]),
             Script([.expectHead, .reply("two"), .stall]),
         ])
-        try await withStack(plan, over: spoken, settings: Self.settings([observer])) { client, origin in
+        try await withStack(plan, over: testedHTTP, settings: Self.settings([observer])) { client, origin in
             let texts = [
                 try await client.get(origin.url + "/").body.text(),
                 try await client.get(origin.url + "/").body.text(),
@@ -208,12 +208,12 @@ import Testing
 
     @Test(
         "[U-21.1] a shutdown returns when the ends of all transfers have been told",
-        arguments: Spoken.allCases)
-    func shutdown(over spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func shutdown(over testedHTTP: TestedHTTP) async throws {
         let observer = RecordingObserver()
         let count = 20
         try await withStack(
-            ScriptPlan([Script([.expectHead, .stall])]), over: spoken,
+            ScriptPlan([Script([.expectHead, .stall])]), over: testedHTTP,
             settings: Self.settings([observer]) { $0.connectionsPerHost = 3 }
         ) { client, origin in
             let tasks = (0..<count).map { _ in
@@ -232,11 +232,11 @@ import Testing
         }
     }
 
-    @Test("[U-21.1] in a storm of cancelled requests every start has one end", arguments: Spoken.allCases)
-    func storm(over spoken: Spoken) async throws {
+    @Test("[U-21.1] in a storm of cancelled requests every start has one end", arguments: TestedHTTP.allCases)
+    func storm(over testedHTTP: TestedHTTP) async throws {
         let observer = RecordingObserver()
         let count = 200
-        try await withStack(over: spoken, settings: Self.settings([observer]) { $0.ownLoops = 2 }) {
+        try await withStack(over: testedHTTP, settings: Self.settings([observer]) { $0.ownLoops = 2 }) {
             client, origin in
             await withTaskGroup(of: Void.self) { group in
                 for number in 0..<count {
@@ -260,14 +260,14 @@ import Testing
 
     @Test(
         "[U-21.3, O-7] an observer that blocks holds up no request, and hears of everything later",
-        arguments: Spoken.allCases)
-    func blocks(over spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func blocks(over testedHTTP: TestedHTTP) async throws {
         let release = DispatchSemaphore(value: 0)
         let observer = RecordingObserver { event in
             #expect(EventLoop.current == nil)
             if case .start = event.kind { release.wait() }
         }
-        try await withStack(over: spoken, settings: Self.settings([observer])) { client, origin in
+        try await withStack(over: testedHTTP, settings: Self.settings([observer])) { client, origin in
             for _ in 0..<3 {
                 let body = try await client.get(origin.url + "/get").body.collect()
                 #expect(!body.isEmpty)
@@ -279,8 +279,8 @@ import Testing
         }
     }
 
-    @Test("[U-21.3, O-6] an observer may use the client that it observes", arguments: Spoken.allCases)
-    func callsBack(over spoken: Spoken) async throws {
+    @Test("[U-21.3, O-6] an observer may use the client that it observes", arguments: TestedHTTP.allCases)
+    func callsBack(over testedHTTP: TestedHTTP) async throws {
         let client = Box<HTTPClient?>(nil)
         let (tasks, task) = AsyncStream.makeStream(of: Task<Int, any Error>.self)
         let calls = Box(0)
@@ -290,7 +290,7 @@ import Testing
             #expect(client.poolCounts().count == 1 && client.connectionsOpened == 1)
             task.yield(Task { try await Int(client.get(end.start.url).status.code) })
         }
-        try await withStack(over: spoken, settings: Self.settings([observer])) { made, origin in
+        try await withStack(over: testedHTTP, settings: Self.settings([observer])) { made, origin in
             client.update { $0 = made }
             _ = try await made.get(origin.url + "/get").body.collect()
             var iterator = tasks.makeAsyncIterator()
@@ -302,8 +302,8 @@ import Testing
 
     @Test(
         "[U-21.3] several observers are told of everything, one call after the other",
-        arguments: Spoken.allCases)
-    func several(over spoken: Spoken) async throws {
+        arguments: TestedHTTP.allCases)
+    func several(over testedHTTP: TestedHTTP) async throws {
         let inside = Box(0)
         let order = Box<[Int]>([])
         let observers = (0..<3).map { number in
@@ -314,7 +314,7 @@ import Testing
                 inside.update { $0 -= 1 }
             }
         }
-        try await withStack(over: spoken, settings: Self.settings(observers) { $0.ownLoops = 2 }) {
+        try await withStack(over: testedHTTP, settings: Self.settings(observers) { $0.ownLoops = 2 }) {
             client, origin in
             await withTaskGroup(of: Void.self) { group in
                 for _ in 0..<20 {

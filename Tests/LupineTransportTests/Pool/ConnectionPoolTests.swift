@@ -11,8 +11,10 @@ import Testing
 @Suite struct ConnectionPoolTests {
     // MARK: reuse
 
-    @Test(arguments: Spoken.allCases) func oneAfterAnotherShareAConnection(over spoken: Spoken) async throws {
-        try await withPool(over: spoken) { stage in
+    @Test(arguments: TestedHTTP.allCases) func oneAfterAnotherShareAConnection(over testedHTTP: TestedHTTP)
+        async throws
+    {
+        try await withPool(over: testedHTTP) { stage in
             for number in 0..<20 {
                 let sink = try await stage.send(.get, "/bytes/\(number)")
                 #expect(sink.failure == nil && sink.log.value.body.count == number)
@@ -126,10 +128,11 @@ import Testing
     }
 
     /// Hosts share one connection's room: each connection gives way to another host's, whichever loop it is on.
-    @Test(arguments: [1, 3], Spoken.allCases) func theLimitOfAllIsSharedFairly(
-        _ loops: Int, over spoken: Spoken
+    @Test(arguments: [1, 3], TestedHTTP.allCases) func theLimitOfAllIsSharedFairly(
+        _ loops: Int, over testedHTTP: TestedHTTP
     ) async throws {
-        try await withPool(over: spoken, limits: PoolLimits(perHost: 1, total: 1), loops: loops) { stage in
+        try await withPool(over: testedHTTP, limits: PoolLimits(perHost: 1, total: 1), loops: loops) {
+            stage in
             var sinks: [RecordingSink] = []
             for number in 0..<60 {
                 let made = try stage.exchange(.get, "/bytes/\(number)", host: "host\(number % 3).test")
@@ -144,8 +147,9 @@ import Testing
         }
     }
 
-    @Test(arguments: Spoken.allCases) func manyAtOnceThroughFew(over spoken: Spoken) async throws {
-        try await withPool(over: spoken, limits: PoolLimits(perHost: 8), loops: 3) { stage in
+    @Test(arguments: TestedHTTP.allCases) func manyAtOnceThroughFew(over testedHTTP: TestedHTTP) async throws
+    {
+        try await withPool(over: testedHTTP, limits: PoolLimits(perHost: 8), loops: 3) { stage in
             var sinks: [RecordingSink] = []
             for number in 0..<500 {
                 let made = try stage.exchange(.get, "/bytes/\(number * 7)")

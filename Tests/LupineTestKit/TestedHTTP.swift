@@ -4,7 +4,7 @@ package import LupineTransport
 import Testing
 
 /// The HTTP version of a whole-stack test that applies to both: the parameter of such tests.
-package enum Spoken: String, CaseIterable, CustomTestStringConvertible, Sendable {
+package enum TestedHTTP: String, CaseIterable, CustomTestStringConvertible, Sendable {
     case http1, http2
 
     package var testDescription: String { self == .http1 ? "HTTP/1.1" : "HTTP/2" }
