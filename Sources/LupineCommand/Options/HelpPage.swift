@@ -25,7 +25,7 @@ enum HelpPage {
         }
         lines += [
             "", "lupine help ITEM   explains an option; also items, output, downloads, exit-codes",
-            "lupine help options  has them all       lupine serve, lupine demo: try it here",
+            "lupine help options  lists all options  lupine serve, lupine demo: try it here",
         ]
         return lines.joined(separator: "\n") + "\n"
     }
@@ -40,11 +40,11 @@ enum HelpPage {
             .upload: "upload a file", .user: "name:password", .cookie: "send cookies",
             .session: "keep cookies",
             .location: "follow redirects", .proxy: "use a proxy", .insecure: "any certificate",
-            .pin: "pin a key", .include: "with the head", .verbose: "tell all", .output: "save to a file",
-            .remoteName: "by its name", .continueAt: "go on with it", .fail: "4xx, 5xx fail",
-            .retry: "try again", .maximumTime: "seconds for all", .timing: "a waterfall",
-            .certificates: "the chain, pins", .events: "as they happen", .toCurl: "the curl line",
-            .stream: "as it comes", .serverSentEvents: "follow events",
+            .pin: "pin a key", .include: "print the head", .verbose: "print more", .output: "save to a file",
+            .remoteName: "by the URL's name", .continueAt: "continue it", .fail: "4xx, 5xx fail",
+            .retry: "try again", .maximumTime: "the time limit", .timing: "print the times",
+            .certificates: "print the chain", .events: "print the events", .toCurl: "print as curl",
+            .stream: "print at once", .serverSentEvents: "follow events",
         ]
         return name.padded(to: 20) + " " + (texts[option.name] ?? option.brief)
     }
@@ -65,7 +65,7 @@ enum HelpPage {
                 return wrapped("\(sentence(message))", indent: 0) + "\n"
             }
             throw UsageError(
-                "there is nothing to explain about `\(item)`: lupine help options, items, output, downloads or exit-codes"
+                "there is no help for `\(item)`: try lupine help options, items, output, downloads or exit-codes"
             )
         }
         return page(of: option)

@@ -14,7 +14,7 @@ struct HelpTopic: Sendable {
         text: """
             lupine [METHOD] URL [ITEM...]
 
-              Name:value      a header field; `Name:` takes one away, `Name;` sends it empty
+              Name:value      a header field; `Name:` removes one, `Name;` sends an empty one
               name==value     a parameter in the query
               name=value      a field of the body: text
               name:=json      a field of the body: any JSON, such as count:=3 or tags:='[1]'
@@ -24,8 +24,8 @@ struct HelpTopic: Sendable {
               name:=@file     a field with the JSON of a file
 
             Fields make a JSON object; with --form a form, with --multipart a multipart
-            form. A backslash takes the meaning of : = @ ; away. A further word that
-            begins with http:// or https:// is a further URL.
+            form. A backslash before : = @ or ; removes its special meaning. Another word
+            that begins with http:// or https:// is another URL.
 
               lupine :8080/flowers                          http://localhost:8080/flowers
               lupine POST example.test/flowers name=lupin petals:=5 X-Token:secret
@@ -35,33 +35,34 @@ struct HelpTopic: Sendable {
     private static let output = HelpTopic(
         name: "output",
         text: """
-            On a terminal: status line, header fields, and the body, JSON in colours and
-            with line ends. In a pipe or a file: the body alone, byte for byte. Content
-            that is not text is not put on a terminal, and what is text does not command
-            it: control characters are shown as \\u{1b}.
+            On a terminal, the status line, the header fields and the body are printed;
+            JSON is coloured and formatted. In a pipe or a file, only the body is printed,
+            byte for byte. Content that is not text is not printed on a terminal. Text
+            cannot control the terminal: control characters are printed as \\u{1b}.
 
-              --print hb     what is printed, by letters: H and B of the request, h and b
-                             of the response, m what was measured
-              -i, -v, -I     curl's ways to see heads
+              --print hb     the parts to print: H and B are the head and body of the
+                             request, h and b of the response, m the measured times
+              -i, -v, -I     print heads, as in curl
               --color, NO_COLOR, --pretty
               -w FORMAT      a line of your own at the end
 
-            What is told about a transfer (progress, errors, --timing, --events, --certs)
-            goes to the standard error.
+            Reports about a transfer (progress, errors, --timing, --events, --certs) are
+            printed on the standard error.
             """)
 
     private static let downloads = HelpTopic(
         name: "downloads",
         text: """
-            -o FILE and -O save the body, as it comes. A bar shows how far it is; where
-            there is no terminal, a line every few seconds. Several URLs with -O are
-            loaded at once.
+            -o FILE and -O save the body while it arrives. A bar shows the progress;
+            without a terminal, a line every few seconds. Several URLs with -O are loaded
+            at once.
 
-            What was interrupted is gone on with by the same line and -C -. What is in
-            the file stays; the rest is asked for with Range, and with If-Range where the
-            server has named the version. Where version, range or length of the answer do
-            not go with what is there the command ends with 33 and touches nothing. Where
-            no version is known, the command says so and puts the rest behind it.
+            An interrupted download continues with the same command line and -C -. The
+            content of the file is kept; the rest is requested with Range, and with
+            If-Range if the server has named the version. If the version, range or length
+            of the response does not match the file, the command ends with 33 and does not
+            change the file. If no version is known, the command says so and appends the
+            rest.
             """)
 
     private static let sockets = HelpTopic(
@@ -69,9 +70,9 @@ struct HelpTopic: Sendable {
         text: """
             lupine ws://HOST/PATH
 
-            Each line of the standard input is sent as a message, each message that comes
-            is printed. The end of the input (Ctrl-D) closes the connection, and the
-            command waits for the server to close it too.
+            Each line of the standard input is sent as a message, and each received
+            message is printed. The end of the input (Ctrl-D) closes the connection; the
+            command then waits for the server to close it too.
             """)
 
     private static let serve = HelpTopic(
@@ -79,13 +80,14 @@ struct HelpTopic: Sendable {
         text: """
             lupine serve [--port N] [--host ADDRESS] [--tls]
 
-            Runs a small server on this machine, to try clients with: echoes, statuses,
+            Runs a small server on this machine for trying clients: echoes, statuses,
             redirects, codings, ranges, cookies, credentials, uploads, events, a web
-            socket, flowers. It prints what there is. The port is 8080, or any with
-            --port 0. With --tls it makes a certificate for this run and says where it
-            lies, for --cacert. It speaks HTTP/1.1, and HTTP/2 with clients that choose
-            it (--http2) or, without --tls, begin in it (--http2-prior-knowledge). Ctrl-C
-            ends it. It has no access control: leave it on loopback.
+            socket, flowers. It prints its addresses and routes. The port is 8080, or any
+            free one with --port 0. With --tls it creates a certificate for this run and
+            prints the file to use with --cacert. It supports HTTP/1.1, and HTTP/2 with
+            clients that choose it (--http2) or, without --tls, begin with it
+            (--http2-prior-knowledge). Ctrl-C ends it. It has no access control: use it
+            on loopback only.
             """)
 
     private static let demo = HelpTopic(
@@ -93,10 +95,10 @@ struct HelpTopic: Sendable {
         text: """
             lupine demo
 
-            Shows in ten acts what the library does, against servers in the same
-            process, each with the code that did it: a typed GET, validation, retries,
-            a token that is refreshed, an upload, a download that is cut and gone on
-            with, codings, pinned keys, a stream, and where the time goes.
+            Shows features of the library in ten acts, with servers in the same process.
+            Each act prints the code that it runs: a typed GET, validation, retries, a
+            token that is refreshed, an upload, a download that is interrupted and
+            continued, codings, pinned keys, a stream, and the times of a request.
             """)
 
     private static var exitCodes: HelpTopic {
