@@ -14,7 +14,7 @@ struct HelpTopic: Sendable {
         text: """
             lupine [METHOD] URL [ITEM...]
 
-              Name:value      a header field; `Name:` removes one, `Name;` sends an empty one
+              Name:value      a header field; `Name:` removes it, `Name;` sends it empty
               name==value     a parameter in the query
               name=value      a field of the body: text
               name:=json      a field of the body: any JSON, such as count:=3 or tags:='[1]'
