@@ -80,8 +80,8 @@ struct SenderQueue<Sender: AnyObject> {
         removalsWithoutShare += 1
         guard removalsWithoutShare >= Self.removalsPerShare else { return first }
         removalsWithoutShare = 0
-        // The levels after `lastSharedLevel`: the mask clears its bit and all lower ones; if that is 0, all bits. If no level is
-        // left, the most urgent of the others comes again.
+        // The levels after `lastSharedLevel`: the mask clears its bit and all lower ones, or all bits if it is 0. If no level is
+        // left, the most urgent of the others comes next.
         let following = others & ~(lastSharedLevel | (lastSharedLevel &- 1))
         let chosen = (following == 0 ? others : following).trailingZeroBitCount
         lastSharedLevel = 1 << UInt8(chosen)

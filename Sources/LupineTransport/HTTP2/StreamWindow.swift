@@ -19,8 +19,8 @@ struct StreamWindow: Hashable {
 
     init(_ size: Int) { self.size = size }
 
-    /// Records that the consumer has taken `count` octets; `isCaughtUp` says that no received octets are left. Returns by how much
-    /// the window grows, at most `growthLimit`; 0 if it keeps its size.
+    /// Records that the consumer has taken `count` octets; `isCaughtUp` says that no received octets are left. Returns by how
+    /// much the window grows, at most `growthLimit`; 0 if it keeps its size.
     mutating func recordTaken(_ count: Int, at now: Instant, isCaughtUp: Bool, growthLimit: Int) -> Int {
         let began = start ?? now
         start = began
