@@ -135,8 +135,8 @@ struct ByteChannel: ~Copyable {
         }
     }
 
-    /// Has the kernel write up to `count` bytes of a file from `offset` on, and advances `offset`. Returns `end` if the file has no
-    /// bytes there. Only for a transparent channel.
+    /// Has the kernel write up to `count` bytes of a file from `offset` on, and advances `offset`. Returns `end` if the file has
+    /// no bytes there. Only for a transparent channel.
     func send(
         file: borrowing Descriptor, offset: inout Int64, count: Int
     ) throws(Errno) -> ReadOutcome {

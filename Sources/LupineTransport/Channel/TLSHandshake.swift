@@ -193,8 +193,8 @@ final class TLSHandshake: LoopChannel {
         }
     }
 
-    /// The kind of acceptance to record for a peer that the profile's evaluator accepts: `standard` only if the default checks are
-    /// part of the evaluator.
+    /// The kind of acceptance to record for a peer that the profile's evaluator accepts: `standard` only if the default checks
+    /// are part of the evaluator.
     private var evaluatorAcceptance: PeerEvidence.Acceptance {
         let evaluator = peer.profile.trust
         if evaluator.includesDefault { return .standard }
@@ -349,8 +349,8 @@ final class TLSHandshake: LoopChannel {
         releaseVerifier()
     }
 
-    /// Releases the verifier, which `claimed` and `claim` retain. A verifier that keeps the `LoopReply` with which it answers would
-    /// otherwise form a reference cycle with this handshake.
+    /// Releases the verifier, which `claimed` and `claim` retain. A verifier that keeps the `LoopReply` with which it answers
+    /// would otherwise form a reference cycle with this handshake.
     private func releaseVerifier() {
         claimed = nil
         claim = { .claimed(nil) }
