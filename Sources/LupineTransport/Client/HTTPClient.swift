@@ -82,8 +82,8 @@ public final class HTTPClient: Sendable {
 extension HTTPClient {
     /// The settings of a client.
     public struct Configuration: Sendable {
-        /// The limit of concurrent connections to one host, at least 1. An HTTP/2 connection for which the server has sent GOAWAY,
-        /// and that still receives responses, does not count.
+        /// The limit of concurrent connections to one host, at least 1. An HTTP/2 connection for which the server has sent
+        /// GOAWAY, and that still receives responses, does not count.
         public var connectionsPerHost = 6
         /// The enabled HTTP versions; with both, an https origin chooses. If `tls.applicationProtocols` does not contain `h2`,
         /// HTTP/2 is used only if it is the only version here.

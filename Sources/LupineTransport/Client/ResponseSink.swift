@@ -53,8 +53,9 @@ final class ResponseSink: ExchangeSink, TurnEndListener {
             }
         }
 
-        /// Removes and returns the next piece, or returns the end as a nil answer or an error. `resumed` is the exchange to resume
-        /// if the connection paused and enough pieces have been taken. Returns nil if neither a piece nor the end has arrived.
+        /// Removes and returns the next piece, or returns the end as a nil answer or an error. `resumed` is the exchange to
+        /// resume if the connection paused and enough pieces have been taken. Returns nil if neither a piece nor the end has
+        /// arrived.
         mutating func takePiece() -> (answer: Result<[UInt8]?, TransportError>, resumed: Exchange?)? {
             if isAbandoned { return (.failure(.cancelled), nil) }
             guard !pieces.isEmpty else {
