@@ -52,7 +52,7 @@ struct ByteChannel: ~Copyable {
     /// What the TLS handshake has shown about the peer; nil without TLS.
     var evidence: PeerEvidence? { secure?.evidence }
 
-    /// Whether the peer has asked for a TLS renegotiation and was refused.
+    /// Whether the peer has asked for a TLS renegotiation, which was refused.
     var hasRefusedRenegotiation: Bool { secure?.hasRefusedRenegotiation ?? false }
 
     /// The local address.
@@ -135,7 +135,8 @@ struct ByteChannel: ~Copyable {
         }
     }
 
-    /// Has the kernel write a piece of a file, and advances `offset`. Only for a transparent channel.
+    /// Has the kernel write up to `count` bytes of a file from `offset` on, and advances `offset`. Returns `end` if the file has
+    /// no bytes there. Only for a transparent channel.
     func send(
         file: borrowing Descriptor, offset: inout Int64, count: Int
     ) throws(Errno) -> ReadOutcome {

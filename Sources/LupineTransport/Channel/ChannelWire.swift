@@ -22,7 +22,8 @@ protocol ChannelWire: TLSWire {
     func becameReadable(isClosing: Bool)
     /// Passes the octets that the wire holds to the kernel, as far as it accepts them.
     func flush() throws(ChannelFailure)
-    /// Called before the last send and `close`: the wire may hold octets back in order to send them with the end of the stream.
+    /// Called before the last send and `close`: the wire may let the kernel hold these octets back, to send them in one packet
+    /// with the end of the stream.
     func willClose()
     /// Ends the sending half; the wire can still be read.
     func closeWriting()

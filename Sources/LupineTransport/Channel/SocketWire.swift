@@ -8,8 +8,10 @@ import LupineTLS
 /// until the loop reports new readiness. Once the loop has reported that the peer has closed, this does not hold: the end of the
 /// stream follows the last bytes. Confined to its loop.
 final class SocketWire: ChannelWire {
+    /// The socket; nil once closed.
     private var socket: Socket?
     private(set) var isDrained: Bool
+    /// Whether the loop has reported that the peer has closed its end.
     private var isClosing = false
     /// Whether the kernel holds sent octets back (`MSG_MORE`), so that they leave in one packet with the end of the stream.
     private var holdsForEnd = false

@@ -19,7 +19,7 @@ final class TLSChannel {
     let evidence: PeerEvidence
     /// Whether the handshake presented a client certificate that belongs to one exchange.
     private let isBoundToExchange: Bool
-    /// Whether the sending half ends once all output is sent.
+    /// Whether `closeWriting` was called, and output must be sent before the wire's sending half ends.
     private var isClosingWriting = false
 
     init(
@@ -33,6 +33,7 @@ final class TLSChannel {
         self.wire = wire
         self.sessionSaver = sessionSaver
         self.loop = loop
+        // Until TLS 1.2, the server sends its ticket during the handshake.
         saveSessions()
     }
 
@@ -129,7 +130,7 @@ final class TLSChannel {
     }
 
     /// Sends the last messages of the handshake, which the engine holds back so that they share a packet with the first bytes of
-    /// the request. Called once the owner of the channel has had the opportunity to send these.
+    /// the request. Called once the owner of the channel has had the opportunity to send its first bytes.
     func sendLastFlight() throws(ChannelFailure) {
         do throws(TLSError) {
             try engine.sendLastFlight()

@@ -53,6 +53,7 @@ final class TLSHandshake: LoopChannel {
     private let wire: any ChannelWire
     private let loop: EventLoop
     private let report: (Result<TLSChannel, TransportError>) -> Void
+    /// The socket's registration with the loop; nil once the handshake has ended.
     private var registration: Registration?
     private var state = State.new
     /// The session that the client has offered to resume.
@@ -62,11 +63,11 @@ final class TLSHandshake: LoopChannel {
     private var identityWasRequested = false
     /// Whether the exchange that the connection is for has chosen a client certificate: no other exchange may use the connection.
     private var isBoundToExchange = false
-    /// The profile that the connection belongs to; an answer of the verifier may change it.
+    /// The profile that the connection belongs to: at first that of `peer`; an answer of the verifier may change it.
     private var profile: TLSProfile
     /// The time until which the verdict also holds for connections that resume this session.
     private var acceptedUntil: UnixTime?
-    /// The accepted chain, and how it was accepted.
+    /// The chain on which the last verdict was given, and how it was accepted; used only if the handshake succeeds.
     private var accepted: (trust: PeerTrust, acceptance: PeerEvidence.Acceptance)?
     /// Binds an exchange to the connection and returns it; set before `start`.
     var claim: () -> PeerClaim = { .claimed(nil) }
@@ -158,7 +159,7 @@ final class TLSHandshake: LoopChannel {
         }
         let driver = TrustEvaluationDriver(peer.profile, trust, on: loop) { [weak self] verdict in
             guard let self, case .evaluating(let engine, _) = state else { return }
-            // A profile with questions asks the exchange for every connection, so the verdict is not reused (I-12.15).
+            // A profile with questions asks the exchange about every connection, so the verdict is not reused (I-12.15).
             if peer.profile.questions == .none { acceptedUntil = (try? verdict.get())?.reusableUntil }
             answerTrust(trust, verdict.map { _ in }, engine, acceptance: evaluatorAcceptance)
         }
@@ -192,7 +193,8 @@ final class TLSHandshake: LoopChannel {
         }
     }
 
-    /// The kind of acceptance that is recorded for a peer that the profile's evaluator accepts.
+    /// The kind of acceptance to record for a peer that the profile's evaluator accepts: `standard` only if the default checks
+    /// are part of the evaluator.
     private var evaluatorAcceptance: PeerEvidence.Acceptance {
         let evaluator = peer.profile.trust
         if evaluator.includesDefault { return .standard }
@@ -218,7 +220,7 @@ final class TLSHandshake: LoopChannel {
         advance()
     }
 
-    /// Returns the exchange that the connection is for. The first call binds the exchange to the connection.
+    /// Returns the verifier of the exchange that the connection is for. The first call binds the exchange to the connection.
     private func claimExchange() -> PeerClaim {
         if let claimed { return claimed }
         let found = claim()
@@ -285,7 +287,7 @@ final class TLSHandshake: LoopChannel {
 
     // MARK: the end
 
-    /// Creates the channel and reports it.
+    /// Creates the channel and reports it. Throws if the peer has chosen a protocol that the transport does not speak.
     private func succeed(_ engine: TLSEngine) throws(TLSError) {
         // The transport speaks no other protocol, even if the configuration offers one.
         if let name = engine.applicationProtocol, name != "http/1.1", name != "h2" || !peer.allowsHTTP2 {
@@ -304,8 +306,8 @@ final class TLSHandshake: LoopChannel {
             engine, over: wire, under: profile, sessionSaver: sessionSaver, evidence: evidence,
             isBoundToExchange: isBoundToExchange, on: loop)
         end(.success(channel))
-        // When this job runs, the waiting exchange has usually sent its first bytes, and the last flight has left with them. A
-        // failure shows at the next read.
+        // When this job runs, the waiting exchange has usually sent its first bytes, and the last flight has left with them. An
+        // error is ignored: the next read reports it.
         loop.executeOnLoop { try? channel.sendLastFlight() }
     }
 
@@ -347,7 +349,8 @@ final class TLSHandshake: LoopChannel {
         releaseVerifier()
     }
 
-    /// Releases the verifier: a verifier that keeps the reply would otherwise form a reference cycle with this handshake.
+    /// Releases the verifier, which `claimed` and `claim` retain. A verifier that keeps the `LoopReply` with which it answers
+    /// would otherwise form a reference cycle with this handshake.
     private func releaseVerifier() {
         claimed = nil
         claim = { .claimed(nil) }

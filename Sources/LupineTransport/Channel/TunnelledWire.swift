@@ -55,6 +55,7 @@ final class TunnelledWire: ChannelWire {
     var octetsSent: UInt64 { outer.octetsSent }
     func becameReadable(isClosing: Bool) { outer.becameReadable(isClosing: isClosing) }
     func flush() throws(ChannelFailure) { try outer.flush() }
+    /// Does nothing: the outer channel calls the method of its own wire when it closes.
     func willClose() {}
     func closeWriting() { outer.closeWriting() }
     func close() { outer.close() }

@@ -18,8 +18,9 @@ final class Engine: Sendable {
     private let anonymousTLS: TLSConfiguration
     /// The profile of requests without an evaluator of their own.
     private let originProfile: TLSProfile
+    /// The profile of connections to https proxies.
     private let proxyProfile: TLSProfile
-    /// Nil without observers.
+    /// Delivers events to the observers; nil without observers.
     private let reporter: TransferReporter?
 
     init(_ configuration: HTTPClient.Configuration) throws(TransportError) {
@@ -68,6 +69,7 @@ final class Engine: Sendable {
         self.anonymousTLS = anonymousTLS
         var proxyTLS = configuration.tls
         proxyTLS.identity = nil
+        // Connections to proxies use HTTP/1.1.
         proxyTLS.applicationProtocols.removeAll { $0 == "h2" }
         proxyProfile = profiles.profile(proxyTLS, trust: configuration.proxyTrust)
     }
@@ -204,10 +206,10 @@ final class Engine: Sendable {
 
 /// Content supplied by the program's closure, which runs in a task.
 private final class ClosureSource: ContentSource {
-    /// Holds the program's closure. A task releases it: otherwise the loop could release the last reference to the source, and
-    /// would run deinitialisers of the program.
+    /// Holds the program's closure. A task releases the closure: a loop could otherwise release the last reference to the source,
+    /// and would then run deinitialisers of the program.
     private final class Producer: Sendable {
-        /// In a struct: a closure that is itself the lock's value would be wrapped again by each access.
+        /// A struct, because each access would wrap a closure again that is itself the lock's value.
         private struct State {
             var next: (@Sendable () async throws -> [UInt8]?)?
         }
@@ -222,6 +224,7 @@ private final class ClosureSource: ContentSource {
     }
 
     private let producer: Producer
+    /// The task that produces the current piece.
     private let task = Lock<Task<Void, Never>?>(nil)
 
     init(_ next: @escaping @Sendable () async throws -> [UInt8]?) { producer = Producer(next) }
@@ -248,7 +251,7 @@ private final class ClosureSource: ContentSource {
 
     func abandon() {
         guard let running = task.withLock({ $0.take() }) else { return }
-        // In a task: cancellation handlers of the program run in the thread that cancels, which may be a loop here.
+        // In a task: `cancel` runs cancellation handlers of the program on its thread, and this thread may be a loop's.
         Task { running.cancel() }
     }
 }

@@ -47,7 +47,8 @@ public final class HTTPClient: Sendable {
         }
     }
 
-    /// Sends a GET request for a URL.
+    /// Sends a GET request for a URL. Throws like `send(_:)`, and `TransportError.url` if the text is not a URL that can be
+    /// requested.
     public func get(_ url: String) async throws(TransportError) -> HTTPResponse {
         try await send(try HTTPRequest(url: url))
     }
@@ -81,8 +82,8 @@ public final class HTTPClient: Sendable {
 extension HTTPClient {
     /// The settings of a client.
     public struct Configuration: Sendable {
-        /// The limit of concurrent connections to one host. An HTTP/2 connection for which the server has sent GOAWAY, and
-        /// that still receives responses, does not count.
+        /// The limit of concurrent connections to one host, at least 1. An HTTP/2 connection for which the server has sent
+        /// GOAWAY, and that still receives responses, does not count.
         public var connectionsPerHost = 6
         /// The enabled HTTP versions; with both, an https origin chooses. If `tls.applicationProtocols` does not contain `h2`,
         /// HTTP/2 is used only if it is the only version here.
@@ -92,7 +93,7 @@ extension HTTPClient {
         /// evaluator of the program may be in use. After a 421 response, this request and all later ones to that host use
         /// connections of the host's own.
         public var coalescesConnections = true
-        /// The limit of concurrent connections in total.
+        /// The limit of concurrent connections in total, at least 1.
         public var totalConnections = 512
         /// How long an unused connection is kept.
         public var idleTimeout: Duration = .seconds(60)
@@ -143,7 +144,7 @@ extension HTTPClient {
         public var localBinding: String?
         /// The limits of received message heads.
         public var parserLimits = ParserLimits()
-        /// The deviations from the syntax that are accepted in received heads.
+        /// The deviations from the syntax that are accepted in received heads; any other deviation fails the request.
         public var leniency = Leniency.client
         /// How long to wait for `100 Continue` before content is sent; if nil, the request does not ask for it.
         public var continueTimeout: Duration?
@@ -151,7 +152,7 @@ extension HTTPClient {
         public var receiveRate: Int?
         /// The limit of request body bytes per second; nil for no limit.
         public var sendRate: Int?
-        /// The number of the client's own event loops; nil to share the process's loops.
+        /// The number of the client's own event loops, at least 1; nil to share the process's loops.
         public var ownLoops: Int?
         /// Observers of every transfer. `TransferObserver` documents the events and their thread.
         public var transferObservers: [any TransferObserver] = []

@@ -45,10 +45,12 @@ public struct HTTPRequest: Sendable {
         case none
         /// These bytes.
         case bytes([UInt8])
-        /// The file at a path, from its start to its end.
+        /// The file at a path, from its start to its end. It is opened when the request is sent, which fails with
+        /// `TransportError.file` if it cannot be read.
         case file(path: String)
         /// Content that a closure supplies piece by piece, until it returns nil. The closure is called again only when the
-        /// previous piece has been sent. Without a length the content is sent in chunks.
+        /// previous piece has been sent. Without a length the content is sent in chunks. It cannot be sent a second time: a
+        /// redirect that keeps the content is returned as the response.
         case stream(length: Int64?, next: @Sendable () async throws -> [UInt8]?)
 
         /// Returns content of UTF-8 text.

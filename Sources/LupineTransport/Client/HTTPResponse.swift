@@ -19,8 +19,9 @@ public struct HTTPResponse: Sendable {
 
 /// The content of a response, as a sequence of pieces that are received no faster than the program reads them.
 ///
-/// While no piece is requested, the connection is not read. Releasing the body, or cancelling the task that reads it, ends the
-/// exchange. The body can be iterated once.
+/// While no piece is requested, the connection reads little ahead (about 256 KiB) and then pauses. Releasing the body, or
+/// cancelling the task that reads it, ends the exchange. The body can be iterated once, by one task at a time: a second task that
+/// waits for a piece gets `TransportError.unsupported`.
 public struct ResponseBody: AsyncSequence, Sendable {
     public typealias Element = [UInt8]
     public typealias Failure = TransportError
@@ -56,7 +57,7 @@ public struct ResponseBody: AsyncSequence, Sendable {
     /// The time of each step of the exchange and the octets it moved; nil until the body has ended.
     public var metrics: TransferMetrics? { handle.sink.metrics }
 
-    /// Reads the whole body into memory. Throws `TransportError.contentTooLong` beyond `limit`.
+    /// Reads the whole body into memory. Beyond `limit` bytes, ends the exchange and throws `TransportError.contentTooLong`.
     public func collect(upTo limit: Int = 1 << 30) async throws(TransportError) -> [UInt8] {
         var whole: [UInt8] = []
         while let piece = try await handle.sink.next() {
@@ -69,7 +70,7 @@ public struct ResponseBody: AsyncSequence, Sendable {
         return whole
     }
 
-    /// Reads the whole body as UTF-8; invalid sequences are replaced by U+FFFD.
+    /// Reads the whole body as UTF-8; invalid sequences are replaced by U+FFFD. `limit` is that of `collect(upTo:)`.
     public func text(upTo limit: Int = 1 << 30) async throws(TransportError) -> String {
         String(decoding: try await collect(upTo: limit), as: UTF8.self)
     }

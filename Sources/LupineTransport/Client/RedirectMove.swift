@@ -5,12 +5,12 @@ package import LupineHTTP
 /// Classifies a redirect by where it leads, and decides which header fields the redirected request keeps (U-10.5).
 ///
 /// `HTTPClient`, sessions, WebSockets and the command all use this table. It is pure. Each redirect filters the fields that the
-/// previous redirect left; the fields that a configuration adds to every request are filtered by the farthest move of the chain
-/// so far. So no removed field is added again.
+/// previous redirect left. A configuration adds its fields to every request of a chain: the farthest move of the chain so far
+/// filters these, so that no removed field is added again.
 package enum RedirectMove: Int, Sendable, CaseIterable, Comparable {
     /// The same scheme, host and port.
     case withinOrigin
-    /// Another origin.
+    /// Another origin, without losing TLS.
     case toOtherOrigin
     /// From a secure origin to one without TLS, where everybody on the path can read the request.
     case intoTheClear
@@ -41,7 +41,7 @@ package enum RedirectMove: Int, Sendable, CaseIterable, Comparable {
     /// - Parameters:
     ///   - name: The field's name.
     ///   - value: Its value.
-    ///   - sensitive: The names that the configuration keeps within an origin, besides those that always are.
+    ///   - sensitive: Further names that are removed outside of the origin, in addition to `boundToOrigin`.
     package func fate(of name: FieldName, _ value: String, sensitive: Set<FieldName>) -> Fate {
         if self == .withinOrigin { return .kept }
         if Self.boundToOrigin.contains(name) || sensitive.contains(name) { return .removed }
@@ -59,6 +59,7 @@ package enum RedirectMove: Int, Sendable, CaseIterable, Comparable {
         Set(texts.compactMap { try? FieldName($0) })
     }
 
+    /// `Origin`, which becomes `null` in a request to another origin, as in browsers.
     private static let originField = names(["Origin"])
 
     /// Credentials and the server's name, which are bound to one origin by their meaning.
@@ -79,7 +80,7 @@ package enum RedirectMove: Int, Sendable, CaseIterable, Comparable {
             || ["accept-", "content-", "if-"].contains { spelling.hasPrefix($0) }
     }
 
-    /// The fields in which services take keys and tokens: the default of the fields kept within an origin.
+    /// The fields in which services expect keys and tokens: the default of the fields that are removed outside of the origin.
     package static let sensitiveByDefault: Set<String> = [
         "Access-Token", "Api-Key", "Api-Token", "Apikey", "Auth-Token", "CF-Access-Client-Secret",
         "CF-Access-Token", "Client-Secret", "DD-Api-Key", "DD-Application-Key", "DPoP", "Job-Token",

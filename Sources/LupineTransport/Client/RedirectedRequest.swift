@@ -8,6 +8,7 @@ struct RedirectedRequest {
     let request: HTTPRequest
     /// The farthest move of the chain so far.
     let farthestMove: RedirectMove
+    /// The number of redirects before this request.
     private let count: Int
 
     /// Creates the first request of a chain.
@@ -51,6 +52,7 @@ struct RedirectedRequest {
         if !keepsBody {
             nextRequest.body = .none
         } else if case .stream = request.body {
+            // The closure has supplied its content and cannot start again: the caller gets the redirect itself.
             return nil
         }
         do throws(HTTPError) {

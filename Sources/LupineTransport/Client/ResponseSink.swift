@@ -23,7 +23,9 @@ final class ResponseSink: ExchangeSink, TurnEndListener {
         var pieces: [[UInt8]] = []
         /// The number of octets in `pieces`.
         var heldOctets = 0
+        /// Whether the connection has paused because too much content waits.
         var isPaused = false
+        /// Whether the program will read no more of the content.
         var isAbandoned = false
         /// Whether each chunk of a chunked response becomes a separate piece, as long as not too many wait.
         var keepsChunks = false
@@ -51,8 +53,9 @@ final class ResponseSink: ExchangeSink, TurnEndListener {
             }
         }
 
-        /// Removes and returns the next piece, or returns the end; also returns the exchange to resume if the connection paused
-        /// and enough pieces have been taken. Returns nil if neither a piece nor the end has arrived.
+        /// Removes and returns the next piece, or returns the end as a nil answer or an error. `resumed` is the exchange to
+        /// resume if the connection paused and enough pieces have been taken. Returns nil if neither a piece nor the end has
+        /// arrived.
         mutating func takePiece() -> (answer: Result<[UInt8]?, TransportError>, resumed: Exchange?)? {
             if isAbandoned { return (.failure(.cancelled), nil) }
             guard !pieces.isEmpty else {
@@ -108,9 +111,11 @@ final class ResponseSink: ExchangeSink, TurnEndListener {
         }
 
         let stream: CodingStream
-        /// Encoded bytes that wait to be decoded; nil if none do.
+        /// Encoded bytes that wait to be decoded; nil if there are none.
         var waiting: [UInt8]?
+        /// Limits how much is decoded in one turn of the loop.
         var allowance = TurnAllowance()
+        /// The output of a step, kept between steps.
         private var buffer: [UInt8] = []
 
         init(_ stream: CodingStream) { self.stream = stream }
@@ -220,8 +225,8 @@ final class ResponseSink: ExchangeSink, TurnEndListener {
         exchange?.cancel(.cancelled)
     }
 
-    /// Discards the response of a redirect. A response without content ends with its head: its connection is then free for the
-    /// next request.
+    /// Discards the response of a redirect. If it has no content, waits for its end, which follows the head at once: its
+    /// connection is then free for the next request.
     func discard() async {
         guard state.withLock({ $0.isEmpty }) else { return abandon() }
         _ = try? await next()
@@ -291,7 +296,7 @@ final class ResponseSink: ExchangeSink, TurnEndListener {
                     $0?.allowance.isSpent(on: loop, counting: step.isFull) ?? false
                 }
             }
-            // Whether decoding continues after the loop's other connections have had their turn.
+            // Whether decoding continues in a later turn, after the loop's other connections.
             var yields = false
             if case .more = demand { yields = isTurnSpent }
             if !yields {
@@ -380,7 +385,7 @@ final class ResponseSink: ExchangeSink, TurnEndListener {
         wakeSoon()
     }
 
-    /// Records how the response ended; later calls have no effect.
+    /// Records how the response ended; a second call does not replace the first result.
     private func finish(_ end: Result<Void, TransportError>) {
         state.withLock { state in
             state.exchange = nil

@@ -14,6 +14,7 @@ package final class RevocationClient: RevocationFetcher {
     /// The clock of the loops.
     private let clock: any TransportClock
     private let proxies: ProxyRule
+    /// The maximum number of followed redirects.
     private static let redirectLimit = 3
 
     /// Creates a client on the loops of `group`, with a small connection pool.
@@ -92,6 +93,7 @@ package final class RevocationClient: RevocationFetcher {
             options: ExchangeOptions(timeouts: TransferTimeouts(whole: Interval(remaining))), at: clock.now(),
             sink: sink)
         pool.submit(exchange)
+        // The promise waits by the system's clock, even if the loops have another one.
         let end: Instant = MonotonicClock().now() + Interval(remaining)
         let answer: Result<RevocationSink.Answer, RevocationFetchError>?
         do throws(Errno) { answer = try sink.answer.wait(until: end) } catch {

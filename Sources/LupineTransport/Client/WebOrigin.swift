@@ -8,7 +8,7 @@ package struct WebOrigin: Hashable, Sendable {
     package let host: String
     /// The port; the scheme's default if the address has none.
     package let port: Int
-    /// The path of a Unix-domain socket.
+    /// The path of a Unix-domain socket; nil for a host on the network.
     private let unixPath: String?
 
     /// Host and port, as errors name them.

@@ -14,11 +14,12 @@ class Carrier {
     final let pool: ConnectionPool
     final let route: ConnectionRoute
     final var channel: ByteChannel
+    /// The socket's registration with the loop; nil once the socket is closed.
     final var registration: Registration?
     /// Whether the kernel may have more to read. A readiness event sets it, and a read that would block clears it: readiness is
     /// edge-triggered, so the poller does not report it again.
     final var mayRead: Bool
-    /// Whether the kernel may accept more output; kept for the same reason.
+    /// Whether the kernel may accept more output. A write that would block clears it, and a readiness event sets it again.
     final var mayWrite = true
     /// Whether the poller has reported that the peer has closed its end.
     final var peerIsClosing = false
@@ -80,7 +81,8 @@ class Carrier {
 
     // MARK: for itself
 
-    /// Returns the connection to the pool unused, unless the exchange's own client certificate was sent on it (U-11.20).
+    /// Ends the lease of an exchange that has sent nothing. The pool may lease the connection again, unless the exchange's own
+    /// client certificate was presented on it: such a connection closes (U-11.20).
     func returnUnused() { Self.mustOverride() }
 
     private static func mustOverride() -> Never {
@@ -103,8 +105,8 @@ class Carrier {
         return metrics
     }
 
-    /// Ends an exchange with `error` before any byte of it has been sent. A separate loop job returns the connection to the pool:
-    /// the next exchange may be refused as well, and a long queue of refused exchanges would overflow the stack.
+    /// Ends an exchange with `error` before any byte of it has been sent. A separate loop job returns the connection to the pool,
+    /// which may run the next exchange on it at once: a long queue of refused exchanges would otherwise overflow the stack.
     final func refuse(_ exchange: Exchange, _ error: TransportError, _ metrics: ExchangeMetrics) {
         loop.executeOnLoop {
             self.returnUnused()
@@ -112,13 +114,14 @@ class Carrier {
         }
     }
 
-    /// Returns the connection without sending a byte, because the exchange is suspended.
+    /// Returns the connection to the pool on behalf of an exchange that has been parked: it is suspended, or waits for the peer's
+    /// settings. Its time-outs continue to run.
     final func decline(_ exchange: Exchange) {
         if exchange.needsWatch { exchange.watchWaiting(on: loop) }
         loop.executeOnLoop { self.returnUnused() }
     }
 
-    /// Turns on TCP keep-alive, so that the kernel closes a connection whose peer is gone.
+    /// Turns on TCP keep-alive, so that the kernel closes a connection whose peer is gone. Has no effect after the first call.
     final func startKeepAliveProbes() {
         guard keepAliveProbesStart != nil, let probes = route.probes else { return }
         keepAliveProbesStart = nil

@@ -63,8 +63,8 @@ package final class ConnectionPool: Sendable {
 
     // MARK: exchanges
 
-    /// Takes an exchange; its sink receives the outcome. With `needsFresh`, only a connection that has carried nothing is leased
-    /// to it.
+    /// Accepts an exchange, whose sink receives the outcome. With `needsFresh`, the pool leases to it only a connection that has
+    /// carried nothing.
     package func submit(_ exchange: Exchange, needsFresh: Bool = false) {
         exchange.observation?.submitted(exchange)
         enqueue(exchange, needsFresh: needsFresh)
@@ -80,10 +80,12 @@ package final class ConnectionPool: Sendable {
         }
     }
 
-    /// Takes a WebSocket exchange: it runs on an open HTTP/2 connection that accepts WebSockets, or else on a new connection.
+    /// Accepts a WebSocket exchange: it runs on an open HTTP/2 connection that accepts WebSockets, or else on a connection of the
+    /// pool `webSockets`. Without that pool, it is submitted like any other exchange.
     package func submitWebSocket(_ exchange: Exchange, needsFresh: Bool = false) {
         exchange.observation?.submitted(exchange)
         guard let webSockets else { return enqueue(exchange, needsFresh: needsFresh) }
+        // No open HTTP/2 connection is fresh, so the other pool gets the exchange.
         if needsFresh { return webSockets.enqueue(exchange, needsFresh: false) }
         process(runsInline: false) { state in
             .submitWebSocket(state.store(exchange), to: exchange.origin)
@@ -93,18 +95,20 @@ package final class ConnectionPool: Sendable {
     /// Called when the connection's peer has enabled WebSockets.
     func acceptsWebSockets(_ connection: ConnectionID) { process { _ in .acceptsWebSockets(connection) } }
 
+    /// Called when a waiting exchange was cancelled.
     func cancel(_ waiter: WaiterID) { process { _ in .cancel(waiter) } }
 
+    /// Called when the exchange that a dial is tied to was cancelled.
     func cancelClaim(_ connection: ConnectionID) { process { _ in .cancelClaim(connection) } }
 
-    /// Ties a dial to one waiting exchange, which answers the dial's questions about its peer. Returns nil if no exchange waits
-    /// for the dial any more; the dial is then abandoned.
-    private func claim(_ connection: ConnectionID) -> Exchange? {
+    /// Ties a dial to one waiting exchange, whose verifier answers the dial's questions about its peer. If no exchange waits for
+    /// the dial any more, the machine abandons the dial.
+    private func claim(_ connection: ConnectionID) -> PeerClaim {
         process { _ in .claim(connection) }
-        guard let exchange = state.withLock({ $0.claimant(of: connection) }) else { return nil }
-        if exchange.markClaimed(in: self, by: connection) { return exchange }
+        guard let exchange = state.withLock({ $0.claimant(of: connection) }) else { return .abandoned }
+        if exchange.markClaimed(in: self, by: connection) { return .claimed(exchange.options.verifier) }
         cancelClaim(connection)
-        return nil
+        return .abandoned
     }
 
     /// Called when a waiting exchange has a new priority. The priority is read under the lock, so that the last value set wins.
@@ -112,7 +116,8 @@ package final class ConnectionPool: Sendable {
         process { _ in .reprioritise(waiter, exchange.priority) }
     }
 
-    /// Handles an exchange whose connection broke: it is sent again if that is safe, and fails otherwise.
+    /// Handles an exchange whose connection broke: it is sent again if that is safe, and fails with `error` otherwise.
+    /// `isUnprocessed` says that the peer has certainly not processed the request, so that sending it again is safe.
     func replayOrFail(
         _ exchange: Exchange, _ metrics: ExchangeMetrics, _ error: TransportError, requestBegan: Bool,
         connectionWasReused: Bool, isUnprocessed: Bool = false
@@ -122,7 +127,8 @@ package final class ConnectionPool: Sendable {
             requestBegan: requestBegan, method: exchange.head.method,
             bodyIsReplayable: exchange.content.isReplayable, isUnprocessed: isUnprocessed,
             replays: exchange.replays)
-        // If the peer refused only because it was full, the same connection may serve the exchange soon.
+        // A peer that has not processed the request may have been full: the same connection may serve the exchange soon. But the
+        // last attempt needs a connection that has carried nothing.
         let needsFresh = !isUnprocessed || exchange.replays + 1 == ReplayRule.mostReplays
         guard ReplayRule.mayReplay(attempt), exchange.park(in: self, needsFresh: needsFresh) else {
             return exchange.end(.failure(exchange.cancellation ?? error), metrics)
@@ -132,6 +138,7 @@ package final class ConnectionPool: Sendable {
         guard requestBegan else { return exchange.submitAgain(to: self) }
         exchange.content.rewind { [group] isReady in
             if isReady { return exchange.submitAgain(to: self) }
+            // A loop that has ended accepts no job: the exchange then ends here.
             let isAccepted = group.next().execute { exchange.end(.failure(error), metrics) }
             if !isAccepted { exchange.end(.failure(error), metrics) }
         }
@@ -170,7 +177,7 @@ package final class ConnectionPool: Sendable {
     /// Called when a request to `origin`, sent over a connection of another origin, got a 421 response.
     func misdirected(_ origin: Origin) { process { _ in .misdirected(origin) } }
 
-    /// Returns the offer with which a dial, once it knows the addresses of its origin, can be replaced by an existing connection.
+    /// Returns the offer that lets a dial, once it knows the addresses of its origin, find an existing connection to use instead.
     /// Returns nil for an origin that shares no connections.
     private func offer(for dial: ConnectionID, to origin: Origin) -> ConnectionOffer? {
         guard configuration.coalescesConnections, configuration.dial.versions.contains(.http2),
@@ -184,6 +191,7 @@ package final class ConnectionPool: Sendable {
             return candidates.first { $0.covers(origin) }
         } coalesce: { [self] candidate in
             process { _ in .coalesce(dial, onto: candidate.id) }
+            // The machine has ended the dial if the candidate could take an exchange.
             return state.withLock { !$0.machine.isDialing(dial) }
         }
     }
@@ -197,6 +205,7 @@ package final class ConnectionPool: Sendable {
         }
     }
 
+    /// Called on `loop` when a dial has ended: adds its connection to the pool, or reports the failure.
     private func dialEnded(
         _ id: ConnectionID, to origin: Origin, on loop: EventLoop,
         _ outcome: Result<DialedChannel, TransportError>
@@ -212,6 +221,7 @@ package final class ConnectionPool: Sendable {
                 if dialed.speaksHTTP2 { state.coalescible.insert(id, to: origin, over: dialed.route) }
                 return true
             }
+            // The machine has abandoned the dial meanwhile. Closing reports the connection as lost.
             guard isWanted else { return connection.close() }
             let (newKey, capacity) = (dialed.newKey, connection.capacity)
             process { _ in .connected(id, capacity: capacity, newKey: newKey, loop: loop.number) }
@@ -221,6 +231,7 @@ package final class ConnectionPool: Sendable {
         }
     }
 
+    /// Creates the connection for the protocol that the dial has negotiated.
     private func makeCarrier(
         over channel: consuming ByteChannel, _ dialed: DialedChannel, _ id: ConnectionID, on loop: EventLoop
     ) -> Carrier {
@@ -268,6 +279,7 @@ package final class ConnectionPool: Sendable {
             return .shutDown
         }
         let loops = group.loops[...]
+        // The last sinks may still be running in the turn in which the last connection is lost.
         let whenDone = { @Sendable in Self.afterTurns(of: loops, whenDone) }
         // The machine has closed all idle connections, so the alarm is not needed.
         if let loop = group.loops.first, let alarm { _ = loop.execute { alarm.value.cancel(on: loop) } }
@@ -299,6 +311,7 @@ package final class ConnectionPool: Sendable {
         for effect in effects.others { perform(effect, runsInline) }
     }
 
+    /// Performs an effect, without the lock. A loop that does not accept a job has ended.
     private func perform(_ effect: PoolState.Effect, _ runsInline: Bool) {
         switch effect {
         case .run(let exchange, let loop, let connection):
@@ -309,7 +322,7 @@ package final class ConnectionPool: Sendable {
             guard exchange.markWaiting(in: self, as: waiter, submission: submission) else {
                 return cancel(waiter)
             }
-            // While the exchange was not marked as waiting, its setter did not pass a new priority to the pool.
+            // While the exchange was not marked as waiting, the setter of `priority` did not pass a new value to the pool.
             if let priority, priority != exchange.priority { reprioritise(waiter, of: exchange) }
             if exchange.needsWatch {
                 let loop = group.next()
@@ -339,7 +352,8 @@ package final class ConnectionPool: Sendable {
         }
     }
 
-    /// Runs `body` after each of the loops has done the work submitted to it before, such as closing connections.
+    /// Runs `body` after each of the loops has done the work submitted to it before, such as closing connections; on the caller's
+    /// loop, that work is done already.
     private func afterWork(on loops: ArraySlice<EventLoop>, _ body: @escaping @Sendable () -> Void) {
         guard let loop = loops.first else { return body() }
         let isAccepted = loop.executeInline { self.afterWork(on: loops.dropFirst(), body) }
@@ -379,7 +393,7 @@ package final class ConnectionPool: Sendable {
         guard isWanted else { return dialFailed(id, .shutDown) }
         let isAccepted = loop.execute {
             dialer.value.start(
-                claiming: { self.claim(id).map { .claimed($0.options.verifier) } ?? .abandoned },
+                claiming: { self.claim(id) },
                 offering: self.offer(for: id, to: progress.origin)
             ) { outcome in self.dialEnded(id, to: progress.origin, on: loop, outcome) }
         }

@@ -30,7 +30,7 @@ package final class Exchange: Sendable {
     private let replayCount = Atomic<Int>(0)
     /// Whether the next attempt needs a connection that has carried nothing.
     private let needsFreshConnection = Atomic<Bool>(false)
-    /// The bit pattern of `priority`.
+    /// The bit pattern of `priority`: there is no atomic `Float`.
     private let priorityBits = Atomic<UInt32>(Exchange.defaultPriority.bitPattern)
     /// The value of `isSuspended`.
     private let suspensionFlag = Atomic<Bool>(false)
@@ -48,7 +48,7 @@ package final class Exchange: Sendable {
     private struct WaitWatch: Sendable {
         /// The timer for the next check.
         var timer: (loop: EventLoop, token: EventLoop.TimerToken)?
-        /// Counts the calls of `watchWaiting`: the latest call owns the watch.
+        /// The number of calls of `watchWaiting`. The latest call owns the watch; the timers of earlier ones are ignored.
         var generation = 0
         /// When a dial was first seen for the exchange; nil while there is none.
         var dialedSince: Instant?
@@ -108,23 +108,26 @@ package final class Exchange: Sendable {
 
     // MARK: for the layer above
 
-    /// Ends the exchange with `error`, unless it has ended. The sink receives the end soon, on a loop.
+    /// Ends the exchange with `error`, unless it has ended. The sink receives the end soon, on a loop; if the exchange has not
+    /// been submitted, once it is.
     package func cancel(_ error: TransportError = .cancelled) {
-        let found = life.withLock { life -> Life in
-            let found = life
+        let previous = life.withLock { life -> Life in
+            let previous = life
             switch life {
             case .new, .waiting, .claimed, .parked: life = .cancelled(error)
             case .running(let loop, let connection, let earlier):
                 life = .running(loop, connection, cancelled: earlier ?? error)
             case .cancelled, .over: break
             }
-            return found
+            return previous
         }
-        switch found {
+        switch previous {
+        // The pool or the connection that handles a new exchange next finds that it was cancelled, and ends it.
         case .new, .cancelled, .over: break
         case .waiting(let pool, let waiter): pool.cancel(waiter)
         case .claimed(let pool, let connection): pool.cancelClaim(connection)
         case .parked(let pool, _): pool.end(self, error)
+        // The connection is already handling an earlier cancellation.
         case .running(_, _, cancelled: _?): break
         case .running(let loop, let connection, cancelled: nil):
             _ = loop.executeInline { connection.value.cancel(self, error) }
@@ -145,8 +148,8 @@ package final class Exchange: Sendable {
             switch life.withLock({ $0 }) {
             case .waiting(let pool, let waiter): pool.reprioritise(waiter, of: self)
             case .running(let loop, let connection, cancelled: nil):
-                // A connection that begins the exchange at this moment reads the priority after this store.
                 _ = loop.executeInline { connection.value.priorityChanged(of: self) }
+            // The pool or connection that takes the exchange next reads the priority after this store.
             case .new, .claimed, .running, .parked, .cancelled, .over: break
             }
         }
@@ -167,7 +170,8 @@ package final class Exchange: Sendable {
         _ = loop.execute { connection.value.resume(self) }
     }
 
-    /// Resumes immediately when called on the exchange's loop. Must not be called from inside one of the sink's calls.
+    /// Like `resume`, but resumes before it returns when called on the exchange's loop. Must not be called from inside one of the
+    /// sink's calls.
     package func resumeNow() {
         guard case .running(let loop, let connection, _) = life.withLock({ $0 }), loop.isOnLoop else {
             return resume()
@@ -188,6 +192,7 @@ package final class Exchange: Sendable {
         let wasSuspended = suspensionFlag.exchange(isSuspended, ordering: .sequentiallyConsistent)
         guard wasSuspended != isSuspended else { return }
         switch life.withLock({ $0 }) {
+        // `begin` checks the flag when a connection takes the exchange.
         case .new, .waiting, .claimed, .cancelled, .over: break
         case .running(let loop, let connection, _):
             _ = loop.executeInline { connection.value.suspensionChanged(of: self) }
@@ -213,7 +218,8 @@ package final class Exchange: Sendable {
 
     /// Records that the pool has put the exchange in a queue. Returns false if the exchange was cancelled before.
     ///
-    /// The call may come late: the exchange may be running already, or waiting again after another submission.
+    /// The call may come late: the exchange may be running already, or waiting again after another submission. It then changes
+    /// nothing and returns true.
     func markWaiting(in pool: ConnectionPool, as waiter: WaiterID, submission number: Int) -> Bool {
         life.withLock { life in
             switch life {
@@ -226,8 +232,8 @@ package final class Exchange: Sendable {
         }
     }
 
-    /// Records that a connection is being opened for this exchange alone, and needs its answers about the peer. Returns false if
-    /// the exchange was cancelled before or does not wait any more.
+    /// Records that a connection is being opened for this exchange alone, and asks it about the peer. Returns false if the
+    /// exchange was cancelled before or does not wait any more.
     func markClaimed(in pool: ConnectionPool, by connection: ConnectionID) -> Bool {
         life.withLock { life in
             switch life {
@@ -269,7 +275,7 @@ package final class Exchange: Sendable {
     func begin(
         on connection: LoopBound<Carrier>, loop: EventLoop, of pool: ConnectionPool
     ) throws(TransportError) -> Bool {
-        let (begins, cancelled) = life.withLock { life -> (Bool, TransportError?) in
+        let (begins, cancellationError) = life.withLock { life -> (Bool, TransportError?) in
             if case .cancelled(let error) = life { return (false, error) }
             if isSuspended {
                 life = .parked(pool, .suspended)
@@ -278,7 +284,7 @@ package final class Exchange: Sendable {
             life = .running(loop, connection, cancelled: nil)
             return (true, nil)
         }
-        if let cancelled { throw cancelled }
+        if let cancellationError { throw cancellationError }
         return begins
     }
 
@@ -300,7 +306,7 @@ package final class Exchange: Sendable {
     /// How often the exchange has been returned to be sent again.
     var replays: Int { replayCount.load(ordering: .relaxed) }
 
-    /// Whether the exchange is sent again.
+    /// Whether the exchange has been returned to be sent again.
     var wasReplayed: Bool { replays > 0 }
 
     /// The error that the exchange was cancelled with; nil if it was not cancelled, or once it has ended.
@@ -321,7 +327,7 @@ package final class Exchange: Sendable {
             return true
         }
         guard isFirst else { return }
-        // Also needed after an early response: the source may still be asked for a piece that is no longer needed.
+        // Also after success: with an early response, the source may still be producing a piece.
         content.abandon()
         stopWatch()
         observation?.ended(result, metrics)
@@ -341,7 +347,7 @@ package final class Exchange: Sendable {
             watch.generation += 1
             return watch.generation
         }
-        guard let next = nextCheck(at: loop.now) else { return }
+        guard let next = checkTimeouts(at: loop.now) else { return }
         let token = loop.schedule(at: next) { [weak self] reason in
             guard let self, reason == .due else { return }
             // If a later call has taken over, the stored timer belongs to that call.
@@ -352,12 +358,13 @@ package final class Exchange: Sendable {
             }
             if isLatest { watchWaiting(on: loop) }
         }
-        let old = watch.withLock { watch in
+        // The timer to cancel: the one that was stored before or, if a later call has taken over, the new one.
+        let obsolete = watch.withLock { watch in
             var timer: (loop: EventLoop, token: EventLoop.TimerToken)? = (loop, token)
             if watch.generation == generation { swap(&watch.timer, &timer) }
             return timer
         }
-        if let old { _ = old.loop.executeInline { old.loop.cancel(old.token) } }
+        if let obsolete { _ = obsolete.loop.executeInline { obsolete.loop.cancel(obsolete.token) } }
         // The exchange may have ended on another loop meanwhile, without seeing this timer.
         if case .over = life.withLock({ $0 }) { stopWatch() }
     }
@@ -368,8 +375,9 @@ package final class Exchange: Sendable {
         if let timer { _ = timer.loop.executeInline { timer.loop.cancel(timer.token) } }
     }
 
-    /// Returns the time of the next check; nil if no time-out runs. Cancels the exchange, and returns nil, if one has expired.
-    private func nextCheck(at now: Instant) -> Instant? {
+    /// Cancels the exchange if a time-out has expired. Returns the time of the next check; nil if no time-out runs any more.
+    private func checkTimeouts(at now: Instant) -> Instant? {
+        // Errors name the path of a Unix-domain socket in place of the host.
         let (host, port) = (origin.unixPath ?? origin.host, origin.port)
         let life = life.withLock { $0 }
         if case .over = life { return nil }
@@ -394,8 +402,9 @@ package final class Exchange: Sendable {
             return since
         }
         guard let progress, !isSuspended else {
-            // Other exchanges are ahead, or the exchange waits for an answer or is suspended. No event reports when a dial for it
-            // makes progress, so the exchange is polled.
+            // The idle time does not run: other exchanges are ahead, the dial waits for an answer of the program, or the exchange
+            // is suspended. No event reports when the dial makes progress, so the exchange is polled, often enough that the
+            // time-out is at most a quarter late.
             let check = now + max(Interval(nanoseconds: idle.nanoseconds / 4), .milliseconds(10))
             return min(check, next ?? check)
         }

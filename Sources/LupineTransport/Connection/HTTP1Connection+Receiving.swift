@@ -12,7 +12,7 @@ extension HTTP1Connection {
         var steps = 0
         while mayRead, wantsToRead {
             steps += 1
-            // A peer that sends without a pause would otherwise keep the loop in this turn.
+            // A peer that sends without a pause would otherwise keep the loop in this turn, which is late after 5 ms.
             if steps > Self.stepsPerTurn || steps > 1 && loop.isLate {
                 yieldReading()
                 return caughtUp()
@@ -20,11 +20,12 @@ extension HTTP1Connection {
             switch splice {
             case let splice? where splice.usesPipe:
                 guard spliceStep(splice) else { return }
+            // Content for the file passes through memory; a larger buffer needs fewer calls.
             case .some:
                 var wide = loop.borrowFileBuffer()
                 defer { loop.giveBack(fileBuffer: wide) }
                 guard readOnce(into: &wide) else { return }
-                // One such read counts as several steps.
+                // Counts as the reads with the smaller buffer that would bring as much.
                 steps += EventLoop.fileBufferSize / EventLoop.readBufferSize - 1
             case nil:
                 guard readOnce(into: &buffer) else { return }
@@ -101,8 +102,8 @@ extension HTTP1Connection {
         }
     }
 
-    /// Returns how many bytes may be read now, at most `capacity`. Returns nil, and sets a timer, when the rate limit requires a
-    /// pause.
+    /// Returns how many bytes the rate limit allows to read now, at most `capacity`. If it allows none, sets a timer and returns
+    /// nil.
     func readAllowance(_ capacity: Int) -> Int? {
         guard var rate = current?.receiveRate else { return capacity }
         let allowance = rate.allowance(at: loop.now)
@@ -134,6 +135,7 @@ extension HTTP1Connection {
             do throws(HTTPError) {
                 (event, consumed) = try codec.next(remaining)
             } catch {
+                // The content before the error is stored first; if that fails, the exchange has ended with the write error.
                 finishSplice()
                 if machine.state != .closed {
                     connectionLost(.http(host: route.host, port: route.port, error))
@@ -164,6 +166,7 @@ extension HTTP1Connection {
                 }
             case .end(let trailers):
                 finishSplice()
+                // A write error has ended the exchange.
                 if machine.state == .closed { return }
                 return responseEnded(trailers, leftOver: bytes.count - start)
             case .handover:
@@ -192,8 +195,8 @@ extension HTTP1Connection {
         unread.append(bytes, bytes.indices)
     }
 
-    /// Delivers the final head to the sink and follows its plan for the content. Returns false when the remaining bytes must not
-    /// be handled now.
+    /// Delivers the final head to the sink and follows the sink's plan for the content. Returns false if the connection has
+    /// closed, so that the remaining bytes are dropped.
     func receivedHead(_ head: ResponseHead, _ framing: BodyFraming, _ keepAlive: Bool) -> Bool {
         guard let exchange = current?.exchange else { return false }
         let headOctets = current?.headOctets ?? 0
@@ -209,6 +212,7 @@ extension HTTP1Connection {
             keepAliveHint = hint
         }
         if framing == .handover {
+            // There is no content for a plan: the bytes that follow belong to the upgrade handler.
             _ = exchange.sink.receivedHead(head, framing: framing)
             return true
         }
@@ -216,6 +220,7 @@ extension HTTP1Connection {
         if case .exchanging(.sending, _) = machine.state, exchange.options.stopsSendingWhenAnswered {
             // `.requestSent` is then never reported to the machine, so it closes the connection at the end of the response.
             current?.hasStoppedSending = true
+            // Stops the write time-out, as if the source had no content.
             current?.deadlines.handle(.sourceDry, at: loop.now)
         }
         if case .length(let length) = framing { current?.contentRemaining = length }
@@ -228,7 +233,8 @@ extension HTTP1Connection {
         return true
     }
 
-    /// Delivers content, or counts content that is being discarded. Returns false when no more content is accepted now.
+    /// Delivers content to the sink or the splice, or counts content that is being discarded. Returns false when no more content
+    /// is accepted now.
     ///
     /// - Parameters:
     ///   - bytes: The content.
@@ -301,23 +307,25 @@ extension HTTP1Connection {
         current?.deadlines.handle(.readingPaused, at: loop.now)
     }
 
-    /// Handles a consumer that needs no more of the response. If little of it remains, that is read and discarded, and otherwise
-    /// the connection closes; returns whether the remainder is read. Bytes read before are handled before the sink receives the
-    /// end, so that the next request to the same peer can reuse this connection.
+    /// Ends the delivery to a consumer that needs no more of the response. A short remainder is read and discarded; otherwise the
+    /// connection closes. Returns whether the remainder is read. The sink receives the end after the bytes already read have been
+    /// handled, so that its next request to the same peer can reuse this connection.
     func endDelivery() -> Bool {
         guard case .exchanging(_, .receiving) = machine.state else { return false }
         let framing = current?.bodyFraming
         let remaining = current?.contentRemaining
         let isShort: Bool =
             switch framing {
+            // `BodyFraming.none`, not the optional's `nil`: there is no content.
             case .some(.none): true
             case .length: (remaining ?? .max) <= Int64(Self.drainLimit)
+            // The length is unknown; `drainBudget` limits it.
             case .chunked: true
             case .untilClose, .handover, nil: false
             }
         drainBudget = Self.drainLimit
         let isWorthReading = isShort && responseKeepsAlive
-        perform(machine.handle(.enough(rest: isWorthReading ? .short : .long)), .success(Fields()))
+        perform(machine.handle(.enough(remainder: isWorthReading ? .short : .long)), .success(Fields()))
         guard isDraining else { return false }
         splice = nil
         drainTimer = loop.schedule(at: loop.now + Self.endDelay, self, tag: Tag.drain.rawValue)
@@ -328,19 +336,19 @@ extension HTTP1Connection {
     func responseEnded(_ trailers: Fields, leftOver: Int) {
         // Bytes after a response belong to no request: a peer that sends them must not receive another request.
         // A connection on which the exchange's own client certificate was presented carries no other exchange (U-11.20).
-        let isShared = route.tls?.isBoundToExchange != true
-        let reusable = leftOver == 0 && codec.maySendRequest && !peerIsClosing && isShared
+        let mayServeOthers = route.tls?.isBoundToExchange != true
+        let reusable = leftOver == 0 && codec.maySendRequest && !peerIsClosing && mayServeOthers
         perform(machine.handle(.responseEnded(reusable: reusable)), .success(trailers))
     }
 
-    /// Handles a read failure. An end without TLS's close_notify may be caused by an attacker who cuts the response short, so a
-    /// response that is delimited by the end of the connection is then not complete.
+    /// Handles a read failure. An attacker who cuts a response short causes an end without TLS's close_notify; after such an end,
+    /// a response that is delimited by the end of the connection is not complete.
     func failReading(_ failure: ChannelFailure) {
         let error = failure.transportError(host: route.host, port: route.port)
         if failure == .tls(.truncated) { peerClosed(truncated: error) } else { connectionLost(error) }
     }
 
-    /// Handles the peer's end of stream. `truncated` is the error if TLS reported it as a truncation.
+    /// Handles the peer's end of stream. `truncated` is the error of an end without close_notify; nil for an orderly end.
     func peerClosed(truncated: TransportError? = nil) {
         peerIsClosing = true
         if machine.state == .upgraded { return upgradedPeerClosed(writeFailure ?? truncated) }
@@ -356,6 +364,7 @@ extension HTTP1Connection {
             if current?.metrics.responseStart == nil, let writeFailure { return connectionLost(writeFailure) }
             return connectionLost(.http(host: route.host, port: route.port, error))
         }
+        // The codec expected no response: the connection was idle, or its response had ended.
         connectionLost(.http(host: route.host, port: route.port, .truncated(.beforeHead)))
     }
 }

@@ -58,13 +58,14 @@ extension HTTP1Connection {
             mayWrite = false
             return false
         }
+        // After an upgrade, the handler waits for this.
         if current == nil { notifyIfDrained() }
         return true
     }
 
-    /// Handles a write failure. The peer may have sent a response before it, so a failure of the connection only stops sending,
-    /// and the exchange ends with what the peer sent last. Under TLS a write also fails when a later record of the incoming data
-    /// is broken. A local error ends the exchange at once.
+    /// Handles a write failure. The peer may have sent a response before the failure, so a failure of the connection only stops
+    /// sending, and the exchange ends with what the peer sent last. Under TLS a write also fails when a later record of the
+    /// incoming data is broken. A local error, such as that of a file, ends the exchange at once.
     func failWriting(_ error: TransportError) {
         switch error {
         case .connectionLost, .tls: break
@@ -72,6 +73,7 @@ extension HTTP1Connection {
         }
         writeFailure = error
         if machine.state == .upgraded { feed.clear() }
+        // Forces a read, since the poller reports input only once.
         mayRead = true
         // In a separate loop job: received bytes may be in the middle of being handled.
         let bound = LoopBound(self, on: loop)
@@ -81,6 +83,7 @@ extension HTTP1Connection {
     /// Reads what the peer sent last, after a write failure. If the socket reports no end, the connection is lost.
     func readRemainingInput() {
         guard let writeFailure, machine.state != .closed else { return }
+        // The end of the peer's stream has been read already.
         if upgrade?.end != nil { return endUpgrade(writeFailure) }
         read()
         if machine.state != .closed, !mayRead { connectionLost(writeFailure) }
@@ -154,6 +157,7 @@ extension HTTP1Connection {
 
     /// Records that the kernel has accepted bytes, of which `content` were content.
     func recordWritten(content: Int64) {
+        // After an upgrade there is no exchange to record anything for.
         guard current != nil else {
             notifyIfDrained()
             return
@@ -285,7 +289,8 @@ extension HTTP1Connection {
         armDeadline()
     }
 
-    /// Ends the request once all its bytes have been given to the channel.
+    /// Ends the request once all its bytes have been given to the channel. Returns whether the end itself has framing that can be
+    /// sent now.
     func endRequest() throws(TransportError) -> Bool {
         guard case .exchanging(.sending, _) = machine.state else {
             // While the content waits for `100 Continue`, the peer is not slow to accept it.

@@ -4,7 +4,8 @@ import LupineHTTP
 
 /// Splicing: moves content from the socket into a file, without passing it through the codec.
 extension HTTP1Connection {
-    /// Writes the content from now on into a file: by the kernel alone if the framing, the channel and the rate limit allow it.
+    /// Writes the content from now on into a file: through a pipe in the kernel if the framing, the channel and the rate limit
+    /// allow it, and through memory otherwise.
     func beginSplice(_ target: FileTarget, _ framing: BodyFraming) {
         let usesPipe: Bool =
             switch framing {
@@ -14,8 +15,8 @@ extension HTTP1Connection {
         splice = SpliceTransfer(target, usesPipe: usesPipe)
     }
 
-    /// Moves content from the socket to the file without reading it into memory. Returns false when the caller must stop
-    /// reading.
+    /// Moves content from the socket to the file without reading it into memory. Returns false when the caller must stop reading;
+    /// true also if there is no pipe, after which the caller reads through memory.
     func spliceStep(_ splice: SpliceTransfer) -> Bool {
         guard let exchange = current?.exchange else { return false }
         let limit = current?.contentRemaining ?? Int64(Int.max)
@@ -31,6 +32,7 @@ extension HTTP1Connection {
             current?.metrics.responseContentBytes += Int64(count)
             reduceContentRemaining(count)
             recordReceived(count)
+            // The codec has not seen this content; its position must include it.
             codec.skipContent(count)
             let isComplete = current?.contentRemaining == 0
             if isComplete { self.splice = nil }

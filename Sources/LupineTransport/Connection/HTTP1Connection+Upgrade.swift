@@ -10,7 +10,7 @@ extension HTTP1Connection {
         var endpoint: (connection: UpgradedConnection, handler: any UpgradeHandler)?
         /// Whether the handler accepts bytes now.
         var acceptsBytes = true
-        /// How the connection ends; set when the peer has closed. It ends once all waiting bytes have been sent.
+        /// How the connection ends; set when the peer has closed while bytes wait. The connection ends once they have been sent.
         var end: End?
         /// Whether a call of the handler's `drained` is scheduled.
         var drainedIsDue = false
@@ -31,7 +31,6 @@ extension HTTP1Connection {
         startKeepAliveProbes()
         let connection = UpgradedConnection(self, on: loop)
         let handler = ended.exchange.sink.upgraded(connection)
-        upgrade.acceptsBytes = true
         // The sink may have closed the connection it was just given.
         if machine.state == .upgraded { upgrade.endpoint = (connection, handler) }
         var metrics = ended.metrics
@@ -68,6 +67,7 @@ extension HTTP1Connection {
         feed.append(bytes)
         write()
         guard machine.state == .upgraded, writeFailure == nil else { return nil }
+        // Bytes that TLS holds count as one: the result is not 0 while a call of `drained` is to follow.
         return channel.hasPendingOutput ? max(feed.waiting, 1) : feed.waiting
     }
 
@@ -113,6 +113,7 @@ extension HTTP1Connection {
     func closeUpgraded() {
         guard machine.state == .upgraded else { return }
         upgrade?.endpoint = nil
+        // The result is not used: the exchange ended with the upgrade.
         perform(machine.handle(.close), .failure(.cancelled))
     }
 
@@ -120,6 +121,7 @@ extension HTTP1Connection {
     func endUpgrade(_ error: TransportError?) {
         let handler = upgrade?.endpoint?.handler
         upgrade?.endpoint = nil
+        // The result is not used: the exchange ended with the upgrade.
         perform(machine.handle(.broken), .failure(error ?? .cancelled))
         handler?.closed(error)
     }

@@ -13,7 +13,7 @@ final class HTTP1Connection: Carrier {
 
     /// The current exchange.
     var current: Current?
-    /// The output that is being sent.
+    /// The framing and content that are being sent.
     var feed = ContentFeed()
     /// Bytes that were read and not handled, because the consumer paused.
     var unread: [UInt8] = []
@@ -32,8 +32,11 @@ final class HTTP1Connection: Carrier {
 
     var deadlineTimer: (token: EventLoop.TimerToken, at: Instant)?
     var continueTimer: EventLoop.TimerToken?
+    /// Fires when the rate limit allows more bytes.
     var paceTimer: EventLoop.TimerToken?
+    /// Fires after `endDelay`, then after `drainTimeout`.
     var drainTimer: EventLoop.TimerToken?
+    /// The transfer of the response's content into a file; nil if the sink receives it.
     var splice: SpliceTransfer?
     /// The state after an upgrade; nil for most connections.
     var upgrade: Upgrade?
@@ -119,6 +122,7 @@ final class HTTP1Connection: Carrier {
 
     // MARK: an exchange begins
 
+    // If an exchange has begun already, the deadline timer starts the probes.
     override func opened() { if machine.state == .idle { startKeepAliveProbes() } }
 
     /// Carries out an exchange; the pool has leased the connection to it.
@@ -199,7 +203,7 @@ final class HTTP1Connection: Carrier {
         return head
     }
 
-    /// Makes the content the next thing to send, after its framing.
+    /// Makes the content the next thing to send, after its framing. The pieces of a stream are framed when they arrive.
     func feedContent(_ content: OutgoingContent) {
         switch content {
         case .none: feed.state = .done
@@ -234,6 +238,7 @@ final class HTTP1Connection: Carrier {
     /// discarded, so that the connection can be reused.
     override func skip(_ exchange: Exchange) {
         guard current?.exchange === exchange else { return }
+        // `endDelivery` handles a paused response like one that is being received.
         _ = machine.handle(.resume)
         guard case .exchanging(_, .receiving) = machine.state else { return cancel(exchange, .cancelled) }
         if endDelivery() { proceed() }
@@ -251,8 +256,8 @@ final class HTTP1Connection: Carrier {
         armDeadline()
     }
 
-    /// Whether the owner of the current exchange has suspended it.
-    var isSuspended: Bool { current?.isSuspended ?? false && machine.state != .skipping }
+    /// Whether the owner of the current exchange has suspended it. The remainder of a skipped response is read even then.
+    var isSuspended: Bool { (current?.isSuspended ?? false) && machine.state != .skipping }
 
     /// Whether the remainder of a response is being read and discarded.
     var isDraining: Bool { machine.state == .skipping || machine.state == .draining }
@@ -282,6 +287,7 @@ final class HTTP1Connection: Carrier {
 
     /// Handles the bytes in `unread`, then reads from the channel.
     func proceed() {
+        // Emptied first: `handleInput` stores the bytes in `unread` again that it cannot handle yet.
         var kept: [UInt8] = []
         swap(&kept, &unread)
         handleInput(kept.span)
@@ -377,8 +383,9 @@ final class HTTP1Connection: Carrier {
         feed.clear()
     }
 
-    /// Reports to the pool that the connection carries no exchange any more.
+    /// Reports to the pool that the connection carries no exchange any more. `hint` is the response's Keep-Alive field.
     func returnToPool(_ hint: KeepAlive) {
+        // The pool may run the next exchange before this returns.
         pool.finished(id, .reusable(hint), at: loop.now)
         if machine.state == .idle { startKeepAliveProbes() }
     }
@@ -402,8 +409,8 @@ final class HTTP1Connection: Carrier {
 
     // MARK: time
 
-    /// Makes sure that a timer fires no later than the next deadline. A timer that fires too early finds nothing due and is
-    /// set again, so that moving bytes need no timer operation.
+    /// Makes sure that a timer fires no later than the next deadline. A deadline that moves back leaves the timer unchanged: it
+    /// fires too early and is set again. So moving bytes needs no timer operation.
     func armDeadline() {
         guard let current else { return }
         let deadline = current.deadlines.next?.instant ?? .distantFuture
@@ -420,7 +427,7 @@ final class HTTP1Connection: Carrier {
             return perform(machine.handle(.drainLimitExceeded), .success(Fields()))
         }
         drainTimer = loop.schedule(at: loop.now + Self.drainTimeout, self, tag: Tag.drain.rawValue)
-        perform(machine.handle(.restIsLate), .success(Fields()))
+        perform(machine.handle(.remainderIsLate), .success(Fields()))
         read()
     }
 

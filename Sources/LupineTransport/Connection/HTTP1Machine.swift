@@ -16,7 +16,8 @@ struct HTTP1Machine: ~Copyable {
         case upgraded  // → closed
         case closed
     }
-    // The halves and their events are the same as in `StreamExchangeMachine`: each machine shows its whole table of transitions.
+    // `StreamExchangeMachine` has the same halves and events. They are not shared, so that each machine shows its whole table of
+    // transitions.
 
     /// The state of the request.
     enum RequestState: Hashable {
@@ -45,9 +46,9 @@ struct HTTP1Machine: ~Copyable {
         /// The last octet of a response has been read.
         case responseEnded(reusable: Bool)
         /// The consumer needs no more of the response.
-        case enough(rest: Rest)
+        case enough(remainder: Remainder)
         /// The remainder has not arrived in time: the end of the exchange is no longer held back for it.
-        case restIsLate
+        case remainderIsLate
         /// More of a skipped body has arrived than is worth reading, or the remainder took too long.
         case drainLimitExceeded
         case upgraded
@@ -58,8 +59,8 @@ struct HTTP1Machine: ~Copyable {
         /// The pool closes the connection.
         case close
     }
-    /// The length of what remains of an unwanted body: short enough to read it in order to keep the connection, or not.
-    enum Rest: Hashable { case short, long }
+    /// How much of an unwanted body remains: little enough to read it in order to keep the connection, or more.
+    enum Remainder: Hashable { case short, long }
 
     /// One field per kind of effect: effects combine without combined cases.
     struct Actions: Hashable {
@@ -87,7 +88,8 @@ struct HTTP1Machine: ~Copyable {
 
     private(set) var state = State.idle
 
-    /// The only writer of `state`.
+    /// The only writer of `state`. The events `begin`, `requestSent`, `headReceived`, `pause`, `resume` and `upgraded` need no
+    /// action, so their callers discard the result.
     mutating func handle(_ event: Event) -> Actions {
         let transition =
             switch state {
@@ -109,8 +111,8 @@ struct HTTP1Machine: ~Copyable {
         case .begin(let request): return (.exchanging(request, .awaitingHead), Actions())
         case .broken, .close: return (.closed, Actions(connection: .close))
         case .release, .resume, .cancel: return (.idle, Actions())
-        case .requestSent, .headReceived, .pause, .responseEnded, .enough, .restIsLate, .drainLimitExceeded,
-            .upgraded:
+        case .requestSent, .headReceived, .pause, .responseEnded, .enough, .remainderIsLate,
+            .drainLimitExceeded, .upgraded:
             preconditionFailure("\(event) is impossible while idle")
         }
     }
@@ -135,7 +137,7 @@ struct HTTP1Machine: ~Copyable {
         case (_, .receiving, .responseEnded):
             // The response ended before the request, or the connection is not reusable: the rest of the request is not sent.
             return (.closed, Actions(exchange: .succeed, connection: .close))
-        case (.sent, .receiving, .enough(rest: .short)):
+        case (.sent, .receiving, .enough(remainder: .short)):
             return (.skipping, Actions())
         case (_, .receiving, .enough):
             return (.closed, Actions(exchange: .succeed, connection: .close))
@@ -146,7 +148,7 @@ struct HTTP1Machine: ~Copyable {
         case (_, _, .release), (_, _, .resume), (_, _, .pause):
             return (.exchanging(request, response), Actions())
         case (_, _, .begin), (_, _, .headReceived), (_, _, .responseEnded), (_, _, .enough),
-            (_, _, .restIsLate), (_, _, .drainLimitExceeded), (_, _, .upgraded):
+            (_, _, .remainderIsLate), (_, _, .drainLimitExceeded), (_, _, .upgraded):
             preconditionFailure("\(event) is impossible while exchanging: \(request), \(response)")
         }
     }
@@ -155,7 +157,7 @@ struct HTTP1Machine: ~Copyable {
         switch event {
         case .responseEnded(reusable: true):
             return (.idle, Actions(exchange: .succeed, connection: .returnToPool))
-        case .restIsLate: return (.draining, Actions(exchange: .succeed))
+        case .remainderIsLate: return (.draining, Actions(exchange: .succeed))
         case .cancel: return (.draining, Actions(exchange: .fail))
         case .responseEnded, .drainLimitExceeded, .broken, .close:
             // The exchange succeeds although the remainder is lost: all that the consumer needed has arrived.
@@ -172,16 +174,17 @@ struct HTTP1Machine: ~Copyable {
         case .responseEnded, .drainLimitExceeded, .broken, .close:
             return (.closed, Actions(connection: .close))
         case .release, .resume, .cancel: return (.draining, Actions())
-        case .begin, .requestSent, .headReceived, .pause, .enough, .restIsLate, .upgraded:
+        case .begin, .requestSent, .headReceived, .pause, .enough, .remainderIsLate, .upgraded:
             preconditionFailure("\(event) is impossible while draining")
         }
     }
 
     private static func whenUpgraded(_ event: Event) -> Transition {
         switch event {
+        // The exchange has ended with the upgrade, so only the connection closes.
         case .broken, .close, .cancel: return (.closed, Actions(connection: .close))
         case .release, .resume: return (.upgraded, Actions())
-        case .begin, .requestSent, .headReceived, .pause, .responseEnded, .enough, .restIsLate,
+        case .begin, .requestSent, .headReceived, .pause, .responseEnded, .enough, .remainderIsLate,
             .drainLimitExceeded, .upgraded:
             preconditionFailure("\(event) is impossible while upgraded")
         }
@@ -190,7 +193,7 @@ struct HTTP1Machine: ~Copyable {
     private static func whenClosed(_ event: Event) -> Transition {
         switch event {
         case .release, .resume, .cancel, .broken, .close: return (.closed, Actions())
-        case .begin, .requestSent, .headReceived, .pause, .responseEnded, .enough, .restIsLate,
+        case .begin, .requestSent, .headReceived, .pause, .responseEnded, .enough, .remainderIsLate,
             .drainLimitExceeded, .upgraded:
             preconditionFailure("\(event) is impossible while closed")
         }

@@ -39,6 +39,7 @@ extension HTTP2Connection {
         if stream.tunnel != nil { return fail(stream, error) }
         if let error = stream.deferredCancellation { return fail(stream, error) }
         guard stream.machine.handle(.broken).exchange == .fail else {
+            // The consumer needs no more of the response.
             return perform(.init(exchange: .succeed), on: stream, .failure(error))
         }
         remove(stream)
@@ -71,8 +72,10 @@ extension HTTP2Connection {
                 continue
             }
             keepGathered(of: stream)
+            // The sink that `keepGathered` calls may have cancelled the exchange.
             guard isCarrying(stream) else { continue }
             guard stream.machine.handle(.broken).exchange == .fail else {
+                // The consumer needs no more of the response.
                 remove(stream)
                 stream.exchange.end(.success(Fields()), stream.metrics)
                 continue

@@ -131,6 +131,7 @@ extension HTTP2Connection {
             stream.metrics.responseHeadBytes += headOctets
             pendingHead = (stream, head)
         case .content(let id, let range):
+            // The octets of a stream that has ended are dropped, and returned to the connection's window.
             guard let stream = recordReceipt(on: id) else { return machine.consumed(range.count, on: id) }
             receivedContent(bytes.extracting(range), of: stream)
         case .end(let id, let trailers):
@@ -179,7 +180,8 @@ extension HTTP2Connection {
         case .goAway(let last, let code, _):
             goAwayCode = code
             notifyGoAway(last: last, code)
-            // The peer will not process the streams above `last`. Clients use odd identifiers (RFC 9113 §5.1.1).
+            // The peer will not process the streams above `last`. Clients use odd identifiers (RFC 9113 §5.1.1), so half of
+            // `last`, rounded up, is the number of streams up to it.
             let rejectsStreams = streams.ordered.contains { $0.id > last }
             let processed = Int(last.rawValue / 2 + last.rawValue % 2)
             pool.retireConnection(id, carried: rejectsStreams ? processed : nil)
@@ -221,7 +223,7 @@ extension HTTP2Connection {
         stopSending(stream)
     }
 
-    /// Stops sending the request's content and its write time-out.
+    /// Stops sending the request's content, and with it the write time-out.
     private func stopSending(_ stream: HTTP2Stream) {
         stream.hasStoppedSending = true
         updateDeadlines(.sourceDry, of: stream)
@@ -229,7 +231,8 @@ extension HTTP2Connection {
 
     // MARK: the head
 
-    /// Delivers the head in `pendingHead`. `next` is the event after the head, and shows whether the stream ends with the head.
+    /// Delivers the head in `pendingHead`. `next` is the event after the head, and shows whether the stream ends with the head;
+    /// nil if the connection has failed.
     private func deliverPendingHead(before next: HTTP2Event?) {
         guard let (stream, head) = pendingHead.take(), isCarrying(stream) else { return }
         var endsStream = false
@@ -332,7 +335,7 @@ extension HTTP2Connection {
         return count
     }
 
-    /// Returns how many of `count` octets the rate limit allows now; a timer continues with the others.
+    /// Returns how many of `count` octets the rate limit allows to deliver now; a timer delivers the others.
     private func receiveAllowance(_ count: Int, of stream: HTTP2Stream) -> Int {
         guard var rate = stream.receiveRate else { return count }
         let allowed = min(count, rate.allowance(at: loop.now))
@@ -444,7 +447,7 @@ extension HTTP2Connection {
         _ = stream.exchange.sink.spliced(written)
     }
 
-    /// Makes `caughtUp` tell the stream's sink.
+    /// Adds the stream to those whose sinks `caughtUp` will tell.
     private func scheduleCaughtUp(of stream: HTTP2Stream) {
         guard !stream.needsCaughtUp else { return }
         stream.needsCaughtUp = true

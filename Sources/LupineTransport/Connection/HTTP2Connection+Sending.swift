@@ -95,10 +95,12 @@ extension HTTP2Connection {
             updateDeadlines(.wrote, of: stream)
             if stream.requestBegan { continue }
             stream.requestBegan = true
+            // `appendFrame` may now ask the source for its first piece.
             if case .stream = stream.feed.state { enqueue(stream) }
         }
         outputStart += count
         guard outputStart == output.count else { return }
+        // Keeps the buffer unless large heads have made it grow.
         output.removeAll(keepingCapacity: output.capacity <= 2 * Self.outputRoom)
         outputStart = 0
         if !channel.hasPendingOutput { outputWasWritten() }
@@ -174,6 +176,7 @@ extension HTTP2Connection {
     /// when all input has been read.
     private func failWriting(_ error: TransportError) {
         writeFailure = error
+        // Forces a read, since the poller reports input only once.
         mayRead = true
         // In a separate loop job: received bytes may be in the middle of being handled.
         let bound = LoopBound(self, on: loop)
@@ -223,8 +226,8 @@ extension HTTP2Connection {
 
     // MARK: content
 
-    /// Appends a frame of the stream's content to the output. Returns false if the stream has nothing to send now, or may not
-    /// send it.
+    /// Appends a frame of the stream's content to the output, or prepares one. Returns whether the stream may have more to send
+    /// now; false also if a window or the rate limit does not allow it.
     private func appendFrame(of stream: HTTP2Stream) throws(TransportError) -> Bool {
         switch stream.feed.state {
         case .done:
@@ -266,7 +269,8 @@ extension HTTP2Connection {
         return min(count, allowance)
     }
 
-    /// Appends a DATA frame with content from memory to the output; returns false if none may be sent now.
+    /// Appends a DATA frame with content from memory, `bytes` from `from` on, to the output; returns false if none may be sent
+    /// now. `isLast` says that no content follows `bytes`.
     private func sendPiece(
         _ bytes: Span<UInt8>, from: Int, isLast: Bool, of stream: HTTP2Stream
     ) throws(TransportError) -> Bool {
@@ -321,7 +325,10 @@ extension HTTP2Connection {
             if endsStream, taken == count { stream.isEndWritten = true }
             streamsInOutput.append(stream)
             return taken
-        } catch { throw http2Error(.refused) }
+        } catch {
+            // Content fails to be sent only if the stream or the connection accepts no more.
+            throw http2Error(.refused)
+        }
     }
 
     /// Opens a stream with the head of a request, and returns its identifier and the head. `announcement` is the length of the
@@ -340,6 +347,7 @@ extension HTTP2Connection {
             case .headerListTooLarge(let size, let allowed):
                 throw http2Error(.requestTooLarge(size, allowed: allowed))
             case .connectionShuttingDown: pool.retireConnection(id)
+            // `capacityChanged` or `end` has told the pool already.
             case .tooManyStreams, .connectionOver, .streamOver: break
             }
             return nil
@@ -377,6 +385,7 @@ extension HTTP2Connection {
             throw .http(host: route.host, port: route.port, error)
         }
         do throws(HTTP2SendError) { try machine.send(list, on: stream.id, endsStream: true) } catch {
+            // Every other error says that the stream or the connection no longer accepts frames.
             guard case .headerListTooLarge(let size, let allowed) = error else { throw http2Error(.refused) }
             throw http2Error(.requestTooLarge(size, allowed: allowed))
         }
@@ -406,12 +415,12 @@ extension HTTP2Connection {
             guard !bytes.isEmpty else { return requestPiece(from: source, for: stream) }
             let total = stream.feed.sent + Int64(bytes.count)
             if let announced = stream.announcedLength, total > announced {
-                return failLengthMismatch(stream, announced, given: total)
+                return failLengthMismatch(stream, announced, supplied: total)
             }
             stream.feed.state = .piece(bytes, from: 0, source)
         case .end(let trailers):
             if let announced = stream.announcedLength, stream.feed.sent != announced {
-                return failLengthMismatch(stream, announced, given: stream.feed.sent)
+                return failLengthMismatch(stream, announced, supplied: stream.feed.sent)
             }
             stream.trailers = trailers
             stream.feed.state = .done
@@ -423,10 +432,11 @@ extension HTTP2Connection {
     }
 
     /// Fails a stream whose source supplies more or less content than was announced.
-    private func failLengthMismatch(_ stream: HTTP2Stream, _ announced: Int64, given: Int64) {
+    private func failLengthMismatch(_ stream: HTTP2Stream, _ announced: Int64, supplied: Int64) {
         fail(
             stream,
             .http(
-                host: route.host, port: route.port, .bodyLengthMismatch(announced: announced, given: given)))
+                host: route.host, port: route.port,
+                .bodyLengthMismatch(announced: announced, given: supplied)))
     }
 }

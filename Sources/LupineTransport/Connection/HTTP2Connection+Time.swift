@@ -4,7 +4,7 @@ import LupineHTTP
 
 /// The time-outs of each exchange, and work that waits for a timer.
 extension HTTP2Connection {
-    /// Identifies a stream's timers in `timerEnded`; two bits.
+    /// Identifies a stream's timers in `timerEnded`: the two lowest bits of a timer's tag; the stream's identifier is above them.
     enum Tag: Int { case deadline, continueWait, sendPace, receivePace }
 
     /// Reports an event to the deadlines of a stream, and makes sure that a timer fires no later than the next deadline.
@@ -16,7 +16,7 @@ extension HTTP2Connection {
         stream.deadlineTimer = (schedule(.deadline, of: stream, at: next), next)
     }
 
-    /// Schedules a timer of a stream, which calls `timerEnded`: the timer's tag is the stream's identifier and `tag`.
+    /// Schedules a timer of a stream, which calls `timerEnded`.
     func schedule(_ tag: Tag, of stream: HTTP2Stream, at instant: Instant) -> EventLoop.TimerToken {
         loop.schedule(at: instant, self, tag: Int(stream.id.rawValue) << 2 | tag.rawValue)
     }
@@ -45,6 +45,7 @@ extension HTTP2Connection {
     /// Sends a PING after the head of the beginning request if the peer has been silent for `LivenessProbe.silence`.
     func pingIfSilent() {
         guard let check = liveness.exchangeBegins(at: loop.now, lastReceived: lastReceived) else { return }
+        // The payload is irrelevant: any octet from the peer counts as an answer.
         machine.sendPing(0)
         scheduleLivenessCheck(at: check)
     }

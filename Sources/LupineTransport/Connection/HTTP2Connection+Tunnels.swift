@@ -5,9 +5,9 @@ import LupineHTTP2
 
 /// Streams that become WebSocket tunnels.
 extension HTTP2Connection {
-    /// Whether an exchange that opens a WebSocket may be sent now: only a peer that has enabled extended CONNECT accepts one
-    /// (RFC 8441 §3). If the peer's settings have not arrived, the exchange waits for them.
-    func mayOpenWebSocket(_ exchange: Exchange, _ metrics: ExchangeMetrics) -> Bool {
+    /// Returns whether an exchange that opens a WebSocket may be sent now. If the peer's settings have not arrived, parks the
+    /// exchange until they do; if they do not enable extended CONNECT (RFC 8441 §3), ends the exchange.
+    func admitWebSocket(_ exchange: Exchange, _ metrics: ExchangeMetrics) -> Bool {
         guard machine.hasPeerSettings else {
             if exchange.awaitSettings(in: pool) {
                 awaitingSettings.append(exchange)
@@ -62,7 +62,7 @@ extension HTTP2Connection {
         stream.exchange.end(.success(Fields()), metrics)
     }
 
-    /// Reports the end of an exchange, or of the tunnel that its stream has become.
+    /// Reports the end of an exchange or, if the exchange has opened a tunnel and ended then, the end of the tunnel.
     func reportEnd(_ result: Result<Fields, TransportError>, of stream: HTTP2Stream) {
         let result = result.mapError { attributed($0, to: stream.exchange) }
         guard let tunnel = stream.tunnel else { return stream.exchange.end(result, stream.metrics) }
@@ -85,6 +85,7 @@ extension HTTP2Connection {
 
     /// Ends the tunnel after both halves have ended in order.
     private func endTunnel(of stream: HTTP2Stream) {
+        // `.broken` ends the machine in any state; the tunnel's handler receives the orderly end.
         perform(stream.machine.handle(.broken), on: stream, .success(Fields()))
     }
 

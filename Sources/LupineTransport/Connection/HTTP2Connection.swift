@@ -43,12 +43,14 @@ final class HTTP2Connection: Carrier {
     var writeFailure: TransportError?
     /// Whether a loop job that continues to write is scheduled.
     var isWriteDue = false
+    /// Whether the loop will call `turnEnded` at the end of this turn.
     private var isTurnEndDue = false
 
     // MARK: receiving
 
     /// Bytes of the origin that were read together with the proxy's response, until `opened` handles them.
     private var firstOriginBytes: [UInt8]
+    /// Whether `read` is running; a call from inside it returns at once.
     var isReading = false
     /// Whether a loop job that continues to read is scheduled.
     var isReadDue = false
@@ -67,6 +69,7 @@ final class HTTP2Connection: Carrier {
     /// WebSocket exchanges that wait for the peer's settings.
     var awaitingSettings: [Exchange] = []
 
+    /// Ends the connection if the peer does not acknowledge the settings in time.
     private var settingsTimer: EventLoop.TimerToken?
     /// Whether a sink's `begins` is being called.
     private var isBeginning = false
@@ -76,16 +79,18 @@ final class HTTP2Connection: Carrier {
     var isCloseDue = false
     /// The capacity that was last reported to the pool; nil before the peer's settings have arrived.
     private var reportedCapacity: Int?
+    /// How many exchanges the pool may lease the connection to before the peer's settings arrive.
     private let initialCapacity: Int
     /// The limit of concurrent streams, if the peer allows more.
     private let streamLimit: Int
     /// The initial window of a stream, small enough that all streams together fit into the connection's window.
     private let streamWindow: Int
-    /// The total growth of all stream windows.
+    /// The total growth of the windows of all open streams.
     private var windowGrowth = 0
     /// The time at which bytes last arrived; initially when the connection was established.
     var lastReceived: Instant
     var liveness = LivenessProbe()
+    /// The timer for the next check of `liveness`.
     var livenessTimer: EventLoop.TimerToken?
     /// The error that ended the connection, for an exchange that arrives too late.
     var failure: TransportError?
@@ -111,6 +116,7 @@ final class HTTP2Connection: Carrier {
         streamLimit = limits.openStreams
         let streamWindow = min(FlowWindow.initial, Self.connectionWindow / 2 / limits.openStreams)
         settings.initialWindowSize = streamWindow
+        // The peer must ignore the priorities of RFC 7540; `Urgency` replaces them (RFC 9218 §2.1).
         settings.noRFC7540Priorities = true
         self.streamWindow = streamWindow
         machine = HTTP2Machine(
@@ -125,6 +131,7 @@ final class HTTP2Connection: Carrier {
         loop.reassign(dialed.registration, to: self)
     }
 
+    // Tests read the balance: each octet received must have been returned to the windows.
     deinit {
         WindowBalance.shared.recordClosed(
             isBalanced: machine.windowsAddUp && windowGrowth == 0 && streams.isEmpty)
@@ -177,7 +184,7 @@ final class HTTP2Connection: Carrier {
         } catch { return refuse(exchange, error, metrics) }
         guard life == .open else { return sendElsewhere(exchange, metrics) }
         let isWebSocket = exchange.options.isWebSocket
-        if isWebSocket, !mayOpenWebSocket(exchange, metrics) { return }
+        if isWebSocket, !admitWebSocket(exchange, metrics) { return }
         let announcement = exchange.content.announcement
         let isEmpty = !isWebSocket && (announcement == .none || announcement == .known(0))
         let holdsContent = exchange.options.continueTimeout != nil && !isEmpty && !isWebSocket
@@ -206,10 +213,12 @@ final class HTTP2Connection: Carrier {
         isBeginning = true
         exchange.sink.begins(on: loop, over: route.evidence)
         isBeginning = false
+        // The sink may have cancelled the exchange.
         guard isCarrying(stream), stream.deferredCancellation == nil else { return }
         if holdsContent, let timeout = exchange.options.continueTimeout {
             stream.continueTimer = schedule(.continueWait, of: stream, at: loop.now + timeout)
         } else if isWebSocket {
+            // Nothing is sent until the tunnel has octets.
             stream.feed.state = .awaiting(TunnelSource.shared)
         } else if !isEmpty {
             beginContent(of: stream)
@@ -260,7 +269,8 @@ final class HTTP2Connection: Carrier {
 
     private func cancelStream(_ stream: HTTP2Stream, _ error: TransportError) {
         guard isBeginning else { return fail(stream, error) }
-        // In a separate loop job: another exchange may begin in its place, and be cancelled in the same way.
+        // In a separate loop job: another exchange may begin in its place and be cancelled in the same way, which would grow the
+        // stack.
         stream.deferredCancellation = error
         let bound = LoopBound((self, stream), on: loop)
         loop.executeOnLoop {
@@ -327,6 +337,7 @@ final class HTTP2Connection: Carrier {
         if let timer = stream.receivePaceTimer { loop.cancel(timer) }
         discardHeldContent(of: stream)
         windowGrowth -= stream.window.size - streamWindow
+        // The kernel accepts nothing, and each stream that ends adds frames: no further stream may begin.
         if !mayWrite, machine.waitingCount > Self.waitingOutputLimit { pool.retireConnection(id) }
     }
 
@@ -352,6 +363,7 @@ final class HTTP2Connection: Carrier {
         machine.consumed(count, on: stream.id)
     }
 
+    /// Reports to the pool that one exchange has ended.
     func returnToPool() {
         guard life == .open else { return }
         pool.finished(id, isBoundToExchange ? .notReusable : .reusable(KeepAlive()), at: loop.now)
@@ -362,7 +374,7 @@ final class HTTP2Connection: Carrier {
 
     override func close() {
         guard life == .open else { return }
-        // Ends exchanges before the pool learns that the connection is gone.
+        // Put off: the exchanges that are ending must end before the pool learns that the connection is gone.
         if completionDepth > 0 {
             isCloseDue = true
             return
@@ -379,6 +391,7 @@ final class HTTP2Connection: Carrier {
         closeSocket(delivering: false)
         for stream in broken where isCarrying(stream) {
             keepGathered(of: stream)
+            // The sink that `keepGathered` calls may have cancelled the exchange.
             guard isCarrying(stream) else { continue }
             remove(stream)
             reportEnd(.failure(error), of: stream)
@@ -387,7 +400,8 @@ final class HTTP2Connection: Carrier {
         pool.lost(id)
     }
 
-    /// Sends the last frames, if that is possible immediately, and closes the socket.
+    /// Sends the last frames, if that is possible immediately, and closes the socket. With `delivering`, streams still deliver
+    /// the content that they hold.
     func closeSocket(delivering: Bool) {
         sendFinalFrames()
         life = delivering ? .delivering : .closed
@@ -409,7 +423,7 @@ final class HTTP2Connection: Carrier {
 
     // MARK: the peer's settings
 
-    /// Called when the peer's settings have arrived; `streams` is its SETTINGS_MAX_CONCURRENT_STREAMS.
+    /// Called when the peer's settings have arrived; `streams` is its SETTINGS_MAX_CONCURRENT_STREAMS, nil for no limit.
     func capacityChanged(_ streams: Int?) {
         // A connection that serves one exchange says nothing about the capacity of others.
         guard !isBoundToExchange else { return }
@@ -419,6 +433,7 @@ final class HTTP2Connection: Carrier {
         pool.capacityChanged(id, to: capacity)
     }
 
+    /// Called when the peer has acknowledged settings; stops the time-out unless it has to acknowledge others.
     func settingsAcknowledged() {
         guard machine.settingsPendingSince == nil, let timer = settingsTimer.take() else { return }
         loop.cancel(timer)

@@ -32,7 +32,7 @@ final class HTTP2Stream {
 
     /// The content that is being sent.
     var feed = ContentFeed()
-    /// The trailers sent after the content.
+    /// The trailers to send after the content; empty for none.
     var trailers = Fields()
     /// Whether the connection has removed the stream, because it has ended.
     var isRemoved = false
@@ -73,6 +73,7 @@ final class HTTP2Stream {
     var needsCaughtUp = false
     /// Whether the owner has suspended the exchange.
     var isSuspended = false
+    /// The transfer of the content into a file; nil if the sink receives it.
     var splice: SpliceTransfer?
 
     var deadlineTimer: (token: EventLoop.TimerToken, at: Instant)?

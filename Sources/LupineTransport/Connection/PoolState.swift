@@ -23,6 +23,7 @@ struct PoolState: ~Copyable, Sendable {
         case open(EventLoop, LoopBound<Carrier>)
     }
 
+    /// The time at which the machine wants to receive `tick`.
     struct Timer: Sendable {
         let number: UInt64
         let at: Instant
@@ -31,7 +32,7 @@ struct PoolState: ~Copyable, Sendable {
     /// Work to do after the lock has been released.
     enum Effect: Sendable {
         case run(Exchange, EventLoop, LoopBound<Carrier>)
-        /// Tells an exchange that it waits in a queue, with the priority that the machine used.
+        /// Tells an exchange that it waits in a queue, with the priority that the machine used; nil if it no longer waits.
         case wait(Exchange, WaiterID, submission: Int, priority: Float?)
         case dial(ConnectionID, DialProgress, loop: Int?)
         /// Dials after the descriptors closed before it are free again.
@@ -41,7 +42,9 @@ struct PoolState: ~Copyable, Sendable {
         case fail(Exchange, TransportError)
         /// Hands a WebSocket exchange to the pool for WebSockets.
         case passToWebSocketPool(Exchange)
+        /// Sets the pool's alarm.
         case wake(Timer)
+        /// The last connection of a pool that has been shut down is gone: calls the completion handlers.
         case ended([@Sendable () -> Void])
     }
 
@@ -182,6 +185,7 @@ struct PoolState: ~Copyable, Sendable {
     mutating func handle(
         _ event: PoolEvent, _ cause: TransportError?, at now: Instant, into effects: inout Effects
     ) {
+        // The buffer is moved out, so that `effect(of:)` may change `self` during the loop, and moved back for the next event.
         var actions: [PoolAction] = []
         swap(&actions, &self.actions)
         machine.handle(event, at: now, into: &actions)
@@ -220,7 +224,7 @@ struct PoolState: ~Copyable, Sendable {
         case .abandonDial(let connection):
             switch remove(connection) {
             case .dialing(let loop, let dialer)?: return .abandon(loop, dialer)
-            // The connection has just been opened, and `dialEnded` has not told the machine yet.
+            // `dialEnded` has stored the connection and has not passed `connected` to the machine yet.
             case .open(let loop, let bound)?: return .close(loop, bound)
             // A dial that has not begun finds that it has been removed from the table.
             case .reserved?, nil: return nil

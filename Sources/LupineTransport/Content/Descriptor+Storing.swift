@@ -15,7 +15,7 @@ extension Descriptor {
     /// Opens a file of at least `count` bytes that `creating` created before.
     ///
     /// Throws `EINVAL` if the path is not a regular file, if the file is shorter, or if other users may access it: in a shared
-    /// folder, another user may have put it there. A link is not followed.
+    /// folder, another user may have put it there. A link is not followed, and a FIFO is not waited for.
     package static func existing(path: String, holding count: Int64) throws(Errno) -> Descriptor {
         let file = Descriptor(
             adopting: try Syscalls.open(path, flags: O_WRONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, mode: 0))
@@ -28,7 +28,8 @@ extension Descriptor {
     /// Opens a file of the user, creating it if necessary, and locks it; returns nil if another process holds the lock. The lock
     /// is held as long as the file is open here.
     ///
-    /// Throws `EINVAL` if the path is not a regular file, or if others may access it. A link is not followed.
+    /// Throws `EINVAL` if the path is not a regular file, or if others may access it. A link is not followed, and a FIFO is not
+    /// waited for.
     package static func locking(path: String) throws(Errno) -> Descriptor? {
         let flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK
         let file = Descriptor(adopting: try Syscalls.open(path, flags: flags, mode: 0o600))

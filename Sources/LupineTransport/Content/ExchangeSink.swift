@@ -16,7 +16,8 @@ package protocol ExchangeSink: AnyObject, Sendable {
     func willReplay(_ metrics: ExchangeMetrics)
     /// Called with each interim (1xx) response head; the final one follows.
     func receivedInterim(_ head: ResponseHead)
-    /// Called with the final head. The return value says what the connection does with the content.
+    /// Called with the final head. The return value says what the connection does with the content; it is ignored if an upgrade
+    /// follows (`framing` is `.handover`).
     func receivedHead(_ head: ResponseHead, framing: BodyFraming) -> ContentPlan
     /// Called with content, which is borrowed for the duration of the call. The return value applies back-pressure.
     func receivedContent(_ bytes: Span<UInt8>) -> Demand
@@ -24,7 +25,8 @@ package protocol ExchangeSink: AnyObject, Sendable {
     /// buffered, or wake its reader. Not called before the head, nor after the sink has answered `.pause` or the exchange has
     /// ended. The return value applies back-pressure.
     func caughtUp() -> Demand
-    /// Called when `count` bytes of content have been written to the file of the plan `.splice`.
+    /// Called when `count` bytes of content have been written to the file of the plan `.splice`. The return value applies
+    /// back-pressure.
     func spliced(_ count: Int) -> Demand
     /// Called when more of the request's content has been sent: the kernel has accepted `total` bytes so far.
     func sentContent(_ total: Int64)
@@ -49,7 +51,7 @@ extension ExchangeSink {
     }
 }
 
-/// What a consumer answers to content: whether it accepts more.
+/// A consumer's answer to content: whether the consumer accepts more.
 package enum Demand: Sendable {
     case more
     /// No more until `Exchange.resume()`. The connection stops reading the exchange's content.
@@ -59,7 +61,7 @@ package enum Demand: Sendable {
     case enough
 }
 
-/// What the connection does with a response's content.
+/// A sink's instruction to the connection for a response's content.
 package enum ContentPlan: Sendable {
     /// Deliver it to `receivedContent`.
     case deliver
@@ -85,6 +87,7 @@ package final class FileTarget: Sendable {
             do throws(Errno) {
                 switch try descriptor.write(bytes.extracting(droppingFirst: start)) {
                 case .bytes(let count): start += count
+                // Only a non-blocking pipe or device reports this; it is not waited for.
                 case .wouldBlock: throw Errno.wouldBlock
                 }
             } catch { throw .file(error) }

@@ -25,7 +25,7 @@ package enum OutgoingContent: Sendable {
         }
     }
 
-    /// Rewinds the content to its start, and calls `ready` with whether that succeeded.
+    /// Rewinds the content to its start, and calls `ready` with true if that succeeded.
     func rewind(_ ready: @escaping @Sendable (Bool) -> Void) {
         switch self {
         case .none, .bytes, .region, .file: ready(true)
@@ -87,10 +87,10 @@ package protocol ContentSource: AnyObject, Sendable {
     var isReplayable: Bool { get }
     /// Goes back to the start; returns false when that is impossible.
     func rewind() -> Bool
-    /// Goes back to the start, and calls `ready` once, from any thread, with whether that succeeded. Meanwhile only the `whole`
+    /// Goes back to the start, and calls `ready` once, from any thread, with true if that succeeded. Meanwhile only the `whole`
     /// time-out of the exchange runs.
     func rewind(_ ready: @escaping @Sendable (Bool) -> Void)
-    /// Called when no more content is needed.
+    /// Called when the exchange needs no more content, perhaps while a reply is outstanding, which is then ignored.
     func abandon()
 }
 

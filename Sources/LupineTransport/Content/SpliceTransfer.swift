@@ -71,6 +71,7 @@ final class SpliceTransfer {
         do throws(Errno) {
             switch pipe {
             case .some(let pipe): outcome = try channel.fill(pipe, count: count)
+            // Impossible: the pipe was created above.
             case nil: outcome = .wouldBlock
             }
         } catch { throw .connectionLost(host: host, port: port, error) }
@@ -87,6 +88,7 @@ final class SpliceTransfer {
         return .moved(count)
     }
 
+    /// The requested capacity of the pipe: the most that Linux allows an unprivileged process by default (`pipe-max-size`).
     private static let pipeCapacity: Int32 = 1 << 20
     /// How many bytes are gathered at most before they are written.
     private static let gatheredLimit = 64 * 1024

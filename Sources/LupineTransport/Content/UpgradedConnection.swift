@@ -3,7 +3,7 @@
 /// A connection that no longer speaks HTTP: a tunnel, or another protocol after 101; or a single HTTP/2 stream in that state
 /// (RFC 8441).
 ///
-/// The handler's owner uses it to send, resume and close. It is confined to its loop.
+/// The owner of the `UpgradeHandler` sends, resumes and closes with it. Confined to its loop.
 package final class UpgradedConnection {
     private weak var connection: (any UpgradedChannel)?
     /// The loop that it runs on.
@@ -28,7 +28,7 @@ package final class UpgradedConnection {
     package func close() { connection?.closeUpgraded() }
 }
 
-/// Implements the methods of `UpgradedConnection`: an HTTP/1.1 connection, or an HTTP/2 stream.
+/// Implements the methods of `UpgradedConnection`: an HTTP/1.1 connection, or the tunnel on an HTTP/2 stream.
 protocol UpgradedChannel: AnyObject {
     func sendUpgraded(_ bytes: [UInt8]) -> Int?
     func resumeUpgraded()

@@ -19,6 +19,7 @@ public struct ConnectFailure: Hashable, Sendable, CustomStringConvertible {
 extension ConnectFailure {
     /// Describes the failed attempts for `peer`, with advice.
     static func describe(_ failures: [ConnectFailure], of peer: String) -> String {
+        // An address that `peer` already names is not repeated.
         let attempts = failures.map { peer.hasSuffix("\($0.address)") ? "\($0.error)" : "\($0)" }
         return "cannot connect to \(peer): " + attempts.joined(separator: "; ")
             + advice(failures.map(\.error))

@@ -129,6 +129,7 @@ extension TransportError {
     /// Returns a host and a port in the syntax of an authority (RFC 3986 §3.2); the path of a Unix socket unchanged.
     static func peer(_ host: String, _ port: UInt16) -> String {
         guard port != 0 else { return host }
+        // Only an IPv6 address contains a colon (0x3A).
         return host.utf8.contains(0x3A) ? "[\(host)]:\(port)" : "\(host):\(port)"
     }
 }

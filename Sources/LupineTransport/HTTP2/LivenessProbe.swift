@@ -48,6 +48,7 @@ struct LivenessProbe: Hashable {
             state = .quiet
             return .alive
         }
+        // The second check: the peer's kernel has acknowledged nothing since the first, or the local kernel does not know.
         if let acknowledgedBefore, acknowledgedBefore == acknowledged ?? 0 {
             state = .quiet
             return .gone

@@ -6,6 +6,7 @@ import LupineHTTP2
 struct OpenStreams<Stream: AnyObject> {
     /// Maps identifiers to indices of `streams`.
     private var slots = StreamSlots()
+    /// The streams at their indices; nil at an index that is free.
     private var streams: [Stream?] = []
 
     var count: Int { slots.count }

@@ -4,8 +4,8 @@ import LupineHTTP2
 
 /// The streams that have something to send: the most urgent first, round-robin among equals (RFC 9218 §10).
 ///
-/// While less urgent streams wait, every eighth removal takes one of these, from each of their levels in turn: so an endless
-/// urgent upload slows them down but does not starve them.
+/// While less urgent streams wait, every eighth removal is from one of their levels, each level in turn. So an endless urgent
+/// upload slows the less urgent streams down but does not starve them.
 struct SenderQueue<Sender: AnyObject> {
     /// One of this many removals is from a less urgent level.
     static var removalsPerShare: Int { 8 }
@@ -43,7 +43,7 @@ struct SenderQueue<Sender: AnyObject> {
     private var occupied: UInt8 = 0
     /// The number of removals since the last one from a less urgent level.
     private var removalsWithoutShare = 0
-    /// The bit of the less urgent level from which a sender was last removed.
+    /// The bit of the less urgent level from which a sender was last removed; 0 before the first such removal.
     private var lastSharedLevel: UInt8 = 0
 
     var isEmpty: Bool { occupied == 0 }
@@ -71,7 +71,7 @@ struct SenderQueue<Sender: AnyObject> {
     /// Chooses the level of the next removal.
     private mutating func nextLevel() -> Int {
         let first = occupied.trailingZeroBitCount
-        // All occupied levels except the most urgent one.
+        // All occupied levels except the most urgent one: this clears the lowest set bit.
         let others = occupied & (occupied &- 1)
         guard others != 0 else {
             removalsWithoutShare = 0
@@ -80,7 +80,8 @@ struct SenderQueue<Sender: AnyObject> {
         removalsWithoutShare += 1
         guard removalsWithoutShare >= Self.removalsPerShare else { return first }
         removalsWithoutShare = 0
-        // The next level after `lastSharedLevel`, or the most urgent of the others again.
+        // The levels after `lastSharedLevel`: the mask clears its bit and all lower ones, or all bits if it is 0. If no level is
+        // left, the most urgent of the others comes next.
         let following = others & ~(lastSharedLevel | (lastSharedLevel &- 1))
         let chosen = (following == 0 ? others : following).trailingZeroBitCount
         lastSharedLevel = 1 << UInt8(chosen)

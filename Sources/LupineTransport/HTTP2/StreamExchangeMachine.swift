@@ -4,7 +4,7 @@
 ///
 /// Pure: `HTTP2Connection` reports events and performs the returned actions. `HTTP2Machine` interprets the frames of a stream;
 /// this machine tracks what the exchange and its consumer have done. As in `HTTP1Machine` the two halves have separate states;
-/// unlike there, no event here ends the connection.
+/// unlike there, no event here ends the connection: an action concerns only the exchange.
 struct StreamExchangeMachine: ~Copyable {
     enum State: Hashable {
         case exchanging(RequestState, ResponseState)  // → skipping, over
@@ -13,7 +13,8 @@ struct StreamExchangeMachine: ~Copyable {
         case skipping  // → over
         case over
     }
-    // The halves and their events are the same as in `HTTP1Machine`: each machine shows its whole table of transitions.
+    // `HTTP1Machine` has the same halves and events. They are not shared, so that each machine shows its whole table of
+    // transitions.
 
     /// The state of the request.
     enum RequestState: Hashable {
@@ -66,7 +67,8 @@ struct StreamExchangeMachine: ~Copyable {
 
     private(set) var state = State.exchanging(.sending, .awaitingHead)
 
-    /// The only writer of `state`.
+    /// The only writer of `state`. The events `hold`, `requestSent`, `headReceived`, `pause`, `resume` and `enough` need no
+    /// action, so their callers discard the result.
     mutating func handle(_ event: Event) -> Actions {
         switch (state, event) {
         case (.exchanging(.sending, let response), .hold):

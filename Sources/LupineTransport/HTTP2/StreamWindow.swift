@@ -10,7 +10,7 @@ struct StreamWindow: Hashable {
     /// Longer than the round trip of any path in common use, satellites included.
     static let period = Interval.seconds(1)
 
-    /// The size of the window when the consumer has taken all received octets.
+    /// The size of the window when no received octets wait for the consumer.
     private(set) var size: Int
     /// The octets of the current window that the consumer has taken.
     private var taken = 0
@@ -19,8 +19,8 @@ struct StreamWindow: Hashable {
 
     init(_ size: Int) { self.size = size }
 
-    /// Records that the consumer has taken `count` octets; `isCaughtUp` says that none are left. Returns the growth of the
-    /// window, at most `growthLimit`.
+    /// Records that the consumer has taken `count` octets; `isCaughtUp` says that no received octets are left. Returns by how
+    /// much the window grows, at most `growthLimit`; 0 if it keeps its size.
     mutating func recordTaken(_ count: Int, at now: Instant, isCaughtUp: Bool, growthLimit: Int) -> Int {
         let began = start ?? now
         start = began

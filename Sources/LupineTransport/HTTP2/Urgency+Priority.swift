@@ -8,6 +8,7 @@ extension Urgency {
     /// maps to 5.
     init(priority: Float) {
         let distance = min(max(priority, 0), 1) - ExchangePriority.normal
+        // Three levels in 0.5 above the default are 6 steps per unit; four levels below are 8. Lower levels are more urgent.
         let steps = (distance > 0 ? -distance * 6 : -distance * 8).rounded(.awayFromZero)
         self.init(UInt8(Float(Urgency.normal.rawValue) + steps))
     }

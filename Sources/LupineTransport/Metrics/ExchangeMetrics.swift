@@ -6,9 +6,9 @@ package import LupineHTTP
 ///
 /// A step that did not happen has no time. For example, a reused connection was not dialled.
 package struct ExchangeMetrics: Hashable, Sendable {
-    /// The time at which the exchange was submitted.
+    /// The time at which the exchange was made, just before it was submitted.
     package var fetchStart: Instant
-    /// The metrics of opening the connection; nil when it was reused.
+    /// The metrics of opening the connection; nil if the connection was reused.
     package var dial: DialMetrics?
     /// The time at which the connection took the exchange and began to send.
     package var requestStart: Instant?
@@ -30,7 +30,7 @@ package struct ExchangeMetrics: Hashable, Sendable {
     package var usedProxy = false
     /// The TLS parameters negotiated with the origin; nil without TLS.
     package var tls: TLSDetails?
-    /// The version in the response head.
+    /// The version in the response head; nil before the head arrives.
     package var version: HTTPVersion?
     /// Octets of the request's head.
     package var requestHeadBytes = 0

@@ -22,7 +22,7 @@ public struct TransferStart: Sendable {
     public let port: UInt16
     /// Path and query.
     public let target: String
-    /// The header fields, without those that frame the message.
+    /// The header fields, without those that the connection adds to frame the message.
     public let fields: Fields
     /// The length of the request's content in octets; nil if it is not known.
     public let contentLength: Int64?
@@ -33,6 +33,7 @@ public struct TransferStart: Sendable {
 
     /// The URL, without user and password.
     public var url: String {
+        // Only an IPv6 address contains a colon (0x3A).
         let shown = host.utf8.contains(0x3A) ? "[\(host)]" : host
         let isDefault = port == (scheme == "https" ? 443 : 80)
         return "\(scheme)://\(shown)\(isDefault ? "" : ":\(port)")\(target)"
@@ -49,7 +50,7 @@ public struct TransferDial: Sendable {
     public let address: SocketAddress?
     /// The proxy, without its credentials; nil for none.
     public let proxy: String?
-    /// The time from the first step to the last.
+    /// The time from the start of the look-up, or of the first attempt to connect, to the established connection.
     public let duration: Duration
     /// The duration of the name look-up; nil if none was needed.
     public let lookUp: Duration?
@@ -84,7 +85,8 @@ public struct TransferDial: Sendable {
 public struct TransferLease: Sendable {
     /// Whether the connection had carried an earlier request.
     public let isReused: Bool
-    /// How long the transfer waited for the connection: since its start, or since the previous connection was lost.
+    /// How long the transfer waited for the connection, including the dial: since its start, or since the previous connection was
+    /// lost.
     public let waited: Duration
     /// Whether the request is sent again because the previous connection was lost.
     public let isReplay: Bool

@@ -8,7 +8,7 @@ package struct TransferIdentity: Sendable {
     package let id: TransferID
     /// The cause of the transfer.
     package let cause: TransferCause
-    /// The identifier of its task.
+    /// The identifier of its `URLSessionTask`; nil without a session.
     package let taskIdentifier: Int?
 
     /// Identifies a new transfer.
@@ -25,9 +25,11 @@ package struct TransferIdentity: Sendable {
 /// in order.
 package final class TransferObservation: Sendable {
     private struct State {
+        /// The reported start; nil before the exchange is submitted.
         var start: TransferStart?
         /// When the exchange began to wait for a connection.
         var waitingSince = Instant.zero
+        /// The status of the final head; nil before it arrives.
         var status: Status?
     }
 
@@ -43,6 +45,7 @@ package final class TransferObservation: Sendable {
     /// Reports the start, which `makeStart` returns, when the exchange is first submitted to the pool; later submissions are
     /// ignored. `began` is the time at which the exchange was made.
     func submitted(at began: Instant, _ makeStart: (TransferIdentity) -> TransferStart) {
+        // `makeStart` runs outside of the lock. Two submissions of an exchange never overlap.
         let isFirst = state.withLock { $0.start == nil }
         guard isFirst else { return }
         let start = makeStart(transfer)
@@ -85,7 +88,7 @@ package final class TransferObservation: Sendable {
     /// Reports the end. Called once.
     func ended(_ result: Result<Fields, TransportError>, _ metrics: ExchangeMetrics) {
         let (start, status) = state.withLock { ($0.start, $0.status) }
-        // No start was reported for an exchange that was never submitted, so no end is.
+        // Observers have not received the start of an exchange that was never submitted, so they do not receive its end.
         guard let start else { return }
         let outcome: TransferEnd.Outcome =
             switch result {

@@ -3,9 +3,8 @@
 /// Delivers the events of one client or session to its observers, in order, on a separate thread.
 ///
 /// The thread starts with the first event, waits when there are none, and ends once the reporter is released and its events are
-/// delivered. Only `whenDelivered` waits for the observers, so an observer that blocks delays a shutdown only if that calls it.
-/// If no thread can be created, a task delivers the waiting events, and the next event tries to create one again. Any thread may
-/// call.
+/// delivered. An observer that blocks delays the caller of `whenDelivered`, such as a shutdown, and nothing else. If no thread
+/// can be created, a task delivers the waiting events, and the next event tries again to create a thread. Any thread may call.
 package final class TransferReporter: Sendable {
     private let mailbox: Mailbox
 
@@ -40,14 +39,14 @@ package final class TransferReporter: Sendable {
             /// Whether the reporter has been released.
             var isClosed = false
 
-            /// Returns whether the semaphore has to be signalled, and resets that.
+            /// Returns whether the thread waits for the semaphore, and records that it no longer does: the caller must signal it.
             mutating func takeSignalNeed() -> Bool {
                 defer { waitsForSignal = false }
                 return waitsForSignal
             }
         }
 
-        /// What the thread does next.
+        /// The next step of the thread.
         private enum NextStep {
             case deliver([Entry])
             case wait
@@ -60,6 +59,7 @@ package final class TransferReporter: Sendable {
 
         init(_ observers: [any TransferObserver]) { self.observers = observers }
 
+        /// Queues an entry, and starts or wakes the thread.
         func add(_ entry: Entry) {
             let (needsThread, needsSignal) = state.withLock { state -> (Bool, Bool) in
                 state.waiting.append(entry)
@@ -117,6 +117,7 @@ package final class TransferReporter: Sendable {
             }
         }
 
+        /// Removes and returns all waiting entries; nil if there are none.
         private static func takeBatch(_ state: inout State) -> [Entry]? {
             if state.waiting.isEmpty { return nil }
             var batch: [Entry] = []

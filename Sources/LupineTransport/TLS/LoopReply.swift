@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 
-/// A promise for the answer to a question that a loop asks other code. Any thread may fulfill it; only the first answer counts.
-/// If the other code releases it without an answer, `unanswered` is delivered.
+/// A promise for the answer to a question that a loop asks other code. Any thread may fulfill the promise; only the first answer
+/// counts. If the other code releases the promise without an answer, `unanswered` is delivered.
 final class LoopReply<Answer: Sendable>: Sendable {
-    /// In a struct: a closure that is itself the lock's value would be wrapped again by each access.
+    /// A struct, because each access would wrap a closure again that is itself the lock's value.
     private struct State {
         var deliver: (@Sendable (Answer) -> Void)?
     }

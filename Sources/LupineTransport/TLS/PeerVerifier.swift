@@ -13,9 +13,10 @@ package import LupineTLS
 /// The methods are called on a loop and must not block. Each `reply` is called once, from any thread; without an answer, the peer
 /// is rejected and no client certificate is presented.
 ///
-/// Only the answer shows which component gave it, so each answer names the profile that the connection belongs to from then on;
-/// nil leaves the profile unchanged. After the handshake a connection belongs to its last profile: the pool leases it, and new
-/// connections resume its sessions, under that profile only.
+/// Which component of the program gives an answer, such as a task's delegate or the session's, is known only once it has done so.
+/// Each answer therefore names the profile that the connection belongs to after it; nil leaves the profile unchanged. After the
+/// handshake a connection belongs to its last profile: the pool leases it, and new connections resume its sessions, under that
+/// profile only.
 package protocol PeerVerifier: AnyObject, Sendable {
     /// Decides whether the peer of a connection opened under `profile` is trusted.
     func judge(
@@ -61,11 +62,11 @@ package enum PeerQuestions: Hashable, Sendable {
     case none
     /// Whether the peer is trusted.
     case trust
-    /// Also which client certificate to present, if the peer asks for one.
+    /// Whether the peer is trusted, and which client certificate to present if the peer requests one.
     case trustAndIdentity
 }
 
-/// The exchange that a new connection is for.
+/// The result of binding an exchange to a new connection.
 enum PeerClaim {
     /// An exchange is now bound to the connection; the value is its verifier, if it has one.
     case claimed((any PeerVerifier)?)

@@ -12,7 +12,7 @@ package struct RevocationSupport: Sendable {
     /// The total time for which one evaluation may fetch.
     package var timeout: Duration
 
-    /// Support with this fetcher, cache and time limit.
+    /// Creates support with this fetcher, cache and time limit.
     package init(
         fetcher: (any RevocationFetcher)? = nil, cache: (any RevocationCaching)? = nil,
         timeout: Duration = .seconds(15)
@@ -22,7 +22,7 @@ package struct RevocationSupport: Sendable {
         self.timeout = timeout
     }
 
-    /// No network and no cache.
+    /// Support without fetcher and cache: an evaluation uses only what the peer itself has sent.
     package static let none = RevocationSupport()
 
     /// The access to fetcher and cache for an evaluation that begins now.
@@ -41,7 +41,7 @@ package struct RevocationSupport: Sendable {
 package final class SharedRevocationCache: RevocationCaching {
     private let cache = Lock(RevocationCache())
 
-    /// An empty cache.
+    /// Creates an empty cache.
     package init() {}
 
     package func answer(for key: RevocationKey, at time: UnixTime) -> RevocationAnswer? {

@@ -20,10 +20,10 @@ package struct TLSDetails: Hashable, Sendable {
     /// leases the connection to no other exchange, which may need another certificate or none (U-11.20).
     let isBoundToExchange: Bool
 
-    /// Whether HTTP/2 may be spoken (RFC 9113 §9.2).
+    /// Whether version and cipher suite are allowed with HTTP/2 (RFC 9113 §9.2).
     var meetsHTTP2Requirements: Bool { version.allowsHTTP2(with: cipherSuite) }
 
-    /// The parameters of an engine whose handshake is done.
+    /// Reads the parameters from an engine whose handshake is done.
     init(of engine: TLSEngine, under profile: TLSProfile, isBoundToExchange: Bool = false) {
         self.profile = profile
         self.isBoundToExchange = isBoundToExchange

@@ -5,8 +5,7 @@ package import LupineTLS
 /// The TLS configuration and the trust evaluator of connections, and the sessions that they share: the TLS half of a pool key.
 ///
 /// Profiles are compared by identity. The pool never leases a connection under another profile, and a session is only resumed
-/// under its own profile.
-/// `TLSProfiles` interns profiles, so that equal settings share connections. Any thread may use it.
+/// under its own profile. `TLSProfiles` interns profiles, so that equal settings share connections. Any thread may use a profile.
 package final class TLSProfile: Sendable {
     /// Chooses the client certificate for a server that requests one. Called on a loop; `reply` is called once, from any thread,
     /// with nil for none. A reply that is dropped counts as nil.
@@ -30,9 +29,11 @@ package final class TLSProfile: Sendable {
     let identitySource: IdentitySource?
     /// The questions that a connection asks the exchange that it is opened for.
     package let questions: PeerQuestions
+    /// Called with each rejected peer; nil if the layer above does not need to know.
     let refusalHandler: RefusalHandler?
     /// A value of the layer above, by which it recognises the profile.
     package let label: (any Sendable)?
+    /// The configuration with its OpenSSL context; profiles with equal configurations share it.
     let settings: TLSSettings
     private let sessions = Lock(TLSSessionCache<SessionPeer>())
 

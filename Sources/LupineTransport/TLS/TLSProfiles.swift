@@ -25,16 +25,17 @@ package final class TLSProfiles: Sendable {
     }
 
     private let revocation: RevocationSupport
+    /// The maximum number of entries.
     private let limit: Int
     private let state = Lock(State())
 
-    /// Creates an empty collection, whose profiles will check revocation with `revocation`.
+    /// Creates an empty collection of at most `limit` profiles, which will check revocation with `revocation`.
     package init(revocation: RevocationSupport, limit: Int = 64) {
         self.revocation = revocation
         self.limit = max(1, limit)
     }
 
-    /// Returns the profile for these settings.
+    /// Returns the profile for these settings, and creates it if necessary.
     package func profile(_ configuration: TLSConfiguration, trust: TrustEvaluator) -> TLSProfile {
         let key = Key(configuration: configuration, trust: trust)
         // The removed entry is released outside of the lock: its evaluator may retain objects of the program.

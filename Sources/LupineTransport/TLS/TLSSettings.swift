@@ -12,6 +12,7 @@ package final class TLSSettings: Sendable {
     let configuration: TLSConfiguration
     private let state = Lock(State.new)
 
+    /// The loaded context, or the reason why it cannot be loaded.
     typealias Answer = Result<TLSClientContext, TLSError>
 
     /// A caller that waits for the context and, if `withRoots`, for its roots.
@@ -29,7 +30,7 @@ package final class TLSSettings: Sendable {
         case made(TLSClientContext)  // → reading
     }
 
-    /// What a new caller has to do.
+    /// The next step of a new caller.
     private enum Admission {
         /// The context is complete; use it.
         case ready(TLSClientContext)
@@ -102,6 +103,7 @@ package final class TLSSettings: Sendable {
             // Callers that do not need the roots get the context now.
             for waiter in state.withLock({ Self.contextMade(&$0, answer) }) { waiter.done(answer) }
         }
+        // In any other state, no caller waits for the roots.
         guard let context, state.withLock({ if case .reading = $0 { true } else { false } }) else { return }
         let answer: Answer
         do throws(TLSError) {
@@ -116,7 +118,8 @@ package final class TLSSettings: Sendable {
         for waiter in waiters { waiter.done(answer) }
     }
 
-    /// Stores the context that was made, and returns the callers that get the answer now; the others wait for the roots.
+    /// Stores the context that was made, and returns the callers that get the answer now; the others wait for the roots. A
+    /// failure is not stored: all callers get it.
     private static func contextMade(_ state: inout State, _ answer: Answer) -> [Waiter] {
         guard case .making(let waiters) = state else { return [] }
         guard case .success(let context) = answer else {
@@ -124,8 +127,8 @@ package final class TLSSettings: Sendable {
             return waiters
         }
         let isLoaded = context.store.isLoaded
-        let readers = waiters.filter { $0.withRoots && !isLoaded }
-        state = readers.isEmpty ? .made(context) : .reading(context, readers)
+        let remaining = waiters.filter { $0.withRoots && !isLoaded }
+        state = remaining.isEmpty ? .made(context) : .reading(context, remaining)
         return waiters.filter { !$0.withRoots || isLoaded }
     }
 }

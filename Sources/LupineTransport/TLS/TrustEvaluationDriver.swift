@@ -53,6 +53,7 @@ final class TrustEvaluationDriver {
         guard report != nil else { return }
         switch step {
         case .finished(let verdict):
+            // `cancel` clears the property, so that no second report can follow; no job is pending now.
             let report = report
             cancel()
             report?(verdict)
@@ -61,7 +62,7 @@ final class TrustEvaluationDriver {
         }
     }
 
-    /// Runs a check of the program when a callout thread is free. The time-outs of the waiting exchange run meanwhile.
+    /// Runs a check of the program when a callout thread is free. Meanwhile the time-outs of the waiting exchange run.
     private func ask(_ check: CustomTrustCheck, about trust: PeerTrust) {
         let reply = reply(unanswered: Self.refused("the evaluation was given up")) { driver, answer in
             driver.pendingJob = .none
@@ -82,6 +83,7 @@ final class TrustEvaluationDriver {
 
     /// Continues the evaluation on a worker thread, where it may fetch revocation data.
     private func continueOnWorker() {
+        /// The next step, and the evaluation in its new state; nil if the worker has not changed it.
         typealias Step = (evaluation: TrustEvaluation?, step: TrustEvaluation.Step)
         func failed(_ reason: String) -> Step { (nil, .finished(Self.refused(reason))) }
         let reply = reply(unanswered: failed("the evaluation was given up")) { driver, answer in

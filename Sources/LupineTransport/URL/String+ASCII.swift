@@ -11,6 +11,7 @@ extension String {
     /// The text as a host: lowercased except for a zone after `%`, since interface names are case-sensitive (RFC 6874).
     var hostLowercased: String {
         let percent = UInt8(ascii: "%")
+        // If a zone begins before the first upper-case letter, nothing has to be folded.
         let first = utf8.firstIndex { $0 == percent || 0x41...0x5A ~= $0 }
         guard let first, utf8[first] != percent else { return self }
         guard let zone = utf8.firstIndex(of: percent) else { return asciiLowercased }

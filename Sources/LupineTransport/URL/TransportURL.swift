@@ -50,16 +50,16 @@ public struct TransportURL: Sendable {
     public let path: String
     /// The query without its `?`; `nil` if there is none.
     public let query: String?
-    /// Whether the URL has a path.
+    /// Whether the URL was written with a path; if not, `path` is `/`.
     private let hasPath: Bool
 
     /// The host in lower case: a name, or an address without brackets and zone. `localhost` for `http+unix`.
     public var host: String { authority.host }
-    /// The zone of an IPv6 address, percent-decoded: the interface that a link-local address belongs to.
+    /// The zone of an IPv6 address, percent-decoded: the interface that a link-local address belongs to. `nil` without a zone.
     public var zone: String? { authority.zone }
     /// The port to connect to: that of the URL or, if it has none, of the scheme. 0 for `http+unix`.
     public var port: UInt16 { authority.port }
-    /// The socket's path of an `http+unix` URL.
+    /// The socket's path of an `http+unix` URL; `nil` for any other URL.
     public var unixPath: String? { authority.unixPath }
 
     /// The request target in origin form (RFC 9112 §3.2.1).
@@ -77,7 +77,7 @@ public struct TransportURL: Sendable {
         return port == scheme.defaultPort ? name : "\(name):\(port)"
     }
 
-    /// Parses an absolute URL.
+    /// Parses an absolute URL. Throws the first violation of the syntax, or if the scheme is not supported.
     public init(_ text: String) throws(TransportURLError) {
         let bytes = try Self.validatedBytes(of: text)
         try self.init(URIReference(bytes))
@@ -280,7 +280,7 @@ public struct TransportURL: Sendable {
             guard digit >= UInt8(ascii: "0"), digit <= UInt8(ascii: "9") else {
                 throw .malformedPort(offset: digits.startIndex)
             }
-            // Limited, so that many digits do not overflow.
+            // Limited to a value above every port, so that many digits do not overflow.
             number = min(number * 10 + Int(digit - UInt8(ascii: "0")), 1 << 20)
         }
         guard let port = UInt16(exactly: number), port > 0 else {

@@ -28,13 +28,14 @@ package enum URIByte {
 
     /// Whether a byte may occur in a path outside percent-encoding: pchar / "/" (§3.3).
     package static func isPath(_ byte: UInt8) -> Bool {
+        // : @ and /
         isUnreserved(byte) || isSubDelimiter(byte) || byte == 0x3A || byte == 0x40 || byte == 0x2F
     }
 
     /// Whether a byte may occur in a query or fragment outside percent-encoding: pchar / "/" / "?" (§3.4).
-    package static func isQuery(_ byte: UInt8) -> Bool { isPath(byte) || byte == 0x3F }
+    package static func isQuery(_ byte: UInt8) -> Bool { isPath(byte) || byte == UInt8(ascii: "?") }
 
-    /// Returns the index of the first malformed triplet.
+    /// Returns the index of the first `%` that two hexadecimal digits do not follow; nil if there is none.
     package static func malformedTriplet(in text: ArraySlice<UInt8>) -> Int? {
         text.indices.first { place in
             text[place] == UInt8(ascii: "%")
@@ -43,7 +44,7 @@ package enum URIByte {
         }
     }
 
-    /// Returns the text with each triplet replaced by its byte.
+    /// Returns the text with each triplet replaced by its byte, or the position of a malformed triplet.
     static func percentDecoded(_ text: ArraySlice<UInt8>) -> Result<[UInt8], MalformedTriplet> {
         if let place = malformedTriplet(in: text) { return .failure(MalformedTriplet(offset: place)) }
         var decoded: [UInt8] = []

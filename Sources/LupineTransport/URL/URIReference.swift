@@ -18,41 +18,42 @@ package struct URIReference {
 
     /// Splits a text; any text can be split.
     package init(_ text: [UInt8]) {
-        var rest = text[...]
+        var remaining = text[...]
         // The first of : / ? #
-        if let end = rest.firstIndex(where: { $0 == 0x3A || $0 == 0x2F || $0 == 0x3F || $0 == 0x23 }),
-            rest[end] == UInt8(ascii: ":"), Self.isScheme(rest[..<end])
+        if let end = remaining.firstIndex(where: { $0 == 0x3A || $0 == 0x2F || $0 == 0x3F || $0 == 0x23 }),
+            remaining[end] == UInt8(ascii: ":"), Self.isScheme(remaining[..<end])
         {
-            scheme = rest[..<end]
-            rest = rest[(end + 1)...]
+            scheme = remaining[..<end]
+            remaining = remaining[(end + 1)...]
         } else {
             scheme = nil
         }
-        if let hash = rest.firstIndex(of: UInt8(ascii: "#")) {
-            fragment = rest[(hash + 1)...]
-            rest = rest[..<hash]
+        if let hash = remaining.firstIndex(of: UInt8(ascii: "#")) {
+            fragment = remaining[(hash + 1)...]
+            remaining = remaining[..<hash]
         } else {
             fragment = nil
         }
-        if let mark = rest.firstIndex(of: UInt8(ascii: "?")) {
-            query = rest[(mark + 1)...]
-            rest = rest[..<mark]
+        if let mark = remaining.firstIndex(of: UInt8(ascii: "?")) {
+            query = remaining[(mark + 1)...]
+            remaining = remaining[..<mark]
         } else {
             query = nil
         }
-        if rest.starts(with: "//".utf8) {
-            rest = rest.dropFirst(2)
-            let end = rest.firstIndex(of: UInt8(ascii: "/")) ?? rest.endIndex
-            authority = rest[rest.startIndex..<end]
-            path = rest[end...]
+        if remaining.starts(with: "//".utf8) {
+            remaining = remaining.dropFirst(2)
+            let end = remaining.firstIndex(of: UInt8(ascii: "/")) ?? remaining.endIndex
+            authority = remaining[remaining.startIndex..<end]
+            path = remaining[end...]
         } else {
             authority = nil
-            path = rest
+            path = remaining
         }
     }
 
     /// Whether a text has the syntax of a scheme: ALPHA *( ALPHA / DIGIT / "+" / "-" / "." ) (§3.1).
     private static func isScheme(_ text: ArraySlice<UInt8>) -> Bool {
+        // Bit 0x20 makes upper-case letters lower-case, and makes no other byte a letter.
         guard let first = text.first, (0x61...0x7A).contains(first | 0x20) else { return false }
         // The last three are + - .
         return text.allSatisfy { byte in
@@ -77,26 +78,26 @@ package struct URIReference {
         let dot = UInt8(ascii: ".")
         var output: [UInt8] = []
         output.reserveCapacity(path.count)
-        var rest = Array(path)[...]
-        while !rest.isEmpty {
-            let isRooted = rest.first == slash
-            let start = isRooted ? rest.startIndex + 1 : rest.startIndex
-            let end = rest[start...].firstIndex(of: slash) ?? rest.endIndex
-            let segment = rest[start..<end]
-            let isLast = end == rest.endIndex
+        var remaining = Array(path)[...]
+        while !remaining.isEmpty {
+            let isRooted = remaining.first == slash
+            let start = isRooted ? remaining.startIndex + 1 : remaining.startIndex
+            let end = remaining[start...].firstIndex(of: slash) ?? remaining.endIndex
+            let segment = remaining[start..<end]
+            let isLast = end == remaining.endIndex
             if segment == [dot] {
                 if isRooted, isLast { output.append(slash) }
-                rest = isRooted || isLast ? rest[end...] : rest[(end + 1)...]
+                remaining = isRooted || isLast ? remaining[end...] : remaining[(end + 1)...]
             } else if segment == [dot, dot] {
                 if isRooted {
                     let cut = output.lastIndex(of: slash) ?? output.startIndex
                     output.removeSubrange(cut...)
                     if isLast { output.append(slash) }
                 }
-                rest = isRooted || isLast ? rest[end...] : rest[(end + 1)...]
+                remaining = isRooted || isLast ? remaining[end...] : remaining[(end + 1)...]
             } else {
-                output += rest[rest.startIndex..<end]
-                rest = rest[end...]
+                output += remaining[remaining.startIndex..<end]
+                remaining = remaining[end...]
             }
         }
         return output

@@ -17,8 +17,8 @@ import Testing
     static let events: [Machine.Event] =
         outwards.map { .begin($0) } + [
             .release, .requestSent, .headReceived, .pause, .resume, .responseEnded(reusable: true),
-            .responseEnded(reusable: false), .enough(rest: .short), .enough(rest: .long), .restIsLate,
-            .drainLimitExceeded, .upgraded, .cancel, .broken, .close,
+            .responseEnded(reusable: false), .enough(remainder: .short), .enough(remainder: .long),
+            .remainderIsLate, .drainLimitExceeded, .upgraded, .cancel, .broken, .close,
         ]
 
     /// Returns a machine in `state`, brought there by the events of an ordinary connection.
@@ -33,8 +33,8 @@ import Testing
         case .idle: return []
         case .closed: return [.close]
         case .upgraded: return [.begin(.sending), .requestSent, .upgraded]
-        case .skipping: return [.begin(.sending), .requestSent, .headReceived, .enough(rest: .short)]
-        case .draining: return way(to: .skipping) + [.restIsLate]
+        case .skipping: return [.begin(.sending), .requestSent, .headReceived, .enough(remainder: .short)]
+        case .draining: return way(to: .skipping) + [.remainderIsLate]
         case .exchanging(let outward, let inward):
             let first: [Machine.Event] =
                 switch outward {
@@ -64,7 +64,7 @@ import Testing
             case .begin(let outward): return (.exchanging(outward, .awaitingHead), none)
             case .broken, .close: return (.closed, closes)
             case .release, .resume, .cancel: return (.idle, none)
-            case .requestSent, .headReceived, .pause, .responseEnded, .enough, .restIsLate,
+            case .requestSent, .headReceived, .pause, .responseEnded, .enough, .remainderIsLate,
                 .drainLimitExceeded,
                 .upgraded:
                 return nil
@@ -85,18 +85,18 @@ import Testing
                 guard inward == .receiving else { return nil }
                 guard outward == .sent, reusable else { return (.closed, succeeded) }
                 return (.idle, Machine.Actions(exchange: .succeed, connection: .returnToPool))
-            case .enough(let rest):
+            case .enough(let remainder):
                 guard inward == .receiving else { return nil }
-                guard outward == .sent, rest == .short else { return (.closed, succeeded) }
+                guard outward == .sent, remainder == .short else { return (.closed, succeeded) }
                 return (.skipping, none)
-            case .begin, .restIsLate, .drainLimitExceeded: return nil
+            case .begin, .remainderIsLate, .drainLimitExceeded: return nil
             }
         case .skipping:
             switch event {
             case .responseEnded(reusable: true):
                 return (.idle, Machine.Actions(exchange: .succeed, connection: .returnToPool))
             case .responseEnded, .drainLimitExceeded, .broken, .close: return (.closed, succeeded)
-            case .restIsLate: return (.draining, Machine.Actions(exchange: .succeed))
+            case .remainderIsLate: return (.draining, Machine.Actions(exchange: .succeed))
             case .cancel: return (.draining, Machine.Actions(exchange: .fail))
             case .release, .resume: return (.skipping, none)
             case .begin, .requestSent, .headReceived, .pause, .enough, .upgraded: return nil
@@ -106,20 +106,20 @@ import Testing
             case .responseEnded(reusable: true): return (.idle, Machine.Actions(connection: .returnToPool))
             case .responseEnded, .drainLimitExceeded, .broken, .close: return (.closed, closes)
             case .release, .resume, .cancel: return (.draining, none)
-            case .begin, .requestSent, .headReceived, .pause, .enough, .restIsLate, .upgraded: return nil
+            case .begin, .requestSent, .headReceived, .pause, .enough, .remainderIsLate, .upgraded: return nil
             }
         case .upgraded:
             switch event {
             case .broken, .close, .cancel: return (.closed, closes)
             case .release, .resume: return (.upgraded, none)
-            case .begin, .requestSent, .headReceived, .pause, .responseEnded, .enough, .restIsLate,
+            case .begin, .requestSent, .headReceived, .pause, .responseEnded, .enough, .remainderIsLate,
                 .drainLimitExceeded, .upgraded:
                 return nil
             }
         case .closed:
             switch event {
             case .release, .resume, .cancel, .broken, .close: return (.closed, none)
-            case .begin, .requestSent, .headReceived, .pause, .responseEnded, .enough, .restIsLate,
+            case .begin, .requestSent, .headReceived, .pause, .responseEnded, .enough, .remainderIsLate,
                 .drainLimitExceeded, .upgraded:
                 return nil
             }
