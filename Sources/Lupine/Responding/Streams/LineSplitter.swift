@@ -2,7 +2,7 @@
 
 import Foundation
 
-/// Splits a stream into lines, independent of how it is divided into chunks. Does not interpret the lines.
+/// Splits a stream into lines, independent of how it is divided into pieces. Does not interpret the lines.
 ///
 /// A line longer than the limit is reported once, as soon as the limit is exceeded, and then skipped to its end: a peer that
 /// never ends a line cannot use more memory than the limit. A byte order mark at the beginning of the stream is dropped.

@@ -6,7 +6,7 @@ package import Foundation
 package struct NDJSONReader<T: Decodable & Sendable>: DataStreamReader {
     private let serializer: NDJSONSerializer<T>
     private var lines: LineSplitter
-    /// The maximum number of errors for one chunk; further failing lines share the last error. It limits the memory: an error
+    /// The maximum number of errors for one piece; further failing lines share the last error. It limits the memory: an error
     /// takes several hundred bytes, but a line that causes one may have only two.
     private let maximumErrors = 16
 

@@ -2,7 +2,7 @@
 
 import Foundation
 
-/// Decodes UTF-8 from chunks that may end within a character. The concatenated results are equal to the text of the whole
+/// Decodes UTF-8 from pieces that may end within a character. The concatenated results are equal to the text of the whole
 /// stream decoded at once (RFC 3629).
 struct UTF8StreamReader: DataStreamReader {
     /// The beginning of an incomplete character: at most three bytes.
