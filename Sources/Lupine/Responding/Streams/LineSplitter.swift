@@ -88,6 +88,7 @@ struct LineSplitter: Sendable {
     private mutating func append(_ bytes: Data, _ body: (Line) -> Void) {
         if isSkipping || bytes.isEmpty { return }
         let (length, overflows) = unfinishedLine.count.addingReportingOverflow(bytes.count)
+        // A byte order mark does not count against the limit.
         let markLength = isFirstLine ? byteOrderMarkLength(unfinishedLine, bytes) : 0
         guard !overflows, length - markLength <= limit else {
             isSkipping = true
@@ -97,6 +98,7 @@ struct LineSplitter: Sendable {
         unfinishedLine.append(bytes)
     }
 
+    /// Calls `body` with the unfinished line, which is complete now, unless the line is being skipped.
     private mutating func endLine(_ body: (Line) -> Void) {
         defer {
             isFirstLine = false

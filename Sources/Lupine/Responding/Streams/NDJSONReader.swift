@@ -40,6 +40,7 @@ package struct NDJSONReader<T: Decodable & Sendable>: DataStreamReader {
         case .tooLong:
             return .failure(StreamLimitError.lineTooLong(limit: serializer.maximumLineLength))
         case .complete(let line):
+            // Space, tab and carriage return: the white space of JSON (RFC 8259 §2) that a line can contain.
             if line.allSatisfy({ $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }) { return nil }
             return Result { try serializer.value(of: line) }
         }
