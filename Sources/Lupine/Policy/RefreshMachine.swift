@@ -177,7 +177,7 @@ struct RefreshMachine<Credential: AuthenticationCredential, Adaptation, RetryCom
         return waiting
     }
 
-    /// Enters the refreshing state. Returns false, without a change, if the refresh window is exhausted.
+    /// Enters the refreshing state. Returns false, without entering it, if the refresh window is exhausted.
     private mutating func startRefresh(at now: TimeInterval) -> Bool {
         if let window {
             startTimes.removeAll { $0 < now - window.interval }
