@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-// The public API uses the types of the URL loading system everywhere: one import gives both.
+// The public API uses the types of the URL loading system everywhere, so importing this module also imports those types.
 @_exported public import LupineLoading
 
 /// Information about the library.

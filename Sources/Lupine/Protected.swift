@@ -66,6 +66,7 @@
         }
     }
 
+    /// Runs `body` under the lock. Under `LUPINE_HELD_LOCKS` records the lock as held meanwhile.
     @inline(__always)
     private func withLock<U>(_ body: (inout Value) throws -> U) rethrows -> U {
         #if LUPINE_HELD_LOCKS

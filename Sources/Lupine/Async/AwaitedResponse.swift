@@ -16,7 +16,7 @@ final class AwaitedResponse<Response: Sendable>: Sendable {
         arrival.markArrived()
     }
 
-    /// Waits for the response and returns it.
+    /// Waits for the response and returns it. Cancels `request`, unless that is nil, when the waiting task is cancelled.
     nonisolated(nonsending) func response(cancelling request: Request?) async -> Response {
         await wait(cancelling: request)
         return storedResponse

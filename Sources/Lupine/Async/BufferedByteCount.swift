@@ -121,8 +121,9 @@ final class BufferedByteCount: Sendable {
         }
     }
 
-    /// Changes the state, and passes the result of `body` to `changeBacklog`, outside of the lock. The changes of two threads may
-    /// reach the request in the wrong order, which does not affect their sum.
+    /// Changes the state with `body`, which returns the number of bytes by which the request's backlog grows, negative if it
+    /// shrinks. Passes the number to `changeBacklog`, outside of the lock. The changes of two threads may reach the request in
+    /// the wrong order, which does not affect their sum.
     private func change(_ body: (inout State) -> Int) {
         let difference = state.write(body)
         if difference != 0 { changeBacklog(difference) }

@@ -2,21 +2,21 @@
 
 public import Foundation
 
-/// The chunks of a stream as asynchronous sequences. Can be used on any thread.
+/// The pieces of a stream as asynchronous sequences. Can be used on any thread.
 ///
 /// Each `streaming…` method adds a handler to the request when it is called: the request may start at once, and received
 /// data is buffered for the sequence. The request fails with `URLError.dataLengthExceedsMaximum` when more than
 /// `configuration.lupine.collectedBodyLimit` is buffered before the iteration starts. Once the sequence is iterated, that
 /// limit no longer applies: an iteration that is slower than the server slows it down, as any slow handler does.
 public struct DataStreamTask: Sendable {
-    /// The events of a stream: its chunks, then its completion.
+    /// The events of a stream: its pieces, then its completion.
     public typealias Stream<Success, Failure: Error> = StreamOf<DataStreamRequest.Stream<Success, Failure>>
 
     private let request: DataStreamRequest
 
     fileprivate init(request: DataStreamRequest) { self.request = request }
 
-    /// Returns the chunks as they arrive.
+    /// Returns the pieces as they arrive.
     ///
     /// `automaticallyCancelling` says whether the request is cancelled when the iteration ends early.
     public func streamingData(
@@ -29,7 +29,8 @@ public struct DataStreamTask: Sendable {
         }
     }
 
-    /// Returns the chunks as text, each decoded separately.
+    /// Returns the text of each piece, in whole characters: the beginning of a character whose end has not arrived is delivered
+    /// with the next text.
     ///
     /// `automaticallyCancelling` says whether the request is cancelled when the iteration ends early.
     public func streamingStrings(
@@ -42,7 +43,7 @@ public struct DataStreamTask: Sendable {
         }
     }
 
-    /// Returns the chunks as values, each decoded separately by a `JSONDecoder`.
+    /// Returns the pieces as values, each decoded separately by a `JSONDecoder`.
     ///
     /// `automaticallyCancelling` says whether the request is cancelled when the iteration ends early.
     public func streamingDecodables<T: Decodable & Sendable>(
@@ -55,7 +56,7 @@ public struct DataStreamTask: Sendable {
             automaticallyCancelling: shouldAutomaticallyCancel, bufferingPolicy: bufferingPolicy)
     }
 
-    /// Returns the values that the serializer makes from the chunks.
+    /// Returns the values that the serializer makes from the pieces.
     ///
     /// `automaticallyCancelling` says whether the request is cancelled when the iteration ends early.
     public func streamingResponses<Serializer: DataStreamSerializer>(
@@ -82,7 +83,7 @@ public struct DataStreamTask: Sendable {
     private func stream<Success, Failure: Error>(
         automaticallyCancelling shouldAutomaticallyCancel: Bool,
         bufferingPolicy: Stream<Success, Failure>.BufferingPolicy,
-        adding: (@escaping DataStreamRequest.Handler<Success, Failure>) -> Void
+        addHandler: (@escaping DataStreamRequest.Handler<Success, Failure>) -> Void
     ) -> Stream<Success, Failure> {
         let request = request
         let limit = request.collectedBodyLimit
@@ -92,7 +93,7 @@ public struct DataStreamTask: Sendable {
         return StreamOf(bufferingPolicy: bufferingPolicy, bufferedBytes: bufferedBytes) {
             if shouldAutomaticallyCancel { request.cancelUnlessEnded() }
         } source: { source in
-            adding { stream in
+            addHandler { stream in
                 source.send(stream, weighing: stream.weight)
                 if case .complete = stream.event { source.finish() }
             }
@@ -101,6 +102,6 @@ public struct DataStreamTask: Sendable {
 }
 
 extension DataStreamRequest {
-    /// Returns an object that provides the request's chunks as asynchronous sequences.
+    /// Returns an object that provides the request's pieces as asynchronous sequences.
     public func streamTask() -> DataStreamTask { DataStreamTask(request: self) }
 }

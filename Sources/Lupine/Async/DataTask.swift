@@ -15,7 +15,7 @@ public struct DataTask<Value: Sendable>: Sendable {
 
     fileprivate init(
         of request: DataRequest, automaticallyCancelling shouldAutomaticallyCancel: Bool,
-        handler: (@escaping @Sendable (DataResponse<Value, AFError>) -> Void) -> Void
+        addHandler: (@escaping @Sendable (DataResponse<Value, AFError>) -> Void) -> Void
     ) {
         self.request = request
         self.shouldAutomaticallyCancel = shouldAutomaticallyCancel
@@ -23,7 +23,7 @@ public struct DataTask<Value: Sendable>: Sendable {
         self.awaited = awaited
         // Checked before the handler is added, because that may start the request.
         if shouldAutomaticallyCancel, Task.isCancelled { request.cancel() }
-        handler { awaited.store($0) }
+        addHandler { awaited.store($0) }
     }
 
     // The same as in `DownloadTask`: Alamofire declares both types, each with all of its members.

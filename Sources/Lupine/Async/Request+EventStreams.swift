@@ -53,7 +53,8 @@ extension Request {
         }
     }
 
-    /// Returns a sequence of the events that the closure set by `listen` sends to the source. It finishes when the request ends.
+    /// Returns a sequence that finishes when the request ends. `listen` sets a handler that sends its events to the source of the
+    /// sequence.
     func events<Element>(
         _ bufferingPolicy: StreamOf<Element>.BufferingPolicy, listen: (StreamSource<Element>) -> Void
     ) -> StreamOf<Element> {

@@ -27,7 +27,7 @@ public struct StreamOf<Element>: AsyncSequence {
     ///   - bufferingPolicy: How many events are buffered, and which are dropped.
     ///   - bufferedBytes: Counts the bytes of the buffered events; nil if they are not counted.
     ///   - onTermination: Called once, if an iteration ends before the source has finished.
-    ///   - source: Called at once with the object that receives the events of the sequence.
+    ///   - source: Called once, before the initializer returns, with the object that receives the events of the sequence.
     init(
         bufferingPolicy: BufferingPolicy, bufferedBytes: BufferedByteCount? = nil,
         onTermination: (@Sendable () -> Void)? = nil, source: (StreamSource<Element>) -> Void

@@ -27,7 +27,7 @@ public struct WebSocketTask: Sendable {
     ) -> EventStreamOf<URLSessionWebSocketTask.Message, Never> {
         stream(automaticallyCancelling: shouldAutomaticallyCancel, bufferingPolicy: bufferingPolicy) {
             $0
-        } adding: {
+        } addHandler: {
             request.streamMessageEvents(on: .streamCompletion(of: request), handler: $0)
         }
     }
@@ -41,7 +41,7 @@ public struct WebSocketTask: Sendable {
     ) -> StreamOf<URLSessionWebSocketTask.Message> {
         stream(automaticallyCancelling: shouldAutomaticallyCancel, bufferingPolicy: bufferingPolicy) {
             $0.message
-        } adding: {
+        } addHandler: {
             request.streamMessageEvents(on: .streamCompletion(of: request), handler: $0)
         }
     }
@@ -57,7 +57,7 @@ public struct WebSocketTask: Sendable {
     ) -> EventStreamOf<Value, any Error> {
         stream(automaticallyCancelling: shouldAutomaticallyCancel, bufferingPolicy: bufferingPolicy) {
             $0
-        } adding: {
+        } addHandler: {
             request.streamDecodableEvents(
                 Value.self, on: .streamCompletion(of: request), using: decoder, handler: $0)
         }
@@ -74,7 +74,7 @@ public struct WebSocketTask: Sendable {
     ) -> StreamOf<Value> {
         stream(automaticallyCancelling: shouldAutomaticallyCancel, bufferingPolicy: bufferingPolicy) {
             $0.message
-        } adding: {
+        } addHandler: {
             request.streamDecodableEvents(
                 Value.self, on: .streamCompletion(of: request), using: decoder, handler: $0)
         }
@@ -101,11 +101,13 @@ public struct WebSocketTask: Sendable {
     /// Suspends the request.
     public func suspend() { request.suspend() }
 
+    /// Returns a sequence of the elements that `element` returns for the request's events; an event for which it returns nil is
+    /// skipped. `addHandler` adds the handler of the events to the request.
     private func stream<Element, Success: Sendable, Failure: Error>(
         automaticallyCancelling shouldAutomaticallyCancel: Bool,
         bufferingPolicy: StreamOf<Element>.BufferingPolicy,
         choosing element: @escaping @Sendable (WebSocketRequest.Event<Success, Failure>) -> Element?,
-        adding: (@escaping @Sendable (WebSocketRequest.Event<Success, Failure>) -> Void) -> Void
+        addHandler: (@escaping @Sendable (WebSocketRequest.Event<Success, Failure>) -> Void) -> Void
     ) -> StreamOf<Element> {
         let request = request
         let limit = request.collectedBodyLimit
@@ -115,7 +117,7 @@ public struct WebSocketTask: Sendable {
         return StreamOf(bufferingPolicy: bufferingPolicy, bufferedBytes: bufferedBytes) {
             if shouldAutomaticallyCancel { request.cancelUnlessEnded() }
         } source: { source in
-            adding { event in
+            addHandler { event in
                 if let element = element(event) { source.send(element, weighing: event.weight) }
                 if case .completed = event.kind { source.finish() }
             }

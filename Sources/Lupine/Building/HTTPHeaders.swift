@@ -156,6 +156,7 @@ extension [HTTPHeader] {
         return !areASCII && left.lowercased() == right.lowercased()
     }
 
+    /// Returns the lower-case letter for an octet from `A` to `Z`, and any other octet unchanged.
     private static func lowercased(_ octet: UInt8) -> UInt8 {
         0x41...0x5A ~= octet ? octet + 0x20 : octet
     }

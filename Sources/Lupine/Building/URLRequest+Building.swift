@@ -9,7 +9,7 @@ extension URLRequest {
         set { headerList = HeaderList(newValue.map { HeaderList.Field(name: $0.name, value: $0.value) }) }
     }
 
-    /// `httpMethod`. Setting nil restores GET.
+    /// The value of `httpMethod`. Setting nil restores GET.
     public var method: HTTPMethod? {
         get { httpMethod.map(HTTPMethod.init(rawValue:)) }
         set { httpMethod = newValue?.rawValue }

@@ -63,7 +63,7 @@ struct CURLCommand {
         guard !showsPasswords, name == "authorization" || name == "proxy-authorization",
             header.value.lowercased().hasPrefix("basic ")
         else { return header.value }
-        return header.value.prefix(6) + Self.hidden
+        return header.value.prefix("basic ".count) + Self.hidden
     }
 
     /// Adds a body if it is text, otherwise a comment with its size. curl treats a value that begins with `@` as a file name,

@@ -70,6 +70,7 @@ struct ContentPreview {
             if octets[valueStart] == ContentPreview.quote {
                 valueEnd += 1
                 while valueEnd < octets.count, octets[valueEnd] != ContentPreview.quote {
+                    // A backslash escapes the next octet, which may be a quote.
                     valueEnd += octets[valueEnd] == UInt8(ascii: "\\") ? 2 : 1
                 }
                 valueEnd = min(valueEnd + 1, octets.count)
@@ -79,10 +80,12 @@ struct ContentPreview {
             value = valueStart..<valueEnd
         }
 
+        /// Returns the position of the first octet from `start` on that is not blank.
         private static func skipBlanks(_ octets: [UInt8], from start: Int) -> Int {
             octets[start...].firstIndex { !isBlank($0) } ?? octets.count
         }
 
+        /// Whether the octet is a space or one of the controls from tab to carriage return.
         private static func isBlank(_ octet: UInt8) -> Bool {
             octet == 0x20 || (0x09...0x0D).contains(octet)
         }

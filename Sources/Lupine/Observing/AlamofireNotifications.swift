@@ -57,10 +57,11 @@ public final class AlamofireNotifications: EventMonitor {
     }
 
     /// The request of the last notification in a batch, and the user info that holds it. The next notification reuses the user
-    /// info dictionary unless an observer has retained it, since creating a dictionary costs more than the rest of most postings.
+    /// info dictionary unless an observer has retained it: creating a dictionary costs more than all else that most postings do.
     struct Subject {
         private var request: Request
         private(set) var userInfo: [AnyHashable: Any]
+        /// The position of the request in `userInfo`, which saves looking up its key.
         private let requestIndex: [AnyHashable: Any].Index
 
         fileprivate init?(_ request: Request) {
@@ -77,7 +78,8 @@ public final class AlamofireNotifications: EventMonitor {
         }
     }
 
-    /// Posts the notifications of an event: two for a combined event, none for an event without a notification.
+    /// Posts the notifications of an event: two for a combined event, none for an event without a notification. `subject` is nil
+    /// before the first notification of a batch.
     func postNotifications(of event: MonitorEvent, _ subject: inout Subject?) {
         switch event {
         case .started(let request, _):

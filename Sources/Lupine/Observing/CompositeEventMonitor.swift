@@ -64,6 +64,7 @@ public final class CompositeEventMonitor: EventMonitor {
     @inline(__always)
     private func send(_ event: () -> MonitorEvent, along routes: [EventRoute]) {
         if routes.isEmpty { return }
+        // With one route, the usual case, the event is moved and not copied.
         if routes.count == 1 { return routes[0].send(event()) }
         let event = event()
         for route in routes { route.send(event) }

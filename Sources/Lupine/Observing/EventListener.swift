@@ -6,6 +6,7 @@ import Dispatch
 /// dynamic dispatch.
 final class EventListener: Sendable {
     private let monitor: any EventMonitor
+    /// The monitor, if it is an `AlamofireNotifications`.
     private let notifications: AlamofireNotifications?
     /// The queue of the monitor.
     let queue: DispatchQueue
@@ -19,7 +20,7 @@ final class EventListener: Sendable {
     /// Whether the monitor is an `AlamofireNotifications`, which ignores events without a notification.
     var postsNotifications: Bool { notifications != nil }
 
-    /// Calls the monitor's method for the event. On `queue`; `subject` is shared by the events of a batch.
+    /// Calls the monitor's method for the event. On `queue`; the notifications of a batch share `subject`.
     func receive(_ event: MonitorEvent, _ subject: inout AlamofireNotifications.Subject?) {
         if let notifications {
             notifications.postNotifications(of: event, &subject)

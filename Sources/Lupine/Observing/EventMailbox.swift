@@ -22,7 +22,7 @@ final class EventMailbox: Sendable {
         var waiting: [Entry] = []
         /// Whether the queue holds a delivery block that has not begun.
         var isDeliveryEnqueued = false
-        /// The number of deliveries that have begun.
+        /// The number of deliveries that have begun so far.
         var begunDeliveries = 0
     }
 
@@ -52,7 +52,7 @@ final class EventMailbox: Sendable {
     func add(_ event: consuming MonitorEvent, along route: EventRoute) {
         var entry: Entry? = Entry(event: event, route: route)
         let begunDeliveries: Int? = state.write { state in
-            // Moved, not copied.
+            // The entry is moved into the array, not copied.
             if let entry = entry.take() { state.waiting.append(consume entry) }
             return state.isDeliveryEnqueued ? nil : state.begunDeliveries
         }
@@ -77,12 +77,14 @@ final class EventMailbox: Sendable {
         if let begunDeliveries { enqueueDelivery(after: begunDeliveries, on: queue) }
     }
 
-    /// Enqueues a delivery on the queue; `begunDeliveries` had begun when the caller decided to.
+    /// Enqueues a delivery on the queue. `begunDeliveries` is the number of deliveries that had begun when the caller decided to
+    /// enqueue this one.
     private func enqueueDelivery(after begunDeliveries: Int, on queue: DispatchQueue) {
         // Not under the lock, because the delivery may begin on another thread at once. A sender that finds `isDeliveryEnqueued`
         // not yet set enqueues another block, since the first one may not be on the queue yet.
         queue.async { self.deliverWaiting() }
         state.write { state in
+            // If a delivery has begun meanwhile, it may be this one, which then is no longer on the queue.
             if state.begunDeliveries == begunDeliveries { state.isDeliveryEnqueued = true }
         }
     }
@@ -95,6 +97,7 @@ final class EventMailbox: Sendable {
             state.isDeliveryEnqueued = false
             state.begunDeliveries += 1
         }
+        // The user info of notifications, which the events of the batch reuse.
         var subject: AlamofireNotifications.Subject?
         for index in batch.indices {
             assertNoLockIsHeld()

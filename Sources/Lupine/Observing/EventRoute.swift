@@ -5,7 +5,7 @@ import Dispatch
 /// Delivers events to those monitors of a `CompositeEventMonitor` that have the same queue.
 final class EventRoute: Sendable {
     let queue: DispatchQueue
-    /// In the order in which they receive an event.
+    /// The monitors, in the order in which they receive an event.
     let listeners: [EventListener]
     private let mailbox: EventMailbox
 

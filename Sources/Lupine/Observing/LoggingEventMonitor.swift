@@ -6,9 +6,9 @@ public import LupineLoading
 
 /// Writes a line for each event: `Session(eventMonitors: [LoggingEventMonitor()])`.
 ///
-/// A line names the request by the first digits of its `id`, or the task by its number, and says what happened. Lines omit bodies
-/// and values, and `LogRedaction` removes credentials from them, so that they may be stored. The monitor of a single request does
-/// not receive, and so does not log, the events of the `URLSession`.
+/// A line names the request by the first digits of its `id`, or the task by its number, and says what happened. Lines omit the
+/// bodies of messages and the values that serializers return, and `LogRedaction` removes credentials, so that lines may be
+/// stored. The monitor of a single request does not receive, and so does not log, the events of the `URLSession`.
 public final class LoggingEventMonitor: EventMonitor {
     /// The queue on which lines are written.
     public let queue: DispatchQueue

@@ -3,7 +3,7 @@
 import Foundation
 import LupineLoading
 
-/// A call of an `EventMonitor` method, as a value.
+/// A call of an `EventMonitor` method, as a value: the associated values are the arguments of the method, in its order.
 ///
 /// `CompositeEventMonitor` or a request creates it on the emitting thread; an `EventMailbox` delivers it on each monitor's queue.
 /// Large cases are indirect, so that the many small ones take little space in the mailbox. The values of parsed responses have no

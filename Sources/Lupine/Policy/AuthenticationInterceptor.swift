@@ -139,6 +139,7 @@ where AuthenticatorType: Authenticator {
         }
     }
 
+    /// Lets the authenticator refresh the credential, then continues or fails the waiting requests.
     private func refresh(_ credential: Credential, _ version: Int, for session: Session) {
         queue.async { [self] in
             assertNoLockIsHeld()
@@ -160,6 +161,7 @@ where AuthenticatorType: Authenticator {
         }
     }
 
+    /// Fails the waiting requests.
     private func fail(_ waiting: Machine.Waiting, with error: any Error) {
         queue.async {
             assertNoLockIsHeld()

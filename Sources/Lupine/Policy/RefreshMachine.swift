@@ -104,6 +104,7 @@ struct RefreshMachine<Credential: AuthenticationCredential, Adaptation, RetryCom
                 return .readRequirement(credential, version: version)
             }
             guard requirement.requiresRefresh else {
+                // Ends the effect of a failed refresh.
                 state = .idle
                 return .apply(credential)
             }
@@ -116,10 +117,12 @@ struct RefreshMachine<Credential: AuthenticationCredential, Adaptation, RetryCom
         }
     }
 
-    /// Decides about a request that the server rejected with the credential of this version.
+    /// Decides about a request that the server rejected with the credential of this version. `completion` continues the request
+    /// after the refresh for which it waits.
     mutating func handleRejection(
         version: Int, _ completion: RetryCompletion, at now: TimeInterval
     ) -> RejectAction {
+        // If the credential was replaced meanwhile, the request is retried with the current one.
         guard version == self.version, let credential else { return .retry }
         switch state {
         case .failed(let error): return .fail(error)
@@ -163,6 +166,7 @@ struct RefreshMachine<Credential: AuthenticationCredential, Adaptation, RetryCom
         }
     }
 
+    /// Enters the failed state. Returns the waiting requests, which fail too.
     private mutating func fail(with error: any Error) -> Waiting {
         state = .failed(error)
         return takeWaiting()
@@ -173,7 +177,7 @@ struct RefreshMachine<Credential: AuthenticationCredential, Adaptation, RetryCom
         return waiting
     }
 
-    /// Returns false if the refresh window is exhausted.
+    /// Enters the refreshing state. Returns false, without entering it, if the refresh window is exhausted.
     private mutating func startRefresh(at now: TimeInterval) -> Bool {
         if let window {
             startTimes.removeAll { $0 < now - window.interval }

@@ -33,11 +33,13 @@ struct RequestCompression: Sendable {
     func compressed(_ body: Data) throws -> Data {
         let encoder = try DeflateEncoder(coding, level: CompressionLevel(rawValue: 5) ?? .standard)
         var result = Data()
+        // Receives the output piece by piece; 64 bytes to 64 KiB.
         var buffer = [UInt8](repeating: 0, count: min(max(body.count, 64), 64 << 10))
         let input = body.span
         var consumed = 0
         while true {
             var output = buffer.mutableSpan
+            // After the input, `finish` is called until all output has been produced.
             let isFinishing = consumed == input.count
             let step =
                 isFinishing

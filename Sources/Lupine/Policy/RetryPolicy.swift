@@ -37,7 +37,7 @@ open class RetryPolicy: @unchecked Sendable, RequestInterceptor {
         public var jitter: Double
         /// Whether the delay is extended to the response's `Retry-After`, if that is longer.
         public var honorsRetryAfter: Bool
-        /// The longest `Retry-After` that is honored; there is no retry when it is longer.
+        /// The longest `Retry-After` that is honored, in seconds; there is no retry when it is longer.
         public var longestRetryAfter: TimeInterval
 
         /// Creates a timing; by default without jitter and ignoring `Retry-After`.

@@ -7,8 +7,9 @@
 /// whole. Of a header with a later version than `00`, only the fields of version `00` are read; what is written is always
 /// version `00`. Every parser makes a single pass over an input of bounded length.
 public struct TraceContext: Hashable, Sendable {
-    /// The first and the second eight octets of the trace ID; not both 0.
+    /// The first eight octets of the trace ID. `high` and `low` are not both 0.
     private let high: UInt64
+    /// The last eight octets of the trace ID.
     private let low: UInt64
     /// The span ID; not 0.
     private let span: UInt64
@@ -63,7 +64,7 @@ public struct TraceContext: Hashable, Sendable {
     /// - Throws: `TraceContextError`, when `traceparent` is invalid.
     public init(traceparent: String, tracestate: String? = nil) throws(TraceContextError) {
         var text = traceparent
-        let parts = try text.withUTF8Span { octets throws(TraceContextError) in try Self.parts(octets) }
+        let parts = try text.withUTF8Span { octets throws(TraceContextError) in try Self.parse(octets) }
         self.init(
             high: parts.high, low: parts.low, span: parts.span, isSampled: parts.isSampled,
             state: tracestate.flatMap { try? TraceState($0) } ?? TraceState())
@@ -85,9 +86,11 @@ public struct TraceContext: Hashable, Sendable {
     /// The length of a `traceparent` (section 3.2.2): version, trace-id, parent-id, trace-flags.
     private static let length = 55
 
-    private static func parts(_ octets: Span<UInt8>) throws(TraceContextError) -> Parts {
+    /// Parses a `traceparent`: two digits of version at offset 0, 32 of trace ID at 3, 16 of parent ID at 36 and two of flags at
+    /// 53, separated by dashes.
+    private static func parse(_ octets: Span<UInt8>) throws(TraceContextError) -> Parts {
         guard octets.count >= length else { throw .tooShort(octets.count) }
-        let version = try number(octets, 0, digits: 2)
+        let version = try parseNumber(octets, at: 0, digits: 2)
         guard version != 0xFF else { throw .forbiddenVersion }
         if octets.count > length {
             // A later version may append fields, after another dash.
@@ -98,23 +101,25 @@ public struct TraceContext: Hashable, Sendable {
             throw .malformed(offset: offset)
         }
         var parts = Parts()
-        parts.high = try number(octets, 3, digits: 16)
-        parts.low = try number(octets, 19, digits: 16)
-        parts.span = try number(octets, 36, digits: 16)
-        parts.isSampled = try number(octets, 53, digits: 2) & 1 == 1
+        parts.high = try parseNumber(octets, at: 3, digits: 16)
+        parts.low = try parseNumber(octets, at: 19, digits: 16)
+        parts.span = try parseNumber(octets, at: 36, digits: 16)
+        // The sampled flag is bit 0; Level 1 defines no other flag.
+        parts.isSampled = try parseNumber(octets, at: 53, digits: 2) & 1 == 1
         guard parts.high != 0 || parts.low != 0 else { throw .zeroTraceID }
         guard parts.span != 0 else { throw .zeroSpanID }
         return parts
     }
 
     /// Parses a number of that many hexadecimal digits, in lower case only.
-    private static func number(
-        _ octets: Span<UInt8>, _ start: Int, digits: Int
+    private static func parseNumber(
+        _ octets: Span<UInt8>, at start: Int, digits: Int
     ) throws(TraceContextError) -> UInt64 {
         var value: UInt64 = 0
         for offset in start..<start + digits {
             let digit: UInt8
             switch octets[offset] {
+            // "0" to "9", "a" to "f".
             case let octet where (0x30...0x39).contains(octet): digit = octet - 0x30
             case let octet where (0x61...0x66).contains(octet): digit = octet - 0x61 + 10
             default: throw .malformed(offset: offset)
@@ -124,6 +129,7 @@ public struct TraceContext: Hashable, Sendable {
         return value
     }
 
+    /// Returns the value as 16 hexadecimal digits in lower case.
     private static func hex(_ value: UInt64) -> String {
         let digits = String(value, radix: 16)
         return String(repeating: "0", count: 16 - digits.count) + digits

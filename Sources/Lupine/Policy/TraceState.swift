@@ -86,6 +86,8 @@ public struct TraceState: Hashable, Sendable, CustomStringConvertible {
         return members.reduce(commas) { $0 + $1.octetCount }
     }
 
+    /// Removes members until the list has at most `mostOctets` octets: long ones first, then those at the end. `keepingFirst`
+    /// spares the first member.
     private mutating func removeExcessMembers(keepingFirst: Bool = false) {
         let keptCount = keepingFirst ? 1 : 0
         while octetCount > Self.mostOctets,
@@ -99,6 +101,7 @@ public struct TraceState: Hashable, Sendable, CustomStringConvertible {
 
     // MARK: grammar
 
+    /// Returns the text without spaces and tabs at both ends.
     private static func trimmed(_ piece: Substring.UTF8View) -> Substring.UTF8View {
         func isBlank(_ octet: UInt8) -> Bool { octet == 0x20 || octet == 0x09 }
         var piece = piece.drop(while: isBlank)
@@ -112,6 +115,8 @@ public struct TraceState: Hashable, Sendable, CustomStringConvertible {
         return Member(key: key, value: value)
     }
 
+    /// Whether the text is a key (section 3.3): a name of up to 256 octets, or a tenant of up to 241 and a system of up to
+    /// 14 octets, separated by `@`.
     private static func isKey(_ key: String) -> Bool {
         let parts = key.utf8.split(
             separator: UInt8(ascii: "@"), maxSplits: 1, omittingEmptySubsequences: false)
@@ -120,6 +125,7 @@ public struct TraceState: Hashable, Sendable, CustomStringConvertible {
             && isName(parts[1], upTo: 14, mayBeginWithDigit: false)
     }
 
+    /// Whether the text consists of lower-case letters, digits and `_-*/`, and begins as a name may.
     private static func isName(
         _ name: Substring.UTF8View, upTo limit: Int, mayBeginWithDigit: Bool
     ) -> Bool {
@@ -131,6 +137,8 @@ public struct TraceState: Hashable, Sendable, CustomStringConvertible {
         return name.allSatisfy { isLetter($0) || isDigit($0) || "_-*/".utf8.contains($0) }
     }
 
+    /// Whether the text is 1 to 256 printable ASCII characters without comma (0x2C) and equals sign (0x3D), and does not end with
+    /// a space.
     private static func isValue(_ value: String) -> Bool {
         guard (1...256).contains(value.utf8.count), value.utf8.last != 0x20 else { return false }
         return value.utf8.allSatisfy { (0x20...0x7E).contains($0) && $0 != 0x2C && $0 != 0x3D }

@@ -37,6 +37,7 @@ public struct NWPath: Hashable, Sendable {
     /// Creates the path for a snapshot of the network, restricted to interfaces of allowed types. Without a snapshot, because the
     /// kernel could not be queried, the path is unsatisfied.
     init(_ snapshot: NetworkSnapshot?, allowing isAllowed: (NWInterface.InterfaceType) -> Bool) {
+        // The interfaces of these default routes that can be used and are of an allowed type.
         func interfaces(_ indexes: [UInt32]) -> [NWInterface] {
             let usable = snapshot?.usable(indexes) ?? []
             return usable.map(NWInterface.init).filter { isAllowed($0.type) }

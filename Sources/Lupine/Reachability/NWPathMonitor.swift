@@ -63,7 +63,7 @@ private final class PathMonitorCore: Sendable {
         var isCancelled = false
         /// Ends the watch for changes; nil before the start and after the cancellation.
         var endWatch: NetworkView.End?
-        /// Whether a query is scheduled that covers all changes until then.
+        /// Whether a query is scheduled, which also covers the changes that occur before it begins.
         var isQueryScheduled = false
         /// The number of queries so far.
         var queryCount = 0
@@ -121,7 +121,7 @@ private final class PathMonitorCore: Sendable {
         endWatch?()
     }
 
-    /// Schedules a query after 50 ms, unless one is scheduled already.
+    /// Schedules a query after 50 ms, unless one is scheduled already, so that changes within that time cause one query.
     private func networkChanged() {
         let (queue, isFirst) = state.write { state in
             defer { state.isQueryScheduled = true }

@@ -111,6 +111,7 @@ public final class OfflineRetrier: RequestAdapter, RequestRetrier, RequestInterc
             self?.endWait(of: monitor, with: .doNotRetry)
         }
         monitor.pathUpdateHandler = { [weak self, weak monitor] path in
+            // The first path, of the moment when the monitor is started, may already be satisfied.
             if let monitor, path.status != .unsatisfied { self?.endWait(of: monitor, with: .retry) }
         }
         wait.write(Wait(monitor: monitor, cancelTimeout: cancelTimeout, completions: [completion]))

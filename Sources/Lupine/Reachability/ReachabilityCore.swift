@@ -13,11 +13,12 @@ final class ReachabilityCore: Sendable {
     private struct State {
         /// The number of starts and stops so far. A result that belongs to an earlier number is ignored.
         var generation = 0
+        /// The listener and its queue; nil while the manager does not listen.
         var listener: (queue: DispatchQueue, body: NetworkReachabilityManager.Listener)?
         var lastStatus: Status?
         /// Ends the watch for changes.
         var endWatch: NetworkView.End?
-        /// Whether a query is scheduled that covers all changes until then.
+        /// Whether a query is scheduled, which also covers the changes that occur before it begins.
         var isQueryScheduled = false
         /// The number of queries so far.
         var queryCount = 0
@@ -89,6 +90,7 @@ final class ReachabilityCore: Sendable {
             return false
         }
         if wasReplaced { endWatch() }
+        // If this start was replaced, `report` ignores the result.
         query(generation)
         if host != nil { queryPeriodically(generation) }
         return true
@@ -104,7 +106,7 @@ final class ReachabilityCore: Sendable {
         old.endWatch?()
     }
 
-    /// Schedules a query, unless one is scheduled already.
+    /// Schedules a query after 50 ms, unless one is scheduled already.
     private func networkChanged(_ generation: Int) {
         let isFirst = state.write { state in
             guard state.generation == generation, !state.isQueryScheduled else { return false }

@@ -45,7 +45,8 @@ extension SCNetworkReachabilityFlags {
                 || (canConnectAutomatically && !contains(.interventionRequired)))
     }
 
-    /// One character for each flag: its letter if the flag is set, otherwise a dash.
+    /// One character for each flag: its letter if the flag is set, otherwise a dash. The empty set, which every set contains,
+    /// stands for the space between the groups.
     var readableDescription: String {
         let letters: [(SCNetworkReachabilityFlags, String)] = [
             (.isWWAN, "W"), (.reachable, "R"), ([], " "), (.connectionRequired, "c"),

@@ -42,6 +42,8 @@ public class DataRequest: Request, @unchecked Sendable {
 
     override func task(for request: URLRequest, using session: URLSession) -> URLSessionTask {
         let task = session.dataTask(with: request)
+        // The task's load passes the content directly to the request if that may avoid the program's code, otherwise to the
+        // delegate.
         let mayAvoidProgramCode = mutableState.read { $0.mayAvoidProgramCode }
         task.collectContent(for: mayAvoidProgramCode ? self : nil, upTo: session.collectedBodyLimit)
         return task
@@ -62,6 +64,7 @@ public class DataRequest: Request, @unchecked Sendable {
 
     override func reset() {
         super.reset()
+        // The content is returned so that it is released outside of the lock.
         _ = dataState.write { state in
             state.isTooLong = false
             return state.data.take()
@@ -114,10 +117,10 @@ public class DataRequest: Request, @unchecked Sendable {
         task.fail(exceeding: limit)
     }
 
-    /// Processes the end of a task whose only listener is this request. Has no effect once the session has been deallocated,
-    /// because that has finished the request (S-30).
+    /// Processes the end of a task whose only listener is this request. In a step. Has no effect once the session has been
+    /// deallocated, because that has finished the request (S-30).
     private func taskEnded(_ failure: AFError?, _ metrics: URLSessionTaskMetrics) {
-        // The task may have ended before the step that created it.
+        // Read in this step and not in `end`: a task may end before the step that creates the task has stored it.
         guard let task = lastTask, delegate != nil else { return }
         deliverPendingReports()
         didGatherMetrics(metrics)
@@ -141,10 +144,11 @@ public class DataRequest: Request, @unchecked Sendable {
                 _ completionHandler: @escaping @Sendable (ResponseDisposition) -> Void
             ) -> Void
     ) -> Self {
+        // Swapped, so that the replaced gate is released outside of the lock.
         var gate: ResponseGate? = ResponseGate(queue: queue, closure: handler)
         dataState.write { swap(&$0.gate, &gate) }
         mutableState.write { $0.hasGate = true }
-        askBeforeCaching()
+        askBeforeStoring()
         return self
     }
 
@@ -198,11 +202,13 @@ public class DataRequest: Request, @unchecked Sendable {
         appendResponse(on: queue, responseSerializer, completionHandler)
     }
 
-    /// Calls `completionHandler` with the serialized response: on `queue` or, if that is nil, in a step.
+    /// Calls `completionHandler` with the serialized response: on `queue`; if that is nil, because a Swift task awaits the
+    /// response, in a step.
     func appendResponse<Serializer: DataResponseSerializerProtocol>(
         on queue: DispatchQueue?, _ serializer: Serializer,
         _ completionHandler: @escaping @Sendable (AFDataResponse<Serializer.SerializedObject>) -> Void
     ) -> Self {
+        // A bare serializer only returns the data, which any thread may do.
         let needsQueue = (serializer as? DataResponseSerializer)?.isBare != true
         appendSerializer(needsSerializationQueue: needsQueue, isAwaited: queue == nil) { isInStep in
             assertNoLockIsHeld()
@@ -227,6 +233,7 @@ public class DataRequest: Request, @unchecked Sendable {
         guard case .failure(let error) = result else {
             return completeSerializer { queue.deliver(response, to: completionHandler) }
         }
+        // A retrier may replace the error.
         retryOrCompleteSerializer(dueTo: error) { replacement in
             guard let replacement else { return queue.deliver(response, to: completionHandler) }
             let failed = self.dataResponse(AFResult<Value>.failure(replacement), duration: duration)
@@ -243,7 +250,7 @@ public class DataRequest: Request, @unchecked Sendable {
     }
 }
 
-/// If no code of the program is called in between, the task's load passes the content and the end directly to the request.
+/// The calls that a task's load makes instead of the delegate's methods, as long as no code of the program has to be called.
 extension DataRequest: TaskConsumer {
     package var isOnlyListener: Bool { callsNoProgramCode }
 
@@ -264,6 +271,7 @@ extension DataRequest: TaskConsumer {
 
     package func end(_ error: (any Error)?, _ metrics: URLSessionTaskMetrics) {
         let failure = error.map { $0.asAFError(or: .sessionTaskFailed(error: $0)) }
+        // Retriers, which are asked after a failure, and handlers are called on the root queue.
         let isOnlyAwaited = mutableState.read { $0.callsNoProgramCode && !$0.chain.hasHandlers }
         performStep(needsRoot: failure != nil || !isOnlyAwaited) { self.taskEnded(failure, metrics) }
     }

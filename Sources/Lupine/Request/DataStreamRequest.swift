@@ -10,7 +10,8 @@ public import LupineLoading
 /// `StreamBacklog.highWater` bytes wait for the handlers, including the bytes in the buffers of asynchronous sequences, or while
 /// the buffer of `asInputStream(bufferSize:)` is full.
 public final class DataStreamRequest: Request, @unchecked Sendable {
-    /// Receives the pieces and the end of the stream. An error that it throws for a piece fails and cancels the request.
+    /// Receives the pieces and the end of the stream. An error that it throws for a piece fails and cancels the request; an
+    /// error that it throws for the end is ignored.
     public typealias Handler<Success: Sendable, Failure: Error & Sendable> =
         @Sendable (_ stream: Stream<Success, Failure>) throws -> Void
 
@@ -93,7 +94,8 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
         fileprivate var holds = OrderedActions<Hold>()
 
         /// Decides to hold the content of `source` if the handlers or the stream's reader are too slow, otherwise to release the
-        /// held task. The caller passes the result to `apply`.
+        /// held task. Without a `source` it can only release. Returns nil if nothing changes, or if another thread applies the
+        /// decision; the caller passes the result to `apply`.
         mutating func holdOrRelease(_ source: URLSessionTask? = nil) -> Hold? {
             if backlog.isFull || feed?.isFull ?? false {
                 guard let source, source !== heldTask else { return nil }
@@ -145,6 +147,7 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
     override func task(for request: URLRequest, using session: URLSession) -> URLSessionTask {
         let (file, openFile) = streamState.read { ($0.bodyFile, $0.openFile) }
         if file == nil, openFile == nil { return session.dataTask(with: request) }
+        // If the closure returns nil, the content is delivered to the handlers.
         return session.dataTask(with: request, sending: file, savingInto: openFile ?? { _ in nil })
     }
 
@@ -177,8 +180,8 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
         feed?.end()
     }
 
-    /// Releases the handlers, which often retain the request in order to cancel it. This happens outside of the lock.
     override func cleanup() {
+        // The program's closures often retain the request in order to cancel it. They are released here, outside of the lock.
         let released = streamState.write { state in
             state.isOver = true
             defer { (state.consumers, state.gate, state.openFile) = ([], nil, nil) }
@@ -205,6 +208,7 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
                 _ completionHandler: @escaping @Sendable (ResponseDisposition) -> Void
             ) -> Void
     ) -> Self {
+        // Swapped, so that the replaced gate is released outside of the lock; so is the closure in `saveContent`.
         var gate: ResponseGate? = ResponseGate(queue: queue, closure: handler)
         streamState.write { swap(&$0.gate, &gate) }
         return self
@@ -322,6 +326,7 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
             end: { request, ended in
                 pieceQueue.async {
                     let results = serialization.lastResults(attempt: request.retryCount)
+                    // Counts as a piece of no bytes, which `deliverParsed` reports as handled.
                     if !results.isEmpty { request.streamState.write { $0.pendingCount += 1 } }
                     request.underlyingQueue.async {
                         if !results.isEmpty {
@@ -333,8 +338,14 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
             })
     }
 
-    /// Adds a handler. `consume` processes a piece and finally calls `deliver`. `end` processes the bytes that the serializer has
-    /// kept after the last piece, then calls its argument `ended` on the root queue.
+    /// Adds a handler.
+    ///
+    /// - Parameters:
+    ///   - queue: The queue on which the handler is called.
+    ///   - stream: The handler.
+    ///   - consume: Processes a piece and finally calls `deliver`. Called on the root queue.
+    ///   - end: Processes the bytes that the serializer has kept after the last piece, then calls its argument `ended` on the
+    ///     root queue. Nil if there is no serializer. Not called if the request has failed.
     private func append<Success, Failure>(
         _ queue: DispatchQueue, _ stream: @escaping Handler<Success, Failure>,
         consume: @escaping @Sendable (DataStreamRequest, Data) -> Void,
@@ -355,8 +366,8 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
         return self
     }
 
-    /// Reports serialized values to the monitors, then delivers the values. `count` is the number of bytes in the piece that the
-    /// values were made of.
+    /// Reports serialized values to the monitors, then delivers the values. `count` is the number of bytes in the piece from
+    /// which the values were made.
     private func deliverParsed<Success: Sendable, Failure>(
         _ results: [AFResult<Success>], of count: Int, for stream: @escaping Handler<Success, Failure>,
         on queue: DispatchQueue, outcome: (AFResult<Success>) -> Result<Success, Failure>

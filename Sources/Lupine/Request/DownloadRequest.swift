@@ -10,7 +10,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
     public struct Options: OptionSet, Sendable {
         /// Creates missing intermediate directories.
         public static let createIntermediateDirectories = Options(rawValue: 1 << 0)
-        /// Removes an existing file.
+        /// Removes a file that exists at the destination. Without this option such a file fails the request.
         public static let removePreviousFile = Options(rawValue: 1 << 1)
 
         /// The options as bits.
@@ -160,7 +160,8 @@ public final class DownloadRequest: Request, @unchecked Sendable {
     // MARK: the end of the transfer, on the root queue
 
     /// Returns the URL to which the file is moved, and the options for moving it. Calls the program's `Destination`, if there is
-    /// one.
+    /// one and the response is an HTTP response. Otherwise the file gets another name in its folder, because the task removes the
+    /// file at `temporaryURL`.
     func resolveDestination(
         for temporaryURL: URL, _ response: URLResponse?
     ) -> (url: URL, options: Options) {
@@ -219,7 +220,8 @@ public final class DownloadRequest: Request, @unchecked Sendable {
         appendResponse(on: queue, responseSerializer, completionHandler)
     }
 
-    /// Calls `completionHandler` with the serialized response: on `queue` or, if that is nil, in a step.
+    /// Calls `completionHandler` with the serialized response: on `queue`; if that is nil, because a Swift task awaits the
+    /// response, in a step.
     func appendResponse<Serializer: DownloadResponseSerializerProtocol>(
         on queue: DispatchQueue?, _ serializer: Serializer,
         _ completionHandler: @escaping @Sendable (AFDownloadResponse<Serializer.SerializedObject>) -> Void
@@ -228,6 +230,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
         appendSerializer(needsSerializationQueue: true, isAwaited: queue == nil) { isInStep in
             assertNoLockIsHeld()
             let (result, duration) = AFResult.timed {
+                // Read by `serializeDownload`, which has no parameter for the limit.
                 try DownloadedContent.$limit.withValue(limit) {
                     try serializer.serializeDownload(
                         request: self.request, response: self.response, fileURL: self.fileURL,
@@ -251,6 +254,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
         guard case .failure(let error) = result else {
             return completeSerializer { queue.deliver(response, to: completionHandler) }
         }
+        // A retrier may replace the error.
         retryOrCompleteSerializer(dueTo: error) { replacement in
             guard let replacement else { return queue.deliver(response, to: completionHandler) }
             let failed = self.downloadResponse(AFResult<Value>.failure(replacement), duration: duration)

@@ -59,6 +59,7 @@ open class Interceptor: @unchecked Sendable, RequestInterceptor {
     private typealias Completion = @Sendable (Result<URLRequest, any Error>) -> Void
     private typealias AdapterCall = @Sendable (any RequestAdapter, URLRequest, @escaping Completion) -> Void
 
+    /// Passes the request through the adapters, calling each of them with `call`, then calls `completion`.
     private static func adapt(
         _ request: URLRequest, with adapters: ArraySlice<any RequestAdapter>,
         _ completion: @escaping Completion, call: @escaping AdapterCall
@@ -80,6 +81,7 @@ open class Interceptor: @unchecked Sendable, RequestInterceptor {
         Self.retry(request, for: session, dueTo: error, asking: retriers[...], completion)
     }
 
+    /// Asks the retriers in order, until one completes with a result other than `doNotRetry`.
     private static func retry(
         _ request: Request, for session: Session, dueTo error: any Error,
         asking retriers: ArraySlice<any RequestRetrier>,

@@ -27,6 +27,7 @@ extension Request {
     /// Stores the error of an attempt that fails before it has a task. Ignored once the attempt has a task, or the request was
     /// cancelled or has finished.
     func failAttempt(with error: AFError) {
+        // Swapped, so that the old error is released outside of the lock.
         var error: AFError? = error
         mutableState.write { state in
             if state.machine.mayCreateTask { swap(&state.error, &error) }
@@ -62,7 +63,8 @@ extension Request {
         let firstAction = mutableState.write { state in
             state.urlRequestHandler.flatMap { state.actions.enqueue($0.call(with: request)) }
         }
-        performTaskActions(from: firstAction)?.request(self, didCreateURLRequest: request)
+        let monitors = performTaskActions(from: firstAction)
+        monitors?.request(self, didCreateURLRequest: request)
         callCURLHandler()
     }
 
@@ -80,6 +82,7 @@ extension Request {
                 case .cancelTask: .end(task) { $0.cancel() }
                 default: nil
                 }
+            // Nil if another thread performs task actions at this time: then that thread performs these too.
             var firstAction = taskAction.flatMap { state.actions.enqueue($0) }
             if let handler = state.urlSessionTaskHandler {
                 let handlerCall = state.actions.enqueue(handler.call(with: task))
@@ -87,7 +90,8 @@ extension Request {
             }
             return (action, firstAction)
         }
-        performTaskActions(from: firstAction)?.request(self, didCreateTask: task)
+        let monitors = performTaskActions(from: firstAction)
+        monitors?.request(self, didCreateTask: task)
         switch action {
         case .resumeTask: didResumeTask(task)
         case .suspendTask: didSuspendTask(task)
@@ -96,6 +100,7 @@ extension Request {
         }
     }
 
+    /// Stores the metrics of the latest task, unless they are stored already.
     func didGatherMetrics(_ metrics: URLSessionTaskMetrics) {
         mutableState.write { state in
             if state.metrics.last !== metrics { state.metrics.append(metrics) }

@@ -56,6 +56,7 @@ extension Request {
         on queue: DispatchQueue, calling handler: @escaping @Sendable (String) -> Void
     ) -> Self {
         let new = QueuedHandler(queue: queue, closure: handler)
+        // The replaced handler is returned so that it is released outside of the lock.
         let (hasRequest, _) = mutableState.write { state -> (Bool, QueuedHandler<String>?) in
             guard state.requests.isEmpty else { return (true, nil) }
             let old = state.cURLHandler
@@ -76,7 +77,7 @@ extension Request {
     /// Calls the handler that waits for the curl command, if there is one.
     func callCURLHandler() {
         let handler = mutableState.write { state -> QueuedHandler<String>? in
-            // Also because setting the handler, even to nil, counts as a hook.
+            // Without this check, setting `cURLHandler` to nil would set `hasHooks` for every request.
             guard state.hasHooks else { return nil }
             defer { state.cURLHandler = nil }
             return state.cURLHandler

@@ -18,6 +18,8 @@ extension Request {
 
     /// Returns the `Progress` of one direction, which is created on first use. That happens outside of the lock, because the new
     /// object becomes a child of the thread's current `Progress`, which belongs to the program.
+    ///
+    /// Repeats if another thread has stored an object or changed the counts meanwhile.
     private func progress(of direction: WritableKeyPath<MutableState, TransferProgress>) -> Progress {
         while true {
             let current = mutableState.read { $0[keyPath: direction] }
@@ -33,8 +35,8 @@ extension Request {
         _ closure: @escaping ProgressHandler
     ) -> Self {
         _ = progress(of: direction)
-        // The replaced handler is released outside of the lock, here and below, because it may hold the last reference to an
-        // object of the program.
+        // Swapped, so that the replaced handler is released outside of the lock: it may hold the last reference to an object of
+        // the program.
         var handler: TransferProgress.Handler? = .init(queue: queue, closure: closure)
         mutableState.write { swap(&$0[keyPath: direction].handler, &handler) }
         return self
@@ -74,6 +76,7 @@ extension Request {
         on queue: DispatchQueue = .main, perform handler: @escaping @Sendable (URLRequest) -> Void
     ) -> Self {
         let new = QueuedHandler(queue: queue, closure: handler)
+        // The replaced handler is returned so that it is released outside of the lock, here and in the next method.
         let (firstAction, _) = mutableState.write { state in
             let old = state.urlRequestHandler
             state.urlRequestHandler = new
@@ -112,7 +115,8 @@ extension Request {
         authenticate(with: URLCredential(user: username, password: password, persistence: persistence))
     }
 
-    /// Answers challenges with a credential, under the same rules. A later call replaces it.
+    /// Answers challenges with a credential, under the rules of `authenticate(username:password:persistence:)`. A later call
+    /// replaces the credential.
     @discardableResult
     public func authenticate(with credential: URLCredential) -> Self {
         // The task's credential is set under the lock, so that concurrent calls set both credentials in the same order.
@@ -147,7 +151,7 @@ extension Request {
             return true
         }
         precondition(isFirst, "cacheResponse(using:) was called before for this request")
-        askBeforeCaching()
+        askBeforeStoring()
         return self
     }
 
@@ -224,6 +228,7 @@ extension Request {
                 return true
             }
             if isStored { return self }
+            // Another thread has added a monitor meanwhile.
         }
     }
 }

@@ -68,6 +68,7 @@ extension Request {
     private func forwardHeldEvent() {
         let (held, hasHandlers) = mutableState.write { ($0.heldEvent.take(), $0.chain.hasHandlers) }
         guard let held else { return }
+        // Only handlers have to be called after the monitors. Without handlers, the events of one turn of a loop share a block.
         if hasHandlers {
             held.monitors.forward(notificationEvent: held.event)
         } else {
@@ -159,8 +160,9 @@ extension Request {
         }
     }
 
-    /// Performs the action, then those that have been enqueued meanwhile. Does nothing if `action` is nil. Returns the request's
-    /// monitors.
+    /// Performs the action, then those that have been enqueued meanwhile. Does nothing if `action` is nil.
+    ///
+    /// - Returns: The request's monitors, which are read together with the next action, so that the lock is taken once.
     @discardableResult
     func performTaskActions(from action: TaskAction?) -> CompositeEventMonitor? {
         guard var action else { return monitors }
@@ -207,6 +209,7 @@ extension Request {
         case .resumeTask: didResumeWithTask(task)
         case .runPipeline:
             didResume()
+            // `readyToPerform` would begin the attempt in another step, on the root queue.
             if let session = delegate as? Session { session.performNow(self) } else { readyToPerform() }
         case .accept: didResume()
         default: break
@@ -311,6 +314,7 @@ extension Request {
     /// - Parameter error: The error of the request; nil keeps the present one.
     func finish(error: AFError? = nil) {
         var error = error
+        // The old error and the discarded calls are released outside of the lock.
         let (begins, _) = mutableState.write { state -> (Bool, SmallArray<Job>) in
             guard state.machine.receive(.finish) == .beginPass else { return (false, []) }
             if error != nil { swap(&state.error, &error) }
@@ -331,13 +335,14 @@ extension Request {
 
     /// Runs the next serializer of the pass or, after the last one, calls the handlers. In a step.
     private func continuePass() {
-        let (step, mustWaitForRoot, finishedChain) = mutableState.write {
-            state -> (SerializerChain.Step?, Bool, SerializerChain?) in
+        let (next, mustWaitForRoot, finishedChain) = mutableState.write {
+            state -> (SerializerChain.Action?, Bool, SerializerChain?) in
             // Handlers, and the objects that they hold, are the program's.
             if state.lane.isRunningOffRoot, state.chain.hasHandlers { return (nil, true, nil) }
-            let step = state.chain.next()
-            guard case .deliver = step else {
-                return (state.machine.phase == .finishing ? step : nil, false, nil)
+            let next = state.chain.next()
+            guard case .deliver = next else {
+                // In other phases there is no pass to continue: while a retrier decides, for example.
+                return (state.machine.phase == .finishing ? next : nil, false, nil)
             }
             // Progress handlers that wait on the root queue are called before response handlers are dispatched.
             if state.mayHaveProgressCallOnRoot {
@@ -345,10 +350,10 @@ extension Request {
                 return (nil, true, nil)
             }
             guard state.machine.receive(.serialized) == .proceed else { return (nil, false, nil) }
-            return (step, false, state.chain.takeAll())
+            return (next, false, state.chain.takeAll())
         }
         if mustWaitForRoot { return performOnRoot { self.continuePass() } }
-        switch step {
+        switch next {
         case .run(let serializer):
             if serializer.needsSerializationQueue {
                 serializationQueue.async { serializer.run(false) }
@@ -435,6 +440,7 @@ extension Request {
     /// Reports the cancellation. If `isFailure` is false, first removes an error that only says that the task was cancelled.
     private func didCancel(asFailure isFailure: Bool) {
         if !isFailure {
+            // The error is returned so that it is released outside of the lock.
             _ = mutableState.write { state -> AFError? in
                 guard case .sessionTaskFailed(let cause) = state.error,
                     (cause as? URLError)?.code == .cancelled
@@ -447,6 +453,7 @@ extension Request {
 
     /// Finishes a cancelled request that has no task to cancel. In a step.
     private func cancellationArrived() {
+        // The discarded calls are released outside of the lock.
         let (begins, _) = mutableState.write { state -> (Bool, SmallArray<Job>) in
             guard state.machine.receive(.cancellationArrived) == .beginPass else { return (false, []) }
             return (true, state.chain.restart())

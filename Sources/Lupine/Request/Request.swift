@@ -45,7 +45,8 @@ public class Request: @unchecked Sendable {
     struct MutableState {
         var machine = RequestMachine()
         var lane = Lane()
-        /// Whether session and request are of kinds that can work without calling the program's code. Set when an attempt begins.
+        /// Whether the session has no code of the program, and the request was made without any: see `mayReceiveOnAnyThread`. Set
+        /// when an attempt begins.
         var mayAvoidProgramCode = false
         /// Whether a `ResponseGate` decides about the content of responses.
         var hasGate = false
@@ -53,6 +54,7 @@ public class Request: @unchecked Sendable {
         var hasMonitors = false
         /// The latest event of the present step, if it has not been forwarded to the monitors yet: see `report`.
         var heldEvent: HeldEvent?
+        /// Nil until the program reads `id`.
         var id: UUID?
         var error: AFError?
         var retryCount = 0
@@ -78,8 +80,8 @@ public class Request: @unchecked Sendable {
         var urlRequestHandler: QueuedHandler<URLRequest>? { didSet { hasHooks = true } }
         var urlSessionTaskHandler: QueuedHandler<URLSessionTask>? { didSet { hasHooks = true } }
         var cURLHandler: QueuedHandler<String>? { didSet { hasHooks = true } }
-        /// Whether the request has, or has had, an interceptor or one of these handlers. Stored, because each step asks, and comparing
-        /// them with nil copies them.
+        /// Whether the request has, or has had, an interceptor or one of the handlers that set this flag. Stored, because each
+        /// step needs it, and comparing the handlers with nil would copy them.
         private(set) var hasHooks: Bool
 
         init(interceptor: (any RequestInterceptor)?, eventMonitor: CompositeEventMonitor?) {
@@ -190,7 +192,7 @@ public class Request: @unchecked Sendable {
 
     /// The monitor that receives the request's events.
     public var eventMonitor: (any EventMonitor)? { monitors }
-    /// The same monitor: it forwards events to the monitors of the session and the request.
+    /// The value of `eventMonitor` with its type: it forwards events to the monitors of the session and the request.
     var monitors: CompositeEventMonitor? { mutableState.read { $0.eventMonitor } }
     /// The interceptor of the request, in addition to the session's.
     public var interceptor: (any RequestInterceptor)? { mutableState.read { $0.interceptor } }
@@ -270,23 +272,25 @@ public class Request: @unchecked Sendable {
         preconditionFailure("Request has no task of its own: its subclasses do")
     }
 
-    /// Whether tasks may cache a response without asking the request: it has no cache handler, and no `onHTTPResponse` handler
-    /// that could refuse the response.
+    /// Whether tasks may store a response in the cache without asking the request: it has no cache handler, and no
+    /// `onHTTPResponse` handler that could refuse the response.
     var storesWithoutAsking: Bool { false }
 
-    /// Whether the content and the end of the task can be processed on any thread if that calls none of the program's code: the
-    /// request is of a suitable kind, and was made from values of the library's types.
+    /// Whether the content and the end of the task can be processed on any thread, unless the program adds code to the request.
+    /// True for a `DataRequest` that is no upload and whose convertible neither is nor holds an object of the program.
     var mayReceiveOnAnyThread: Bool { false }
 
     /// Whether the thread that adds the first handler may start the request, because the first attempt calls none of the
     /// program's code.
     func mayStartOnAnyThread(in session: Session) -> Bool { false }
 
-    /// Makes the tasks ask the request before they cache a response. Called when a handler is added that decides about this.
-    func askBeforeCaching() { for task in tasks { task.storesWithoutAsking = false } }
+    /// Makes the tasks ask the request before they store a response in the cache. Called when a handler is added that decides
+    /// about this.
+    func askBeforeStoring() { for task in tasks { task.storesWithoutAsking = false } }
 
     /// Discards the results of an attempt before the next one begins.
     func reset() {
+        // The error and the discarded calls are returned so that they are released outside of the lock.
         let (changes, _, _) = mutableState.write { state in
             ([state.upload.reset(), state.download.reset()], state.error.take(), state.chain.restart())
         }
@@ -300,12 +304,12 @@ public class Request: @unchecked Sendable {
     func cleanup() {
         // Progress handlers are not called again. They often retain the request in order to cancel it, so they are released here,
         // outside of the lock.
-        let (handlers, progress) = mutableState.write { state in
+        let (finishHandlers, progressHandlers) = mutableState.write { state in
             defer { (state.finishHandlers, state.upload.handler, state.download.handler) = ([], nil, nil) }
             return (state.finishHandlers, [state.upload.handler, state.download.handler])
         }
-        withExtendedLifetime(progress) {}
-        for handler in handlers { handler.run() }
+        withExtendedLifetime(progressHandlers) {}
+        for handler in finishHandlers { handler.run() }
         delegate?.cleanup(after: self)
     }
 }

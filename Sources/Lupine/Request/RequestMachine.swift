@@ -54,7 +54,7 @@ struct RequestMachine: Equatable {
         case serializerFailed
         /// The retrier grants a retry. As in the next two cases, the number is that of the question.
         case retryGranted(Int)
-        /// The retrier refuses to retry a failed attempt.
+        /// The retrier refuses to retry a failed attempt. The phase is `loading` again, from which `finish` begins the pass.
         case retryRefused(Int)
         /// The retrier refuses to retry after a serializer has failed.
         case serializerRetryRefused(Int)
@@ -171,6 +171,7 @@ struct RequestMachine: Equatable {
         }
     }
 
+    /// Begins a late pass if the handlers have been called already. The request then counts as resumed until that pass ends.
     private mutating func handlerAdded() -> Action {
         if phase == .over {
             phase = .finishing
@@ -192,7 +193,8 @@ struct RequestMachine: Equatable {
         return .proceed
     }
 
-    /// A task that is created after the cancellation is resumed and cancelled, so that it reports its end.
+    /// A task that is created after the cancellation, or after the attempt has ended otherwise, is resumed and cancelled, so that
+    /// it reports its end.
     private mutating func taskCreated() -> Action {
         guard phase == .preparing else { return .cancelTask }
         phase = .loading

@@ -5,8 +5,8 @@
 /// In each pass every serializer runs once, in the order in which they were added. The values are delivered after all have run. A
 /// value; `Request` keeps it under its lock.
 struct SerializerChain {
-    /// The next step of a pass.
-    enum Step {
+    /// The next action of a pass.
+    enum Action {
         /// Run this serializer.
         case run(Serializer)
         /// All serializers have run. Deliver their values.
@@ -43,8 +43,9 @@ struct SerializerChain {
         }
     }
 
-    /// Returns the next step of the pass.
-    func next() -> Step {
+    /// Returns the next action of the pass. Each serializer that has run has added one delivery, so the number of deliveries is
+    /// the index of the next serializer.
+    func next() -> Action {
         guard let serializer = serializers[deliveries.count] else { return .deliver }
         return .run(serializer)
     }

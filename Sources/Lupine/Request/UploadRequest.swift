@@ -36,7 +36,7 @@ public final class UploadRequest: DataRequest, @unchecked Sendable {
         var files: Set<URL> = []
     }
 
-    /// Creates the body.
+    /// The value that creates the body of each attempt.
     public let upload: any UploadableConvertible
     /// The file manager that removes files written for the upload.
     public let fileManager: FileManager
@@ -83,6 +83,7 @@ public final class UploadRequest: DataRequest, @unchecked Sendable {
         return task
     }
 
+    /// Discards the body: the next attempt creates its own.
     override func reset() {
         super.reset()
         uploadable = nil
@@ -106,7 +107,7 @@ public final class UploadRequest: DataRequest, @unchecked Sendable {
 
     func didCreateUploadable(_ uploadable: Uploadable) {
         self.uploadable = uploadable
-        // A request that was cancelled meanwhile may have finished already.
+        // A request that was cancelled meanwhile may have finished already: its `cleanup` did not find these files.
         if mutableState.read({ $0.machine.isOver }) { removeFiles() }
         monitors?.request(self, didCreateUploadable: uploadable)
     }

@@ -2,7 +2,7 @@
 
 internal import LupineLoading
 
-/// A check of the response that runs on the root queue when a task has ended. It does not keep its request alive.
+/// A check of the response that runs on the root queue when a task has ended. Its closures do not keep the request alive.
 struct Validator: Sendable {
     /// Checks the response.
     let check: @Sendable (URLRequest?, HTTPURLResponse) -> Request.ValidationResult

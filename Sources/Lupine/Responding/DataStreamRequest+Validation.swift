@@ -2,7 +2,7 @@
 
 public import LupineLoading
 
-// Validators run on the session's root queue, in the order in which they were added, when a task has completed and its chunks
+// Validators run on the session's root queue, in the order in which they were added, when a task has completed and its pieces
 // have been delivered, and again on every retry. When one fails, the request fails and the remaining validators do not run.
 
 extension DataStreamRequest {

@@ -69,8 +69,8 @@ extension DownloadRequest {
         }
     }
 
-    /// Whether a 416 response shows that the earlier download was already complete. The content type of such a response is
-    /// not that of the file.
+    /// Whether a 416 response shows that the earlier download was already complete: its `Content-Range: bytes */length` states
+    /// the length of the content (RFC 9110 §15.5.17). The content type of such a response is not that of the file.
     private func wasAlreadyComplete(_ response: HTTPURLResponse) -> Bool {
         guard response.statusCode == 416, case .resumeData(let data) = downloadable,
             let received = ResumeData(data)?.received,

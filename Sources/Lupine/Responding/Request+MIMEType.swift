@@ -14,6 +14,7 @@ extension Request {
 
         /// Parses `string` up to its first semicolon; nil unless that is two words separated by one slash.
         init?(_ string: String) {
+            // Trimming is slow and seldom needed.
             let isTrimmed = Self.isVisible(string.utf8.first) && Self.isVisible(string.utf8.last)
             let trimmed = isTrimmed ? string : string.trimmingCharacters(in: .whitespacesAndNewlines)
             let words = trimmed.utf8.prefix { $0 != UInt8(ascii: ";") }
@@ -24,7 +25,7 @@ extension Request {
             subtype = String(decoding: words[words.index(after: slash)...], as: UTF8.self)
         }
 
-        /// Whether the octet is a visible ASCII character; true for nil.
+        /// Whether the octet is a visible ASCII character; true for nil, because an empty type needs no trimming.
         private static func isVisible(_ octet: UInt8?) -> Bool {
             octet.map { (0x21...0x7E).contains($0) } ?? true
         }

@@ -10,7 +10,8 @@ extension DispatchQueue {
         _ delay: TimeInterval, by clock: SessionClock = .system,
         execute closure: @escaping @Sendable () -> Void
     ) {
-        // NaN and negative values mean no delay. Delays are capped at about a century.
+        // NaN and negative values mean no delay. Delays are capped at about a century, because `Duration` cannot represent
+        // every number of seconds.
         _ = after(.seconds(delay > 0 ? min(delay, 3_000_000_000) : 0), by: clock, execute: closure)
     }
 

@@ -53,6 +53,7 @@ extension AlamofireExtension where ExtendedType == SecTrust {
         errorProducer: (_ status: OSStatus, _ result: SecTrustResultType) -> any Error
     ) throws {
         var result = SecTrustResultType.invalid
+        // The trust stores the outcome, which is read below.
         _ = SecTrustEvaluateWithError(type, nil)
         let status = SecTrustGetTrustResult(type, &result)
         guard status.af.isSuccess, result.af.isSuccess else { throw errorProducer(status, result) }

@@ -19,6 +19,7 @@ open class ServerTrustManager: @unchecked Sendable {
     ) {
         self.allHostsMustBeEvaluated = allHostsMustBeEvaluated
         self.evaluators = evaluators
+        // Sorted, so that of several spellings of one host always the same is used.
         evaluatorsByName = Dictionary(
             evaluators.sorted { $0.key < $1.key }
                 .map { (HostName.server(HostName.canonical($0.key)), $0.value) },

@@ -24,6 +24,7 @@ extension FileManager {
         do {
             try moveItem(at: file, to: destination)
         } catch {
+            // A file that was there before the move is not a partial copy.
             let partialCopy = hadFile ? nil : try? attributesOfItem(atPath: destination.path)
             if partialCopy?[.type] as? FileAttributeType == .typeRegular {
                 try? removeItem(at: destination)

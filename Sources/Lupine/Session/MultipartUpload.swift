@@ -7,8 +7,8 @@ internal import LupineLoading
 /// encodes the form again only if the file with the encoded form no longer exists: the request had removed it on finishing, and a
 /// handler that was added later caused the retry. A form with a stream cannot be encoded again.
 ///
-/// The form is not `Sendable`. Once the program has passed it to the session, `turn` lets one thread at a time use it. No lock is
-/// held meanwhile, because the form calls the program's code: its streams, its file manager and the overrides of a subclass.
+/// The form is not `Sendable`. Once the program has passed it to the session, `section` lets one thread at a time use it. No lock
+/// is held meanwhile, because the form calls the program's code: its streams, its file manager and the overrides of a subclass.
 final class MultipartUpload: UploadConvertible, @unchecked Sendable {
     /// Thrown when a stream of the form, or its file manager, asks for the encoded form while it is being encoded.
     private struct EncodedWithinItself: Error {}
@@ -17,9 +17,10 @@ final class MultipartUpload: UploadConvertible, @unchecked Sendable {
     private let request: any URLRequestConvertible
     /// The folder for forms that are too long for memory; nil uses the temporary directory of the form's file manager.
     private let folder: URL?
-    private let turn = ThreadTurn()
-    // `form` and `result` are used only in `turn.run`.
+    private let section = CriticalSection()
+    // `form` and `result` are used only in `section.run`.
     private let form: MultipartFormData
+    /// The result of the first encoding; nil before.
     private var result: Result<UploadRequest.Uploadable, any Error>?
 
     init(
@@ -37,13 +38,13 @@ final class MultipartUpload: UploadConvertible, @unchecked Sendable {
     func asURLRequest() throws -> URLRequest {
         assertNoLockIsHeld()
         var urlRequest = try request.asURLRequest()
-        let contentType = turn.run { _ in form.contentType }
+        let contentType = section.run { _ in form.contentType }
         urlRequest.headers.update(name: "Content-Type", value: contentType)
         return urlRequest
     }
 
     func createUploadable() throws -> UploadRequest.Uploadable {
-        try turn.run { isNested in
+        try section.run { isNested in
             if isNested { throw AFError.createUploadableFailed(error: EncodedWithinItself()) }
             assertNoLockIsHeld()
             if hasLostFile(result, form.fileManager) {

@@ -20,7 +20,7 @@ struct RequestTaskMap {
     /// The requests of all pairs.
     var requests: [Request] { entries.values.map(\.request) }
 
-    /// The task of a request.
+    /// The task of a request. Setting nil removes the pair.
     subscript(request: Request) -> URLSessionTask? {
         get { tasks[ObjectIdentifier(request)] }
         set {
@@ -34,7 +34,7 @@ struct RequestTaskMap {
         }
     }
 
-    /// The request of a task.
+    /// The request of a task. Setting nil removes the pair.
     subscript(task: URLSessionTask) -> Request? {
         get { entries[ObjectIdentifier(task)]?.request }
         set {
@@ -48,6 +48,7 @@ struct RequestTaskMap {
         }
     }
 
+    /// Adds a pair. A pair with the same request or the same task is removed.
     private mutating func insert(_ request: Request, _ task: URLSessionTask) {
         if let oldTask = tasks.updateValue(task, forKey: ObjectIdentifier(request)), oldTask !== task {
             entries[ObjectIdentifier(oldTask)] = nil
@@ -63,6 +64,7 @@ struct RequestTaskMap {
 
     private mutating func remove(at index: [ObjectIdentifier: Entry].Index) {
         let entry = entries.remove(at: index).value
+        // The request may have another task by now.
         if let index = tasks.index(forKey: ObjectIdentifier(entry.request)), tasks[index].value === entry.task
         {
             tasks.remove(at: index)
@@ -83,7 +85,7 @@ struct RequestTaskMap {
     var isEventsEmpty: Bool { isEmpty }
 
     /// Records that the metrics of a task have arrived. Returns whether its completion had arrived before; the pair is then
-    /// removed.
+    /// removed. Returns false for an unknown task.
     mutating func disassociateIfNecessaryAfterGatheringMetrics(for task: URLSessionTask) -> Bool {
         guard let index = entries.index(forKey: ObjectIdentifier(task)) else { return false }
         guard entries[index].value.isCompleted else {
@@ -94,7 +96,8 @@ struct RequestTaskMap {
         return true
     }
 
-    /// Records that a task has completed. Returns whether its metrics had arrived before; the pair is then removed.
+    /// Records that a task has completed. Returns whether its metrics had arrived before; the pair is then removed. Returns false
+    /// for an unknown task.
     mutating func disassociateIfNecessaryAfterCompleting(_ task: URLSessionTask) -> Bool {
         guard let index = entries.index(forKey: ObjectIdentifier(task)) else { return false }
         precondition(!entries[index].value.isCompleted, "a task completes once")

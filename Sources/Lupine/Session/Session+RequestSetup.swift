@@ -68,6 +68,7 @@ extension Session {
             return request.performOnRoot { self.makeTask(for: request, unadapted: initial) }
         }
         request.performOnRoot { request.didCreateInitialURLRequest(initial) }
+        // The request has a step that finishes it after the cancellation.
         guard !request.isCancelled else { return }
         assertNoLockIsHeld()
         adapter.adapt(initial, using: RequestAdapterState(requestID: request.id, session: self)) { result in
@@ -127,17 +128,18 @@ extension Session {
     /// never report its end (U-4.4), so its request fails.
     private func didCreate(_ task: URLSessionTask, for request: Request) {
         if task.isUnadmitted { return request.finish(error: .sessionInvalidated(error: nil)) }
-        let storesWithoutAsking = cachesWithoutAsking && request.storesWithoutAsking
+        let storesWithoutAsking = mayStoreWithoutAsking && request.storesWithoutAsking
         if storesWithoutAsking { task.storesWithoutAsking = true }
+        // A consumer is the request itself: such a task leads to its request without the map.
         if task.consumer == nil { mutableState.write { $0.requestTaskMap[request] = task } }
         request.didCreateTask(task)
         // A cache handler that was added after the check above, but before the request had the task, could not reset the flag.
         if storesWithoutAsking, !request.storesWithoutAsking { task.storesWithoutAsking = false }
     }
 
-    /// Whether tasks may cache responses without calling the delegate: the session has no cache handler, no monitor that receives
-    /// the event, and no subclass of `SessionDelegate`.
-    private var cachesWithoutAsking: Bool {
+    /// Whether tasks may store responses in the cache without calling the delegate: the session has no cache handler, no monitor
+    /// that receives the event, and no subclass of `SessionDelegate`.
+    private var mayStoreWithoutAsking: Bool {
         !delegate.isSubclass && cachedResponseHandler == nil && eventMonitor.onlyPostsNotifications
     }
 

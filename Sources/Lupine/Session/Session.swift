@@ -118,7 +118,8 @@ open class Session: @unchecked Sendable {
         delegate.connect(to: self, eventMonitor: eventMonitor, serverTrustManager: serverTrustManager)
     }
 
-    /// Finishes the active requests, but does not wait for them: `deinit` may run on any thread, including the root queue.
+    /// Finishes the active requests when the `URLSession` has become invalid. Does not wait for that: `deinit` may run on any
+    /// thread, including the root queue.
     deinit {
         let activeRequests = mutableState.read { $0.activeRequests }
         let finishRequests = { @Sendable in

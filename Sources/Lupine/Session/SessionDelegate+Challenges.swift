@@ -18,6 +18,7 @@ extension SessionDelegate {
         case NSURLAuthenticationMethodHTTPBasic, NSURLAuthenticationMethodHTTPDigest,
             NSURLAuthenticationMethodNTLM, NSURLAuthenticationMethodNegotiate,
             NSURLAuthenticationMethodClientCertificate:
+            // The same credential would be rejected again.
             guard challenge.previousFailureCount == 0 else {
                 return completionHandler(.rejectProtectionSpace, nil)
             }

@@ -74,13 +74,14 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
         let request: Request?
     }
 
+    /// The receivers of the callbacks that are not about a task.
     private var sessionReceivers:
         (provider: (any SessionStateProvider)?, eventMonitor: CompositeEventMonitor?)
     {
         state.read { ($0.provider, $0.eventMonitor) }
     }
 
-    /// Returns the receivers of a task's callbacks. The request first delivers the stored notifications of user actions, which
+    /// Returns the receivers of a task's callbacks, after the request has delivered its pending reports of user actions, which
     /// precede all callbacks of the task.
     func receivers(of task: URLSessionTask) -> CallbackReceivers {
         let (provider, eventMonitor) = sessionReceivers
@@ -472,7 +473,7 @@ extension SessionDelegate: SelectiveDelegate {
 }
 
 extension SessionDelegate: ServerTrustDeferring {
-    /// Whether no evaluator decides about the host, so that the loading system does.
+    /// Whether no evaluator decides about the host, so that the loading system does. False for a subclass, which may decide.
     package func defersServerTrust(ofHost host: String) -> Bool {
         guard !isSubclass else { return false }
         guard let manager = serverTrustManager else { return true }

@@ -16,7 +16,7 @@ protocol SessionStateProvider: AnyObject, Sendable {
     func didComplete(_ task: URLSessionTask, completion: @escaping @Sendable () -> Void)
     /// Returns the credential that answers a challenge; nil leaves it to the loading system.
     func credential(for task: URLSessionTask, in space: URLProtectionSpace) -> URLCredential?
-    /// Called when the `URLSession` has become invalid.
+    /// Finishes the active requests with `sessionInvalidated`. Called when the `URLSession` has become invalid.
     func cancelRequestsForSessionInvalidation(with error: (any Error)?)
 }
 

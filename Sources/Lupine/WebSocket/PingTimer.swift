@@ -8,6 +8,7 @@ import LupineLoading
 struct PingTimer: Sendable {
     typealias Job = @Sendable () -> Void
 
+    /// Runs a job on a queue after a number of seconds.
     private let schedule: @Sendable (TimeInterval, DispatchQueue, @escaping Job) -> Void
 
     init(_ schedule: @escaping @Sendable (TimeInterval, DispatchQueue, @escaping Job) -> Void) {

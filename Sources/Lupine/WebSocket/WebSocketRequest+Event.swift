@@ -24,7 +24,7 @@ extension WebSocketRequest {
         private weak var request: WebSocketRequest?
         /// The kind of this event.
         public let kind: Kind
-        /// The weight of the received message in the backlog.
+        /// The number of bytes for which a received message counts in the backlog; 0 for other events.
         let weight: Int
 
         init(request: WebSocketRequest, kind: Kind, weight: Int = 0) {

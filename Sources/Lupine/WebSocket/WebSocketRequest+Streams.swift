@@ -105,6 +105,7 @@ extension WebSocketRequest {
         return self
     }
 
+    /// Whether handlers receive no more messages and no close, because the request was cancelled.
     private var isMuted: Bool { socketState.read { $0.isMuted } }
 
     /// Calls the handler on `queue` with an event.

@@ -19,12 +19,15 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
         case message(URLSessionWebSocketTask.Message)
         case disconnected(URLSessionWebSocketTask.CloseCode, reason: Data?)
 
-        /// The weight in the backlog while it waits for a handler: the bytes of a message, plus the cost of keeping it.
+        /// An estimate of the bytes that it takes to keep a message, in addition to its content.
+        private static let messageOverhead = 256
+
+        /// The number of bytes for which the event counts in the backlog while it waits for a handler.
         var weight: Int {
             switch self {
             case .connected, .disconnected: 0
-            case .message(.data(let data)): data.count + 256
-            case .message(.string(let text)): text.utf8.count + 256
+            case .message(.data(let data)): data.count + Self.messageOverhead
+            case .message(.string(let text)): text.utf8.count + Self.messageOverhead
             }
         }
     }
@@ -208,6 +211,7 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
     @discardableResult
     public override func cancel() -> Self {
         schedulePings(.stop)
+        // `close` does not mute the handlers: they still receive the messages and the close that the server sends.
         if cancel(with: .explicitlyCancelled) != .ignore { socketState.write { $0.isMuted = true } }
         return self
     }
@@ -224,7 +228,7 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
         deliver(.disconnected(code, reason: reason.flatMap { $0.isEmpty ? nil : $0 }))
     }
 
-    /// Receives one message after the other, until receiving fails.
+    /// Receives one message after the other, until receiving fails. The task reports the failure itself, as its end.
     private func receive(from task: URLSessionWebSocketTask) {
         task.receive { [weak self, weak task] result in
             guard let self, let task, case .success(let message) = result else { return }

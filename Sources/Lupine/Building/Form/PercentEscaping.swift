@@ -16,7 +16,7 @@ struct PercentEscaping: Sendable {
 
     /// The allowed bytes from 0 to 63, one bit for each.
     private var allowedLow: UInt64 = 0
-    /// The allowed bytes from 64 to 127, one bit for each.
+    /// The allowed bytes from 64 to 127, one bit for each: the bit of a byte is its value modulo 64.
     private var allowedHigh: UInt64 = 0
     private var writesPlusForSpace = false
 

@@ -10,6 +10,7 @@ struct URLEncodedFormSingleValueContainer: SingleValueEncodingContainer {
     var codingPath: [any CodingKey] { encoder.codingPath }
 
     mutating func encodeNil() throws {
+        // The value is only reported in the error; nil needs some type.
         try markWritten(Int?.none as Any)
         encoder.writeNil()
     }
@@ -42,7 +43,7 @@ struct URLEncodedFormSingleValueContainer: SingleValueEncodingContainer {
         encoder.write(text)
     }
 
-    /// Throws if a value has been written already.
+    /// Records that the value is written. Throws if a value has been written already.
     private mutating func markWritten(_ value: Any) throws {
         guard !hasValue else {
             let context = EncodingError.Context(

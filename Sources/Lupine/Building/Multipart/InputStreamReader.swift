@@ -2,8 +2,8 @@
 
 import Foundation
 
-/// Reads an `InputStream` in chunks. It is the only type of the module that does. Blocks the calling thread for as long as the
-/// stream blocks.
+/// Reads an `InputStream` in chunks. The only type of the module that reads input streams. Blocks the calling thread for as long
+/// as the stream blocks.
 final class InputStreamReader {
     /// Thrown when the stream fails without an error.
     struct Unreadable: Error {}

@@ -28,6 +28,7 @@ struct MIMETypeTable: Sendable {
     init(lines: String) {
         for line in lines.utf8.split(separator: UInt8(ascii: "\n")) {
             let commentStart = line.firstIndex(of: UInt8(ascii: "#")) ?? line.endIndex
+            // Words are separated by spaces and tabs; a line may end with a carriage return.
             let words = line[..<commentStart].split { $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }
             guard let type = words.first.flatMap({ String(Substring($0)) }), Self.isType(type) else {
                 continue

@@ -38,7 +38,7 @@ final class MultipartFile {
 
     deinit { if descriptor >= 0 { Glibc.close(descriptor) } }
 
-    /// Writes all of `data`.
+    /// Writes all of `data`. A call that writes nothing counts as an I/O error, because repeating it may never end.
     func write(_ data: Data) throws {
         try unsafe data.withUnsafeBytes { bytes in
             var written = 0
@@ -58,6 +58,7 @@ final class MultipartFile {
     /// Closes the file. Throws because some file systems report a failed write only here.
     func close() throws {
         let status = Glibc.close(descriptor)
+        // On Linux the descriptor is closed even if `close` fails or is interrupted.
         descriptor = -1
         guard status == 0 || errno == EINTR else {
             throw AFError.multipartEncodingFailed(

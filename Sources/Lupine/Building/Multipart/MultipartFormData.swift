@@ -29,6 +29,7 @@ open class MultipartFormData {
 
     let fileManager: FileManager
     private var parts: [MultipartPart] = []
+    /// The first failure of an `append`, which the encoding throws.
     private var failure: AFError?
 
     /// Creates an empty form.

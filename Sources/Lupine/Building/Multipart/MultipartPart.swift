@@ -38,6 +38,7 @@ final class MultipartPart {
         hasBeenRead = true
         switch content {
         case .data(let data):
+            // Data always has the announced length, so that neither limit applies.
             try body(data)
             return UInt64(data.count)
         case .file(_, let stream), .stream(let stream):
@@ -59,6 +60,7 @@ final class MultipartPart {
         return true
     }
 
+    /// Reads a stream as `read(upTo:stoppingAfter:_:)` does, and closes it.
     private func read(
         _ reader: InputStreamReader, upTo limit: UInt64, stoppingAfter end: UInt64,
         _ body: (Data) throws -> Void

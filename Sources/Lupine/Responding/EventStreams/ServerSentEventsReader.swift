@@ -48,10 +48,11 @@ package struct ServerSentEventsReader: DataStreamReader {
         case .complete(let line) where line.isEmpty: return dispatchEvent()
         case .complete where isSkipping: return nil
         case .complete(let line):
-            let colon = line.firstIndex(of: 0x3A)
+            let colon = line.firstIndex(of: UInt8(ascii: ":"))
+            // A line that begins with a colon is a comment.
             if colon == line.startIndex { return nil }
             var value = colon.map { line[($0 + 1)...] } ?? Data()
-            if value.first == 0x20 { value = value.dropFirst() }
+            if value.first == UInt8(ascii: " ") { value = value.dropFirst() }
             return handleField(line[..<(colon ?? line.endIndex)], value: value)
         }
     }
@@ -67,7 +68,7 @@ package struct ServerSentEventsReader: DataStreamReader {
                 return skipEvent(.eventTooLarge(limit: eventLimit))
             }
             data.append(value)
-            data.append(0x0A)
+            data.append(UInt8(ascii: "\n"))
         case "event": type = Self.shortText(value) ?? type
         case "id": if !value.contains(0) { eventID = Self.shortText(value) ?? eventID }
         case "retry": setReconnectionTime(value)
@@ -84,8 +85,9 @@ package struct ServerSentEventsReader: DataStreamReader {
         return PeerText(text).canBeKept ? text : nil
     }
 
+    /// Stores the value of a `retry` field: a number of milliseconds. Ignores a value with other characters than digits.
     private mutating func setReconnectionTime(_ digits: Data) {
-        guard digits.allSatisfy({ (0x30...0x39).contains($0) }),
+        guard digits.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
             let milliseconds = Int(String(decoding: digits, as: UTF8.self))
         else { return }
         let seconds = TimeInterval(milliseconds) / 1000
@@ -102,6 +104,7 @@ package struct ServerSentEventsReader: DataStreamReader {
     /// Handles the empty line: returns the event, if there is one, and starts the next.
     private mutating func dispatchEvent() -> Result<ServerSentEvent, any Error>? {
         defer {
+            // The buffer of a usual event is reused; that of an event of more than 64 KiB is freed.
             data.removeAll(keepingCapacity: data.count <= 1 << 16)
             type = ""
             isSkipping = false

@@ -46,7 +46,8 @@ struct ResponseDescription {
         else { return add("Body", Self.sizeText(of: body), depth: 1) }
         addTitle("Body", depth: 1)
         let text = String(decoding: body, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
-        // Split by octets, because a single character of a body may be very long.
+        // Split by octets at line feeds (0x0A), because a single character of a body may be very long. A carriage return (0x0D)
+        // before a line feed is dropped.
         for line in text.utf8.split(separator: 0x0A, omittingEmptySubsequences: false) {
             lines.append(Self.indentation(2) + Substring(line.last == 0x0D ? line.dropLast() : line))
         }

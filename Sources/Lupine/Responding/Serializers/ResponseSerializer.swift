@@ -35,7 +35,8 @@ public protocol ResponseSerializer<SerializedObject>: DataResponseSerializerProt
 {
     /// Processes the content before it is serialized.
     var dataPreprocessor: any DataPreprocessor { get }
-    /// The methods whose responses may be empty.
+    /// The methods whose responses may be empty. A response without content fails with `inputDataNilOrZeroLength` unless its
+    /// request's method or its status code allows it to be empty.
     var emptyRequestMethods: Set<HTTPMethod> { get }
     /// The status codes whose responses may be empty.
     var emptyResponseCodes: Set<Int> { get }

@@ -2,12 +2,12 @@
 
 public import Foundation
 
-/// Converts each chunk of a stream to a value. Called on the session's serialization queue.
+/// Converts each piece of a stream to a value. Called on the session's serialization queue.
 public protocol DataStreamSerializer: Sendable {
     /// The type of the values.
     associatedtype SerializedObject: Sendable
 
-    /// Returns the value of one chunk. A thrown error is the result of that chunk: an `AFError` as it is, another error as
+    /// Returns the value of one piece. A thrown error is the result of that piece: an `AFError` as it is, another error as
     /// `responseSerializationFailed(.customSerializationFailed)`.
     func serialize(_ data: Data) throws -> SerializedObject
 }

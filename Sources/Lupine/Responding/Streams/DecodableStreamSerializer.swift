@@ -2,13 +2,13 @@
 
 public import Foundation
 
-/// Decodes each chunk of a stream separately, for servers that send one value at a time and pause in between.
+/// Decodes each piece of a stream separately, for servers that send one value at a time and pause in between.
 ///
 /// If values may be split or joined on arrival, the server must mark where they end: see `NDJSONSerializer`.
 public struct DecodableStreamSerializer<T: Decodable & Sendable>: DataStreamSerializer {
-    /// Decodes the chunks.
+    /// Decodes the pieces.
     public let decoder: any DataDecoder
-    /// Processes each chunk first.
+    /// Processes each piece first.
     public let dataPreprocessor: any DataPreprocessor
 
     /// Creates a serializer.
@@ -20,7 +20,7 @@ public struct DecodableStreamSerializer<T: Decodable & Sendable>: DataStreamSeri
         self.dataPreprocessor = dataPreprocessor
     }
 
-    /// Returns the chunk's value. Throws `decodingFailed` when the decoder fails, and any error of the preprocessor.
+    /// Returns the piece's value. Throws `decodingFailed` when the decoder fails, and any error of the preprocessor.
     public func serialize(_ data: Data) throws -> T {
         let content = try dataPreprocessor.preprocess(data)
         do { return try decoder.decode(T.self, from: content) } catch {
@@ -30,7 +30,7 @@ public struct DecodableStreamSerializer<T: Decodable & Sendable>: DataStreamSeri
 }
 
 extension DataStreamSerializer {
-    /// Returns a serializer that decodes each chunk as `type`.
+    /// Returns a serializer that decodes each piece as `type`.
     public static func decodable<T: Decodable & Sendable>(
         of type: T.Type, decoder: any DataDecoder = JSONDecoder(),
         dataPreprocessor: any DataPreprocessor = PassthroughPreprocessor()

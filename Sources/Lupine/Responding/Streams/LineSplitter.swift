@@ -2,7 +2,7 @@
 
 import Foundation
 
-/// Splits a stream into lines, independent of how it is divided into chunks. Does not interpret the lines.
+/// Splits a stream into lines, independent of how it is divided into pieces. Does not interpret the lines.
 ///
 /// A line longer than the limit is reported once, as soon as the limit is exceeded, and then skipped to its end: a peer that
 /// never ends a line cannot use more memory than the limit. A byte order mark at the beginning of the stream is dropped.
@@ -88,6 +88,7 @@ struct LineSplitter: Sendable {
     private mutating func append(_ bytes: Data, _ body: (Line) -> Void) {
         if isSkipping || bytes.isEmpty { return }
         let (length, overflows) = unfinishedLine.count.addingReportingOverflow(bytes.count)
+        // A byte order mark does not count against the limit.
         let markLength = isFirstLine ? byteOrderMarkLength(unfinishedLine, bytes) : 0
         guard !overflows, length - markLength <= limit else {
             isSkipping = true
@@ -97,6 +98,7 @@ struct LineSplitter: Sendable {
         unfinishedLine.append(bytes)
     }
 
+    /// Calls `body` with the unfinished line, which is complete now, unless the line is being skipped.
     private mutating func endLine(_ body: (Line) -> Void) {
         defer {
             isFirstLine = false

@@ -6,7 +6,7 @@ package import Foundation
 package struct NDJSONReader<T: Decodable & Sendable>: DataStreamReader {
     private let serializer: NDJSONSerializer<T>
     private var lines: LineSplitter
-    /// The maximum number of errors for one chunk; further failing lines share the last error. It limits the memory: an error
+    /// The maximum number of errors for one piece; further failing lines share the last error. It limits the memory: an error
     /// takes several hundred bytes, but a line that causes one may have only two.
     private let maximumErrors = 16
 
@@ -40,6 +40,7 @@ package struct NDJSONReader<T: Decodable & Sendable>: DataStreamReader {
         case .tooLong:
             return .failure(StreamLimitError.lineTooLong(limit: serializer.maximumLineLength))
         case .complete(let line):
+            // Space, tab and carriage return: the white space of JSON (RFC 8259 §2) that a line can contain.
             if line.allSatisfy({ $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }) { return nil }
             return Result { try serializer.value(of: line) }
         }

@@ -8,7 +8,7 @@ public import Foundation
 /// reads its stream independently. Lines end with a line feed; a carriage return before it is white space. Empty lines are
 /// ignored, and the last line needs no ending. A line that cannot be decoded fails with `decodingFailed`, one that is longer
 /// than the limit with `StreamLimitError`; after either failure the stream continues with the next line. When more than 16
-/// lines of one chunk fail, the later ones fail with the error of the sixteenth.
+/// lines of one piece fail, the later ones fail with the error of the sixteenth.
 public struct NDJSONSerializer<T: Decodable & Sendable>: SpanningStreamSerializer {
     /// Decodes the lines.
     public let decoder: any DataDecoder

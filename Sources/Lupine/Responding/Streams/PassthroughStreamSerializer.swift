@@ -2,7 +2,7 @@
 
 public import Foundation
 
-/// Returns each chunk of a stream as data.
+/// Returns each piece of a stream as data.
 public struct PassthroughStreamSerializer: DataStreamSerializer {
     /// Creates a serializer.
     public init() {}
@@ -12,6 +12,6 @@ public struct PassthroughStreamSerializer: DataStreamSerializer {
 }
 
 extension DataStreamSerializer where Self == PassthroughStreamSerializer {
-    /// A serializer that returns each chunk as data.
+    /// A serializer that returns each piece as data.
     public static var passthrough: PassthroughStreamSerializer { PassthroughStreamSerializer() }
 }

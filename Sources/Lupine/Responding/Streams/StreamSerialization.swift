@@ -3,9 +3,9 @@
 import Foundation
 internal import LupineLoading
 
-/// Runs the serializer of one stream handler on each chunk, with the reader of the attempt.
+/// Runs the serializer of one stream handler on each piece, with the reader of the attempt.
 ///
-/// Called for one chunk after the other, on a serial queue. The first chunk of a later attempt creates a new reader. The old
+/// Called for one piece after the other, on a serial queue. The first piece of a later attempt creates a new reader. The old
 /// reader is discarded, and with it the beginning of a value that the earlier attempt did not complete.
 final class StreamSerialization<Value: Sendable>: Sendable {
     private struct AttemptReader: Sendable {
@@ -14,9 +14,9 @@ final class StreamSerialization<Value: Sendable>: Sendable {
     }
 
     private enum Mode: Sendable {
-        /// Each chunk is a value.
-        case chunkwise(@Sendable (Data) throws -> Value)
-        /// Values may span chunks. The reader is nil before the first chunk and while a thread uses it.
+        /// Each piece is a value.
+        case perPiece(@Sendable (Data) throws -> Value)
+        /// Values may span pieces. The reader is nil before the first piece and while a thread uses it.
         case spanning(any SpanningStreamSerializer<Value>, Protected<AttemptReader?>)
     }
 
@@ -27,14 +27,14 @@ final class StreamSerialization<Value: Sendable>: Sendable {
         if let spanning = serializer as? any SpanningStreamSerializer<Value> {
             mode = .spanning(spanning, Protected(nil))
         } else {
-            mode = .chunkwise { try serializer.serialize($0) }
+            mode = .perPiece { try serializer.serialize($0) }
         }
     }
 
     /// Returns the results for `data`, which was received in that attempt.
     func results(of data: Data, attempt: Int) -> [Result<Value, AFError>] {
         switch mode {
-        case .chunkwise(let serialize): [Result { try serialize(data) }.mapError(Self.asAFError)]
+        case .perPiece(let serialize): [Result { try serialize(data) }.mapError(Self.asAFError)]
         case .spanning: withReader(of: attempt) { $0.read(data) }
         }
     }
@@ -42,7 +42,7 @@ final class StreamSerialization<Value: Sendable>: Sendable {
     /// Returns the remaining results after the stream of that attempt has ended regularly.
     func lastResults(attempt: Int) -> [Result<Value, AFError>] {
         switch mode {
-        case .chunkwise: []
+        case .perPiece: []
         case .spanning: withReader(of: attempt) { $0.finish() }
         }
     }

@@ -2,7 +2,7 @@
 
 import Foundation
 
-/// Decodes UTF-8 from chunks that may end within a character. The concatenated results are equal to the text of the whole
+/// Decodes UTF-8 from pieces that may end within a character. The concatenated results are equal to the text of the whole
 /// stream decoded at once (RFC 3629).
 struct UTF8StreamReader: DataStreamReader {
     /// The beginning of an incomplete character: at most three bytes.
@@ -26,6 +26,7 @@ struct UTF8StreamReader: DataStreamReader {
 
     /// Returns the number of bytes at the end that belong to an incomplete character.
     private static func incompleteByteCount(of data: Data) -> Int {
+        // Looks for the first byte of the last character. All bytes of a character except the first have the form 10xxxxxx.
         let tail = Array(data.suffix(3))
         for count in 1...3 where count <= tail.count {
             let lead = tail[tail.count - count]
@@ -35,7 +36,8 @@ struct UTF8StreamReader: DataStreamReader {
         return 0
     }
 
-    /// Whether these bytes are the beginning of a valid character: the second byte is restricted by the first (RFC 3629 §4).
+    /// Whether these bytes are the beginning of a valid character, but not a whole one. The first byte determines the length of
+    /// the character, and for some lengths restricts the second byte, if that has arrived (RFC 3629 §4).
     private static func isBeginning(_ bytes: ArraySlice<UInt8>) -> Bool {
         guard let lead = bytes.first else { return false }
         let second = bytes.dropFirst().first

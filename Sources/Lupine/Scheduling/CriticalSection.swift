@@ -2,15 +2,19 @@
 
 internal import Foundation
 
-/// A recursive lock for work that may call the program's code: neither `condition` nor a `Protected` is locked during the work.
-/// Other threads wait until the work is done.
-final class ThreadTurn: Sendable {
+/// A recursive critical section for work that may call the program's code: one thread at a time runs work, and other threads wait
+/// until it is done. During the work neither `condition` nor a `Protected` is locked.
+final class CriticalSection: Sendable {
     private struct State {
+        /// The thread that runs work; nil for none.
         var owner: ObjectIdentifier?
+        /// The number of calls of `run` that the owner has entered and not left.
         var depth = 0
     }
 
+    /// Wakes the threads that wait.
     private let condition = NSCondition()
+    // Changed only while `condition` is locked. `Protected`, because the compiler does not know that.
     private let state = Protected(State())
 
     /// Waits until no other thread runs work, then runs `body`.
@@ -22,6 +26,7 @@ final class ThreadTurn: Sendable {
         return try body(isNested)
     }
 
+    /// Waits for the section and enters it. Returns whether the calling thread had entered it before.
     private func acquire() -> Bool {
         let thread = ObjectIdentifier(Thread.current)
         condition.lock()
