@@ -36,12 +36,14 @@ struct ContentHash: Sendable {
         return hashes
     }
 
+    /// Hashes a file piece by piece.
     private func hashes(ofFile file: URL) -> Result {
+        let pieceLength = 256 << 10
         let digests = functions.map { (function: $0, digest: RunningDigest($0)) }
         do {
             let handle = try FileHandle.reading(file)
             defer { try? handle.close() }
-            while let piece = try handle.read(upToCount: 1 << 18), !piece.isEmpty {
+            while let piece = try handle.read(upToCount: pieceLength), !piece.isEmpty {
                 let octets = Array(piece)
                 for (_, digest) in digests { digest?.update(octets) }
             }

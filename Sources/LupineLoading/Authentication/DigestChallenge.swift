@@ -13,7 +13,7 @@ struct DigestAlgorithm: Hashable, Sendable {
     init?(name: String) {
         var base = name.lowercased()
         isSession = base.hasSuffix("-sess")
-        if isSession { base.removeLast(5) }
+        if isSession { base.removeLast("-sess".count) }
         switch base {
         case "md5": hash = .md5
         case "sha-256": hash = .sha256
@@ -58,6 +58,7 @@ struct DigestChallenge: Hashable, Sendable {
     init?(_ challenge: ChallengeSyntax) {
         guard challenge.scheme == "digest", let nonce = challenge["nonce"], let realm = challenge["realm"],
             let algorithm = DigestAlgorithm(name: challenge["algorithm"] ?? "MD5"),
+            // Nil if OpenSSL does not offer the function.
             algorithm.hash.digest(of: []) != nil
         else { return nil }
         let offered = challenge["qop"].map { list in
@@ -78,6 +79,7 @@ struct DigestChallenge: Hashable, Sendable {
         isStale = challenge["stale"]?.lowercased() == "true"
         hashesUserName = challenge["userhash"]?.lowercased() == "true"
         acceptsUTF8 = challenge["charset"]?.lowercased() == "utf-8"
+        // `split` returns what follows the last split as one more element, which is dropped.
         domain =
             challenge["domain"]?.split(maxSplits: Self.mostListed) { $0 == " " || $0 == "\t" }
             .prefix(Self.mostListed).map(String.init) ?? []
