@@ -17,13 +17,13 @@ struct ContentHash: Sendable {
     let content: AuthenticationMessage.Content
 
     /// The most octets that are hashed on the calling thread, which may be an event loop's.
-    private static let mostSynchronous = 64 << 10
+    private static let maxSynchronousLength = 64 << 10
 
     /// Computes the hashes, and calls `reply` with them once: before this returns, or on `StorageQueue.files`.
     func compute(_ reply: @escaping @Sendable (Result) -> Void) {
         switch content {
         case .none: reply(hashes(of: []))
-        case .data(let data) where data.count <= Self.mostSynchronous: reply(hashes(of: Array(data)))
+        case .data(let data) where data.count <= Self.maxSynchronousLength: reply(hashes(of: Array(data)))
         case .data(let data): StorageQueue.files.async { reply(hashes(of: Array(data))) }
         case .file(let file): StorageQueue.files.async { reply(hashes(ofFile: file)) }
         case .stream: reply([:])

@@ -51,7 +51,7 @@ struct DigestChallenge: Hashable, Sendable {
     let domain: [String]
 
     /// The most entries of `domain` and of `qop` that are read. Requests to further URIs carry no preemptive answer.
-    static let mostListed = 64
+    static let maxListElements = 64
 
     /// Reads a challenge. Fails when it cannot be answered: a required parameter is missing, a value is not supported (U-11.9),
     /// or OpenSSL does not offer the hash function.
@@ -62,7 +62,7 @@ struct DigestChallenge: Hashable, Sendable {
             algorithm.hash.digest(of: []) != nil
         else { return nil }
         let offered = challenge["qop"].map { list in
-            list.split(maxSplits: Self.mostListed) { $0 == "," || $0 == " " || $0 == "\t" }
+            list.split(maxSplits: Self.maxListElements) { $0 == "," || $0 == " " || $0 == "\t" }
                 .map { $0.lowercased() }
         }
         switch offered {
@@ -81,7 +81,7 @@ struct DigestChallenge: Hashable, Sendable {
         acceptsUTF8 = challenge["charset"]?.lowercased() == "utf-8"
         // `split` returns what follows the last split as one more element, which is dropped.
         domain =
-            challenge["domain"]?.split(maxSplits: Self.mostListed) { $0 == " " || $0 == "\t" }
-            .prefix(Self.mostListed).map(String.init) ?? []
+            challenge["domain"]?.split(maxSplits: Self.maxListElements) { $0 == " " || $0 == "\t" }
+            .prefix(Self.maxListElements).map(String.init) ?? []
     }
 }

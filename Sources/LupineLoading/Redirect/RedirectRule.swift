@@ -93,13 +93,13 @@ package enum RedirectRule {
     }
 
     /// The most octets of a URL that an error's text shows; of a longer URL it shows an excerpt.
-    private static let mostShown = 500
+    private static let maxShownLength = 500
 
     /// Names both URLs of a redirect, without user info and without control characters that could act on a terminal.
     private static func describeMove(from url: URL?, to location: String) -> String {
         let target = URL(string: location)?.withoutUserInfo.absoluteString ?? ""
         // The location comes from the server: it may be no URL, or a very long one.
-        let isShown = (1...mostShown).contains(target.utf8.count)
+        let isShown = (1...maxShownLength).contains(target.utf8.count)
         return "\(url?.withoutUserInfo.absoluteString ?? "") redirects to "
             + (isShown ? target : Excerpt(location).description)
     }
