@@ -43,7 +43,7 @@ final class CacheTerms: Sendable {
         guard CacheAdmission.admits(requester, to: provenance) else { return false }
         if hash == nil, vary.holdsSecrets { return true }
         return vary.matches(request, identifying: requester.identifyingFields) {
-            // Without a hash the terms have no secrets, so no text matches anyway.
+            // Without a hash, the terms have no concealed value that the result could equal.
             hash?.text(for: $0) ?? ""
         }
     }
