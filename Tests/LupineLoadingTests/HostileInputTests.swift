@@ -58,7 +58,7 @@ struct HostileInputTests {
                         "Vary": text, "Location": text,
                     ]))
             #expect(response.expectedContentLength >= -1)
-            #expect(Freshness(response, asked: now, arrival: now).lifetime >= 0)
+            #expect(Freshness(response, requestTime: now, arrival: now).lifetime >= 0)
             var request = URLRequest(url: url)
             request.httpMethod = "POST"
             request.allHTTPHeaderFields = ["Accept": text]

@@ -81,7 +81,7 @@ struct HostileTextTests {
 
     @Test("[U-12.8] a host that is longer than a name may be is refused")
     func hosts() throws {
-        let long = String(repeating: "%CC%81", count: HostName.longest / 2 + 1)
+        let long = String(repeating: "%CC%81", count: HostName.maxLength / 2 + 1)
         let url = try #require(URL(string: "http://x\(long)/"))
         #expect(url.host(percentEncoded: false) != nil && url.hostName == nil)
         #expect(WebOrigin(url) == nil && AuthenticationCandidate.Challenger.server(of: url) == nil)

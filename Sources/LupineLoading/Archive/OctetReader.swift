@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-/// Decodes octets that an `OctetWriter` is said to have written. The octets are not trusted: missing and invalid values throw,
-/// and no length makes the reader read past the end.
+/// Decodes octets in the format of `OctetWriter`. The octets are not trusted: missing and invalid values throw, and no length
+/// makes the reader read past the end.
 struct OctetReader: Sendable {
     /// Thrown if the octets were not written by an `OctetWriter`, or have changed since.
     struct Damage: Error {}
@@ -83,6 +83,7 @@ struct OctetReader: Sendable {
     /// Reads an optional text.
     mutating func optionalText() throws(Damage) -> String? { try flag() ? try text() : nil }
 
+    /// Reads a number of this many octets, in little-endian order.
     private mutating func number(octets count: Int) throws(Damage) -> UInt64 {
         var number: UInt64 = 0
         for (index, octet) in try octets(count).enumerated() { number |= UInt64(octet) << (8 * index) }

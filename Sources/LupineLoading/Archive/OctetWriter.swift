@@ -2,8 +2,10 @@
 
 /// Encodes numbers, texts and octets for `OctetReader`: numbers in little-endian order, octets preceded by their length.
 ///
-/// The buffer is filled with zeros in advance: most values are short, and are copied into it without a call.
+/// The buffer is longer than its contents and filled with zeros in advance: most values are short, and are copied into it without
+/// a call of `append`.
 struct OctetWriter: Sendable {
+    /// The written octets, followed by unused ones.
     private var buffer: [UInt8]
     /// How many octets were written.
     private(set) var count = 0
@@ -80,7 +82,7 @@ struct OctetWriter: Sendable {
     mutating func replace(at position: Int, with number: some FixedWidthInteger) {
         let size = number.bitWidth / 8
         var octets = buffer.mutableSpan
-        // Its bounds are checked once for all octets of the number.
+        // The bounds are checked once, here, for all octets of the number.
         var destination = octets._mutatingExtracting(position..<(position + size))
         for index in 0..<min(size, destination.count) {
             destination[index] = UInt8(truncatingIfNeeded: number >> (8 * index))

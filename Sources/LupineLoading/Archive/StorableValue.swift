@@ -15,7 +15,7 @@ indirect enum StorableValue: Hashable, Sendable {
     case array([StorableValue])
     case dictionary([String: StorableValue])
 
-    /// The deepest nesting of arrays and dictionaries.
+    /// The deepest nesting of arrays and dictionaries, so that forged data cannot overflow the stack.
     private static let maxDepth = 32
 
     /// Converts a value of the program; returns nil if a property list cannot hold it.
@@ -57,8 +57,10 @@ indirect enum StorableValue: Hashable, Sendable {
         }
     }
 
+    /// Converts a Foundation number to an integer if it has no fraction and fits; otherwise to a `Double`.
     private init(number: NSNumber) {
         let double = number.doubleValue
+        // Doubles from 2^63 on do not fit into `Int64`.
         guard double.isFinite, double.magnitude < 0x1p63 else {
             self = .double(double)
             return
@@ -83,7 +85,7 @@ indirect enum StorableValue: Hashable, Sendable {
 
     // MARK: octets
 
-    /// Writes the value.
+    /// Writes the value: an octet for its type, which `init(from:)` reads, and then its contents.
     func write(to writer: inout OctetWriter) {
         switch self {
         case .text(let text):
@@ -129,6 +131,7 @@ indirect enum StorableValue: Hashable, Sendable {
         case 2: self = .date(Date(timeIntervalSinceReferenceDate: try reader.double()))
         case 3: self = .flag(try reader.flag())
         case 4: self = .integer(try reader.signedNumber())
+        // Unlike `OctetReader.double()`, accepts infinity and NaN.
         case 5: self = .double(Double(bitPattern: try reader.longNumber()))
         case 6:
             var elements: [StorableValue] = []

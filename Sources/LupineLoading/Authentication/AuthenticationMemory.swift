@@ -49,7 +49,8 @@ final class AuthenticationMemory: Sendable {
         var answers: [AuthenticationAnswer] = []
     }
 
-    // The bounds. `mostSpaces` and `mostCredentials` are per challenger, `mostEntries` is per credential of a challenger.
+    // The bounds. `mostSpaces` and `mostCredentials` are per challenger, `mostEntries` is per credential of a challenger. A full
+    // list loses its oldest element; a full dictionary is emptied.
     private static let mostAnswers = 256
     private static let mostChallengers = 1_024
     private static let mostSpaces = 64
@@ -138,6 +139,7 @@ final class AuthenticationMemory: Sendable {
 
     /// Records that a proxy has accepted an answer.
     func remember(forProxy answer: AuthenticationAnswer) {
+        // A proxy has no paths; the empty directory contains all of them.
         remember(Entry(scope: .directory(""), answer: answer))
     }
 
@@ -208,6 +210,7 @@ final class AuthenticationMemory: Sendable {
         return prefixes.isEmpty ? nil : .prefixes(prefixes)
     }
 
+    /// Returns the percent-encoded path of a URL; `/` for an empty one.
     private static func path(of url: URL) -> String {
         let path = url.path(percentEncoded: true)
         return path.isEmpty ? "/" : path

@@ -49,7 +49,7 @@ struct AuthenticationMessage: Sendable {
     }
 
     /// The target exactly as in the request line (U-11.10, U-9.2): path and query, or `*`. A proxy that forwards the request gets
-    /// the absolute form, with scheme and authority first; in place of `*` there is nothing after them (RFC 9112 §3.2.4).
+    /// the absolute form, with scheme and authority first. If the target is `*`, nothing follows them (RFC 9112 §3.2.4).
     var target: String {
         guard let parts = URLComponents(url: url, resolvingAgainstBaseURL: true) else { return "/" }
         let path = parts.percentEncodedPath.isEmpty ? "/" : parts.percentEncodedPath

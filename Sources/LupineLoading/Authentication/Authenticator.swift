@@ -35,7 +35,7 @@ struct Authenticator: Sendable {
         case rejectSpace
     }
 
-    /// A sender of challenges.
+    /// One of the two senders of challenges, each with its own state.
     private enum Peer: Sendable { case server, proxy }
 
     /// The state of the authentication to the server or to the proxy.
@@ -115,7 +115,7 @@ struct Authenticator: Sendable {
     private var proxy = PeerState()
     private var question: Question?
     /// The number of challenges that count towards `mostChallenges`.
-    private var challenges = 0
+    private var challengeCount = 0
     /// Whether the next transmission sends the same request again, with an answer.
     private var isResending = false
 
@@ -142,6 +142,7 @@ struct Authenticator: Sendable {
     /// Records a transmission that carried no answers: it went through no proxy, and the session's memory was empty.
     mutating func recordUnanswered(_ message: AuthenticationMessage) { setMessage(message) }
 
+    /// Stores the parts of the request, and remembers if the program has set `Authorization`.
     private mutating func setMessage(_ message: AuthenticationMessage) {
         self.message = message
         if message.hasAuthorization { credentials.identifiesUser = true }
@@ -209,7 +210,8 @@ struct Authenticator: Sendable {
     /// Whether any answer is sent with the request.
     private var sendsAnswers: Bool { server.sent.answer != nil || proxy.sent.answer != nil }
 
-    /// Returns the answers to send with the request. Each answer is valid for one transmission.
+    /// Returns the answers to send with the request. Each answer is valid for one transmission. An answer that cannot be computed
+    /// is not sent, so its peer cannot refuse it.
     ///
     /// - Parameter hashes: The result of `contentHash`.
     mutating func fields(_ hashes: ContentHash.Result = [:]) -> AuthenticationFields {
@@ -244,6 +246,7 @@ struct Authenticator: Sendable {
         case 407 where message.proxy?.isTunnelled == false:
             return handleChallenge(by: .proxy, response)
         case 401:
+            // The proxy has accepted its answer, because it has forwarded the request.
             recordAcceptance(by: .proxy, response)
             return handleChallenge(by: .server, response)
         default:
@@ -355,22 +358,22 @@ struct Authenticator: Sendable {
         of peer: Peer, _ candidates: [AuthenticationCandidate],
         _ challenger: AuthenticationCandidate.Challenger
     ) -> Bool {
-        guard peer == .proxy, challenges < Self.mostChallenges,
+        guard peer == .proxy, challengeCount < Self.mostChallenges,
             let credential = message?.proxy?.credential, let candidate = candidates.first,
             case .digest = candidate, proxy.triedConfigured.insert(candidate.space(of: challenger)).inserted,
             let answer = memory.answer(to: candidate, from: challenger, with: credential)
         else { return false }
         proxy.current = answer
-        challenges += 1
+        challengeCount += 1
         return true
     }
 
     /// Returns `ask` with the question's first candidate; `deliver` if there is none, or if `mostChallenges` is reached.
     private mutating func ask(_ question: Question) -> Verdict {
-        guard let candidate = question.candidates.first, challenges < Self.mostChallenges else {
+        guard let candidate = question.candidates.first, challengeCount < Self.mostChallenges else {
             return .deliver
         }
-        challenges += 1
+        challengeCount += 1
         var question = question
         let space = candidate.space(of: question.challenger)
         let state = self[question.peer]

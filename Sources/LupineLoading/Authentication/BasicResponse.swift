@@ -10,6 +10,7 @@ enum BasicResponse {
         return "Basic " + Data((user + ":" + password).utf8).base64EncodedString()
     }
 
+    /// Whether the text has control characters: octets below 0x20, or DEL (0x7F).
     private static func hasControls(_ text: String) -> Bool {
         text.utf8.contains { $0 < 0x20 || $0 == 0x7F }
     }

@@ -114,6 +114,7 @@ package struct ChallengeSyntax: Hashable, Sendable {
             return text(start..<end)
         }
 
+        /// Reads a token; nil if there is none.
         private mutating func token() -> String? {
             let start = index
             skip(Self.isToken)
@@ -130,6 +131,7 @@ package struct ChallengeSyntax: Hashable, Sendable {
             index += 1
             var value: [UInt8] = []
             while let octet = current, octet != 0x22 {
+                // A backslash stands for the octet after it.
                 if octet == 0x5C, index + 1 < octets.count { index += 1 }
                 value.append(octets[index])
                 index += 1
@@ -138,6 +140,7 @@ package struct ChallengeSyntax: Hashable, Sendable {
             return value.span.text(0..<value.count)
         }
 
+        /// Skips malformed input up to the next comma outside of a quoted string.
         private mutating func skipToComma() {
             var isQuoted = false
             while let octet = current, isQuoted || octet != 0x2C {
@@ -156,6 +159,8 @@ package struct ChallengeSyntax: Hashable, Sendable {
 
         private static func isBlank(_ octet: UInt8) -> Bool { octet == 0x20 || octet == 0x09 }
 
+        /// Whether a `token` may contain the octet: digits, letters, and the characters ! # $ % & ' * + - . ^ _ ` | ~ (RFC
+        /// 9110 §5.6.2).
         private static func isToken(_ octet: UInt8) -> Bool {
             switch octet {
             case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
@@ -164,6 +169,7 @@ package struct ChallengeSyntax: Hashable, Sendable {
             }
         }
 
+        /// Whether a token68 may contain the octet before its `=`: digits, letters, and `- . _ ~ + /`.
         private static func isToken68(_ octet: UInt8) -> Bool {
             switch octet {
             case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true

@@ -17,13 +17,13 @@ struct ContentHash: Sendable {
     let content: AuthenticationMessage.Content
 
     /// The most octets that are hashed on the calling thread, which may be an event loop's.
-    private static let mostSynchronous = 64 << 10
+    private static let maxSynchronousLength = 64 << 10
 
     /// Computes the hashes, and calls `reply` with them once: before this returns, or on `StorageQueue.files`.
     func compute(_ reply: @escaping @Sendable (Result) -> Void) {
         switch content {
         case .none: reply(hashes(of: []))
-        case .data(let data) where data.count <= Self.mostSynchronous: reply(hashes(of: Array(data)))
+        case .data(let data) where data.count <= Self.maxSynchronousLength: reply(hashes(of: Array(data)))
         case .data(let data): StorageQueue.files.async { reply(hashes(of: Array(data))) }
         case .file(let file): StorageQueue.files.async { reply(hashes(ofFile: file)) }
         case .stream: reply([:])
@@ -36,12 +36,14 @@ struct ContentHash: Sendable {
         return hashes
     }
 
+    /// Hashes a file piece by piece.
     private func hashes(ofFile file: URL) -> Result {
+        let pieceLength = 256 << 10
         let digests = functions.map { (function: $0, digest: RunningDigest($0)) }
         do {
             let handle = try FileHandle.reading(file)
             defer { try? handle.close() }
-            while let piece = try handle.read(upToCount: 1 << 18), !piece.isEmpty {
+            while let piece = try handle.read(upToCount: pieceLength), !piece.isEmpty {
                 let octets = Array(piece)
                 for (_, digest) in digests { digest?.update(octets) }
             }

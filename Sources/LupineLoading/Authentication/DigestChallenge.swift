@@ -13,7 +13,7 @@ struct DigestAlgorithm: Hashable, Sendable {
     init?(name: String) {
         var base = name.lowercased()
         isSession = base.hasSuffix("-sess")
-        if isSession { base.removeLast(5) }
+        if isSession { base.removeLast("-sess".count) }
         switch base {
         case "md5": hash = .md5
         case "sha-256": hash = .sha256
@@ -51,17 +51,18 @@ struct DigestChallenge: Hashable, Sendable {
     let domain: [String]
 
     /// The most entries of `domain` and of `qop` that are read. Requests to further URIs carry no preemptive answer.
-    static let mostListed = 64
+    static let maxListElements = 64
 
     /// Reads a challenge. Fails when it cannot be answered: a required parameter is missing, a value is not supported (U-11.9),
     /// or OpenSSL does not offer the hash function.
     init?(_ challenge: ChallengeSyntax) {
         guard challenge.scheme == "digest", let nonce = challenge["nonce"], let realm = challenge["realm"],
             let algorithm = DigestAlgorithm(name: challenge["algorithm"] ?? "MD5"),
+            // Nil if OpenSSL does not offer the function.
             algorithm.hash.digest(of: []) != nil
         else { return nil }
         let offered = challenge["qop"].map { list in
-            list.split(maxSplits: Self.mostListed) { $0 == "," || $0 == " " || $0 == "\t" }
+            list.split(maxSplits: Self.maxListElements) { $0 == "," || $0 == " " || $0 == "\t" }
                 .map { $0.lowercased() }
         }
         switch offered {
@@ -78,8 +79,9 @@ struct DigestChallenge: Hashable, Sendable {
         isStale = challenge["stale"]?.lowercased() == "true"
         hashesUserName = challenge["userhash"]?.lowercased() == "true"
         acceptsUTF8 = challenge["charset"]?.lowercased() == "utf-8"
+        // `split` returns what follows the last split as one more element, which is dropped.
         domain =
-            challenge["domain"]?.split(maxSplits: Self.mostListed) { $0 == " " || $0 == "\t" }
-            .prefix(Self.mostListed).map(String.init) ?? []
+            challenge["domain"]?.split(maxSplits: Self.maxListElements) { $0 == " " || $0 == "\t" }
+            .prefix(Self.maxListElements).map(String.init) ?? []
     }
 }

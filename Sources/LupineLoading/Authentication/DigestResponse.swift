@@ -56,6 +56,7 @@ struct DigestResponse: Sendable {
         }
         let (next, isUsedUp) = count.addingReportingOverflow(1)
         guard !isUsedUp, let hashedA1 = hashedA1(clientNonce), let hashedA2 = hashed(a2) else { return nil }
+        // The nonce count has eight hexadecimal digits.
         let digits = String(next, radix: 16)
         let nc = String(repeating: "0", count: 8 - digits.count) + digits
         // RFC 2069, without `qop`, has no part between the nonce and A2.
@@ -130,6 +131,7 @@ struct DigestResponse: Sendable {
         return "username=" + Self.quoted(user)
     }
 
+    /// Returns the text as a quoted string (RFC 9110 §5.6.4).
     private static func quoted(_ text: String) -> String {
         var quoted = "\""
         for scalar in text.unicodeScalars {
@@ -139,7 +141,7 @@ struct DigestResponse: Sendable {
         return quoted + "\""
     }
 
-    /// Encodes a text as `value-chars` of RFC 8187 §3.2.1.
+    /// Encodes a text as `value-chars` of RFC 8187 §3.2.1: all octets except digits, letters, and ! # $ & + - . ^ _ ` | ~.
     private static func percentEncoded(_ text: String) -> String {
         var octets: [UInt8] = []
         for octet in text.utf8 {

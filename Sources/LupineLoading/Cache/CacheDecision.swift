@@ -49,12 +49,14 @@ enum CacheDecision: Sendable {
     static func needsEntry(for request: URLRequest, configuration: URLRequest.CachePolicy) -> Bool {
         guard CacheRule.hasKey(request) else { return false }
         let policy = CachePlan.policy(of: request, configuration: configuration)
+        // If a plan uses any stored entry, it uses a fresh one with a validator.
         switch CachePlan.plan(for: request, policy: policy, stored: .fresh(hasValidator: true)) {
         case .useStored, .revalidate: return true
         case .load, .loadFromOrigin, .bypass, .fail: return false
         }
     }
 
+    /// Classifies the entry for `CachePlan`.
     private static func stored(_ entry: CacheEntry?, for request: URLRequest, at now: Date)
         -> CachePlan.Stored
     {

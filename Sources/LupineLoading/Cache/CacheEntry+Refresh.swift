@@ -5,7 +5,7 @@ internal import LupineHTTP
 
 extension CacheEntry {
     /// Returns the entry after a 304 has confirmed it (RFC 9111 §4.3.4; U-12.13): with the stored status and content, the fields
-    /// updated by the 304, and a new age.
+    /// updated by the 304, and a new age. Returns the entry unchanged if a server cannot have sent its response.
     ///
     /// - Parameters:
     ///   - answer: The 304.
@@ -24,6 +24,7 @@ extension CacheEntry {
         }
         let fields = CacheRule.refreshed(Self.fields(of: stored), by: Self.fields(of: answer))
         let head = ResponseHead(status: Status(stored.statusCode), fields: fields)
+        // The length is unknown if a content coding was removed; it must not become that of `Content-Length` now.
         let refreshed = HTTPURLResponse(url: url, head: head, isDecoded: stored.expectedContentLength < 0)
         return CacheEntry(
             response: CachedURLResponse(

@@ -26,13 +26,14 @@ package final class CacheEntry: Sendable {
     let identifying: IdentifyingFields?
     /// The origin of the response, which decides who may receive the entry.
     let provenance: CacheProvenance
-    /// The part of the response's `userInfo` that can be written. Copied when the entry is created, because the program may
-    /// change its objects later.
+    /// The part of the response's `userInfo` that can be written to disk. Copied when the entry is created, because the program
+    /// may change its objects later.
     let writtenInfo: StorableValue?
     /// The entry's cost in memory: its content and the text of its head. Computed once, because the response may be of a
     /// program's subclass, which must not be called under the store's lock and may return other values later.
     package let size: Int
 
+    /// Conceals secrets in memory.
     private static let hash = KeyedHash(key: SecretKeyFile.random())
 
     /// Returns the hash that conceals a secret in memory. Each process has a random key.
@@ -59,10 +60,14 @@ package final class CacheEntry: Sendable {
     /// Creates the entry of a loaded response.
     ///
     /// - Parameters:
+    ///   - response: The response with its whole content.
+    ///   - request: The request as it was sent, with all its fields merged.
+    ///   - requestTime: When the request was sent.
+    ///   - responseTime: When the head of the response arrived.
     ///   - provenance: The connection or protocol that the response came from.
-    ///   - identifying: The fields that identify users; nil if there are none. Ignored for a response that the server declares
-    ///     public.
-    ///   - writtenInfo: The part of the response's `userInfo` that can be written.
+    ///   - identifying: The fields that identify users; nil if all users may receive the response. Ignored for a response that
+    ///     the server declares public.
+    ///   - writtenInfo: The part of the response's `userInfo` that can be written to disk.
     ///   - now: When the entry is stored.
     convenience init(
         response: CachedURLResponse, for request: URLRequest, requestTime: Date, responseTime: Date,
@@ -92,7 +97,7 @@ package final class CacheEntry: Sendable {
     ///   - vary: The part of the request that the response depends on.
     ///   - identifying: The fields that identify users; nil if there are none.
     ///   - provenance: The connection or protocol that the response came from.
-    ///   - writtenInfo: The part of the response's `userInfo` that can be written.
+    ///   - writtenInfo: The part of the response's `userInfo` that can be written to disk.
     init(
         response: CachedURLResponse, http: HTTPURLResponse?, requestTime: Date, responseTime: Date,
         storedTime: Date, vary: VaryKey, identifying: IdentifyingFields? = nil, provenance: CacheProvenance,
@@ -116,6 +121,7 @@ package final class CacheEntry: Sendable {
         by conceal: (String) -> String, for request: URLRequest, identifying: IdentifyingFields?
     ) -> CacheEntry {
         if !vary.holdsSecrets { return self }
+        // Without an audience, the response is for all users; the new key must not get one.
         return CacheEntry(
             response: response, http: httpResponse, requestTime: requestTime, responseTime: responseTime,
             storedTime: storedTime,
@@ -143,7 +149,7 @@ package final class CacheEntry: Sendable {
 
     /// The freshness of the response; nil for one that is not HTTP.
     var freshness: Freshness? {
-        httpResponse.map { Freshness($0, asked: requestTime, arrival: responseTime) }
+        httpResponse.map { Freshness($0, requestTime: requestTime, arrival: responseTime) }
     }
 
     private static func size(of response: CachedURLResponse, _ http: HTTPURLResponse?) -> Int {

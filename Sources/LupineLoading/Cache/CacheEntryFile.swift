@@ -9,8 +9,8 @@ package import LupineTLS
 ///
 /// An entry consists of a head of fixed length (magic number, version, digest of the key, stored time, lengths, and a checksum of
 /// all other octets), metadata, and content. Entries whose octets were truncated, extended or changed are rejected (U-12.16),
-/// except with a probability of 2⁻³². The checksum is not a signature: it detects accidents, but who can write to the cache's
-/// folder can forge responses.
+/// except with a probability of 2⁻³². The checksum is not a signature: it detects accidents, but anyone who can write to the
+/// cache's folder can forge responses.
 package enum CacheEntryFile {
     /// The parsed head of an entry.
     private struct Head: Sendable {
@@ -42,17 +42,17 @@ package enum CacheEntryFile {
         case concealed = 2
     }
 
-    /// The kinds of source in a provenance.
+    /// The source in a provenance; the raw values are those in the files.
     private enum SourceKind: UInt8 {
         case program = 0
         case plain = 1
         case secure = 2
     }
 
-    /// What the server learnt about the client's identity.
+    /// How the client identified itself to the server (`PeerEvidence.ClientIdentity`); the raw values are those in the files.
     private enum IdentityKind: UInt8 {
         case notAsked = 0
-        case nobody = 1
+        case noCertificate = 1
         case certificate = 2
     }
 
@@ -97,6 +97,7 @@ package enum CacheEntryFile {
         }
     }
 
+    /// Writes the part of the request on which the response depends; sorted, so that equal keys have equal octets.
     static func write(_ vary: VaryKey, to writer: inout OctetWriter) {
         writer.write(vary.audience != nil)
         if let audience = vary.audience {
@@ -134,7 +135,7 @@ package enum CacheEntryFile {
             writer.write(octet: SourceKind.secure.rawValue)
             switch connection.identity {
             case .notAsked: writer.write(octet: IdentityKind.notAsked.rawValue)
-            case .noCertificate: writer.write(octet: IdentityKind.nobody.rawValue)
+            case .noCertificate: writer.write(octet: IdentityKind.noCertificate.rawValue)
             case .certificate(let digest):
                 writer.write(octet: IdentityKind.certificate.rawValue)
                 writer.write(octets: digest.bytes)
@@ -170,6 +171,7 @@ package enum CacheEntryFile {
             writer.write(octet: ResponseKind.receivedFields.rawValue)
             writer.write(url)
             writer.write(Int64(response.statusCode))
+            // Whether a content coding was removed; `Content-Length` then is not the length of the content.
             writer.write(response.expectedContentLength < 0)
             writer.write(UInt32(truncatingIfNeeded: fields.count))
             for index in 0..<fields.count {
@@ -186,7 +188,7 @@ package enum CacheEntryFile {
         return true
     }
 
-    /// Returns an entry made of these parts, without checking them.
+    /// For tests: returns an entry with a correct checksum, made of any parts, even invalid ones.
     package static func sealed(
         metadata: [UInt8], content: [UInt8], digest: [UInt8], storedTime: Date
     ) -> [UInt8] {
@@ -324,7 +326,7 @@ package enum CacheEntryFile {
             let identity: PeerEvidence.ClientIdentity
             switch IdentityKind(rawValue: try reader.octet()) {
             case .notAsked?: identity = .notAsked
-            case .nobody?: identity = .noCertificate
+            case .noCertificate?: identity = .noCertificate
             case .certificate?: identity = .certificate(try readDigest(&reader))
             case nil: throw OctetReader.Damage()
             }

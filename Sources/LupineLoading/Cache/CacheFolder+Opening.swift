@@ -5,7 +5,7 @@ internal import LupineTransport
 
 /// Opens and cleans up the folder.
 extension CacheFolder {
-    /// The length of the longest index that is read, for any capacity.
+    /// The length of the longest index that is read, for any capacity. Keeps a forged file from filling the memory.
     private static let maxIndexLength = 1 << 30
 
     /// Opens the folder and returns its index. Becomes the folder's writer if there is none. Returns nil if the folder was opened
@@ -31,6 +31,7 @@ extension CacheFolder {
                     return CacheIndex()
                 }
             }
+            // Without the lock, which another process holds or which cannot be created, this is a reader.
             files.access = files.lock == nil ? .reader : .writer
             let index = readIndex(capacity: capacity, &files)
             files.initialIndex = index
@@ -54,6 +55,7 @@ extension CacheFolder {
     private func readIndex(capacity: Int, _ files: inout Files) -> CacheIndex {
         let names = self.names
         var lengths = self.lengths(of: names)
+        // An index is much shorter than its entries, but may have obsolete changes. The inner `min` prevents an overflow.
         let limit = min(Self.maxIndexLength, (16 << 20) + min(capacity, Self.maxIndexLength) * 2)
         let contents = CacheLog.contents(of: content(.index, upTo: limit) ?? [])
         var index = CacheIndex(contents.changes, lengths: lengths)
@@ -83,7 +85,8 @@ extension CacheFolder {
         }
     }
 
-    /// Opens the index file for appending at `end`, or replaces it if that is not possible.
+    /// Opens the index file for appending at `end`; replaces a file that is invalid (`end` is 0), that cannot be opened, or that
+    /// has only obsolete changes. If this fails, `lacksIndex` is true, and the next batch tries to replace the file.
     private func openIndex(_ index: CacheIndex, at end: Int, _ files: inout Files) {
         files.index = nil
         if end > 0, index.count > 0, let file = openIndexForAppending(at: end) {
@@ -122,7 +125,7 @@ extension CacheFolder {
         return lengths
     }
 
-    /// Whether the file is obsolete.
+    /// Whether the file is a segment without entries, or a leftover of an interrupted write or of an earlier version.
     private static func isObsolete(_ name: String, _ index: CacheIndex) -> Bool {
         switch CacheFolderName(name) {
         case .segment(let number)?: index.live[number] == nil
@@ -141,6 +144,7 @@ extension CacheFolder {
 
     /// Removes all files of the cache but the lock. Does nothing if another process is the writer.
     func clear(capacity: Int) {
+        // Opens the folder only to become its writer; the index is not needed.
         _ = open(capacity: capacity, createsFolder: false)
         releaseInitialIndex()
         files.withLock { files in

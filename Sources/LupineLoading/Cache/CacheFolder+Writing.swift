@@ -51,7 +51,8 @@ extension CacheFolder {
 
     /// Creates the next segment. Returns false if that fails.
     private func beginSegment(_ files: inout Files) -> Bool {
-        // Skips numbers whose files exist already, because they are not segments of this cache.
+        // Skips numbers whose files exist already, because they are not segments of this cache. Gives up after a few numbers:
+        // creation then fails for another reason.
         for _ in 0..<8 {
             let number = files.nextSegment
             guard number < EntryLocation.segmentLimit - 1 else { return false }
@@ -64,11 +65,12 @@ extension CacheFolder {
         return false
     }
 
+    /// Creates a file that does not exist yet; returns nil if that fails.
     private func createFile(_ name: CacheFolderName) -> OpenFile? {
         OpenFile { () throws(Errno) in try Descriptor.creating(path: path(name)) }
     }
 
-    /// Writes octets to the current segment. After a failure, later entries are written to a new segment.
+    /// Writes octets to the current segment. Returns false if that fails; later entries are then written to a new segment.
     private func write(_ octets: Span<UInt8>, _ files: inout Files) -> Bool {
         if octets.isEmpty { return true }
         let number = files.nextSegment - 1
@@ -113,6 +115,7 @@ extension CacheFolder {
         files.withLock { files in files.access == .writer && replaceIndex(changes, &files) }
     }
 
+    /// Replaces the index file, for a caller that has locked `files`.
     func replaceIndex(_ changes: [CacheLog.Change], _ files: inout Files) -> Bool {
         let draft = path(.indexDraft)
         let octets = CacheLog.head + (changes.isEmpty ? [] : CacheLog.batch(changes, at: CacheLog.head.count))
@@ -153,6 +156,7 @@ extension CacheFolder {
             let current = files.segment == nil ? nil : files.nextSegment - 1
             for (number, length) in files.lengths where live[number] == nil {
                 if number == current {
+                    // An empty current segment gets the next entries.
                     if length == 0 { continue }
                     files.segment = nil
                 }
@@ -162,29 +166,35 @@ extension CacheFolder {
         }
     }
 
-    /// Returns a segment that is worth rewriting, because most of its entries were removed; nil if there is none.
+    /// Returns a segment that is worth rewriting; nil if there is none. If there are too many segments, it is the shortest one.
+    /// Otherwise it is the one with the smallest share of live bytes, if that share is below a quarter or the folder is too
+    /// large.
     ///
     /// - Parameters:
     ///   - capacity: How many bytes may be in the folder.
     ///   - live: The number of bytes of existing entries in each segment.
-    func sparseSegment(capacity: Int, live: [UInt64: Int]) -> UInt64? {
+    func segmentToRewrite(capacity: Int, live: [UInt64: Int]) -> UInt64? {
         files.withLock { files in
             let liveShare = { (segment: UInt64, length: Int) in Double(live[segment] ?? 0) / Double(length) }
             let current = files.segment == nil ? nil : files.nextSegment - 1
-            // Each start of a program creates a segment, so short segments accumulate.
+            // Wraps around instead of trapping, because the lengths may be those of forged files.
             let sum = files.lengths.values.reduce(0) { $0.addingReportingOverflow($1).partialValue }
+            // Each start of a program creates a segment, so short segments accumulate. Full segments have about the length of
+            // `segmentLength`; twice as many and some more are tolerated.
             let hasManySegments = files.lengths.count > 32 + 2 * (sum / Self.segmentLength(capacity))
             if hasManySegments,
                 let shortest = files.lengths.filter({ $0.key != current }).min(by: { $0.value < $1.value })
             {
                 return shortest.key
             }
+            // The folder may exceed its capacity by half, because removed entries take space until their segment is rewritten.
             let isTooLarge = sum > capacity + min(capacity / 2, Int.max - capacity)
             let sparsest = files.lengths.filter { $0.key != current && $0.value > 0 }
                 .min { liveShare($0.key, $0.value) < liveShare($1.key, $1.value) }
             guard let sparsest else { return nil }
             let count = live[sparsest.key] ?? 0
             guard isTooLarge || count < sparsest.value / 4 else { return nil }
+            // A segment without removed entries gains nothing.
             return count < sparsest.value ? sparsest.key : nil
         }
     }

@@ -13,8 +13,8 @@ internal import LupineTransport
 /// only if the user owns them and no other user can write to them, and are opened for writing without following a symbolic link.
 /// Numbers read from files are range-checked.
 ///
-/// The methods block, so they are called on the storage queue, or in a call of the program that may wait. The lock is held during
-/// disk access, except in `read(_:key:)`, which does not take it.
+/// The methods block, so they are called on the storage queue, or in a call of the program that may wait. `files` stays locked
+/// during disk access, except in `read(_:key:)`, which does not lock it.
 final class CacheFolder: Sendable {
     /// How the folder is opened.
     enum Access: Hashable, Sendable {
@@ -67,11 +67,12 @@ final class CacheFolder: Sendable {
         var indexLength = 0
         /// The number of changes in the index file.
         var changeCount = 0
-        /// The segment with the highest number, open for appending; nil before it is created and after a failure.
+        /// The current segment, whose number is `nextSegment - 1`, open for appending; nil before it is created and after a
+        /// failure.
         var segment: OpenFile?
         /// The lengths of the segments, by number.
         var lengths: [UInt64: Int] = [:]
-        /// The number of the next segment.
+        /// The number of the next segment to create.
         var nextSegment: UInt64 = 0
         /// The index that the folder had when it was opened, until `releaseInitialIndex` is called.
         var initialIndex: CacheIndex?
@@ -91,7 +92,7 @@ final class CacheFolder: Sendable {
         self.keyFile = SecretKeyFile(keyFile)
     }
 
-    /// The hash that conceals secrets in files.
+    /// Returns the hash that conceals secrets in files. Reads its key, and creates the key file if it is missing.
     func hash() -> KeyedHash { KeyedHash(key: keyFile.key()) }
 
     func path(_ name: CacheFolderName) -> String { path(name.text) }
@@ -114,7 +115,8 @@ final class CacheFolder: Sendable {
         return entry
     }
 
-    /// Returns the octets at a location; nil if the user owns no such segment. Returns fewer octets if the segment is too short.
+    /// Returns the octets at a location; nil if the user owns no such segment. Returns an empty array if the
+    /// segment is too short, and fewer octets after a read error.
     func octets(at location: EntryLocation) -> [UInt8]? {
         guard let file = try? Descriptor.readingOwn(path: path(.segment(location.segment))),
             let length = try? file.fileSize()
@@ -141,6 +143,7 @@ extension Descriptor {
             var span = piece.mutableSpan
             guard case .bytes(let read)? = try? read(into: &span, at: Int64(offset) + Int64(octets.count))
             else { break }
+            // Usually one call reads everything, and nothing is copied.
             if read == count { return piece }
             octets += piece[..<read]
         }
@@ -153,6 +156,7 @@ extension Descriptor {
         while written < octets.count {
             switch try write(octets.extracting(written..<octets.count)) {
             case .bytes(let count) where count > 0: written += count
+            // Never happens with a regular file; trying again could loop forever.
             case .bytes, .wouldBlock: throw .inputOutput
             }
         }

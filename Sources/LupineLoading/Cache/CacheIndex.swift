@@ -108,6 +108,7 @@ package struct CacheIndex: Sendable {
         return item
     }
 
+    /// Removes the entry under a key if it is at this location.
     private mutating func remove(_ key: CacheKey, at start: EntryLocation.Start) {
         if items[key]?.location.start == start { remove(key) }
     }
@@ -119,7 +120,7 @@ package struct CacheIndex: Sendable {
         return item
     }
 
-    /// Subtracts an entry from the live bytes of its segment.
+    /// Subtracts an entry from the live bytes of its segment. Its key stays in `members` until the segment has no live bytes.
     private mutating func forget(_ location: EntryLocation) {
         let remaining = (live[location.segment] ?? location.length) - location.length
         live[location.segment] = remaining > 0 ? remaining : nil
@@ -130,6 +131,7 @@ package struct CacheIndex: Sendable {
 
     /// Returns the entries in a segment.
     func entries(in segment: UInt64) -> [(key: CacheKey, item: Item)] {
+        // `members` may have a key twice, if the entry was written to the segment again.
         var seen: Set<CacheKey> = []
         return (members[segment] ?? []).compactMap { key in
             guard let item = items[key], item.location.segment == segment, seen.insert(key).inserted else {

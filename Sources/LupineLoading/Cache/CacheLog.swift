@@ -30,6 +30,7 @@ package enum CacheLog {
         package var end = 0
     }
 
+    /// The kind of a change; the raw values are those in the files.
     private enum ChangeKind: UInt8 {
         case stored = 1
         case removed = 2
@@ -37,8 +38,9 @@ package enum CacheLog {
         case moved = 4
     }
 
+    /// The partition of an entry; the raw values are those in the files.
     private enum PartyKind: UInt8 {
-        case plain = 0
+        case defaultPartition = 0
         case proven = 1
         case unproven = 2
     }
@@ -67,7 +69,7 @@ package enum CacheLog {
         return writer.octets
     }
 
-    /// Returns a batch with this content, without checking it.
+    /// For tests: returns a batch with a correct checksum around any content, even an invalid one.
     package static func sealed(_ octets: [UInt8], at offset: Int) -> [UInt8] {
         var writer = OctetWriter(capacity: batchHeadLength + octets.count)
         seal(at: offset, in: &writer) { $0.write(octets: octets) }
@@ -130,7 +132,7 @@ package enum CacheLog {
 
     /// Writes a partition. `CacheTerms` ensures that the folder has no entry of a `judged` partition.
     private static func write(_ party: CacheParty?, to writer: inout OctetWriter) {
-        guard let party else { return writer.write(octet: PartyKind.plain.rawValue) }
+        guard let party else { return writer.write(octet: PartyKind.defaultPartition.rawValue) }
         let isProven = party.standing == .proven
         writer.write(octet: (isProven ? PartyKind.proven : .unproven).rawValue)
         writer.write(party.client != nil)
@@ -145,13 +147,14 @@ package enum CacheLog {
         var terms = CacheTermsPool()
         guard octets.starts(with: head) else { return contents }
         contents.end = head.count
-        while let changes = try? batch(of: octets, at: contents.end, &terms) {
-            contents.changes += changes.changes
-            contents.end = changes.end
+        while let next = try? batch(of: octets, at: contents.end, &terms) {
+            contents.changes += next.changes
+            contents.end = next.end
         }
         return contents
     }
 
+    /// Reads the batch at an offset: its changes, and the offset of its end. Throws if there is no valid one.
     private static func batch(
         of octets: [UInt8], at offset: Int, _ terms: inout CacheTermsPool
     ) throws(OctetReader.Damage) -> Contents {
@@ -200,13 +203,14 @@ package enum CacheLog {
         _ reader: inout OctetReader
     ) throws(OctetReader.Damage) -> EntryLocation.Start? {
         let (segment, offset) = (try reader.longNumber(), try reader.longNumber())
+        // A start has no length; any valid length lets `EntryLocation` check the two numbers.
         return EntryLocation(segment: segment, offset: offset, length: 1)?.start
     }
 
     private static func party(_ reader: inout OctetReader) throws(OctetReader.Damage) -> CacheParty? {
         let standing: CacheParty.Standing
         switch PartyKind(rawValue: try reader.octet()) {
-        case .plain?: return nil
+        case .defaultPartition?: return nil
         case .proven?: standing = .proven
         case .unproven?: standing = .unproven
         case nil: throw OctetReader.Damage()

@@ -22,8 +22,8 @@ extension CacheStore {
         }
     }
 
-    /// Passes the entry that answers a request to `reply`: before this returns, if no disk access is needed; otherwise on the
-    /// storage queue.
+    /// Looks up the entry that answers a request, and passes it to `reply`; nil if there is none. Calls `reply` before this
+    /// returns if no disk access is needed, otherwise on the storage queue.
     func lookUp(
         _ address: String, _ request: URLRequest, for requester: CacheRequester,
         reply: @escaping @Sendable (CacheEntry?) -> Void
@@ -99,6 +99,7 @@ extension CacheStore {
 
     /// Keeps an entry that was read from the folder in memory.
     private func promote(_ entry: CacheEntry, _ key: CacheKey, _ item: CacheIndex.Item) {
+        // The evicted entries are returned to be released outside of the lock.
         _ = state.withLock { state in
             var removed = RemovedObjects()
             state.promote(entry, key: key, from: item.location, &removed)
@@ -106,20 +107,21 @@ extension CacheStore {
         }
     }
 
-    /// Reads an entry from its segment, which counts as a use. Removes an entry that is missing or damaged from the index.
+    /// Reads an entry from its segment, which counts as a use. Reads again if the storage queue has moved the entry meanwhile.
+    /// Removes an entry that is missing or damaged from the index.
     private func read(_ item: CacheIndex.Item, _ key: CacheKey) -> CacheEntry? {
         var item = item
         while true {
             let result = folder.read(item.location, key: key)
             let (movedItem, batchStart) = state.withLock { state -> (CacheIndex.Item?, BatchStart?) in
+                // An entry that was removed during the read is still returned, as if it had been read earlier.
                 guard let current = state.index[key] else { return (nil, nil) }
                 if case .entry = result {
                     state.recordUse(key)
                     return (nil, state.claimBatch())
                 }
-                // The storage queue may have moved the entry since the index was read.
                 if current.location != item.location { return (current, nil) }
-                state.removeUnreadable([key])
+                state.removeFromIndex([key])
                 return (nil, state.claimBatch())
             }
             schedule(batchStart)

@@ -73,14 +73,14 @@ extension CacheStore {
         case unknown
     }
 
-    /// The changes that a batch writes.
+    /// The changes that one batch writes to the folder.
     struct Work: Sendable {
         var mustClear = false
         var changes: [(key: CacheKey, pending: Pending)] = []
         /// The total size of the entries to be written.
         var size = 0
         /// The number of entries to be written.
-        var writes = 0
+        var writeCount = 0
         var usedKeys: [CacheKey] = []
         var evictedStarts: [EntryLocation.Start] = []
 
@@ -197,6 +197,7 @@ extension CacheStore.State {
         clearCount += 1
         removalsAsReader?.insertAll()
         mustClear = true
+        // The folder need not be read any more: its entries count as removed.
         hasReadFolder = true
         index = CacheIndex()
         hiddenAddresses = []
@@ -251,9 +252,10 @@ extension CacheStore.State {
             && removalsAsReader?.isEmpty ?? true
     }
 
-    /// Returns when a batch has to start, and marks it as scheduled; the caller then has to schedule it. Returns nil if there is
-    /// nothing to do, or a batch is scheduled already.
+    /// Marks a batch as scheduled, and returns when it has to start; the caller must pass the result to `schedule(_:)`. Returns
+    /// nil if there is nothing to do, or a batch is scheduled already.
     mutating func claimBatch() -> CacheStore.BatchStart? {
+        // Fewer uses wait for the next batch with changes.
         if queue.isEmpty, !mustClear, usedKeys.count < Self.maxLoggedUses { return nil }
         let mayWait = pendingSize < Self.undelayedSize && !isReleased
         switch batchSchedule {
@@ -268,7 +270,7 @@ extension CacheStore.State {
         }
     }
 
-    /// Handles the alarm of a batch. Returns whether the caller has to queue the batch: it may have been queued before.
+    /// Handles the alarm of a batch. Returns whether the caller has to queue the batch; false if it was queued before the alarm.
     mutating func alarmFired() -> Bool {
         guard batchSchedule == .alarm else { return false }
         batchSchedule = .queued
@@ -282,8 +284,10 @@ extension CacheStore.State {
         return claimBatch()
     }
 
-    /// Returns the next changes, up to this total size, without obsolete ones.
+    /// Removes the next changes from the queue, up to this total size, and returns those that are not obsolete. They stay in
+    /// `pending` until they are written.
     mutating func takeWork(upTo size: Int) -> CacheStore.Work {
+        // `mustClear` stays set until the folder is empty.
         var work = CacheStore.Work(mustClear: mustClear)
         var count = 0
         for (key, number) in queue {
@@ -292,7 +296,7 @@ extension CacheStore.State {
             guard let pending = pending[key], pending.number == number else { continue }
             if let entry = pending.entry {
                 work.size += entry.size
-                work.writes += 1
+                work.writeCount += 1
             }
             work.changes.append((key, pending))
         }
@@ -322,8 +326,8 @@ extension CacheStore.State {
         return changes
     }
 
-    /// Records completed work. Returns the changes that are no longer pending, for release outside of the lock: their requests
-    /// and responses may contain a program's objects.
+    /// Records completed work. A change stays pending if a later call has replaced it. Returns the changes that are no longer
+    /// pending, for release outside of the lock: their requests and responses may contain a program's objects.
     mutating func finish(_ work: CacheStore.Work, _ stored: [CacheIndex.Item?]) -> [CacheStore.Pending] {
         var removed: [CacheStore.Pending] = []
         removed.reserveCapacity(work.changes.count)
@@ -345,8 +349,8 @@ extension CacheStore.State {
         }
     }
 
-    /// Removes entries that could not be read.
-    mutating func removeUnreadable(_ keys: [CacheKey]) {
+    /// Removes entries from the index, because they could not be read or are obsolete. The next batch logs their removal.
+    mutating func removeFromIndex(_ keys: [CacheKey]) {
         for key in keys {
             if let item = index.remove(key) { evictedStarts.append(item.location.start) }
         }
@@ -359,7 +363,7 @@ extension CacheStore.State {
         index = newIndex
         for key in newIndex.keysFromLeastRecent where removalsAsReader?.contains(key.address) ?? false {
             if let location = newIndex[key]?.location, previousIndex[key]?.location != location {
-                removeUnreadable([key])
+                removeFromIndex([key])
             }
         }
         if isWriter { removalsAsReader = nil }

@@ -41,6 +41,7 @@ extension CacheStore {
         case .now: StorageQueue.run { self.runBatch() }
         case .at(let moment):
             // The alarm does not retain the store: `finish()` writes pending changes when the cache is released.
+            // The alarm is never cancelled: `alarmFired()` ignores one that is not needed any more.
             _ = LoadAlarms.shared.set(at: moment) { [weak self] in
                 guard let self, state.withLock({ $0.alarmFired() }) else { return }
                 schedule(.now)
@@ -60,33 +61,35 @@ extension CacheStore {
 
     /// Writes a batch, and schedules another one if changes are pending.
     func runBatch() {
-        writeBatch(isLast: false)
+        writeBatch(onlyLogs: false)
         schedule(state.withLock { $0.endBatch() })
     }
 
     /// Writes all changes up to this number.
     func writeChanges(upTo number: UInt64) {
+        // With an empty queue, the folder may still have to be emptied.
         while state.withLock({ state in state.queue.first.map { $0.number <= number } ?? state.mustClear }) {
-            writeBatch(isLast: false)
+            writeBatch(onlyLogs: false)
         }
         // Logs the uses and evictions, from which the next process gets the order of use.
-        writeBatch(isLast: true)
+        writeBatch(onlyLogs: true)
     }
 
     /// Writes the next changes, up to the size of a batch.
     ///
-    /// - Parameter isLast: Whether to write no further changes, but only to log uses and evictions.
-    private func writeBatch(isLast: Bool) {
+    /// - Parameter onlyLogs: Whether to write no pending changes, but only to log uses and evictions.
+    private func writeBatch(onlyLogs: Bool) {
         readFolderIndex()
         becomeWriter()
         let (work, capacity, clearCount) = state.withLock { state in
-            (state.takeWork(upTo: isLast ? 0 : Self.batchSize), state.diskCapacity, state.clearCount)
+            (state.takeWork(upTo: onlyLogs ? 0 : Self.batchSize), state.diskCapacity, state.clearCount)
         }
         if work.isEmpty { return }
         if work.mustClear {
             folder.clear(capacity: capacity)
             let access = folder.access
             state.withLock { state in
+                // The folder was to be emptied again meanwhile; the next batch does that.
                 if state.clearCount != clearCount { return }
                 state.mustClear = false
                 // A reader cannot clear the folder before it becomes the writer.
@@ -108,7 +111,8 @@ extension CacheStore {
 
     // MARK: writing a batch
 
-    /// Appends the entries of a batch, logs the changes and records them in the state.
+    /// Appends the entries of a batch, logs the changes and records them in the state. The changes are dropped if the state's
+    /// `clearCount` is no longer the given one: the folder is to be emptied.
     private func perform(_ work: Work, _ capacity: Int, _ clearCount: Int) {
         if folder.lacksIndex { repairIndex() }
         let stored = append(work, capacity)
@@ -116,9 +120,10 @@ extension CacheStore {
             state.clearCount == clearCount ? state.log(of: work, stored) : []
         }
         let isLogged = folder.log(changes)
+        // The finished changes are returned to be released outside of the lock.
         _ = state.withLock { state in
-            // The folder is to be emptied, so the changes of this batch are obsolete.
             if state.clearCount != clearCount { return [] }
+            // If the log was not written, the index must not refer to the entries either.
             return state.finish(work, isLogged ? stored : .init(repeating: nil, count: stored.count))
         }
         if !isLogged, folder.access == .writer { repairIndex() }
@@ -128,10 +133,10 @@ extension CacheStore {
     /// was not written.
     private func append(_ work: Work, _ capacity: Int) -> [CacheIndex.Item?] {
         var stored = [CacheIndex.Item?](repeating: nil, count: work.changes.count)
-        if work.writes == 0 { return stored }
+        if work.writeCount == 0 { return stored }
         var drafts: [(change: Int, terms: CacheTerms, storedTime: Date)] = []
         var lengths: [Int] = []
-        var writer = OctetWriter(capacity: work.size + work.writes * CacheEntryFile.usualOverhead)
+        var writer = OctetWriter(capacity: work.size + work.writeCount * CacheEntryFile.usualOverhead)
         for (change, (key, pending)) in work.changes.enumerated() {
             guard case .write(let entry, let request, let admission) = pending.change else { continue }
             let concealed = entry.concealed(by: conceal, for: request, identifying: entry.identifying)
@@ -151,6 +156,7 @@ extension CacheStore {
         if folder.access == .none { openForWriting(capacity) }
         let locations = writer.withOctets(from: 0) { folder.append($0, lengths: lengths, capacity: capacity) }
         guard let locations else {
+            // The folder may have been removed; the next batch then creates it again.
             resetIfRemoved()
             return stored
         }
@@ -196,15 +202,16 @@ extension CacheStore {
     func evictFromFolder() {
         readFolderIndex()
         state.withLock { $0.evictFromFolder() }
-        writeBatch(isLast: true)
+        writeBatch(onlyLogs: true)
     }
 
-    /// Removes unused segments, and rewrites at most one segment that is mostly unused.
+    /// Removes unused segments, rewrites at most one segment that is mostly unused, and replaces an index with many obsolete
+    /// changes. The moves are not recorded if the state's `clearCount` is no longer the given one.
     private func tidy(_ capacity: Int, _ clearCount: Int) {
         guard folder.access == .writer else { return }
         let (live, count) = state.withLock { ($0.index.live, $0.index.count) }
         folder.removeSegments(except: live)
-        if let segment = folder.sparseSegment(capacity: capacity, live: live) {
+        if let segment = folder.segmentToRewrite(capacity: capacity, live: live) {
             rewrite(segment, capacity, clearCount)
             folder.removeSegments(except: state.withLock { $0.index.live })
         }
@@ -214,20 +221,21 @@ extension CacheStore {
         }
     }
 
-    /// Moves the live entries of a segment to the current segment.
+    /// Moves the live entries of a segment to the current segment, and removes those that cannot be read from the index. The
+    /// moves are not recorded if the state's `clearCount` is no longer the given one: the folder is to be emptied.
     private func rewrite(_ segment: UInt64, _ capacity: Int, _ clearCount: Int) {
         var moved: [(key: CacheKey, from: EntryLocation)] = []
         var octets: [UInt8] = []
         var lost: [CacheKey] = []
         for (key, item) in state.withLock({ $0.index.entries(in: segment) }) {
-            guard let run = folder.octets(at: item.location), run.count == item.location.length else {
+            guard let entry = folder.octets(at: item.location), entry.count == item.location.length else {
                 lost.append(key)
                 continue
             }
             moved.append((key, item.location))
-            octets += run
+            octets += entry
         }
-        state.withLock { $0.removeUnreadable(lost) }
+        state.withLock { $0.removeFromIndex(lost) }
         guard
             let locations = folder.append(
                 octets.span, lengths: moved.map(\.from.length), capacity: capacity),

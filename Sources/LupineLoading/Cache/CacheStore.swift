@@ -87,6 +87,7 @@ final class CacheStore: Sendable {
     var memoryCapacity: Int {
         get { state.withLock { $0.memoryCapacity } }
         set {
+            // The evicted entries are returned to be released outside of the lock.
             _ = state.withLock { state in
                 state.memoryCapacity = max(0, newValue)
                 var removed = RemovedObjects()
@@ -132,11 +133,14 @@ final class CacheStore: Sendable {
         let isForDisk =
             policy == .allowed && entry.provenance.mayBeWritten
             && !CacheRule.forbidsStoring(entry.httpResponse, for: request)
+        // A pending change must not keep the program's body alive. If nothing is written, the request is not kept at all.
         let head = isForDisk ? request.head : request
+        // Here and below, the second value is returned to be released outside of the lock (`RemovedObjects`).
         let (batchStart, _) = state.withLock { state -> (BatchStart?, RemovedObjects) in
             var removed = RemovedObjects()
             state.keep(entry, for: key, admission, &removed)
             guard state.diskCapacity > 0 else { return (nil, removed) }
+            // An entry that is not written still removes the previous one from the folder.
             let isWritten = isForDisk && state.mayWrite(entry.size, admission)
             state.change(key, isWritten ? .write(entry, head, admission) : .remove, &removed)
             return (state.claimBatch(), removed)
@@ -167,6 +171,7 @@ final class CacheStore: Sendable {
     /// Removes all entries.
     func removeAll() {
         let (batchStart, _, _) = state.withLock { state in
+            // Copies of both, so that their objects are released outside of the lock.
             let removed = (state.memory, state.pending)
             state.memory.removeAll()
             state.forgetPending()

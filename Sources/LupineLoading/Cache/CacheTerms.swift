@@ -43,12 +43,13 @@ final class CacheTerms: Sendable {
         guard CacheAdmission.admits(requester, to: provenance) else { return false }
         if hash == nil, vary.holdsSecrets { return true }
         return vary.matches(request, identifying: requester.identifyingFields) {
+            // Without a hash, the terms have no concealed value that the result could equal.
             hash?.text(for: $0) ?? ""
         }
     }
 }
 
-/// Shares the objects of equal terms. When the pool is full, it is emptied.
+/// Shares the objects of equal terms. When the pool is full, it is emptied; entries keep the objects that they have.
 struct CacheTermsPool: Sendable {
     private static let maxCount = 256
     private var shared: [[UInt8]: CacheTerms] = [:]

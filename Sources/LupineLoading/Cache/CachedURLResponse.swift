@@ -19,7 +19,7 @@ public final class CachedURLResponse: NSObject, NSCopying, Sendable {
             data: Data(), info: UncheckedSendable(nil))
     }
 
-    /// A box that `empty()` clears, so that the thread that releases the box last does not release the program's objects.
+    /// Holds the contents, so that `deinit` can have `empty()` release them on another thread. See there.
     private final class Box: Sendable {
         private let lock: Lock<Contents>
 
@@ -28,6 +28,7 @@ public final class CachedURLResponse: NSObject, NSCopying, Sendable {
         var contents: Contents { lock.withLock { $0 } }
 
         func empty() {
+            // Swaps, so that the contents are released outside of the lock.
             var removed = Contents.nothing
             lock.withLock { swap(&$0, &removed) }
         }

@@ -4,9 +4,9 @@ package import Foundation
 
 /// The cache's interface for tasks. Any thread may use it. Nothing here waits for the disk.
 extension URLCache {
-    /// Passes the entry stored for a request, whose fields are all merged, to `reply`; nil if there is none that the requester
-    /// may receive (U-12.2) and that was stored for the same fields (U-12.5, U-12.11). `CacheDecision` decides whether the entry
-    /// may be used.
+    /// Looks up the entry stored for a request, and passes it to `reply`. The entry was stored for the same fields (U-12.5,
+    /// U-12.11), and the requester may receive it (U-12.2); nil if there is none. `CacheDecision` decides whether the entry may
+    /// be used. All fields of the request must be merged.
     ///
     /// Calls `reply` once: before this returns, or on the storage queue if the entry is only on disk or the folder was not read
     /// yet. `reply` must return quickly.
@@ -37,6 +37,7 @@ extension URLCache {
     /// The caller must have checked `CacheRule.isStorable`.
     package func store(_ entry: CacheEntry, for request: URLRequest) {
         guard let address = CacheRule.key(of: request) else { return }
+        // The response is not stored, but it has superseded the stored one.
         if entry.setsCookieForUnknownUser { return store.remove(address, party: entry.provenance.party) }
         store.store(entry, address: address, request: request, admission: .loader)
     }

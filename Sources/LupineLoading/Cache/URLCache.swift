@@ -40,6 +40,7 @@ open class URLCache: NSObject, @unchecked Sendable {
             }
         }
         set {
+            // The old cache is returned to be released outside of the lock.
             _ = sharedCache.withLock { shared in
                 let old = shared
                 shared = newValue
@@ -91,6 +92,7 @@ open class URLCache: NSObject, @unchecked Sendable {
             folder: CacheFolder(directory, keyFile: keyFile))
     }
 
+    // The store outlives the cache until it has written the pending changes.
     deinit { store.finish() }
 
     // MARK: responses
@@ -111,7 +113,7 @@ open class URLCache: NSObject, @unchecked Sendable {
         store.store(entry, address: address, request: request, admission: .program)
     }
 
-    /// Removes all responses stored for a request's URL, for all users.
+    /// Removes all responses stored for a request's URL, for all users. Does nothing for a request that is not a GET.
     open func removeCachedResponse(for request: URLRequest) {
         guard let address = CacheRule.key(of: request) else { return }
         store.remove(address)
@@ -131,7 +133,7 @@ open class URLCache: NSObject, @unchecked Sendable {
         set { store.memoryCapacity = newValue }
     }
 
-    /// How many bytes may be kept on disk. Lowering it removes the excess soon.
+    /// How many bytes may be kept on disk. Lowering it removes the excess soon after.
     open var diskCapacity: Int {
         get { store.diskCapacity }
         set { store.diskCapacity = newValue }

@@ -60,7 +60,7 @@ struct ConfigurationValues: Sendable {
     }
 }
 
-/// The state of a `URLSessionConfiguration`: its values, protected by a lock.
+/// The values of a `URLSessionConfiguration`, protected by a lock.
 final class ConfigurationCore: Sendable {
     private let state: Lock<ConfigurationValues>
 

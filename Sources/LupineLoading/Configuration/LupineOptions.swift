@@ -24,8 +24,8 @@ extension URLSessionConfiguration {
         public var localBinding: String?
 
         /// Proxies under the names of the environment variables: `http_proxy`, `https_proxy`, `all_proxy`, `no_proxy`. They
-        /// replace `connectionProxyDictionary`, which is used with nil. A proxy may have the scheme `https`, and requests to
-        /// loopback addresses use the proxies, too.
+        /// replace `connectionProxyDictionary`, which applies if this is nil. A proxy may have the scheme `https`, and requests
+        /// to loopback addresses use the proxies, too.
         public var proxies: [String: String]?
 
         // MARK: files
@@ -37,8 +37,9 @@ extension URLSessionConfiguration {
         // MARK: versions of HTTP
 
         /// The versions of HTTP that are used. With both, the default, an https origin chooses by ALPN; with `.http2` alone, http
-        /// origins are also contacted in HTTP/2, with prior knowledge. A WebSocket uses an existing HTTP/2 connection that
-        /// supports RFC 8441; otherwise it is opened over HTTP/1.1, unless the option is `.http2` alone.
+        /// origins are also contacted in HTTP/2, with prior knowledge, and requests to an https origin that does not choose
+        /// HTTP/2 fail. With `.http11` alone, HTTP/2 is not offered. A WebSocket uses an existing HTTP/2 connection that supports
+        /// RFC 8441; otherwise it is opened over HTTP/1.1, unless the option is `.http2` alone.
         public var httpVersions: HTTPVersions = [.http11, .http2]
         /// Whether only HTTP/1.1 is used.
         package var isHTTP11Alone: Bool { httpVersions == .http11 }
@@ -60,7 +61,7 @@ extension URLSessionConfiguration {
         public var totalConnections = 512
         /// How long an idle connection is kept.
         public var idleConnectionTimeout: Duration = .seconds(60)
-        /// The age at which a connection is not used for further requests; nil for no limit.
+        /// The age from which a connection is not used for further requests; nil for no limit.
         public var maximumConnectionAge: Duration?
         /// The number of event loops that only this session uses, and that end with it; nil for the shared loops of the process.
         public var ownEventLoops: Int?
@@ -88,7 +89,7 @@ extension URLSessionConfiguration {
 
         // MARK: protocols
 
-        /// The `sessionValue` of the session's `URLProtocol`s, which cannot know otherwise which session they load for.
+        /// The `sessionValue` of the session's `URLProtocol`s, from which they know which session they load for; nil for none.
         public var protocolValue: (any Sendable)?
 
         // MARK: messages
@@ -114,9 +115,9 @@ extension URLSessionConfiguration {
         /// is iterated over. It does not apply to bodies that are streamed or saved.
         public var collectedBodyLimit = 1 << 30
         /// The length at which a request is sent with `Expect: 100-continue` (RFC 9110 §10.1.1): bodies of this length, longer
-        /// ones, and bodies of unknown length. With nil no request is.
+        /// ones, and bodies of unknown length. With nil, no request has this field.
         public var expectContinueThreshold: Int64?
-        /// How long a request waits for the answer to `Expect: 100-continue` before it sends its body.
+        /// How long a request waits for the answer to `Expect: 100-continue`. Without an answer, it then sends its body.
         public var continueTimeout: Duration = .seconds(1)
         /// The limits for the head and framing of a response.
         public var parserLimits = ParserLimits()

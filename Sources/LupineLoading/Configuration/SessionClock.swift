@@ -3,8 +3,8 @@
 package import Foundation
 package import LupineTransport
 
-/// The clocks of a session: the time for time-outs and delays, the date for the ages of stored responses, and the event loops
-/// of its connections.
+/// The sources of time of a session: the instant for time-outs and delays, the date for the ages of stored responses, and the
+/// event loops of its connections, which have timers of their own.
 ///
 /// Part of the configuration: `configuration.lupine.clock`. The layers above the transport use no other clock. A class, so that
 /// reading it retains one object. Any thread may use it.
@@ -20,9 +20,10 @@ package final class SessionClock: Sendable {
     package let now: @Sendable () -> Instant
     /// Returns the current date.
     package let date: @Sendable () -> Date
-    /// Sets an alarm for an instant. Used for time-outs, which limit how long an operation may take (U-14.4).
+    /// Sets an alarm for an instant, and returns the function that cancels it. Used for time-outs, which limit how long an
+    /// operation may take (U-14.4).
     package let alarm: @Sendable (Instant, @escaping Ring) -> Cancel
-    /// Sets an alarm after a duration. Used for delays, such as the one before a retry.
+    /// Sets an alarm after a duration, and returns the function that cancels it. Used for delays, such as the one before a retry.
     package let delay: @Sendable (Duration, @escaping Ring) -> Cancel
     /// The clock of the event loops.
     package let transport: any TransportClock
@@ -59,6 +60,7 @@ package final class SessionClock: Sendable {
     /// The current time in seconds, from an arbitrary start.
     package var seconds: TimeInterval { TimeInterval(now().nanoseconds) / 1e9 }
 
+    /// Returns `count` new event loops; with nil, the shared ones of the process.
     private static func systemLoops(_ count: Int?) throws(Errno) -> Loops {
         guard let count else { return (try EventLoopGroup.shared(), false) }
         return (try EventLoopGroup(count: max(1, count), name: loopName), true)

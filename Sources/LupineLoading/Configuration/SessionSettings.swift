@@ -12,7 +12,7 @@ import LupineTransport
 final class SessionSettings: Sendable {
     /// The policy for requests that do not set one.
     let requestCachePolicy: URLRequest.CachePolicy
-    /// The time-out of requests that do not set one; nil for none.
+    /// How long a request that sets no time-out may make no progress; nil for no limit.
     let idleTimeout: Interval?
     /// The time limit from the first `resume` to the end of a task; nil for none.
     let resourceTimeout: Interval?
@@ -32,7 +32,7 @@ final class SessionSettings: Sendable {
     let cache: URLCache?
     /// The fields that are added to requests without them, sorted by name.
     let additionalHeaders: HeaderList
-    /// Whether all of the additional fields are valid.
+    /// Whether all of the additional fields are valid in HTTP.
     let additionalHeadersAreValid: Bool
     /// Whether one of the additional fields affects the use of the cache.
     let additionalHeadersAffectCaching: Bool
@@ -129,7 +129,8 @@ final class SessionSettings: Sendable {
 
     // MARK: reading the configuration
 
-    /// Converts a time-out in seconds: nil for infinity, the default for zero, negative numbers and NaN.
+    /// Converts a time-out in seconds: nil for infinity and for a number that is too large, the default for zero, negative
+    /// numbers and NaN.
     static func interval(_ seconds: TimeInterval, default defaultSeconds: TimeInterval) -> Interval? {
         if seconds == .infinity { return nil }
         let seconds = seconds > 0 ? seconds : defaultSeconds
@@ -137,6 +138,7 @@ final class SessionSettings: Sendable {
         return Interval(nanoseconds: nanoseconds)
     }
 
+    /// Returns the fields sorted by name; of several names that differ only in case, the first one.
     private static func headers(_ dictionary: [AnyHashable: Any]) -> HeaderList {
         let named = dictionary.map { ("\($0.key.base)", "\($0.value)") }.sorted { $0.0 < $1.0 }
         var fields: [HeaderList.Field] = []

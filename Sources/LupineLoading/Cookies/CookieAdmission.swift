@@ -36,7 +36,9 @@ struct CookieAdmission: Sendable {
         var contents = cookie.contents
         if contents.domain.hasPrefix(".") {
             let domain = String(contents.domain.dropFirst())
-            guard HostName.isWhole(domain), HostName.isSame(origin.host, orBelow: domain) else { return nil }
+            guard HostName.hasNoEmptyLabel(domain), HostName.isSame(origin.host, orBelow: domain) else {
+                return nil
+            }
             if suffixes.contains(domain) {
                 // The host at a public suffix may set cookies for itself, but not for the hosts below it.
                 guard domain == origin.host else { return nil }

@@ -20,13 +20,14 @@ struct CookieFile: Sendable {
     /// Creates a value for the file at this URL, which need not exist yet.
     init(_ url: URL) { file = AtomicFile(url) }
 
-    /// Returns the cookies that were last written, the oldest first.
+    /// Returns the cookies that were last written, the oldest first, without unreadable lines. Removes drafts of interrupted
+    /// writes.
     func read() -> [(cookie: HTTPCookie, created: Date)] {
         file.removeDrafts()
         guard let data = file.read(upTo: Self.mostBytes) else { return [] }
         let decoder = JSONDecoder()
         decoder.dateDecodingStrategy = .secondsSince1970
-        return data.split(separator: 0x0A).compactMap { octets in
+        return data.split(separator: UInt8(ascii: "\n")).compactMap { octets in
             guard let line = try? decoder.decode(Line.self, from: octets), line.cookie.isValid,
                 line.created.timeIntervalSince1970.isFinite
             else { return nil }
@@ -42,7 +43,7 @@ struct CookieFile: Sendable {
         var data = Data()
         for entry in entries where !entry.cookie.isSessionOnly {
             data.append(try encoder.encode(Line(created: entry.created, cookie: entry.cookie.contents)))
-            data.append(0x0A)
+            data.append(UInt8(ascii: "\n"))
         }
         try file.replace(with: data)
     }

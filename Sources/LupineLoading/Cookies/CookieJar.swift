@@ -85,6 +85,7 @@ struct CookieJar: Sendable {
         setShelf(shelf, on: key)
         if let end = cookie.expiresDate { earliestExpiry = min(earliestExpiry, end) }
         if index == nil { enforceLimits(on: key, at: now) }
+        // An expired cookie that gets here has removed another one.
         return old?.cookie != cookie || entry.hasExpired(at: now)
     }
 
@@ -96,7 +97,8 @@ struct CookieJar: Sendable {
     /// Removes the cookies that were first stored at this time or later. Returns whether there were any.
     mutating func remove(since date: Date) -> Bool { removeAll { $0.created >= date } }
 
-    /// Returns the cookies for a request to a URL, in the order of the `Cookie` field: longer paths first, then older cookies.
+    /// Returns the wanted cookies for a request to a URL, and records their use. They are in the order of the `Cookie` field:
+    /// longer paths first, then older cookies.
     mutating func cookies(
         for origin: CookieOrigin, at now: Date, where isWanted: (HTTPCookie) -> Bool = { _ in true }
     )
@@ -104,6 +106,7 @@ struct CookieJar: Sendable {
     {
         useCount += 1
         var found: [Entry] = []
+        // Visits the shelves of the host and of all its parent domains; an address has none.
         var domain = origin.host[...]
         let isAddress = HostName.isAddress(origin.host)
         while !domain.isEmpty {
@@ -153,8 +156,9 @@ struct CookieJar: Sendable {
         }
     }
 
-    /// Returns the keys of shelves that include those of all parents and children of a domain. Does not return all keys if the
-    /// domain's site is known, so that a cookie does not cause a search of a full jar.
+    /// Returns keys of shelves, among them those of all parents and children of a domain. If the sites of the jar are known and
+    /// the domain belongs to one, only shelves of that site and of the parents are returned, so that a cookie does not cause a
+    /// search of a full jar.
     private func keysNear(_ key: String) -> [String] {
         guard var keys = sites?.keys(ofDomainOf: key) else { return Array(shelves.keys) }
         var domain = key[...]
@@ -235,6 +239,7 @@ struct CookieJar: Sendable {
     /// Returns the keys of all shelves of the registrable domain that the shelf with this key belongs to.
     private func keys(with key: String) -> Set<String> { sites?.keys(with: key) ?? [] }
 
+    /// Evicts one cookie of these shelves.
     private mutating func evictOne(on keys: Set<String>) {
         if let entry = nextToEvict(on: keys) { evict(entry) }
     }
@@ -257,7 +262,7 @@ struct CookieJar: Sendable {
 }
 
 extension CookieJar.Entry {
-    /// Whether this cookie is evicted before the other.
+    /// Whether this cookie is evicted before the other: cookies without `Secure` first, then the least recently used one.
     fileprivate func isEvicted(before other: CookieJar.Entry) -> Bool {
         cookie.isSecure == other.cookie.isSecure ? lastUse < other.lastUse : other.cookie.isSecure
     }

@@ -44,6 +44,8 @@ struct CookieOrigin: Hashable, Sendable {
     static func isPath(_ path: String, below other: String) -> Bool {
         let (path, other) = (path.utf8, other.utf8)
         guard path.starts(with: other) else { return false }
-        return path.count == other.count || other.last == 0x2F || path.dropFirst(other.count).first == 0x2F
+        let slash = UInt8(ascii: "/")
+        return path.count == other.count || other.last == slash
+            || path.dropFirst(other.count).first == slash
     }
 }

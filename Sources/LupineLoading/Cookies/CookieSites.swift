@@ -43,6 +43,7 @@ struct CookieSites: Sendable {
         }
     }
 
+    /// Moves a site within `sitesByCount`, and updates `largestCount`.
     private mutating func updateCount(_ name: String, from before: Int, to now: Int) {
         sitesByCount[before]?.remove(name)
         if sitesByCount[before]?.isEmpty ?? false { sitesByCount[before] = nil }

@@ -197,6 +197,7 @@ public final class HTTPCookieStorage: NSObject, Sendable {
     ) {
         guard !cookies.isEmpty, policy != .never else { return }
         guard let url else {
+            // `store` comes first in `||`, here and below, so that every cookie is stored.
             return change { state in
                 cookies.reduce(false) { state.jar.store($1, at: now) || $0 }
             }
@@ -239,7 +240,8 @@ public final class HTTPCookieStorage: NSObject, Sendable {
 
     /// Changes the state; `body` returns whether it changed any cookies. If so, schedules a write and posts the notification.
     private func change(writesFile: Bool = true, _ body: (inout State) -> Bool) {
-        // Releases dropped judges outside of the lock: an evaluator may be the program's object, whose `deinit` runs its code.
+        // The judges are returned, so that dropped ones are released outside of the lock: an evaluator may be the program's
+        // object, whose `deinit` runs its code.
         let (hasChanged, _) = state.withLock { state in
             let judges = state.uncheckedJars.map(\.judge)
             return (body(&state), judges)

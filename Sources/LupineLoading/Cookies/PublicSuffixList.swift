@@ -54,9 +54,12 @@ struct PublicSuffixList: Sendable {
     /// Parses a list in the format of publicsuffix.org.
     init(text: String) {
         var rules: Set<String> = []
-        for line in text.utf8.split(whereSeparator: { $0 == 0x0A || $0 == 0x0D }) {
-            let rule = line.prefix { $0 != 0x20 && $0 != 0x09 }
+        let isLineEnd = { (octet: UInt8) in octet == UInt8(ascii: "\n") || octet == UInt8(ascii: "\r") }
+        for line in text.utf8.split(whereSeparator: isLineEnd) {
+            // A rule ends at the first blank.
+            let rule = line.prefix { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\t") }
             if rule.isEmpty || rule.starts(with: "//".utf8) { continue }
+            // ASCII without capitals (0x41...0x5A); most rules are, and need no conversion.
             let isCanonical = rule.allSatisfy { $0 < 0x80 && !(0x41...0x5A ~= $0) }
             let name = String(Substring(rule))
             rules.insert(isCanonical ? name : HostName.canonical(name))
@@ -82,7 +85,8 @@ struct PublicSuffixList: Sendable {
         return String(host[host.index(after: dot)...])
     }
 
-    /// Returns the longest public suffix of a host; the host's last label if no rule matches.
+    /// Returns the longest public suffix of a host; the host's last label if no rule matches. The suffix of an exception (`!`)
+    /// has one label less than the rule.
     private func suffix(of host: String) -> String {
         let labels = host.split(separator: ".", omittingEmptySubsequences: false)
         for start in labels.indices.suffix(mostLabels) {

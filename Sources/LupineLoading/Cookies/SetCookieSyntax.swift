@@ -57,10 +57,10 @@ enum SetCookieSyntax {
         return String(text)
     }
 
-    /// Parses one line, whose parts `;` (0x3B) separates; returns nil if it is not a cookie.
+    /// Parses one line, whose parts `;` separates; returns nil if it is not a cookie.
     static func cookie(_ line: String, from origin: CookieOrigin, now: Date) -> HTTPCookie? {
-        guard !line.utf8.contains(where: { isControl($0) && $0 != 0x09 }),
-            line.utf8.count(where: { $0 == 0x3B }) <= mostAttributes
+        guard !line.utf8.contains(where: { isControl($0) && $0 != UInt8(ascii: "\t") }),
+            line.utf8.count(where: { $0 == UInt8(ascii: ";") }) <= mostAttributes
         else { return nil }
         let parts = line.split(separator: ";", omittingEmptySubsequences: false)
         guard let pair = parts.first, let equals = pair.firstIndex(of: "=") else { return nil }
@@ -101,6 +101,7 @@ enum SetCookieSyntax {
         return HTTPCookie(contents)
     }
 
+    /// Sets the property that an attribute stands for; `cookie` handles `Domain` and `Max-Age` itself.
     private static func apply(
         _ attribute: String, _ value: String?, to contents: inout HTTPCookie.Contents, _ origin: CookieOrigin
     ) {
@@ -130,6 +131,7 @@ enum SetCookieSyntax {
     static func expiry(maximumAge: String, now: Date) -> Date? {
         let isNegative = maximumAge.hasPrefix("-")
         let digits = isNegative ? maximumAge.dropFirst() : maximumAge[...]
+        // 0x30...0x39 are the digits.
         guard !digits.isEmpty, digits.utf8.allSatisfy({ 0x30...0x39 ~= $0 }) else { return nil }
         // A number too large for `Int` means the longest possible time.
         let seconds = Int(digits) ?? .max
@@ -139,7 +141,7 @@ enum SetCookieSyntax {
 
     /// Parses a list of ports, quoted or not; returns nil if one is invalid or there are too many.
     static func ports(_ text: String) -> [Int]? {
-        guard text.utf8.count(where: { $0 == 0x2C }) < mostPorts else { return nil }
+        guard text.utf8.count(where: { $0 == UInt8(ascii: ",") }) < mostPorts else { return nil }
         var ports: [Int] = []
         for part in unquoted(text).split(separator: ",", omittingEmptySubsequences: false) {
             guard let port = Int(trimmed(part)), (0...65_535).contains(port) else { return nil }
@@ -173,13 +175,15 @@ enum SetCookieSyntax {
     /// Whether a server that receives `name=value` in a `Cookie` field reads the same name and value: neither has control
     /// characters or `;`, and the name has no `=`.
     static func canBeSent(name: String, value: String) -> Bool {
-        !name.isEmpty && !name.utf8.contains { isControl($0) || $0 == 0x3B || $0 == 0x3D }
-            && !value.utf8.contains { isControl($0) || $0 == 0x3B }
+        let (semicolon, equals) = (UInt8(ascii: ";"), UInt8(ascii: "="))
+        return !name.isEmpty && !name.utf8.contains { isControl($0) || $0 == semicolon || $0 == equals }
+            && !value.utf8.contains { isControl($0) || $0 == semicolon }
     }
 
     private static func isControl(_ octet: UInt8) -> Bool { octet < 0x20 || octet == 0x7F }
 
-    /// Whether a `token` may contain the octet (RFC 9110 §5.6.2).
+    /// Whether a `token` may contain the octet: digits, letters, and the characters ! # $ % & ' * + - . ^ _ ` | ~ (RFC 9110
+    /// §5.6.2).
     private static func isTokenOctet(_ octet: UInt8) -> Bool {
         switch octet {
         case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true

@@ -95,6 +95,8 @@ public final class URLSessionTaskTransactionMetrics: NSObject, Sendable {
 
     /// Creates the metrics of a hop without an exchange: of the cache, a file, a `data:` URL, or the program's `URLProtocol`.
     private convenience init(_ hop: HopMetrics, local bounds: ClosedRange<Date>) {
+        // Without a network, only the start and the end were measured: sending takes no time, and the response arrives at the
+        // end.
         var milestones = Milestones()
         milestones.fetchStart = bounds.lowerBound
         milestones.requestStart = bounds.lowerBound

@@ -27,8 +27,14 @@ extension URLSession {
         let hop = HopRequest(
             request: try assembly.assembled(), body: body, mayDecode: context.settings.lupine.decodesContent)
         let plan = try SendingPlan(hop, context.settings, context.engine)
-        let announcement: OutgoingBody =
-            plan.body.isNone ? .none : plan.length.map { .known($0) } ?? .unknown
+        let announcement: OutgoingBody
+        if plan.body.isNone {
+            announcement = .none
+        } else if let length = plan.length {
+            announcement = .known(length)
+        } else {
+            announcement = .unknown
+        }
         do throws(HTTPError) {
             return Data(try Self.head(of: plan, announcement, context.settings.lupine))
         } catch { throw URLError.loading(.badURL, url: request.url, underlying: error) }

@@ -62,7 +62,7 @@ extension NetworkInterface {
         {
             return .cellular
         }
-        // ARPHRD_ETHER.
+        // 1 is ARPHRD_ETHER.
         return link.hardware == 1 ? .wired : .other
     }
 }

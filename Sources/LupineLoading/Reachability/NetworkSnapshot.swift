@@ -36,6 +36,7 @@ extension NetworkSnapshot {
         let defaults = routes.filter {
             $0.prefixLength == 0 && $0.kind == 1 && ($0.table == 254 || $0.table == 253)
         }
+        // A route with several next hops has their interfaces in `choices`.
         func interfaces(_ routes: [Route]) -> [UInt32] {
             routes.flatMap { route -> [UInt32] in
                 if let interface = route.interface { return [interface] + route.choices }

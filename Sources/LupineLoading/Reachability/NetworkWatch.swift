@@ -42,10 +42,11 @@ private final class LoopWatch: Sendable {
     init(_ loop: EventLoop) { self.loop = loop }
 
     func open(_ changed: @escaping @Sendable () -> Void) {
+        // If the loop has ended, nothing is reported any more.
         _ = loop.execute { self.openNow(changed) }
     }
 
-    /// Opens a watcher, on the loop.
+    /// Opens a watcher, on the loop; after a failure tries again later.
     private func openNow(_ changed: @escaping @Sendable () -> Void) {
         if case .closed = state.withLock({ $0 }) { return }
         let watcher = try? RouteWatcher.open(on: loop) { [self] notice in
@@ -53,7 +54,7 @@ private final class LoopWatch: Sendable {
             case .event, .lost: changed()
             case .ended(let error):
                 state.withLock { if case .open = $0 { $0 = .none } }
-                // No error means that the loop has ended, which runs no more jobs.
+                // Without an error, the loop has ended, and runs no more jobs.
                 if error != nil { openLater(changed) }
             }
         }
@@ -63,6 +64,7 @@ private final class LoopWatch: Sendable {
         } else {
             openLater(changed)
         }
+        // Also after a failure, so that the caller does not wait for a notification to check the network once more.
         changed()
     }
 

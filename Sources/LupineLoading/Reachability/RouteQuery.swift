@@ -66,9 +66,10 @@ final class RouteQuery {
         }
     }
 
-    /// Returns the kind of a route (I-14.13); nil if the route is not usable.
+    /// Returns the kind of a route (I-14.13); nil if the route is not usable: of another
+    /// kind, or over an interface that does not work.
     static func kind(of route: Route, _ links: [NetworkLink]) -> NetworkView.RouteKind? {
-        // RTN_LOCAL; below, RTN_UNICAST.
+        // 2 is RTN_LOCAL, and 1 RTN_UNICAST.
         if route.kind == 2 { return .local }
         guard route.kind == 1, let link = links.first(where: { $0.index == route.interface }) else {
             return nil

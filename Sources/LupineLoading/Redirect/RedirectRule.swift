@@ -40,7 +40,7 @@ package enum RedirectRule {
     ///   - response: The response to `request`.
     ///   - request: The request without the fields that are added to each request.
     ///   - options: The options that define which fields stay within an origin, and whether a redirect from https to http is
-    ///     followed.
+    ///     followed. Evaluated only if the response is a redirect.
     ///   - followed: The number of redirects that the task has followed.
     ///   - isWebSocket: Whether the task is a WebSocket task.
     package static func verdict(
@@ -93,13 +93,13 @@ package enum RedirectRule {
     }
 
     /// The most octets of a URL that an error's text shows; of a longer URL it shows an excerpt.
-    private static let mostShown = 500
+    private static let maxShownLength = 500
 
     /// Names both URLs of a redirect, without user info and without control characters that could act on a terminal.
     private static func describeMove(from url: URL?, to location: String) -> String {
         let target = URL(string: location)?.withoutUserInfo.absoluteString ?? ""
-        // The text comes from the server and may be anything.
-        let isShown = (1...mostShown).contains(target.utf8.count)
+        // The location comes from the server: it may be no URL, or a very long one.
+        let isShown = (1...maxShownLength).contains(target.utf8.count)
         return "\(url?.withoutUserInfo.absoluteString ?? "") redirects to "
             + (isShown ? target : Excerpt(location).description)
     }
@@ -157,6 +157,7 @@ package enum RedirectRule {
         }
     }
 
+    /// Returns the next request, with the method, body and fields that may be sent to the target.
     private static func proposal(
         _ request: URLRequest, to target: RedirectTarget, _ rewrite: Rewrite,
         _ options: URLSessionConfiguration.LupineOptions

@@ -42,6 +42,7 @@ struct RedirectTarget: Sendable {
         credential = authority.credential
     }
 
+    /// Returns the target's scheme; for a WebSocket task, the one for WebSockets.
     private static func scheme(_ octets: [UInt8], isWebSocket: Bool) throws(Failure) -> String {
         let scheme = text(octets).lowercased()
         switch (scheme, isWebSocket) {
@@ -69,12 +70,11 @@ struct RedirectTarget: Sendable {
 
         /// The URI with these parts (RFC 3986 §5.3).
         var text: String {
-            // Adds ":", "//", "?" and "#" between the parts.
-            var octets = scheme + [0x3A]
-            if let authority { octets += [0x2F, 0x2F] + authority }
+            var octets = scheme + Array(":".utf8)
+            if let authority { octets += Array("//".utf8) + authority }
             octets += path
-            if let query { octets += [0x3F] + query }
-            if let fragment { octets += [0x23] + fragment }
+            if let query { octets += Array("?".utf8) + query }
+            if let fragment { octets += Array("#".utf8) + fragment }
             return RedirectTarget.text(octets)
         }
     }
@@ -82,7 +82,7 @@ struct RedirectTarget: Sendable {
     /// Resolves a reference against a base (RFC 3986 §5.2.2, strict). A reference without a fragment inherits the base's
     /// (RFC 9110 §10.2.2).
     static func resolve(_ reference: [UInt8], against base: URIReference) -> Parts {
-        let blanks: Set<UInt8> = [0x20, 0x09]
+        let blanks: Set<UInt8> = [UInt8(ascii: " "), UInt8(ascii: "\t")]
         let end = reference.lastIndex { !blanks.contains($0) }.map { $0 + 1 } ?? 0
         let target = URIReference(Array(reference[..<end].drop { blanks.contains($0) }))
         let path = escaped(target.path, URIByte.isPath)
@@ -102,7 +102,7 @@ struct RedirectTarget: Sendable {
             parts.path = URIReference.removeDotSegments(path)
         } else if path.isEmpty {
             parts.query = query ?? base.query.map(Array.init)
-        } else if path.first == 0x2F {
+        } else if path.first == UInt8(ascii: "/") {
             parts.path = URIReference.removeDotSegments(path)
         } else {
             parts.path = URIReference.removeDotSegments(URIReference.merge(base: base.path, reference: path))
@@ -116,6 +116,7 @@ struct RedirectTarget: Sendable {
         escaped.reserveCapacity(text.count)
         for index in text.indices {
             let octet = text[index]
+            // 0x25 is "%".
             let isTriplet = octet == 0x25 && URIByte.malformedTriplet(in: text[index...].prefix(3)) == nil
             if isTriplet || (octet != 0x25 && isAllowed(octet)) {
                 escaped.append(octet)
@@ -136,15 +137,16 @@ struct RedirectTarget: Sendable {
 
         init?(_ octets: [UInt8]?) {
             guard let octets, !octets.isEmpty else { return nil }
-            // user "@" (0x40) host ":" (0x3A) port; an IPv6 literal ends with "]" (0x5D) and has colons itself.
-            let at = octets.lastIndex(of: 0x40)
+            // The form is user@host:port. An IPv6 literal is in brackets and has colons itself.
+            let at = octets.lastIndex(of: UInt8(ascii: "@"))
             let server = octets[(at.map { $0 + 1 } ?? 0)...]
-            let bracket = server.lastIndex(of: 0x5D)
-            let colon = server[(bracket ?? server.startIndex)...].firstIndex(of: 0x3A)
+            let bracket = server.lastIndex(of: UInt8(ascii: "]"))
+            let colon = server[(bracket ?? server.startIndex)...].firstIndex(of: UInt8(ascii: ":"))
             let host = server[..<(colon ?? server.endIndex)]
             guard let host = Self.host(host) else { return nil }
             if let colon {
                 let digits = server[(colon + 1)...]
+                // 0x30...0x39 are the digits.
                 guard digits.allSatisfy({ 0x30...0x39 ~= $0 }) else { return nil }
                 if digits.isEmpty {
                     self.server = host
@@ -158,22 +160,24 @@ struct RedirectTarget: Sendable {
             credential = at.flatMap { Self.credential(octets[..<$0]) }
         }
 
+        /// Returns the host as written in a URL: a name in canonical form, or an address; nil if it is invalid.
         private static func host(_ octets: ArraySlice<UInt8>) -> String? {
-            if octets.first == 0x5B {
-                guard octets.last == 0x5D else { return nil }
+            if octets.first == UInt8(ascii: "[") {
+                guard octets.last == UInt8(ascii: "]") else { return nil }
                 let literal = RedirectTarget.text(octets.dropFirst().dropLast())
                 return IPv6Address(literal) == nil ? nil : "[" + literal + "]"
             }
-            // `HostName.longest` allows for a name with each octet percent-encoded.
-            guard octets.count <= HostName.longest else { return nil }
+            // `HostName.maxLength` allows for a name with each octet percent-encoded.
+            guard octets.count <= HostName.maxLength else { return nil }
             let text = RedirectTarget.text(octets)
             let name = HostName.canonical(text.removingPercentEncoding ?? text)
             let isName = name.utf8.allSatisfy { URIByte.isUnreserved($0) || URIByte.isSubDelimiter($0) }
             return name.isEmpty || !isName ? nil : name
         }
 
+        /// Returns the credential in user info; nil if there is no user, or if the texts are too long to be kept.
         private static func credential(_ octets: ArraySlice<UInt8>) -> URLCredential? {
-            let colon = octets.firstIndex(of: 0x3A)
+            let colon = octets.firstIndex(of: UInt8(ascii: ":"))
             let decoded = { (text: ArraySlice<UInt8>) in
                 RedirectTarget.text(text).removingPercentEncoding ?? RedirectTarget.text(text)
             }

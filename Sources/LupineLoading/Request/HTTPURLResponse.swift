@@ -18,7 +18,7 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
     private let header: Header
     /// Version and reason phrase of the status line; nil for a response that a program has made.
     private let statusLine: StatusLine?
-    /// The file name in `Content-Disposition`, unchanged.
+    /// The file name in `Content-Disposition`, unchanged; nil if there is none.
     private let proposedFilename: String?
 
     private struct StatusLine: Sendable {
@@ -62,9 +62,11 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
         header = .lines(fields)
         statusLine = StatusLine(version: head.version, reason: head.reason)
         proposedFilename = fields[.contentDisposition].flatMap(SuggestedFilename.proposed)
-        // The length on the wire is not that of the content if a coding is removed.
+        // The length on the wire is not that of the content if a coding is removed. With `Transfer-Encoding`, `Content-Length`
+        // does not count (RFC 9112 §6.3).
         var length: Int64?
         if !isDecoded, !fields.contains(.transferEncoding) {
+            // `?? nil` joins the two reasons for nil: there is no such field, or it has no valid number.
             length = fields.withFirstValue(of: .contentLength, Self.length) ?? nil
         }
         super.init(
@@ -82,6 +84,7 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
             version: statusLine?.version ?? .http11, status: Status(status), fields: fields ?? Fields())
     }
 
+    /// Copies the values of a program's subclass: calls its accessors.
     private init(copying other: HTTPURLResponse) {
         var joined = JoinedFields()
         let named = other.allHeaderFields.map { (String(describing: $0.key), String(describing: $0.value)) }
@@ -113,7 +116,7 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
         super.init(coder: coder)
     }
 
-    /// Archives all values; the header fields as in the dictionary.
+    /// Archives all values; the header fields as in `allHeaderFields`, without their order and spelling.
     open override func encode(with coder: NSCoder) {
         super.encode(with: coder)
         coder.encode(status, forKey: "statusCode")
@@ -177,7 +180,8 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
         }
     }
 
-    /// The value of a header field, like `value(forHTTPHeaderField:)`, without parsing the name.
+    /// The value of a header field, like `value(forHTTPHeaderField:)`, without parsing the name. A program's subclass may
+    /// override that method, which is then called.
     func value(of name: FieldName) -> String? {
         guard case .lines(let fields) = header, type(of: self) == HTTPURLResponse.self else {
             return value(forHTTPHeaderField: name.description)
@@ -237,6 +241,7 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
         "<\(type(of: self)) \(Self.shown(url)), status \(status)>"
     }
 
+    /// The header fields by canonical name, with lines of the same name joined.
     private var dictionary: [String: String] {
         switch header {
         case .dictionary(let fields): return fields
@@ -273,32 +278,35 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
         return HeaderList.isSame(name, "WWW-Authenticate") ? "WWW-Authenticate" : HeaderList.canonical(name)
     }
 
-    /// Parses a decimal number; nil for anything else and for a number that is too large.
+    /// Parses a decimal number with optional blanks around it; nil for anything else and for a number that is too large.
     private static func length(_ value: Span<UInt8>) -> Int64? {
-        func isBlank(_ octet: UInt8) -> Bool { octet == 0x20 || octet == 0x09 }
+        let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
+        func isBlank(_ octet: UInt8) -> Bool { octet == UInt8(ascii: " ") || octet == UInt8(ascii: "\t") }
         var (start, end) = (0, value.count)
         while start < end, isBlank(value[start]) { start += 1 }
         while start < end, isBlank(value[end - 1]) { end -= 1 }
         guard start < end else { return nil }
         var length: Int64 = 0
         for index in start..<end {
-            guard 0x30...0x39 ~= value[index] else { return nil }
+            guard digits ~= value[index] else { return nil }
             let (tens, overflow) = length.multipliedReportingOverflow(by: 10)
-            let (sum, carry) = tens.addingReportingOverflow(Int64(value[index] - 0x30))
+            let (sum, carry) = tens.addingReportingOverflow(Int64(value[index] - digits.lowerBound))
             if overflow || carry { return nil }
             length = sum
         }
         return length
     }
 
+    /// Returns the contents for a value of `Content-Type`: the media type, and its parameter `charset`.
     private static func contents(url: URL, type: String?, length: Int64) -> Contents {
         let type = type ?? ""
         let fullRange = 0..<type.utf8.count
-        let principal = ListSyntax.principal(of: fullRange, in: type.utf8.span)
+        let withoutParameters = ListSyntax.principal(of: fullRange, in: type.utf8.span)
         let mimeType =
-            principal == fullRange ? type : String(decoding: Array(type.utf8)[principal], as: UTF8.self)
+            withoutParameters == fullRange
+            ? type : String(decoding: Array(type.utf8)[withoutParameters], as: UTF8.self)
         let charset =
-            principal.upperBound == fullRange.upperBound
+            withoutParameters.upperBound == fullRange.upperBound
             ? nil : ListSyntax.parameter("charset", of: fullRange, in: type.utf8.span)
         return Contents(
             url: url, mimeType: mimeType.isEmpty ? nil : lowercased(mimeType), expectedContentLength: length,
@@ -307,6 +315,8 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
 
     /// Returns the text in lowercase. Most texts are lowercase already; those are not copied.
     private static func lowercased(_ text: String) -> String {
+        // 0x61...0x7A are the lowercase letters; 0x2B...0x3B are the digits and `+ , - . / : ;`, of which media types have
+        // several.
         let octets = text.utf8.span
         for index in octets.indices where !(0x61...0x7A ~= octets[index] || 0x2B...0x3B ~= octets[index]) {
             return text.lowercased()

@@ -60,7 +60,7 @@ package struct HeaderList: Sendable {
         removeDuplicates(name, after: index)
     }
 
-    /// Appends a comma and the value to the field; sets the field if it does not exist.
+    /// Appends a comma and the value to the first field with this name; adds a field if there is none.
     package mutating func add(_ name: String, _ value: String) {
         guard let index = fields.firstIndex(where: { Self.isSame($0.name, name) }) else {
             return fields.append(Field(name: Self.canonical(name), value: value))
@@ -108,13 +108,15 @@ package struct HeaderList: Sendable {
     package static func canonical(_ name: String) -> String {
         var startsWord = true
         let octets = name.utf8.map { octet in
-            defer { startsWord = octet == 0x2D }
+            defer { startsWord = octet == UInt8(ascii: "-") }
+            // 0x61...0x7A are the lowercase letters; each capital is 0x20 below its lowercase letter.
             if startsWord { return 0x61...0x7A ~= octet ? octet - 0x20 : octet }
             return lowercased(octet)
         }
         return octets.elementsEqual(name.utf8) ? name : String(decoding: octets, as: UTF8.self)
     }
 
+    /// Returns the lowercase letter of an ASCII capital, 0x41...0x5A; any other octet unchanged.
     private static func lowercased(_ octet: UInt8) -> UInt8 {
         0x41...0x5A ~= octet ? octet + 0x20 : octet
     }

@@ -32,6 +32,7 @@ enum LoadingScheme: Sendable {
         var address = address
         address.makeContiguousUTF8()
         let octets = address.utf8.span
+        // The octets are those of "http", then ":" (0x3A) or "s:" (0x73 0x3A).
         guard octets.count > 5, octets[0] == 0x68, octets[1] == 0x74, octets[2] == 0x74, octets[3] == 0x70
         else {
             return nil

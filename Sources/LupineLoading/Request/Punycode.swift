@@ -2,15 +2,18 @@
 
 /// Encodes labels of internationalized domain names in ASCII (RFC 3492), without mapping or normalizing them.
 ///
+/// The numbers are the parameters of RFC 3492 §5: base 36, tmin 1, tmax 26, skew 38, damp 700, initial bias 72, initial n 0x80.
+///
 /// Used for names from sources other than URLs, such as the public suffix list: `URL` converts its host to ASCII itself.
 enum Punycode {
-    /// Returns the label in ASCII, with `xn--` if it was not ASCII; a label that is too long for any name is returned as it is.
+    /// Returns the label in ASCII, with `xn--` if it was not ASCII. Returns a label that is too long for any name, more than 63
+    /// octets (RFC 1035 §2.3.4), as it is.
     static func label(_ label: String) -> String {
         let scalars = label.unicodeScalars.map(\.value)
         if scalars.allSatisfy({ $0 < 0x80 }) || scalars.count > 63 { return label }
         var output = scalars.filter { $0 < 0x80 }.map { UInt8(truncatingIfNeeded: $0) }
         let basic = UInt32(output.count)
-        if basic > 0 { output.append(0x2D) }
+        if basic > 0 { output.append(UInt8(ascii: "-")) }
         var handledCount = basic
         var next: UInt32 = 0x80
         var delta: UInt32 = 0
@@ -54,6 +57,7 @@ enum Punycode {
         var delta = isFirst ? delta / 700 : delta / 2
         delta += delta / count
         var steps: UInt32 = 0
+        // ((base - tmin) * tmax) / 2; below, base - tmin is 35.
         while delta > 455 {
             delta /= 35
             steps += 36
@@ -61,6 +65,7 @@ enum Punycode {
         return steps + 36 * delta / (delta + 38)
     }
 
+    /// Returns a digit in base 36: `a` (0x61) to `z` for 0 to 25, then `0` (0x30) to `9`.
     private static func octet(_ digit: UInt32) -> UInt8 {
         UInt8(truncatingIfNeeded: digit < 26 ? 0x61 + digit : 0x30 + digit - 26)
     }

@@ -73,6 +73,7 @@ package enum RequestArchive {
             let service = URLRequest.NetworkServiceType(rawValue: try readUInt(&reader)),
             let attribution = URLRequest.Attribution(rawValue: try readUInt(&reader))
         else { throw OctetReader.Damage() }
+        // Unlike `OctetReader.double()`, accepts infinity, which disables the time-out.
         let timeout = try reader.flag() ? Double(bitPattern: try reader.longNumber()) : nil
         var contents = URLRequest.Contents(url: url, cachePolicy: cachePolicy, timeout: timeout)
         contents.mainDocumentURL = mainDocumentURL

@@ -26,9 +26,11 @@ enum SuggestedFilename {
     /// Returns the name that a `Content-Disposition` value proposes, unchanged; nil if it proposes none.
     static func proposed(by disposition: String) -> String? {
         var octets = Array(disposition.utf8)
-        let principal = ListSyntax.principal(of: 0..<octets.count, in: octets.span)
+        let firstPart = ListSyntax.principal(of: 0..<octets.count, in: octets.span)
         // Some servers omit the disposition type, so that the value begins with a parameter.
-        if octets[principal].contains(0x3D) { octets.insert(contentsOf: Array("attachment;".utf8), at: 0) }
+        if octets[firstPart].contains(UInt8(ascii: "=")) {
+            octets.insert(contentsOf: Array("attachment;".utf8), at: 0)
+        }
         var plain: String?
         var extended: String?
         ListSyntax.forEachParameter(of: 0..<octets.count, in: octets.span) { name, value in
@@ -52,7 +54,7 @@ enum SuggestedFilename {
             }
         }
         let text = String(safe)
-        // Removing characters may have joined runs of combining characters.
+        // Removing characters may have joined runs of combining characters; a long run is slow to process.
         guard text.isStreamSafe, !["", ".", ".."].contains(where: text.hasSameOctets) else { return unknown }
         return text
     }
@@ -63,6 +65,7 @@ enum SuggestedFilename {
         guard parts.count == 3, let octets = octets(of: parts[2]) else { return nil }
         switch parts[0].lowercased() {
         case "utf-8":
+            // `text(_:)` would read invalid UTF-8 as Latin-1, so the octets are validated first.
             return String(validating: octets, as: UTF8.self) == nil ? nil : octets.span.text(0..<octets.count)
         case "iso-8859-1": return String(String.UnicodeScalarView(octets.map { Unicode.Scalar($0) }))
         default: return nil
@@ -74,7 +77,7 @@ enum SuggestedFilename {
         var octets: [UInt8] = []
         var input = encoded.utf8[...]
         while let octet = input.popFirst() {
-            guard octet == 0x25 else {
+            guard octet == UInt8(ascii: "%") else {
                 octets.append(octet)
                 continue
             }
@@ -86,6 +89,7 @@ enum SuggestedFilename {
         return octets
     }
 
+    /// Returns the value of a hexadecimal digit: `0` to `9` (0x30...0x39), `A` to `F` (0x41...0x46), `a` to `f` (0x61...0x66).
     private static func digit(_ octet: UInt8) -> UInt8? {
         switch octet {
         case 0x30...0x39: octet - 0x30

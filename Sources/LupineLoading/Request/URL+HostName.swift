@@ -8,7 +8,9 @@ extension URL {
     /// The limit keeps a peer's URL with a host of 64 KiB of combining characters, which are slow to process, from delaying
     /// others.
     var hostName: String? {
-        guard let host = host(percentEncoded: false), host.utf8.count <= HostName.longest else { return nil }
+        guard let host = host(percentEncoded: false), host.utf8.count <= HostName.maxLength else {
+            return nil
+        }
         return host
     }
 }

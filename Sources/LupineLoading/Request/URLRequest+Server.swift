@@ -17,8 +17,10 @@ extension URLRequest {
         return name == urlHost || name == "\(urlHost):\(port)" ? nil : name
     }
 
-    /// The URL that decides which cookies the request gets: with the server that `Host` names. If `Host` differs from the URL,
-    /// nil for a secure URL, because the server has not proved to be the named one, and for a `Host` that is not valid in a URL.
+    /// The URL that decides which cookies the request gets: with the server that `Host` names.
+    ///
+    /// If `Host` differs from the URL, this is nil for a secure URL, because the server has not proved to be the named one. It is
+    /// also nil for a `Host` that is not valid in a URL.
     var cookieURL: URL? {
         guard let name = namedServer else { return url }
         guard let url, !["https", "wss"].contains(url.scheme?.lowercased()),

@@ -58,6 +58,7 @@ public struct URLRequest: Sendable {
     /// The idle timeout in seconds of a request without an explicit one.
     static let defaultTimeout: TimeInterval = 60
 
+    /// The values, in a box that copies share until one of them is changed.
     var contents: Shared<Contents>
 
     /// Creates a GET request for `url`.
@@ -177,6 +178,7 @@ public struct URLRequest: Sendable {
         set { contents.value.httpMethod = newValue.map(Self.canonicalMethod) ?? "GET" }
     }
 
+    /// Returns a well-known method in capitals; any other method unchanged, because methods are case-sensitive.
     private static func canonicalMethod(_ method: String) -> String {
         let capitals = method.uppercased()
         return ["GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT"].contains(capitals) ? capitals : method
@@ -213,6 +215,7 @@ public struct URLRequest: Sendable {
         contents.value.headers.add(field, value)
     }
 
+    /// Whether the value contains NUL, LF or CR (0x00, 0x0A, 0x0D), which could end the field line.
     private static func breaksLine(_ value: String) -> Bool {
         value.utf8.contains { $0 == 0x00 || $0 == 0x0A || $0 == 0x0D }
     }
@@ -291,6 +294,7 @@ extension URLRequest: Hashable {
 }
 
 extension URLRequest.Body {
+    /// The identity of a body stream, by which requests are compared; nil for other bodies.
     fileprivate var streamIdentity: ObjectIdentifier? {
         if case .stream(let stream) = self { return ObjectIdentifier(stream.value) }
         return nil
@@ -327,6 +331,7 @@ extension URLRequest: CustomReflectable {
 }
 
 extension URLRequest.Contents {
+    /// Creates the contents of a GET request; derives the scheme from the URL.
     init(url: URL?, cachePolicy: URLRequest.CachePolicy, timeout: TimeInterval?) {
         self.init(
             url: url, scheme: LoadingScheme(of: url), isRelative: url?.baseURL != nil,

@@ -24,6 +24,7 @@ extension ProxyRule {
         }
         guard let dictionary else {
             try self.init(environment: variable)
+            // Only the environment's proxies leave this machine's own names and addresses out (U-15.2).
             bypassesLoopback = true
             return
         }
@@ -70,11 +71,12 @@ private struct ProxyDictionary {
     ) throws(ProxyURLError) -> ProxyServer? {
         guard isOn(name + "Enable"), let host = values[name + "Proxy"] as? String else { return nil }
         // The parser of proxy URLs validates the host.
-        let isBareIPv6 = host.utf8.contains(0x3A) && !host.hasPrefix("[")
+        let isBareIPv6 = host.utf8.contains(UInt8(ascii: ":")) && !host.hasPrefix("[")
         let parsed = try ProxyServer(url: isBareIPv6 ? "http://[\(host)]" : "http://\(host)")
         var port = defaultPort
         if let given = values[name + "Port"] {
             guard let number = Self.integer(given).flatMap(UInt16.init(exactly:)), number > 0 else {
+                // There is no URL, so the offset has no meaning.
                 throw .malformedPort(offset: 0)
             }
             port = number
@@ -88,6 +90,7 @@ private struct ProxyDictionary {
             user: Array(user.utf8), password: Array((values[password] as? String ?? "").utf8))
     }
 
+    /// Whether the value of a key is a number other than zero, or true.
     private func isOn(_ key: String) -> Bool { values[key].flatMap(Self.integer) ?? 0 != 0 }
 
     private static func integer(_ value: Any) -> Int? {

@@ -38,7 +38,7 @@ final class RouteTable: Sendable {
         let spelling = entry.server.spelling
         if spelling.isEmpty || spelling.count > Self.longestSpelling { return }
         let hash = Self.hash(of: spelling.span)
-        // Returns the removed entries from the closure, to release them outside of the lock.
+        // The removed entries are returned to be released outside of the lock.
         _ = entries.withLock { entries -> ([UInt64: Entry], Entry?) in
             var dropped: [UInt64: Entry] = [:]
             if entries.count >= Self.mostServers { swap(&entries, &dropped) }
@@ -46,10 +46,11 @@ final class RouteTable: Sendable {
         }
     }
 
-    /// Returns the FNV-1a hash. An attacker who chooses URLs with equal hashes only causes servers to be parsed again.
+    /// Returns the 64-bit FNV-1a hash. An attacker who chooses URLs with equal hashes only causes servers to be parsed again.
     private static func hash(of spelling: Span<UInt8>) -> UInt64 {
-        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
-        for index in spelling.indices { hash = (hash ^ UInt64(spelling[index])) &* 0x100_0000_01B3 }
+        let (offsetBasis, prime): (UInt64, UInt64) = (0xCBF2_9CE4_8422_2325, 0x100_0000_01B3)
+        var hash = offsetBasis
+        for index in spelling.indices { hash = (hash ^ UInt64(spelling[index])) &* prime }
         return hash
     }
 }

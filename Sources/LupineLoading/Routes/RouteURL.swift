@@ -25,8 +25,7 @@ struct RouteURL: Sendable {
         var text = url.absoluteString
         text.makeContiguousUTF8()
         let bytes = text.utf8.span
-        // 0x3A is ":", 0x2F "/", 0x40 "@", 0x23 "#".
-        guard let colon = bytes.firstIndex(from: 0, where: { $0 == 0x3A }) else {
+        guard let colon = bytes.firstIndex(from: 0, where: { $0 == UInt8(ascii: ":") }) else {
             throw .url(.missingScheme)
         }
         let name = bytes.extracting(first: colon)
@@ -39,16 +38,18 @@ struct RouteURL: Sendable {
             throw .url(.unsupportedScheme(bytes.text(0..<colon).lowercased()))
         }
         let start = colon + 3
-        guard bytes.count >= start, bytes[colon + 1] == 0x2F, bytes[colon + 2] == 0x2F else {
+        let slash = UInt8(ascii: "/")
+        guard bytes.count >= start, bytes[colon + 1] == slash, bytes[colon + 2] == slash else {
             throw .url(.missingAuthority(offset: colon + 1))
         }
         let end = bytes.firstIndex(from: start, where: Self.endsAuthority) ?? bytes.count
+        // User info ends at the last "@" (0x40) of the authority.
         var hostStart = start
         while let at = bytes.extracting(first: end).firstIndex(from: hostStart, where: { $0 == 0x40 }) {
             hostStart = at + 1
         }
         target = try Self.target(bytes, from: end)
-        namesServerAlone = end == bytes.count || bytes[end] == 0x23
+        namesServerAlone = end == bytes.count || bytes[end] == UInt8(ascii: "#")
         // A spelling with user info is not kept, because it may contain a password.
         let isKept = hostStart == start
         let spelling = bytes.extracting(first: end)
@@ -61,14 +62,14 @@ struct RouteURL: Sendable {
         }
     }
 
-    /// Whether this byte, `/`, `?` or `#`, ends the authority (RFC 3986 §3.2).
+    /// Whether this byte ends the authority: `/`, `?` or `#` (RFC 3986 §3.2).
     private static func endsAuthority(_ byte: UInt8) -> Bool {
-        byte == 0x2F || byte == 0x3F || byte == 0x23
+        byte == UInt8(ascii: "/") || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#")
     }
 
     /// Returns the authority with its host name in ASCII: `URL` leaves a percent-encoded name as it is.
     private static func inASCII(_ authority: String) -> String {
-        guard !authority.hasPrefix("["), authority.utf8.contains(0x25) else { return authority }
+        guard !authority.hasPrefix("["), authority.utf8.contains(UInt8(ascii: "%")) else { return authority }
         let end = authority.lastIndex(of: ":") ?? authority.endIndex
         guard let name = authority[..<end].removingPercentEncoding else { return authority }
         // Returns a name that decodes to a delimiter as it is; the strict parser rejects it.
@@ -78,14 +79,15 @@ struct RouteURL: Sendable {
         return HostName.canonical(name) + authority[end...]
     }
 
-    /// Returns the request target that begins at `start`. Throws for a byte that a URI must not contain.
+    /// Returns the request target that begins at `start`: path and query, without the fragment. Throws for a byte that a URI must
+    /// not contain: white space, a control character, or one outside of ASCII.
     private static func target(_ bytes: Span<UInt8>, from start: Int) throws(TransportError) -> String {
-        let end = bytes.firstIndex(from: start, where: { $0 == 0x23 }) ?? bytes.count
+        let end = bytes.firstIndex(from: start, where: { $0 == UInt8(ascii: "#") }) ?? bytes.count
         for index in start..<end where bytes[index] <= 0x20 || bytes[index] >= 0x7F {
             throw .url(.illegalByte(bytes[index], offset: index))
         }
         let target = bytes.text(start..<end)
-        return start < end && bytes[start] == 0x2F ? target : "/" + target
+        return start < end && bytes[start] == UInt8(ascii: "/") ? target : "/" + target
     }
 }
 
@@ -95,6 +97,7 @@ extension Span<UInt8> {
         guard count == name.utf8.count else { return false }
         var index = 0
         for letter in name.utf8 {
+            // Setting bit 0x20 turns a capital, and no other byte, into a lowercase letter.
             if self[index] | 0x20 != letter { return false }
             index += 1
         }

@@ -25,7 +25,8 @@ public final class SecIdentity: Sendable {
         self.init(try TLSIdentity(pemChain: pemChain, pemKey: pemKey, password: password))
     }
 
-    /// Returns the identity to present to a server: with these certificates of issuers, if there are any, in place of its own.
+    /// Returns the identity to present to a server: with these certificates of issuers in place of its own. Keeps its own if
+    /// there are none, or if they cannot be used.
     func presented(with certificates: [SecCertificate]) -> TLSIdentity {
         let issuers = certificates.map(\.certificate).filter { $0 != identity.certificate }
         guard !issuers.isEmpty else { return identity }

@@ -46,6 +46,7 @@ public let kSecImportItemLabel: CFString = "label"
     }
 }
 
+/// Returns the result code for an error; without a password, a wrong one counts as missing.
 private func status(of error: CertificateError, hadPassword: Bool) -> OSStatus {
     switch error {
     case .wrongPassword: hadPassword ? errSecAuthFailed : errSecPassphraseRequired

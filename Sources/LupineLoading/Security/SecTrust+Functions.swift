@@ -32,7 +32,7 @@ public import Foundation
 /// - Returns: `errSecSuccess`, or `errSecParam` when `policies` is of another type, or empty.
 public func SecTrustSetPolicies(_ trust: SecTrust, _ policies: CFTypeRef) -> OSStatus {
     guard let policies: [SecPolicy] = oneOrMore(policies) else { return errSecParam }
-    trust.change(keepsPath: true) { $0.policies = policies }
+    trust.change(keepsChain: true) { $0.policies = policies }
     return errSecSuccess
 }
 
@@ -80,7 +80,7 @@ public func SecTrustSetVerifyDate(_ trust: SecTrust, _ verifyDate: CFDate) -> OS
 ///
 /// - Returns: `errSecSuccess`.
 public func SecTrustSetNetworkFetchAllowed(_ trust: SecTrust, _ allowFetch: Bool) -> OSStatus {
-    trust.change(keepsPath: true) { $0.mayFetch = allowFetch }
+    trust.change(keepsChain: true) { $0.mayFetch = allowFetch }
     return errSecSuccess
 }
 
@@ -96,7 +96,7 @@ public func SecTrustSetOCSPResponse(_ trust: SecTrust, _ responseData: CFTypeRef
         guard let given: [Data] = oneOrMore(responseData) else { return errSecParam }
         responses = given
     }
-    trust.change(keepsPath: true) { [responses] settings in
+    trust.change(keepsChain: true) { [responses] settings in
         settings.responses = responses.map { [UInt8]($0) }
     }
     return errSecSuccess

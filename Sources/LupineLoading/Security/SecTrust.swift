@@ -93,13 +93,13 @@ public final class SecTrust: Sendable {
     /// Changes the settings and discards earlier results.
     ///
     /// - Parameters:
-    ///   - keepsPath: Whether the chain stays valid, because `body` changes neither anchors nor date. Policies and OCSP responses
-    ///     do not affect the chain.
+    ///   - keepsChain: Whether the chain stays valid, because `body` changes neither anchors nor date. Policies and OCSP
+    ///     responses do not affect the chain.
     ///   - body: Changes the settings.
-    func change(keepsPath: Bool = false, _ body: @Sendable (inout Settings) -> Void) {
+    func change(keepsChain: Bool = false, _ body: @Sendable (inout Settings) -> Void) {
         state.withLock { state in
             body(&state.settings)
-            if !keepsPath {
+            if !keepsChain {
                 state.store = nil
                 state.chain = nil
                 state.hasPassed = false

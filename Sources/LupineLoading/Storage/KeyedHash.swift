@@ -6,9 +6,12 @@ internal import LupineTLS
 ///
 /// An attacker who reads a cache's folder sees that two entries had the same secret, but cannot test guesses without the key.
 struct KeyedHash: Sendable {
+    /// The length of a block of SHA-256 in bytes, to which the key is padded.
     private static let blockSize = 64
 
+    /// The padded key XOR `ipad`, the octet 0x36 (RFC 2104 §2).
     private let inner: [UInt8]
+    /// The padded key XOR `opad`, the octet 0x5C.
     private let outer: [UInt8]
 
     /// Creates the hash with this key.

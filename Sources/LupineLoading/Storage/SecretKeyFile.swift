@@ -25,6 +25,7 @@ struct SecretKeyFile: Sendable {
             // Another process may have created the file first. A file of another length is no key, and is replaced.
             if let key = stored() { return key }
             try? file.replace(with: Data(key))
+            // Another process may have replaced the file at the same time; what is stored now is the key of both.
             return stored() ?? key
         }
     }

@@ -12,8 +12,9 @@ struct ChallengeAnswer: Sendable {
         case session
     }
 
+    /// The delegate's decision, as passed to its completion handler.
     var disposition: URLSession.AuthChallengeDisposition
     var credential: URLCredential?
-    /// Nil when the challenge was abandoned.
+    /// The delegate that answered; nil if the task ended before one did.
     var responder: Responder?
 }

@@ -30,7 +30,7 @@ final class TLSProfileSelector: Sendable {
         let party: TrustParty
         let identityKind: IdentityKind
 
-        /// Whether the kind counts towards `profileLimit`: there may be any number of such kinds.
+        /// Whether the kind counts towards `profileLimit`: tasks can bring any number of delegates and identities.
         var isLimited: Bool {
             if case .delegate = party { return true }
             if case .chosen = identityKind { return true }
@@ -163,10 +163,12 @@ final class TLSProfileSelector: Sendable {
         return [NSURLErrorFailingURLPeerTrustErrorKey: refused]
     }
 
+    /// Returns the trust of the peer of this origin that was refused last; nil for none.
     private func refusedTrust(host: String, port: UInt16) -> SecTrust? {
         refusals.peer(host: host, port: port).map { SecTrust($0, revocation: revocation) }
     }
 
+    /// Returns the profile of this kind; creates it if there is none.
     private func profile(_ kind: Kind) -> TLSProfile {
         // Releases the dropped profile outside the lock: its evaluator may own objects of the program.
         let (profile, _) = state.withLock {
@@ -180,6 +182,7 @@ final class TLSProfileSelector: Sendable {
                 }
             }
             var settings = configuration
+            // A delegate is asked about the server, and about the identity unless the task has chosen one already.
             var questions = PeerQuestions.trustAndIdentity
             switch kind.identityKind {
             case .configured: break

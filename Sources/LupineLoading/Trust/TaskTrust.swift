@@ -102,8 +102,8 @@ final class TaskTrust: PeerVerifier {
             authenticationMethod: NSURLAuthenticationMethodServerTrust, distinguishedNames: nil,
             serverTrust: trust)
         challenger.evaluate(Self.challenge(space)) { [self] answer in
-            let newProfile = party(behind: answer).flatMap { selector.profile(like: profile, for: $0) }
-            reply(Self.judgement(answer.disposition, answer.credential), newProfile)
+            let newProfile = party(after: answer).flatMap { selector.profile(like: profile, for: $0) }
+            reply(Self.verdict(answer.disposition, answer.credential), newProfile)
         }
     }
 
@@ -134,15 +134,15 @@ final class TaskTrust: PeerVerifier {
             // The session's connection may become the own delegate's, but not the reverse: by then that delegate has judged the
             // peer.
             var newProfile: TLSProfile?
-            if let party = party(behind: given), party != .session {
+            if let party = party(after: given), party != .session {
                 newProfile = selector.profile(like: profile, for: party)
             }
             reply(answer, newProfile)
         }
     }
 
-    /// Returns the party that a connection belongs to after this answer; nil when the challenge was abandoned.
-    private func party(behind answer: ChallengeAnswer) -> TrustParty? {
+    /// Returns the party that a connection belongs to after this answer; nil if the task ended before a delegate answered.
+    private func party(after answer: ChallengeAnswer) -> TrustParty? {
         guard let responder = answer.responder else { return nil }
         guard let own else { return .session }
         return responder == .session ? .session : own.party
@@ -156,7 +156,7 @@ final class TaskTrust: PeerVerifier {
     // MARK: answers
 
     /// Returns the verdict on a server for a disposition of its challenge.
-    static func judgement(
+    static func verdict(
         _ disposition: URLSession.AuthChallengeDisposition, _ credential: URLCredential?
     ) -> PeerVerdict {
         switch disposition {

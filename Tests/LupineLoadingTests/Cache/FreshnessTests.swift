@@ -21,7 +21,7 @@ struct FreshnessTests {
         let url = try #require(URL(string: "http://h/"))
         let response = try #require(
             HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: fields))
-        return Freshness(response, asked: at(asked), arrival: at(arrival))
+        return Freshness(response, requestTime: at(asked), arrival: at(arrival))
     }
 
     static let lifetimeRows: [(summary: String, fields: [String: String], lifetime: TimeInterval)] = [

@@ -45,6 +45,6 @@ struct HostNameTests {
             ("a..b", false), ("a..", false), ("..", false),
         ])
     func wholeNames(_ host: String, _ isWhole: Bool) {
-        #expect(HostName.isWhole(host) == isWhole)
+        #expect(HostName.hasNoEmptyLabel(host) == isWhole)
     }
 }

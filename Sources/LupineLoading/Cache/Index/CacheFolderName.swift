@@ -46,9 +46,11 @@ enum CacheFolderName: Hashable, Sendable {
         }
     }
 
+    /// Returns the number of the segment with this name, in decimal without leading zeros; nil for another name.
     private static func segment(_ name: String) -> UInt64? {
         guard name.hasPrefix(segmentPrefix) else { return nil }
         let digits = name.dropFirst(segmentPrefix.count)
+        // 0x30...0x39 are the digits.
         guard digits.utf8.allSatisfy({ 0x30...0x39 ~= $0 }), let number = UInt64(digits),
             number < EntryLocation.segmentLimit, String(number) == digits
         else { return nil }
@@ -59,14 +61,14 @@ enum CacheFolderName: Hashable, Sendable {
     /// suffix.
     private static func isLegacyEntry(_ name: String) -> Bool {
         if !name.hasPrefix(".") {
-            return name.hasSuffix(legacySuffix) && isEntry(name.dropLast(legacySuffix.count))
+            return name.hasSuffix(legacySuffix) && isLegacyDigest(name.dropLast(legacySuffix.count))
         }
         guard let end = name.range(of: legacySuffix + ".draft-") else { return false }
-        return isEntry(name[name.index(after: name.startIndex)..<end.lowerBound])
+        return isLegacyDigest(name[name.index(after: name.startIndex)..<end.lowerBound])
     }
 
-    /// Whether the text consists of one digest, or of two separated by a dash.
-    private static func isEntry(_ text: Substring) -> Bool {
+    /// Whether the text consists of one digest, or of two separated by a dash. A digest has 64 lowercase hexadecimal digits.
+    private static func isLegacyDigest(_ text: Substring) -> Bool {
         let parts = text.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
         return parts.allSatisfy { part in
             part.utf8.count == 64 && part.utf8.allSatisfy { 0x30...0x39 ~= $0 || 0x61...0x66 ~= $0 }

@@ -17,7 +17,8 @@ enum CacheAdmission {
         }
     }
 
-    /// Returns the partitions that may have an entry for a requester, the most likely first.
+    /// Returns the partitions that may have an entry for a requester, the most likely first. An entry whose chain has passed the
+    /// default evaluation is in a `proven` partition, whoever else has accepted the server.
     static func parties(of requester: CacheRequester) -> [CacheParty?] {
         if case .standard = requester.policy, requester.client == nil { return defaultOnly }
         let standings: [CacheParty.Standing] =

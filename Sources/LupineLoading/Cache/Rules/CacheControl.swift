@@ -53,7 +53,7 @@ struct CacheControl: Hashable, Sendable {
         }
         let octets = field.utf8.span
         ListSyntax.forEachElement(in: octets, upTo: ListSyntax.elementLimit) { element in
-            let equals = element.first { octets[$0] == 0x3D }
+            let equals = element.first { octets[$0] == UInt8(ascii: "=") }
             let name = octets.trimmed(element.lowerBound..<(equals ?? element.upperBound))
             guard
                 let directive = Directive.allCases.first(where: {
@@ -105,6 +105,7 @@ struct CacheControl: Hashable, Sendable {
         }
     }
 
+    /// Parses a number of seconds (`delta-seconds`, RFC 9111 §1.2.2), in ASCII digits (0x30...0x39); nil if it is invalid.
     private static func seconds(_ text: String) -> Int? {
         guard !text.isEmpty, text.utf8.allSatisfy({ 0x30...0x39 ~= $0 }) else { return nil }
         return min(Int(text) ?? maxSeconds, maxSeconds)

@@ -9,11 +9,13 @@ internal import LupineTLS
 struct CacheParty: Hashable, Sendable {
     /// How the trust in the server was established.
     enum Standing: Hashable, Sendable {
-        /// The server's chain has passed the default evaluation.
+        /// The server's chain has passed the default evaluation, whoever else has accepted the server.
         case proven
-        /// Another evaluator has accepted the server.
+        /// The chain has not passed the default evaluation, but has the keys that the session pins; these are stored with the
+        /// entry.
         case unproven
-        /// Delegates or an evaluator, which exist only in this process, have accepted the server.
+        /// The chain has not passed the default evaluation, but this judge has accepted the server. It exists only in this
+        /// process.
         case judged(TrustJudge)
     }
 

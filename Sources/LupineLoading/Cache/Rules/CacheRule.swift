@@ -77,6 +77,7 @@ enum CacheRule {
         opaque(left).elementsEqual(opaque(right))
     }
 
+    /// Returns the tag without the mark of a weak one.
     private static func opaque(_ tag: String) -> Substring.UTF8View {
         tag.utf8.starts(with: "W/".utf8) ? tag.utf8.dropFirst(2) : tag.utf8[...]
     }
@@ -84,6 +85,7 @@ enum CacheRule {
     /// The largest number of fields that the parser accepts.
     private static let maxFieldCount = ParserLimits().fieldCount
 
+    /// Returns the names of fields that `Connection` lists, and which concern the connection alone (RFC 9110 §7.6.1).
     private static func connectionOptions(of update: Fields) -> [String] {
         let octets = Array(update.values(of: .connection).joined(separator: ",").utf8)
         var names: [String] = []

@@ -17,21 +17,21 @@ struct Freshness: Hashable, Sendable {
     /// The response's cache directives.
     let control: CacheControl
 
-    /// The limit of the heuristic lifetime (RFC 9111 §4.2.2), which is a tenth of the time since the last modification.
+    /// One day: the limit of the heuristic lifetime (RFC 9111 §4.2.2), which is a tenth of the time since the last modification.
     private static let maxHeuristicLifetime: TimeInterval = 86_400
 
     /// Computes the lifetime and the initial age of a response.
     ///
     /// - Parameters:
     ///   - response: The response, with the fields of a later 304 if there was one.
-    ///   - asked: When its request was sent.
+    ///   - requestTime: When its request was sent.
     ///   - arrival: When its head arrived.
-    init(_ response: HTTPURLResponse, asked: Date, arrival: Date) {
+    init(_ response: HTTPURLResponse, requestTime: Date, arrival: Date) {
         let field = { response.value(of: $0) }
         let control = CacheControl(of: response)
         let date = field(.date).flatMap(HTTPDate.moment) ?? arrival
         let apparentAge = max(0, arrival.timeIntervalSince(date))
-        let delay = max(0, arrival.timeIntervalSince(asked))
+        let delay = max(0, arrival.timeIntervalSince(requestTime))
         initialAge = max(apparentAge, Self.age(field(.age)) + delay)
         self.arrival = arrival
         self.control = control
@@ -48,7 +48,7 @@ struct Freshness: Hashable, Sendable {
         }
     }
 
-    /// Returns the first number of an `Age` field; 0 if it is invalid.
+    /// Returns the first number of an `Age` field, in ASCII digits (0x30...0x39); 0 if it is invalid or absent.
     private static func age(_ field: String?) -> TimeInterval {
         guard let first = field?.prefix(while: { $0 != "," }) else { return 0 }
         let digits = first.trimmingCharacters(in: .whitespaces)

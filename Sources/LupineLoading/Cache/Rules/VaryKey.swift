@@ -146,7 +146,7 @@ package struct VaryKey: Hashable, Sendable {
     private static func normalised(_ value: String) -> String {
         var octets: [UInt8] = []
         octets.reserveCapacity(value.utf8.count)
-        // Whether something of the present item was written, and blanks have followed that.
+        // Whether the current item has octets, and whether blanks have followed the last one.
         var (isInItem, hasBlank) = (false, false)
         for octet in value.utf8 {
             switch octet {
