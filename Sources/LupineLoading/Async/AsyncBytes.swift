@@ -62,13 +62,13 @@ extension URLSession {
 final class ByteSource: Sendable {
     let task: URLSessionDataTask
     /// The maximum length of a line in `AsyncBytes.lines`.
-    let lines: CollectedBodyLimit
+    let lineLimit: CollectedBodyLimit
     private let sink: ByteSink
 
-    init(_ sink: ByteSink, _ task: URLSessionDataTask, lines: CollectedBodyLimit) {
+    init(_ sink: ByteSink, _ task: URLSessionDataTask, lineLimit: CollectedBodyLimit) {
         self.sink = sink
         self.task = task
-        self.lines = lines
+        self.lineLimit = lineLimit
     }
 
     deinit { task.cancel() }

@@ -31,7 +31,7 @@ public struct AsyncLineSequence<Base: AsyncSequence>: AsyncSequence where Base.E
         init(_ base: Base) {
             bytes = base.makeAsyncIterator()
             let source = (base as? URLSession.AsyncBytes)?.source
-            limit = source?.lines ?? .standard
+            limit = source?.lineLimit ?? .standard
             task = source?.task
         }
 
@@ -42,11 +42,11 @@ public struct AsyncLineSequence<Base: AsyncSequence>: AsyncSequence where Base.E
         public mutating func next() async throws -> String? {
             while !hasEnded, let byte = try await bytes.next() {
                 line.append(byte)
-                guard let end = Self.lineEndLength(line) else {
+                guard let endLength = Self.lineEndLength(line) else {
                     if line.count - limit.bytes >= Self.maxLineEndLength { try checkLength() }
                     continue
                 }
-                line.removeLast(end)
+                line.removeLast(endLength)
                 try checkLength()
                 if let text = takeLine() { return text }
             }
@@ -76,7 +76,9 @@ public struct AsyncLineSequence<Base: AsyncSequence>: AsyncSequence where Base.E
         /// the second ends an empty line.
         private static func lineEndLength(_ line: [UInt8]) -> Int? {
             switch line.last {
+            // LF, VT, FF and CR.
             case 0x0A?, 0x0B?, 0x0C?, 0x0D?: return 1
+            // The UTF-8 forms of NEL (C2 85), LS (E2 80 A8) and PS (E2 80 A9).
             case 0x85? where line.count >= 2 && line[line.count - 2] == 0xC2: return 2
             case 0xA8? where line.suffix(3).starts(with: [0xE2, 0x80]): return 3
             case 0xA9? where line.suffix(3).starts(with: [0xE2, 0x80]): return 3

@@ -15,9 +15,11 @@ final class ByteSink: TaskSink {
         var next = 0
         /// The number of buffered bytes.
         var count = 0
+        /// Whether the load has stopped reading.
         var isPaused = false
         /// The result of the task; nil before its end.
         var end: Result<Void, any Error>?
+        /// The calls of `next` that wait for content. There are none while pieces are buffered.
         var readers: [Reader] = []
 
         /// Removes and returns the first piece; nil if there is none. `resumes` tells whether the load is to read again.
@@ -68,6 +70,7 @@ final class ByteSink: TaskSink {
 
     func completed(_ context: CallbackContext, _ error: (any Error)?) {
         let result: Result<Void, any Error> = error.map { .failure($0) } ?? .success(())
+        // The ignored element, the buffered content, is released outside of the lock.
         let (readers, _) = state.withLock { state -> ([Reader], [Data]) in
             state.end = result
             let pieces = state.pieces
@@ -78,10 +81,9 @@ final class ByteSink: TaskSink {
             defer { state.readers = [] }
             return (state.readers, pieces)
         }
-        response.complete(
-            .failure(
-                error
-                    ?? URLError.noResponse(context.task.currentRequest?.url)))
+        // No effect if the response has arrived.
+        response.complete(.failure(error ?? URLError.noResponse(context.task.currentRequest?.url)))
+        // A success is passed on as nil, the end.
         for reader in readers { reader.resume(with: result.map { nil }) }
     }
 

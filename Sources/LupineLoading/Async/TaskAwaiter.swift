@@ -45,6 +45,7 @@ final class TaskAwaiter<Value: Sendable>: Sendable {
                     case .pending:
                         state = .waiting(continuation)
                         return nil
+                    // A second call, which is not allowed.
                     case .waiting, .consumed: return .failure(URLError(.unknown))
                     }
                 }

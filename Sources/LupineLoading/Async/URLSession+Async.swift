@@ -2,14 +2,15 @@
 
 public import Foundation
 
-/// The asynchronous methods. When the calling Swift task is cancelled, they cancel the transfer and throw `URLError.cancelled`
-/// (U-4.7). The delegate that is passed to a method acts as its task's own delegate.
+/// The asynchronous methods. They throw the error that their task completes with. When the calling Swift task is cancelled, they
+/// cancel the transfer and throw `URLError.cancelled` (U-4.7). The delegate that is passed to a method acts as its task's own
+/// delegate.
 extension URLSession {
     /// Loads all content into memory.
     public func data(
         for request: URLRequest, delegate: (any URLSessionTaskDelegate)? = nil
     ) async throws -> (Data, URLResponse) {
-        try await content(TaskDefinition(kind: .data, request: request, body: .request), delegate)
+        try await loadContent(TaskDefinition(kind: .data, request: request, body: .request), delegate)
     }
 
     /// Loads all content into memory.
@@ -23,18 +24,20 @@ extension URLSession {
     public func upload(
         for request: URLRequest, from bodyData: Data, delegate: (any URLSessionTaskDelegate)? = nil
     ) async throws -> (Data, URLResponse) {
-        try await content(TaskDefinition(kind: .upload, request: request, body: .data(bodyData)), delegate)
+        try await loadContent(
+            TaskDefinition(kind: .upload, request: request, body: .data(bodyData)), delegate)
     }
 
     /// Sends a file and loads the response's content into memory.
     public func upload(
         for request: URLRequest, fromFile fileURL: URL, delegate: (any URLSessionTaskDelegate)? = nil
     ) async throws -> (Data, URLResponse) {
-        try await content(TaskDefinition(kind: .upload, request: request, body: .file(fileURL)), delegate)
+        try await loadContent(
+            TaskDefinition(kind: .upload, request: request, body: .file(fileURL)), delegate)
     }
 
     /// Runs a data or upload task, and returns its content and response.
-    private func content(
+    private func loadContent(
         _ definition: TaskDefinition, _ delegate: (any URLSessionTaskDelegate)?
     ) async throws -> (Data, URLResponse) {
         let awaiter = TaskAwaiter<(Data, URLResponse)>()
@@ -53,7 +56,7 @@ extension URLSession {
     public func download(
         for request: URLRequest, delegate: (any URLSessionTaskDelegate)? = nil
     ) async throws -> (URL, URLResponse) {
-        try await file(delegate) { makeDownloadTask(request, handler: $0, delegate: $1) }
+        try await loadFile(delegate) { makeDownloadTask(request, handler: $0, delegate: $1) }
     }
 
     /// Loads content into a file, which the caller has to remove.
@@ -67,11 +70,11 @@ extension URLSession {
     public func download(
         resumeFrom resumeData: Data, delegate: (any URLSessionTaskDelegate)? = nil
     ) async throws -> (URL, URLResponse) {
-        try await file(delegate) { makeDownloadTask(resuming: resumeData, handler: $0, delegate: $1) }
+        try await loadFile(delegate) { makeDownloadTask(resuming: resumeData, handler: $0, delegate: $1) }
     }
 
-    /// Makes a download task with `make`, and returns its file and response.
-    private func file(
+    /// Makes a download task with `make`, runs it, and returns its file and response.
+    private func loadFile(
         _ delegate: (any URLSessionTaskDelegate)?,
         _ make: (@escaping @Sendable (URL?, URLResponse?, (any Error)?) -> Void, DelegateSet?) ->
             URLSessionDownloadTask
@@ -111,7 +114,7 @@ extension URLSession {
             TaskDefinition(kind: .data, request: request, body: .request), sink,
             delegate: delegate.map { DelegateSet($0) })
         let response = try await awaiter.value(of: task)
-        return (AsyncBytes(ByteSource(sink, task, lines: collectedBodyLimit)), response)
+        return (AsyncBytes(ByteSource(sink, task, lineLimit: collectedBodyLimit)), response)
     }
 
     /// Loads content as a sequence of bytes, and returns when the response has arrived. The transfer pauses while many bytes are

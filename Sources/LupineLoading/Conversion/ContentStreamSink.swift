@@ -36,6 +36,7 @@ final class ContentStreamSink: TaskSink, StreamOwner {
         switch buffer.demand {
         case .enough: return .enough
         case .pause:
+            // The load pauses, whatever the task's queue demands.
             _ = task.queue(data)
             return .pause
         case .more: return task.queue(data)

@@ -42,7 +42,8 @@ final class ContentBuffer: Sendable {
 
     // MARK: the load's side
 
-    /// Tells whether the load should continue. After `.pause` the buffer calls `resume` once enough has been read.
+    /// Whether the load should continue. Reading this may set `isPaused`: after `.pause` the buffer calls `resume` once enough
+    /// has been read.
     var demand: Demand {
         state.withLock { state in
             if state.isClosed { return .enough }
@@ -51,6 +52,7 @@ final class ContentBuffer: Sendable {
         }
     }
 
+    /// Adds content, or discards it if the reading side is closed.
     func put(_ data: Data) {
         let wake = state.withLock { state in
             if !state.isClosed {

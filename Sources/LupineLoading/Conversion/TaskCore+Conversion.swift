@@ -50,6 +50,7 @@ extension TaskCore {
         to sink: any TaskSink, as newPublicTask: PublicTask,
         _ tell: @escaping @Sendable (CallbackContext, URLSessionDataTask, PublicTask) -> Void
     ) -> Bool {
+        // The ignored element, the previous sink, is released outside of the lock.
         let (isConverted, _) = state.withLock { state -> (Bool, (any TaskSink)?) in
             guard state.delivery.mayChangeSink, let dataTask = state.publicTask as? URLSessionDataTask else {
                 return (false, nil)
@@ -73,6 +74,7 @@ private final class ConvertedSink: TaskSink {
     func receivedResponse(_ task: TaskCore, _ response: URLResponse) -> HopPlan { .deliver }
     func receivedContent(_ task: TaskCore, _ data: Data) -> Demand { task.queue(data) }
     func deliver(_ data: Data, _ context: CallbackContext) {
+        // The demand is ignored: the task's queue pauses the load, and the sink fails the task if it cannot continue.
         _ = sink.receivedContent(context.task.core, data)
     }
     func ended(_ task: TaskCore, _ error: (any Error)?) -> (any Error)? { sink.ended(task, error) }

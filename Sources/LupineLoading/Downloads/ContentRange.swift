@@ -34,7 +34,9 @@ package struct ContentRange: Hashable {
     }
 
     private static func number(_ text: Substring) -> Int64? {
-        guard !text.isEmpty, text.utf8.allSatisfy({ 0x30...0x39 ~= $0 }), let number = Int64(text),
+        // `Int64` also accepts a sign.
+        let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
+        guard !text.isEmpty, text.utf8.allSatisfy({ digits ~= $0 }), let number = Int64(text),
             // Excludes the largest number, so that adding one does not overflow.
             number < .max
         else { return nil }

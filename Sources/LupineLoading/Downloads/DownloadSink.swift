@@ -42,6 +42,7 @@ final class DownloadSink: TaskSink {
     static func takingOver(_ task: TaskCore, _ response: URLResponse, in folder: URL) -> DownloadSink {
         // The request without this session's fields and cookies, because any session may resume the download.
         let request = task.originalRequest ?? URLRequest(url: URL(fileURLWithPath: "/"))
+        // The content may be decoded: it then leaves no resume data.
         let sink = DownloadSink(DownloadStore(request, folder: folder), decodes: true, nil)
         _ = sink.receivedResponse(task, response)
         return sink
@@ -98,6 +99,7 @@ final class DownloadSink: TaskSink {
         case .wait: break
         case .reportNow: reportWritten(task)
         case .report(let delay):
+            // Never cancelled: a report without new bytes does nothing.
             _ = clock.alarm(clock.now() + delay) { self.reportWritten(task) }
         }
         return .more
@@ -106,7 +108,7 @@ final class DownloadSink: TaskSink {
     /// Reports all bytes written since the last report to the delegate, on the delegate queue (U-7.10).
     private func reportWritten(_ task: TaskCore) { call(task) { self.callDidWriteData(of: $0, $1, $2) } }
 
-    /// Runs on the delegate queue.
+    /// Reports the unreported bytes, if there are any. Runs on the delegate queue.
     private func callDidWriteData(
         of delegate: any URLSessionDownloadDelegate, _ session: URLSession, _ task: URLSessionDownloadTask
     ) {

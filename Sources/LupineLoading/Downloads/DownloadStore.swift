@@ -137,7 +137,8 @@ final class DownloadStore: Sendable {
         }
     }
 
-    /// Counts bytes written to the file. Returns a description of the fault if there are more bytes than the server announced.
+    /// Counts bytes written to the file. Returns a description of the fault if there are more bytes than the server announced;
+    /// otherwise nil.
     @discardableResult
     func wrote(_ bytes: Int) -> String? {
         state.withLock { state in

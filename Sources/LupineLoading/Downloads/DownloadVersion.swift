@@ -54,8 +54,10 @@ package struct DownloadVersion: Hashable, Sendable, Codable {
         return nil
     }
 
-    private static func versions(_ what: String, _ ours: String, _ theirs: String) -> String {
-        "the server has another version: \(what)\(theirs), where the part that is there has \(what)\(ours)"
+    /// Describes a property in which the stored version and the server's differ.
+    private static func versions(_ property: String, _ stored: String, _ sent: String) -> String {
+        "the server has another version: \(property)\(sent), "
+            + "where the part that is there has \(property)\(stored)"
     }
 
     private static func coding(of response: HTTPURLResponse) -> String? {

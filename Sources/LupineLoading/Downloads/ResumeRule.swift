@@ -53,6 +53,7 @@ package enum ResumeRule {
             return .startOver(reason)
         }
         let total = range.total ?? part.version.total
+        // The range has to reach the end of the resource; if the total is unknown, it has to contain at least one byte.
         let lowestEnd = total.map { $0 - 1 } ?? offset
         guard end >= lowestEnd, end <= total ?? end else {
             return .startOver(

@@ -12,6 +12,7 @@ struct CacheUse: Sendable {
         let response: HTTPURLResponse
         let policy: URLCache.StoragePolicy
         let arrival: Date
+        /// The greatest number of bytes that the cache stores for one response.
         let limit: Int
         let provenance: CacheProvenance
         var data = Data()
@@ -19,7 +20,7 @@ struct CacheUse: Sendable {
 
     private struct Members: Sendable {
         let storageRequest: URLRequest?
-        let reader: CacheRequester?
+        let requester: CacheRequester?
         var revalidatedEntry: CacheEntry?
         let deliveredEntry: CacheEntry?
         let supersededURL: URL?
@@ -37,27 +38,28 @@ struct CacheUse: Sendable {
     ///   - supersededURL: The URL of an entry that the hop's response supersedes, if one is stored.
     ///   - revalidatedEntry: The entry that the hop revalidates.
     ///   - deliveredEntry: The entry that is delivered as the load's response.
-    ///   - reader: The cache reader; nil only if nothing is looked up and nothing stored.
+    ///   - requester: The cache requester; nil only if nothing is looked up and nothing stored.
     init(
         storageRequest: URLRequest? = nil, supersededURL: URL? = nil, revalidatedEntry: CacheEntry? = nil,
-        deliveredEntry: CacheEntry? = nil, reader: CacheRequester? = nil
+        deliveredEntry: CacheEntry? = nil, requester: CacheRequester? = nil
     ) {
         members = Shared(
             Members(
-                storageRequest: storageRequest, reader: reader, revalidatedEntry: revalidatedEntry,
+                storageRequest: storageRequest, requester: requester, revalidatedEntry: revalidatedEntry,
                 deliveredEntry: deliveredEntry,
                 supersededURL: supersededURL))
     }
 
     /// The request under which a response may be stored; nil stores nothing.
     var storageRequest: URLRequest? { members?.value.storageRequest }
-    /// The cache reader; nil only if nothing is looked up and nothing stored.
-    var reader: CacheRequester? { members?.value.reader }
+    /// The cache requester; nil only if nothing is looked up and nothing stored.
+    var requester: CacheRequester? { members?.value.requester }
     /// The entry that is delivered as the load's response.
     var deliveredEntry: CacheEntry? { members?.value.deliveredEntry }
 
     /// Removes and returns the entry that the hop revalidates.
     mutating func takeRevalidated() -> CacheEntry? {
+        // Compared first, because `take` copies members that are shared, even if there is no entry.
         members?.value.revalidatedEntry == nil ? nil : members?.value.revalidatedEntry.take()
     }
 
@@ -110,14 +112,12 @@ struct CacheUse: Sendable {
     /// Whether content is being collected.
     var isCollecting: Bool { members?.value.collection != nil }
 
-    /// The response that is proposed for storage, with its time of arrival and its provenance.
+    /// The response that is proposed for storage, with its time of arrival and its provenance; nil if no content is collected.
     var proposal: (response: CachedURLResponse, arrival: Date, provenance: CacheProvenance)? {
-        members?.value.collection.map {
-            (
-                CachedURLResponse(
-                    response: $0.response, data: $0.data, userInfo: nil, storagePolicy: $0.policy),
-                $0.arrival, $0.provenance
-            )
-        }
+        guard let collection = members?.value.collection else { return nil }
+        let response = CachedURLResponse(
+            response: collection.response, data: collection.data, userInfo: nil,
+            storagePolicy: collection.policy)
+        return (response, collection.arrival, collection.provenance)
     }
 }

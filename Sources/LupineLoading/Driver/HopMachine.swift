@@ -9,6 +9,7 @@ internal import Foundation
 /// cache entries: the driver evaluates a response and reports the `ResponseDecision`. At most one hop runs at a time, and none
 /// outlives the load: a load that is cancelled while a hop runs ends when the hop has ended.
 struct HopMachine: Sendable {
+    /// The states, each with those that may follow it.
     enum State: Sendable {
         /// Not started.
         case new  // → preparing, over
@@ -114,7 +115,7 @@ struct HopMachine: Sendable {
         case prepare
         /// Continue the preparation.
         case continuePreparing
-        /// Report the request that is sent to the client.
+        /// Report to the client which request is sent.
         case reportRequest
         /// Deliver the held response to the client.
         case deliverResponse
@@ -226,8 +227,8 @@ struct HopMachine: Sendable {
         case .hopEnded(let end, let meaning): hopEnded(end, meaning)
         case .online: online()
         case .resumed: resumed()
-        case .cachedDelivered: finished { if case .deliveringCached = $0 { true } else { false } }
-        case .stored: finished { if case .storing = $0 { true } else { false } }
+        case .cachedDelivered: isDeliveringCached ? end(nil) : Actions()
+        case .stored: isStoring ? end(nil) : Actions()
         }
     }
 
@@ -359,6 +360,7 @@ struct HopMachine: Sendable {
         }
     }
 
+    /// Handles the end of a hop that has got no response.
     private mutating func endedUnanswered(_ hopEnd: HopEnd, _ meaning: EndMeaning) -> Actions {
         switch meaning {
         case .noNetwork:
@@ -386,10 +388,5 @@ struct HopMachine: Sendable {
 
     private func resumed() -> Actions {
         isDeliveringCached ? Actions(.continueDelivery) : Actions()
-    }
-
-    /// Ends the load successfully if it is in the expected state.
-    private mutating func finished(_ isExpected: (State) -> Bool) -> Actions {
-        isExpected(state) ? end(nil) : Actions()
     }
 }

@@ -79,6 +79,7 @@ extension TaskDriver {
         var request = request
         for field in sent.headerList.fields
         where original.value(forHTTPHeaderField: field.name) != field.value {
+            // A field that the `URLProtocol` has changed stays.
             guard request.value(forHTTPHeaderField: field.name) == field.value else { continue }
             request.setValue(nil, forHTTPHeaderField: field.name)
         }
@@ -92,7 +93,7 @@ extension TaskDriver {
     ///   - proposal: The request that `RedirectRule` has proposed; nil for the redirect of a program's `URLProtocol`.
     private func follow(_ request: URLRequest, _ proposal: RedirectRule.Proposal?) {
         let keepsBody = proposal?.keepsBody ?? true
-        let isAsProposed = request.httpMethod == (proposal?.request ?? request).httpMethod
+        let keepsMethod = request.httpMethod == (proposal?.request ?? request).httpMethod
         let target = WebOrigin(request.url)
         let credential = target == WebOrigin(proposal?.request.url) ? proposal?.credential : nil
         let last = state.withLock { $0.request.url }
@@ -108,7 +109,8 @@ extension TaskDriver {
             state.move = max(state.move, move)
             state.ignoresCacheEntry = false
             state.request = request
-            if !keepsBody || !isAsProposed { state.body = .request }
+            // The task's file or data is no longer uploaded, but only the body of the new request.
+            if !keepsBody || !keepsMethod { state.body = .request }
             state.redirectCredential = credential
             state.redirectCount += 1
             state.response = nil
@@ -215,6 +217,7 @@ extension TaskDriver {
         else { return handle(.stored) }
         client.driverWillCache(proposal.response) { [self] response in
             let isFirst = state.withLock { state in
+                // The new number makes a second answer stale.
                 defer { state.questionNumber += 1 }
                 return state.questionNumber == number && !state.machine.isOver
             }

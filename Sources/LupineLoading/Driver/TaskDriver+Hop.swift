@@ -113,6 +113,7 @@ extension TaskDriver: HopLoadClient {
             swap(&state.question, &question)
             swap(&state.response, &newResponse)
             let actions = state.machine.handle(.responded(outcome.decision))
+            // Until the question is answered or this call returns, other threads queue their actions for `askDuringCall`.
             if case .ask? = actions.steps.first { (state.isPerforming, state.queuesCommands) = (true, true) }
             return actions
         }
@@ -159,6 +160,7 @@ extension TaskDriver: HopLoadClient {
         if inputs.usesNetwork {
             // Cookies are stored before any decision, so that the next hop sends them (U-10.6).
             HopAssembly.storeCookies(of: response, to: inputs.visibleRequest, context.settings) {
+                // Nil: the cookies may also be sent where another judge decides.
                 guard let evidence = hop.evidence, evidence.isUnproven(at: .now) else { return nil }
                 return inputs.judge ?? judge
             }
@@ -228,14 +230,14 @@ extension TaskDriver: HopLoadClient {
         var use = inputs.cache
         if let entry = use.takeRevalidated() {
             if response.statusCode == 304 {
-                let source = { [self] in provenance(of: hop, inputs, use.reader) }
-                return handleNotModified(response, of: entry, use, inputs, cache, source, &outcome)
+                let makeProvenance = { [self] in provenance(of: hop, inputs, use.requester) }
+                return handleNotModified(response, of: entry, use, inputs, cache, makeProvenance, &outcome)
             }
         }
         guard use.storageRequest != nil else { return }
-        let reader = use.reader
+        let requester = use.requester
         let isCollecting = use.beginCollecting(response, policy, for: cache, at: context.clock.date()) {
-            provenance(of: hop, inputs, reader)
+            provenance(of: hop, inputs, requester)
         }
         if isCollecting { outcome.cache = .value(use) }
     }
@@ -244,7 +246,7 @@ extension TaskDriver: HopLoadClient {
     /// about a version that is not stored (U-12.13).
     private func handleNotModified(
         _ response: HTTPURLResponse, of entry: CacheEntry, _ use: CacheUse, _ inputs: ResponseInputs,
-        _ cache: URLCache, _ provenance: () -> CacheProvenance, _ outcome: inout ResponseOutcome
+        _ cache: URLCache, _ makeProvenance: () -> CacheProvenance, _ outcome: inout ResponseOutcome
     ) {
         guard let stored = entry.httpResponse, CacheRule.selects(response, stored) else {
             outcome.decision = .again
@@ -252,7 +254,8 @@ extension TaskDriver: HopLoadClient {
             return
         }
         let request = use.storageRequest ?? inputs.request
-        let joined = entry.provenance.joined(by: provenance())
+        // Nil if the stored content and the 304 are for different users: the entry is then delivered, but not stored.
+        let joined = entry.provenance.joined(by: makeProvenance())
         let refreshed = entry.refreshed(
             by: response, for: request, requestTime: inputs.fetchStart, responseTime: context.clock.date(),
             provenance: joined ?? entry.provenance, identifying: context.settings.identifyingFields)
@@ -264,11 +267,12 @@ extension TaskDriver: HopLoadClient {
     /// Returns the provenance of the hop's content. If another judge than the default evaluation has accepted the connection, the
     /// first call runs the default evaluation, on the connection's loop. Called only for responses that may be stored.
     private func provenance(
-        of hop: any HopLoad, _ inputs: ResponseInputs, _ reader: CacheRequester?
+        of hop: any HopLoad, _ inputs: ResponseInputs, _ requester: CacheRequester?
     ) -> CacheProvenance {
         guard inputs.usesNetwork else { return .program }
+        // Without evidence, the connection did not use TLS.
         guard let evidence = hop.evidence else {
-            guard let route = reader?.route else { return .plain }
+            guard let route = requester?.route else { return .plain }
             return CacheProvenance(
                 .plain(route: context.engine.takenCacheRoute(route, to: inputs.visibleRequest.url)))
         }
@@ -277,7 +281,7 @@ extension TaskDriver: HopLoadClient {
             .secure(
                 CacheProvenance.Connection(
                     identity: evidence.identity, roots: facts.passesDefault ? evidence.rootsName : nil,
-                    keys: facts.keys, judge: reader?.judge, wasChecked: evidence.acceptance != .unchecked))
+                    keys: facts.keys, judge: requester?.judge, wasChecked: evidence.acceptance != .unchecked))
         )
     }
 
@@ -288,6 +292,7 @@ extension TaskDriver: HopLoadClient {
     func hopReceivedContent(_ hop: any HopLoad, _ data: Data) -> Demand {
         let (isWanted, invalidatedURL) = state.withLock { state -> (Bool, URL?) in
             guard state.hop === hop, state.machine.isRunning else { return (false, nil) }
+            // Content that has become too long is not stored: the entry that it supersedes is removed.
             return (true, state.cache.collect(data) ? nil : state.cache.invalidatedURL)
         }
         guard isWanted else { return .enough }
@@ -321,6 +326,7 @@ extension TaskDriver: HopLoadClient {
             isAllowed
             ? .ask
             : .fail(RedirectRule.tooManyRedirects(from: response.url, to: request.url?.absoluteString))
+        // Replaced values are released outside of the lock.
         var (newResponse, question): (URLResponse?, Question?) = (
             response, .protocolRedirect(response, request)
         )
@@ -344,8 +350,8 @@ extension TaskDriver: HopLoadClient {
         }
         let end = error.map(HopMachine.HopEnd.failure) ?? .success
         let hasConnected = metrics.hasConnected
-        let (actions, _) = state.withLock { state -> (HopMachine.Actions?, Bool) in
-            guard state.hop === hop else { return (nil, false) }
+        let actions = state.withLock { state -> HopMachine.Actions? in
+            guard state.hop === hop else { return nil }
             state.hop = nil
             state.hasConnected = state.hasConnected || hasConnected
             state.hops.append(metrics)
@@ -362,8 +368,9 @@ extension TaskDriver: HopLoadClient {
             } else if state.cache.isCollecting {
                 meaning = .storable
             }
-            return (Self.claim(state.machine.handle(.hopEnded(end, meaning)), &state), true)
+            return Self.claim(state.machine.handle(.hopEnded(end, meaning)), &state)
         }
+        // These actions contain no command, so that they need no hop.
         if let actions { performActions(actions, nil) }
     }
 

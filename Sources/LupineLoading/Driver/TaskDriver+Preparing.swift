@@ -172,17 +172,18 @@ extension TaskDriver {
         }
         let policy = context.settings.requestCachePolicy
         if bypassesCaches(sent) { return makeHop(prepared, inputs, CacheUse()) }
-        let reader = cacheReader(for: sent, inputs)
-        guard let cache = context.settings.cache, let reader, !inputs.ignoresCacheEntry,
+        let requester = cacheRequester(for: sent, inputs)
+        guard let cache = context.settings.cache, let requester, !inputs.ignoresCacheEntry,
             CacheDecision.needsEntry(for: sent, configuration: policy)
-        else { return applyCacheDecision(prepared, inputs, nil, reader, mayHaveEntry: true) }
-        switch cache.lookUpInMemory(sent, for: reader) {
+        else { return applyCacheDecision(prepared, inputs, nil, requester, mayHaveEntry: true) }
+        switch cache.lookUpInMemory(sent, for: requester) {
         case .known(let entry):
-            applyCacheDecision(prepared, inputs, entry, isInMemory: true, reader, mayHaveEntry: entry != nil)
+            applyCacheDecision(
+                prepared, inputs, entry, isInMemory: true, requester, mayHaveEntry: entry != nil)
         case .onDisk:
-            cache.lookUp(sent, for: reader) { [self, inputs] entry in
+            cache.lookUp(sent, for: requester) { [self, inputs] entry in
                 continuePreparing {
-                    self.applyCacheDecision(prepared, inputs, entry, reader, mayHaveEntry: entry != nil)
+                    self.applyCacheDecision(prepared, inputs, entry, requester, mayHaveEntry: entry != nil)
                 }
             }
         }
@@ -190,27 +191,28 @@ extension TaskDriver {
 
     /// Returns the requester whose stored responses may answer the request. It is identified by the trust policy, client
     /// certificate and proxy of the connection that would be opened now. Nil if the cache is not used.
-    private func cacheReader(for request: URLRequest, _ inputs: Inputs) -> CacheRequester? {
+    private func cacheRequester(for request: URLRequest, _ inputs: Inputs) -> CacheRequester? {
         let isPlaintext = request.contents.value.scheme == .http
         guard request.httpMethod == "GET", let url = request.url,
-            let sessionReader = isPlaintext ? context.plainCacheRequester : context.secureCacheRequester
+            let sessionRequester = isPlaintext ? context.plainCacheRequester : context.secureCacheRequester
         else { return nil }
-        let fields = sessionReader.identifyingFields
+        let fields = sessionRequester.identifyingFields
         if isPlaintext {
             let proxyCredential = inputs.authenticator?.value.proxyCredential
             guard let route = context.engine.cacheRoute(to: url, as: proxyCredential) else {
-                return sessionReader
+                return sessionRequester
             }
             return CacheRequester(
-                policy: sessionReader.policy, client: sessionReader.client, route: route,
+                policy: sessionRequester.policy, client: sessionRequester.client, route: route,
                 identifyingFields: fields)
         }
         let judge = inputs.judge ?? judge
+        // The fingerprint of the client certificate; nil if none may be presented.
         let mayIdentify = context.settings.mayIdentify(to: url, after: inputs.move)
-        let client = mayIdentify ? chosenClientFingerprint(at: url) ?? sessionReader.client : nil
-        if judge.objects.isEmpty, client == sessionReader.client { return sessionReader }
+        let client = mayIdentify ? chosenClientFingerprint(at: url) ?? sessionRequester.client : nil
+        if judge.objects.isEmpty, client == sessionRequester.client { return sessionRequester }
         return CacheRequester(
-            policy: judge.objects.isEmpty ? sessionReader.policy : .judge(judge), client: client,
+            policy: judge.objects.isEmpty ? sessionRequester.policy : .judge(judge), client: client,
             identifyingFields: fields)
     }
 
@@ -259,18 +261,18 @@ extension TaskDriver {
         }
     }
 
-    /// Ends the preparation as the `CacheDecision` for the request says: delivers the entry, creates a hop, or fails.
+    /// Ends the preparation as the `CacheDecision` for the request says: delivers the entry, creates a hop, or fails the load.
     ///
     /// - Parameters:
     ///   - prepared: The request.
     ///   - inputs: The inputs of the preparation.
     ///   - entry: The entry that the cache has for the request, if any.
     ///   - isInMemory: Whether the entry was in memory, so that the calling thread is the one that started the load.
-    ///   - reader: The cache reader; nil if the cache is not used.
+    ///   - requester: The cache requester; nil if the cache is not used.
     ///   - mayHaveEntry: Whether the cache may have an entry for the request: false only if a look-up found none.
     private func applyCacheDecision(
         _ prepared: PreparedRequest, _ inputs: Inputs, _ entry: CacheEntry?, isInMemory: Bool = false,
-        _ reader: CacheRequester?,
+        _ requester: CacheRequester?,
         mayHaveEntry: Bool
     ) {
         let policy = context.settings.requestCachePolicy
@@ -279,6 +281,7 @@ extension TaskDriver {
             for: prepared.sent, configuration: policy, entry: entry, at: context.clock.date())
         {
         case .use(let entry):
+            // Swapped below, so that the previous values are released outside of the lock.
             var (sent, visibleRequest, cache) = (
                 prepared.visibleRequest, prepared.visibleRequest, CacheUse(deliveredEntry: entry)
             )
@@ -308,14 +311,15 @@ extension TaskDriver {
                 prepared.setting(added), inputs,
                 CacheUse(
                     storageRequest: storageRequest, supersededURL: prepared.sent.url, revalidatedEntry: entry,
-                    reader: reader))
+                    requester: requester))
         case .load(let added):
             let isStorable = storageRequest != nil && CacheRule.key(of: prepared.sent) != nil
             makeHop(
                 added.isEmpty ? prepared : prepared.setting(added), inputs,
                 CacheUse(
                     storageRequest: storageRequest,
-                    supersededURL: isStorable && mayHaveEntry ? storageRequest?.url : nil, reader: reader))
+                    supersededURL: isStorable && mayHaveEntry ? storageRequest?.url : nil,
+                    requester: requester))
         case .bypass:
             makeHop(prepared, inputs, CacheUse())
         }
@@ -376,7 +380,8 @@ extension TaskDriver {
             if let sentStream { state.sentStreams.insert(sentStream) }
             priority = state.priority
         }
-        // Suspension and priority may have changed during the preparation. Later changes go to the hop directly.
+        // Suspension and priority may have changed during the preparation. Later changes go to the hop directly, because
+        // `state.hop` is set.
         passSuspension(to: newHop.load, lastPassed: inputs.isSuspended)
         if priority != inputs.priority { newHop.load.setPriority(priority) }
         if needsAlarm { setAlarm() }
@@ -457,6 +462,7 @@ extension TaskDriver {
     /// Watches the network until it changes. The resource time-out limits the wait.
     func waitForNetwork() {
         let (isFirst, hasWatch, hasChanged) = state.withLock { state in
+            // The values are read before they are reset.
             defer {
                 state.hasReportedOffline = true
                 state.networkHasChanged = false

@@ -34,7 +34,9 @@ final class TaskDriver: Sendable {
         var sent: URLRequest
         /// The request as the program sees it: `sent` without answers to challenges and conditional fields of the cache.
         var visibleRequest: URLRequest
+        /// When the hop was created.
         var fetchStart = Date.distantPast
+        /// The current hop; nil between hops.
         var hop: (any HopLoad)?
         /// Whether the hop uses the network, so that the driver handles its redirects, challenges and cookies.
         var usesNetwork = true
@@ -85,6 +87,7 @@ final class TaskDriver: Sendable {
         var deadline: Instant?
         /// Cancels the alarm for `deadline`; nil if none is set.
         var alarm: SessionClock.Cancel?
+        /// Ends the watch of the network; nil if it has not begun.
         var networkWatch: NetworkWatch.End?
         /// Whether `driverWaitsForConnectivity()` has been called.
         var hasReportedOffline = false
@@ -92,6 +95,7 @@ final class TaskDriver: Sendable {
         var networkHasChanged = false
         /// Whether a connection has been established. After that, a loss of connectivity ends the load with an error.
         var hasConnected = false
+        /// The metrics of the hops that have ended.
         var hops = SmallArray<HopMetrics>()
         /// The last transfer that was reported to transfer observers; nil without observers.
         var lastTransfer: Boxed<LastTransfer>?
@@ -260,6 +264,7 @@ final class TaskDriver: Sendable {
             }
             let command = actions.command
             let currentHop = hop
+            // Before the command: afterwards the hop may report its response on another thread, and then sets `isPerforming`.
             let (queued, nextHop) = state.withLock { state -> (QueuedActions?, (any HopLoad)?) in
                 (Self.popQueuedActions(&state), state.hop)
             }

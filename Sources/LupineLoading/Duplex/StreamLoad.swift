@@ -21,6 +21,7 @@ final class StreamLoad: TaskLoad, StreamOwner {
     private let task: TaskCore
     private let context: SessionContext
     private let stage = Lock(Stage.unstarted)
+    /// Passes the challenges of TLS to the delegates; nil before the start, and without a delegate.
     private let trust = Lock<TaskTrust?>(nil)
 
     /// - Parameters:
@@ -168,6 +169,7 @@ final class StreamSink: TaskSink {
         return error
     }
 
+    /// Fails the waiting operations here, too: `ended` is not called for a task of an invalid session.
     func completed(_ context: CallbackContext, _ error: (any Error)?) {
         stream.end(error ?? StreamFault.closed.error)
         context.delegates.task?.urlSession(context.session, task: context.task, didCompleteWithError: error)

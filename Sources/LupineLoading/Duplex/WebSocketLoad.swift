@@ -23,6 +23,7 @@ final class WebSocketLoad: TaskLoad, TaskDriverClient {
 
     private let socket: WebSocketCore
     private let client: TaskCore
+    /// The task driver; nil once it has ended.
     private let driver = Lock<(any TaskLoad)?>(nil)
     private let stage = Lock(Stage.handshake)
     private let url: URL?
@@ -54,7 +55,8 @@ final class WebSocketLoad: TaskLoad, TaskDriverClient {
     func start() { driver.withLock { $0 }?.start() }
 
     func cancel(_ error: URLError) {
-        // The stage changes before the abort, because the connection may be opening on another thread.
+        // The stage changes before the abort, because the connection may be opening on another thread. The outer nil means that
+        // no WebSocket is open, the inner one that the task driver has not ended.
         let metrics = stage.withLock { stage -> URLSessionTaskMetrics?? in
             switch stage {
             case .handshake, .refused: stage = .cancelled(error)
@@ -113,6 +115,7 @@ final class WebSocketLoad: TaskLoad, TaskDriverClient {
     /// Called if the server did not switch protocols (U-8.3). The task gets the response, so that a retry can depend on it.
     func driverReceivedResponse(_ response: URLResponse) -> HopPlan {
         refuse(.notSwitched(status: (response as? HTTPURLResponse)?.statusCode ?? 0))
+        // The plan is not used: the content is skipped in any case.
         _ = client.driverReceivedResponse(response)
         return .skip
     }
@@ -178,6 +181,7 @@ final class WebSocketLoad: TaskLoad, TaskDriverClient {
 
     /// Called when the task driver has ended. The task continues if the WebSocket is open.
     func driverEnded(_ error: (any Error)?, _ metrics: URLSessionTaskMetrics) {
+        // The task driver is released outside of the lock.
         _ = driver.withLock { $0.take() }
         let failure = stage.withLock { stage -> URLError? in
             switch stage {
@@ -193,6 +197,7 @@ final class WebSocketLoad: TaskLoad, TaskDriverClient {
                 return .loading(.badServerResponse, url: url, underlying: fault)
             case .handshake:
                 stage = .ended
+                // Also if the server has ended the connection instead of answering.
                 guard let loading = error as? URLError, loading.code != .networkConnectionLost else {
                     return .loading(
                         .badServerResponse, url: url,
@@ -210,12 +215,13 @@ final class WebSocketLoad: TaskLoad, TaskDriverClient {
 
     /// Called on the delegate queue when the WebSocket has ended.
     private func ended(_ ending: WebSocketCore.Ending) {
-        let openStage = stage.withLock { stage -> URLSessionTaskMetrics?? in
+        // The outer nil means that no WebSocket is open, the inner one that the task driver has not ended.
+        let openMetrics = stage.withLock { stage -> URLSessionTaskMetrics?? in
             guard case .open(let metrics) = stage else { return nil }
             stage = .ended
             return .some(metrics)
         }
-        guard case .some(let metrics) = openStage else { return }
+        guard case .some(let metrics) = openMetrics else { return }
         switch ending {
         case .closed(let closure):
             client.call { context in
@@ -230,6 +236,7 @@ final class WebSocketLoad: TaskLoad, TaskDriverClient {
         }
     }
 
+    /// Completes the task. `metrics` are those of the handshake; nil if the task driver has not ended.
     private func finish(_ error: (any Error)?, _ metrics: URLSessionTaskMetrics?) {
         let metrics =
             metrics?.lasting(until: Date())
@@ -253,6 +260,7 @@ final class WebSocketSink: TaskSink {
         return error
     }
 
+    /// Fails the waiting handlers here, too: `ended` is not called for a task of an invalid session.
     func completed(_ context: CallbackContext, _ error: (any Error)?) {
         if let error { socket.abort(error) }
         context.delegates.task?.urlSession(context.session, task: context.task, didCompleteWithError: error)

@@ -19,7 +19,8 @@ final class BodyStreamSource: ContentSource {
     private final class Reader: Sendable {
         let stream: BodyStream
         let queue = DispatchQueue(label: "lupine.body-stream")
-        let read = Lock<Int64>(0)
+        /// The number of bytes that were read.
+        let bytesRead = Lock<Int64>(0)
         let failure = Lock<(any Error)?>(nil)
 
         init(_ stream: BodyStream) { self.stream = stream }
@@ -74,6 +75,7 @@ final class BodyStreamSource: ContentSource {
 
     var isReplayable: Bool { supplier != nil }
 
+    /// False: a new stream is supplied asynchronously, by `rewind(_:)`.
     func rewind() -> Bool { false }
 
     func rewind(_ ready: @escaping @Sendable (Bool) -> Void) {
@@ -102,9 +104,9 @@ final class BodyStreamSource: ContentSource {
         if stream.value.streamStatus == .notOpen { stream.value.open() }
         do {
             let bytes = try Self.read(stream.value, atMost: ContentCollector.pieceLimit)
-            let total = reader.read.withLock { read in
-                read += Int64(bytes.count)
-                return read
+            let total = reader.bytesRead.withLock { bytesRead in
+                bytesRead += Int64(bytes.count)
+                return bytesRead
             }
             if let length {
                 if bytes.isEmpty, total < length { throw Mismatch.tooShort(announced: length, read: total) }
@@ -118,12 +120,14 @@ final class BodyStreamSource: ContentSource {
             }
             return bytes.isEmpty ? .end(trailers: Fields()) : .bytes(bytes)
         } catch {
+            // The previous error is released outside of the lock.
             var failure: (any Error)? = error
             reader.failure.withLock { swap(&$0, &failure) }
             return .failed(String(describing: error))
         }
     }
 
+    /// Reads up to `limit` bytes; returns none at the end of the stream.
     private static func read(_ stream: InputStream, atMost limit: Int) throws -> [UInt8] {
         var outcome = 0
         let bytes = unsafe [UInt8](unsafeUninitializedCapacity: limit) { buffer, count in

@@ -21,7 +21,8 @@ package enum DefaultFields {
     /// The version of this library: the newest one in CHANGELOG.md.
     package static let version = "1.0.0"
 
-    /// Returns the language tags, at most six, as a value of `Accept-Language` (RFC 9110 §12.5.4); nil for none.
+    /// Returns the language tags, at most six, as a value of `Accept-Language` (RFC 9110 §12.5.4), with weights of 1, 0.9, 0.8
+    /// and so on; nil for none.
     static func languages(_ tags: [String]) -> String? {
         guard !tags.isEmpty else { return nil }
         return tags.enumerated().map { index, tag in
@@ -48,7 +49,9 @@ package enum DefaultFields {
 
     private static func isLetterOrDigit(_ byte: UInt8) -> Bool {
         switch byte {
-        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "a")...UInt8(ascii: "z"):
+            true
         default: false
         }
     }

@@ -36,7 +36,7 @@ extension NetworkLoad: ExchangeSink {
     /// Reports the bytes that were sent since the last report.
     private func reportProgress() { report(flow.withLock { $0.progress.takeUnreported() }) }
 
-    /// Reports the number of bytes sent to the client, unless it is nil.
+    /// Reports the number of bytes sent, `total`, to the client, unless it is nil.
     private func report(_ total: Int64?) {
         guard let total, !isCancelled else { return }
         client.hopSent(self, total: total, expected: flow.withLock { $0.progress.expected } ?? -1)
@@ -54,6 +54,7 @@ extension NetworkLoad: ExchangeSink {
         reportProgress()
         let codings = codings(of: head, framing)
         let response = HTTPURLResponse(url: url, head: head, isDecoded: !codings.isEmpty)
+        // The closure of the lock captures only `Sendable` values.
         let sharedResponse = UncheckedSendable(response)
         let limit = settings.lupine.expansionLimit
         flow.withLock { flow in
@@ -73,6 +74,7 @@ extension NetworkLoad: ExchangeSink {
     /// Passes the response to the client, and turns its `HopPlan` into the plan for the exchange.
     private func contentPlan(for response: HTTPURLResponse, _ framing: BodyFraming) -> ContentPlan {
         let plan = client.hopReceivedResponse(self, response, storagePolicy: .allowed)
+        // A 205 has no content (RFC 9110 §15.3.6).
         if response.statusCode == 205, framing != .none { return skipContent() }
         switch plan {
         case .deliver: return .deliver
@@ -88,8 +90,8 @@ extension NetworkLoad: ExchangeSink {
         }
     }
 
-    /// Returns the connection's evidence if storing the response or its cookies (U-12.3, U-13.17) depends on trust roots that
-    /// have not been read yet; otherwise nil.
+    /// Returns the connection's evidence if storing the response or its cookies depends on trust roots that have not been read
+    /// yet; otherwise nil. Both are stored for the party of the connection, which those roots identify (U-12.3, U-13.17).
     private func evidenceNeedingRoots(for response: HTTPURLResponse) -> PeerEvidence? {
         guard let evidence, evidence.needsRoots else { return nil }
         let keepsCookies = settings.cookieStorage != nil && response.fields?.contains(.setCookie) ?? false
@@ -211,6 +213,7 @@ extension NetworkLoad: ExchangeSink {
                 return .pause
             case .full(let consumed), .partly(let consumed): start += consumed
             case .failed(let error):
+                // What was decoded before the error is delivered.
                 let piece = flow.withLock { $0.collector.take() }
                 if let piece, case .enough = deliver(piece) { return .enough }
                 fail(error)

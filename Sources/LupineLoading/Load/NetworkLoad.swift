@@ -26,6 +26,7 @@ final class NetworkLoad: HopLoad {
         /// Whether the client has called `resumeReading()` while the load was suspended.
         var hasPendingResume = false
         var priority: Float
+        /// The reader of a body that is a stream; nil for other bodies.
         var stream: BodyStreamSource?
     }
 
@@ -127,7 +128,8 @@ final class NetworkLoad: HopLoad {
         switch stage {
         case .new, .preparing: endAsynchronously(error)
         case .running(let exchange):
-            // Deferred if this is the loop: `hopEnded` must not be called inside another call of the client.
+            // Deferred if this is the loop: `hopEnded` must not be called inside another call of the client. `execute` fails only
+            // if the loop has ended, and its exchanges with it.
             if let loop = flow.withLock({ $0.loop }), loop.isOnLoop {
                 _ = loop.execute { exchange.cancel() }
             } else {
@@ -259,6 +261,7 @@ final class NetworkLoad: HopLoad {
             engine.tlsProfiles.userInfo(for: error, of: hopRequest.taskTrust))
     }
 
+    /// Returns the metrics of the hop with these exchanges: the last one, and those that were replayed before.
     private func metrics(_ exchanges: [ExchangeMetrics]) -> HopMetrics {
         let (response, delivered) = flow.withLock { ($0.response, $0.delivered) }
         let sent = exchanges.last?.requestContentBytes ?? 0

@@ -32,10 +32,12 @@ struct ResponseFlow {
     var discardsContent = false
     /// The number of bytes that were delivered to the client or the file.
     var delivered: Int64 = 0
+    /// Replaced by that of the request's body before the request is sent.
     var progress = SendProgress(expected: 0)
     /// The metrics of the attempts that were replayed.
     var earlierAttempts: [ExchangeMetrics] = []
 
+    /// The buffer that the decoder writes to; empty until content is decoded.
     private var scratch: [UInt8] = []
 
     /// How the boundaries of a body's chunks are treated.
@@ -100,6 +102,7 @@ struct ResponseFlow {
         let room = collector.room
         guard room > 0 else { return .full(consumed: 0) }
         if scratch.isEmpty { scratch = [UInt8](repeating: 0, count: ContentCollector.pieceLimit) }
+        // Taken out of `self` while it is written to, and put back by `defer`; neither copies it.
         var lent: [UInt8] = []
         swap(&lent, &scratch)
         defer { swap(&lent, &scratch) }
@@ -114,7 +117,8 @@ struct ResponseFlow {
         } catch { return .failed(error) }
     }
 
-    /// Whether the allowance of decoding steps for this turn of the loop is spent. Call once after each step.
+    /// Counts a step that has filled a piece, and returns whether the allowance for this turn of the loop is spent. After other
+    /// steps only the time is checked. Call once after each step.
     mutating func isAllowanceSpent(after step: Step) -> Bool {
         guard let loop else { return false }
         if case .full = step { return allowance.isSpent(on: loop) }

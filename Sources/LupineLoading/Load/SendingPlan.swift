@@ -56,6 +56,7 @@ struct SendingPlan: Sendable {
 
     // MARK: body
 
+    /// Returns the length of the body; for a stream, the value of the request's `Content-Length`. Nil if unknown.
     private static func length(of body: BodySource, _ request: URLRequest) -> Int64? {
         switch body {
         case .none: 0
@@ -63,7 +64,8 @@ struct SendingPlan: Sendable {
         case .file(let file): file.count
         case .stream, .suppliedByClient:
             request.value(forHTTPHeaderField: "Content-Length").flatMap { value in
-                value.utf8.allSatisfy { 0x30...0x39 ~= $0 } ? Int64(value) : nil
+                // `Int64` also accepts a sign, which the field must not have.
+                value.utf8.allSatisfy { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 } ? Int64(value) : nil
             }
         }
     }
@@ -93,9 +95,10 @@ struct SendingPlan: Sendable {
         )
         options.stopsSendingWhenAnswered = true
         options.isWebSocket = hop.isUpgrade
-        let isAnnounced = fields[.expect].map { $0.lowercased() == "100-continue" } ?? false
+        let expectsContinue = fields[.expect].map { $0.lowercased() == "100-continue" } ?? false
+        // A body of unknown length counts as long.
         let isLong = settings.lupine.expectContinueThreshold.map { (length ?? .max) >= $0 } ?? false
-        if !body.isNone, isAnnounced || isLong {
+        if !body.isNone, expectsContinue || isLong {
             options.continueTimeout = Interval(settings.lupine.continueTimeout)
         }
         return options

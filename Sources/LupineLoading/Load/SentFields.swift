@@ -54,10 +54,12 @@ struct SentFields {
         to host: String, proxyAuthorization: String? = nil, _ settings: SessionSettings
     ) throws(URLRequestError) -> Fields {
         var fields = Fields()
+        // Reserves room for the given fields, each with ": " and CRLF, and for the fields that are added below.
         fields.reserve(
             fields: given.fields.count + 8,
             octets: given.fields.reduce(384) { $0 + $1.name.utf8.count + $1.value.utf8.count + 4 })
         try fields.add(.host, given["Host"] ?? host)
+        // The closure returns whether a given field is left out.
         try given.add(to: &fields) { name in
             name == .host || name == .upgrade && !isUpgrade || name == .expect && !hasBody
         }

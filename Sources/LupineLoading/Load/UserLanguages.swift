@@ -40,14 +40,16 @@ package enum UserLanguages {
 
     /// Returns the tag for a locale's name, `language[_territory][.codeset][@modifier]`; nil if it names no language.
     private static func tag(_ locale: some StringProtocol) -> String? {
-        let ends = locale.split(separator: "@", maxSplits: 1, omittingEmptySubsequences: false)
-        let name = ends[0].prefix { $0 != "." }
+        let nameAndModifier = locale.split(separator: "@", maxSplits: 1, omittingEmptySubsequences: false)
+        let name = nameAndModifier[0].prefix { $0 != "." }
         let parts = name.split(omittingEmptySubsequences: false) { $0 == "_" || $0 == "-" }
         guard let language = parts.first, (2...8).contains(language.utf8.count), isLetters(language),
             language.uppercased() != "POSIX"
         else { return nil }
         var tag = language.lowercased()
-        if ends.count > 1, let script = scripts[ends[1].lowercased()] { tag += "-" + script }
+        if nameAndModifier.count > 1, let script = scripts[nameAndModifier[1].lowercased()] {
+            tag += "-" + script
+        }
         if parts.count > 1, parts[1].utf8.count == 2, isLetters(parts[1]) {
             tag += "-" + parts[1].uppercased()
         }
@@ -58,8 +60,10 @@ package enum UserLanguages {
     private static let scripts = ["latin": "Latn", "cyrillic": "Cyrl", "devanagari": "Deva"]
 
     private static func isLetters(_ text: some StringProtocol) -> Bool {
-        text.utf8.allSatisfy { (0x41...0x5A).contains($0 & 0xDF) }
+        // Without bit 0x20, a lowercase letter of ASCII becomes the uppercase one.
+        text.utf8.allSatisfy { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0 & 0xDF) }
     }
 
+    /// Returns the language of a tag, without script and country.
     private static func primary(_ tag: String) -> String { String(tag.prefix { $0 != "-" }) }
 }

@@ -19,19 +19,20 @@ package struct DataURL: Hashable, Sendable {
             urlOctets[..<scheme.count].elementsEqual(scheme, by: { Self.lowercased($0) == $1 })
         else { return nil }
         // The fragment is not part of the content.
-        let afterScheme = urlOctets[scheme.count...].prefix { $0 != 0x23 }
-        guard let comma = afterScheme.firstIndex(of: 0x2C) else { return nil }
-        var parts = afterScheme[..<comma].split(separator: 0x3B, omittingEmptySubsequences: false)
+        let afterScheme = urlOctets[scheme.count...].prefix { $0 != UInt8(ascii: "#") }
+        guard let comma = afterScheme.firstIndex(of: UInt8(ascii: ",")) else { return nil }
+        var parts = afterScheme[..<comma]
+            .split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)
             .map { Self.trimmed(Self.percentDecoded($0)) }
         let isBase64 = parts.count > 1 && parts.last.map { Self.lowercasedText($0) == "base64" } == true
         if isBase64 { parts.removeLast() }
         let type = parts.first.flatMap(Self.visibleText)?.lowercased()
         var charset: String?
         for part in parts.dropFirst() where charset == nil {
-            guard let equals = part.firstIndex(of: 0x3D),
+            guard let equals = part.firstIndex(of: UInt8(ascii: "=")),
                 Self.lowercasedText(Array(part[..<equals])) == "charset"
             else { continue }
-            charset = Self.visibleText(part[(equals + 1)...].filter { $0 != 0x22 })
+            charset = Self.visibleText(part[(equals + 1)...].filter { $0 != UInt8(ascii: "\"") })
         }
         mimeType = type ?? "text/plain"
         self.charset = charset ?? (type == nil ? "US-ASCII" : nil)
@@ -45,7 +46,7 @@ package struct DataURL: Hashable, Sendable {
     }
 
     private static func lowercased(_ octet: UInt8) -> UInt8 {
-        0x41...0x5A ~= octet ? octet + 0x20 : octet
+        UInt8(ascii: "A")...UInt8(ascii: "Z") ~= octet ? octet + 0x20 : octet
     }
 
     /// Returns the text of the octets in lowercase.
@@ -60,6 +61,7 @@ package struct DataURL: Hashable, Sendable {
         return String(decoding: trimmed, as: UTF8.self)
     }
 
+    /// Whether the octet is a space, tab, LF, FF or CR.
     private static func isBlank(_ octet: UInt8) -> Bool {
         octet == 0x20 || octet == 0x09 || octet == 0x0A || octet == 0x0C || octet == 0x0D
     }
@@ -72,12 +74,13 @@ package struct DataURL: Hashable, Sendable {
 
     /// Decodes percent-encoding; a percent sign without two hexadecimal digits after it is kept.
     private static func percentDecoded(_ octets: ArraySlice<UInt8>) -> [UInt8] {
-        guard octets.contains(0x25) else { return Array(octets) }
+        let percent = UInt8(ascii: "%")
+        guard octets.contains(percent) else { return Array(octets) }
         var decoded: [UInt8] = []
         decoded.reserveCapacity(octets.count)
         var index = octets.startIndex
         while index < octets.endIndex {
-            if octets[index] == 0x25, octets.endIndex - index > 2, let high = digit(octets[index + 1]),
+            if octets[index] == percent, octets.endIndex - index > 2, let high = digit(octets[index + 1]),
                 let low = digit(octets[index + 2])
             {
                 decoded.append(high << 4 | low)
@@ -90,21 +93,24 @@ package struct DataURL: Hashable, Sendable {
         return decoded
     }
 
+    /// Returns the value of a hexadecimal digit; nil for other octets.
     private static func digit(_ octet: UInt8) -> UInt8? {
         switch octet {
-        case 0x30...0x39: octet - 0x30
-        case 0x41...0x46: octet - 0x41 + 10
-        case 0x61...0x66: octet - 0x61 + 10
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): octet - UInt8(ascii: "0")
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): octet - UInt8(ascii: "A") + 10
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): octet - UInt8(ascii: "a") + 10
         default: nil
         }
     }
 
-    /// Decodes base64 (RFC 4648 §4) as browsers do: white space is ignored, and padding may be missing.
+    /// Decodes base64 (RFC 4648 §4) as browsers do: white space is ignored, and padding may be missing. Returns nil for other
+    /// symbols than those of base64.
     private static func base64Decoded(_ octets: [UInt8]) -> [UInt8]? {
         var symbols = octets.filter { !isBlank($0) }
         if symbols.count % 4 == 0 {
-            for _ in 0..<2 where symbols.last == 0x3D { symbols.removeLast() }
+            for _ in 0..<2 where symbols.last == UInt8(ascii: "=") { symbols.removeLast() }
         }
+        // A single last symbol has too few bits for an octet.
         guard symbols.count % 4 != 1 else { return nil }
         var decoded: [UInt8] = []
         decoded.reserveCapacity(symbols.count / 4 * 3 + 2)
@@ -122,13 +128,14 @@ package struct DataURL: Hashable, Sendable {
         return decoded
     }
 
+    /// Returns the six bits that a symbol of base64 stands for; nil for other octets.
     private static func sextet(_ symbol: UInt8) -> UInt8? {
         switch symbol {
-        case 0x41...0x5A: symbol - 0x41
-        case 0x61...0x7A: symbol - 0x61 + 26
-        case 0x30...0x39: symbol - 0x30 + 52
-        case 0x2B: 62
-        case 0x2F: 63
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"): symbol - UInt8(ascii: "A")
+        case UInt8(ascii: "a")...UInt8(ascii: "z"): symbol - UInt8(ascii: "a") + 26
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): symbol - UInt8(ascii: "0") + 52
+        case UInt8(ascii: "+"): 62
+        case UInt8(ascii: "/"): 63
         default: nil
         }
     }

@@ -35,6 +35,7 @@ final class DataURLLoad: HopLoad {
 
     func cancel(_ error: URLError) {
         events.finish(error)
+        // Delivers the end if the load was not started; otherwise has no effect.
         events.open(for: self)
     }
 

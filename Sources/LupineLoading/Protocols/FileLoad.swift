@@ -20,6 +20,7 @@ final class FileLoad: HopLoad {
     }
 
     private struct State: Sendable {
+        /// The file, once `nextEvent` has opened it; nil after the end.
         var file: OpenFile?
         var position: Int64 = 0
         var isReading = false
@@ -43,6 +44,7 @@ final class FileLoad: HopLoad {
 
     func cancel(_ error: URLError) {
         events.finish(error)
+        // Delivers the end if the load was not started; otherwise has no effect.
         events.open(for: self)
     }
 
@@ -64,9 +66,9 @@ final class FileLoad: HopLoad {
             let event: HopEventQueue.Event?
             do throws(URLError) { event = try nextEvent() } catch { event = .end(error) }
             if let event { events.enqueue(event) }
-            // Calls of `readNextPiece` during the read were ignored, to keep the pieces in order.
             state.withLock { $0.isReading = false }
-            events.poll()
+            // Calls of `readNextPiece` during the read were ignored, to keep the pieces in order.
+            events.askForMore()
         }
     }
 
@@ -80,12 +82,14 @@ final class FileLoad: HopLoad {
         }
         let position = state.withLock { $0.position }
         // Content that was appended after the file was opened is beyond the announced length, and is not read.
-        let count = min(file.size - position, events.isSplicing ? 1 << 20 : 64 << 10)
+        let pieceLimit: Int64 = events.isSplicing ? 1 << 20 : 64 << 10
+        let count = min(file.size - position, pieceLimit)
         guard count > 0 else { return .end(nil) }
         var octets = [UInt8](repeating: 0, count: Int(count))
         do throws(Errno) {
             var span = octets.mutableSpan
             guard case .bytes(let read) = try file.descriptor.read(into: &span, at: position) else {
+                // The file has become shorter.
                 throw Errno.inputOutput
             }
             state.withLock { $0.position += Int64(read) }
@@ -105,6 +109,7 @@ final class FileLoad: HopLoad {
             expectedContentLength: Int(clamping: size), textEncodingName: nil)
     }
 
+    /// Opens the file of the URL; throws if it is not a regular file of this machine that can be read.
     private func open() throws(URLError) -> OpenFile {
         guard let url = request.url, Self.isLocal(url) else {
             throw .loading(.badURL, url: request.url, reason: "the file is not on this machine")

@@ -33,6 +33,7 @@ final class HopEventQueue: Sendable {
         /// The queued events, from index `head` on.
         var queued: [Event] = []
         var head = 0
+        /// The load, from `open` to its end.
         var hop: (any HopLoad)?
         var client: (any HopLoadClient)?
         var source = Source()
@@ -42,17 +43,20 @@ final class HopEventQueue: Sendable {
         /// Whether the client resumed during a call: a `pause` returned by that call is then ignored.
         var wasResumedDuringCall = false
         var isSuspended = false
-        /// Whether an end was added; further events are ignored.
+        /// Whether an end was added, or has been delivered; further events are ignored.
         var isClosed = false
         /// Whether `finish` has discarded the queued events: the end is delivered even while the client has paused or the load is
         /// suspended.
         var isFinishing = false
         /// Whether the client's `hopEnded` has been or is about to be called.
         var hasEnded = false
+        /// Whether a response was added.
         var hasResponse = false
         /// The file for the content; nil if the client receives it.
         var target: FileTarget?
+        /// The response that was delivered.
         var response: URLResponse?
+        /// The number of bytes of content that were delivered.
         var received: Int64 = 0
         var startDate = Date()
 
@@ -63,10 +67,11 @@ final class HopEventQueue: Sendable {
             }
             isBusy = true
             wasResumedDuringCall = false
-            // Moved out of the array, so that the caller releases the program's objects in it outside of the lock.
+            // Exchanged for a placeholder, so that the caller releases the program's objects in it outside of the lock.
             var event = Event.end(nil)
             swap(&event, &queued[head])
             head += 1
+            // Removes many placeholders at a time, because each removal moves the events after them.
             if head == queued.count || head >= 64 && head > queued.count / 2 {
                 queued.removeFirst(head)
                 head = 0
@@ -120,8 +125,8 @@ final class HopEventQueue: Sendable {
         state.withLock { !$0.isPaused && !$0.isSuspended && !$0.isBusy && !$0.hasEnded }
     }
 
-    /// Asks the source for more if all events are delivered.
-    func poll() { pump() }
+    /// Asks the source for more if all events are delivered and the client accepts more.
+    func askForMore() { pump() }
 
     /// Adds an event. Ignores empty content, a second response, a redirect after a response, and all events after an end.
     func enqueue(_ event: Event) {
@@ -157,6 +162,7 @@ final class HopEventQueue: Sendable {
 
     /// Discards the queued events and ends the load, with an error or without one.
     func finish(_ error: URLError?) {
+        // The discarded events are released outside of the lock.
         _ = state.withLock { $0.finish(error) }
         pump()
     }
@@ -178,7 +184,7 @@ final class HopEventQueue: Sendable {
 
     // MARK: calling the client
 
-    /// Delivers events until none may be delivered, then asks the source for more.
+    /// Delivers events until none may be delivered, then asks the source for more unless the client has paused.
     private func pump() {
         while let (event, hop, client) = next() {
             guard perform(event, hop, client) else { return }
@@ -269,6 +275,7 @@ final class HopEventQueue: Sendable {
 
     /// Ends the load: calls the source's `ended`, then the client's `hopEnded` with the metrics.
     private func end(_ error: (any Error)?, _ hop: any HopLoad, _ client: any HopLoadClient) {
+        // The ignored element, the hop, is released outside of the lock.
         let (metrics, source, _) = state.withLock { state in
             let metrics = HopMetrics(
                 request: request, response: state.response, fetchType: .unknown, exchanges: [],

@@ -17,6 +17,7 @@ final class ProtocolLoad: HopLoad {
         var openChallenges: Set<ObjectIdentifier> = []
         /// When the instance last called its client, or when the load last waited for anything else.
         var lastActivity = Instant.zero
+        /// Cancels the alarm for the end of the idle time-out.
         var alarm: SessionClock.Cancel?
     }
 
@@ -51,6 +52,7 @@ final class ProtocolLoad: HopLoad {
     func start() {
         let source = HopEventQueue.Source(ended: { [self] in stop() })
         events.open(for: self, source)
+        // The load was cancelled before it was started.
         if events.isClosed { return }
         state.withLock { $0.lastActivity = clock.now() }
         setAlarm()
@@ -159,21 +161,21 @@ final class ProtocolLoad: HopLoad {
         guard let idleTimeout else { return }
         let last = state.withLock { $0.lastActivity }
         let alarm = clock.alarm(last + idleTimeout) { [weak self] in self?.checkIdleTime(idleTimeout) }
-        let isLate = state.withLock { state in
+        let isUnneeded = state.withLock { state in
             if !state.hasEnded { state.alarm = alarm }
             return state.hasEnded
         }
-        if isLate { alarm() }
+        if isUnneeded { alarm() }
     }
 
     /// Fails the load if the instance has been idle for too long; otherwise sets the alarm again.
     private func checkIdleTime(_ idleTimeout: Interval) {
         let now = clock.now()
-        let isExpected = events.isWaitingForSource
+        let isWaitingForInstance = events.isWaitingForSource
         let isDue = state.withLock { state in
             if state.hasEnded { return false }
             // Time during which the load waits for its client, or the instance for an answer, does not count.
-            if !isExpected || !state.openChallenges.isEmpty { state.lastActivity = now }
+            if !isWaitingForInstance || !state.openChallenges.isEmpty { state.lastActivity = now }
             return state.lastActivity + idleTimeout <= now
         }
         if isDue {

@@ -4,7 +4,7 @@ internal import Foundation
 internal import LupineHTTP
 internal import LupineTransport
 
-/// Assembles the request of one transaction from the program's request, the configuration's fields and the stored cookies.
+/// Assembles the request of one hop from the program's request, the configuration's fields and the stored cookies.
 /// `TaskDriver` adds answers to challenges and the conditional fields of the cache later (U-3.3, U-13.12, U-17.3).
 struct HopAssembly: Sendable {
     /// The program's request, or the request of a redirect.
@@ -14,7 +14,7 @@ struct HopAssembly: Sendable {
     /// The farthest move of the redirects so far: fields that it removes are not added again (U-10.5).
     let move: RedirectMove
     let settings: SessionSettings
-    /// The judge of the transaction's server: cookies that were stored for another judge are not sent (U-13.17). Nil if no
+    /// The judge of the hop's server: cookies that were stored for another judge are not sent (U-13.17). Nil if no
     /// cookies are kept apart by judge.
     var judge: TrustJudge?
 
@@ -51,6 +51,7 @@ struct HopAssembly: Sendable {
         return assembled
     }
 
+    /// The request with the session's additional fields that it lacks, except those that redirects have removed.
     private var withAdditionalHeaders: URLRequest {
         let added = settings.additionalHeaders.fields
         if added.isEmpty { return request }
@@ -77,7 +78,8 @@ struct HopAssembly: Sendable {
 
     // MARK: cookies of a response
 
-    /// The most cookies of one response that are stored: as many as the storage keeps for a domain. Of more, the last are stored.
+    /// The most cookies of one response that are stored: as many as the storage keeps for a domain. If a response sets more, the
+    /// last ones are stored.
     private static let maximumStoredCookies = 180
 
     /// Stores the cookies that a response sets, one for each `Set-Cookie` line (U-13.1, U-13.13).
@@ -86,8 +88,8 @@ struct HopAssembly: Sendable {
     ///   - response: The response.
     ///   - request: The request as it was sent.
     ///   - settings: The settings of the session, with the storage.
-    ///   - judge: Returns the judge of the server, if nobody has checked the connection and the default evaluation refuses its
-    ///     chain; otherwise nil. The cookies are then sent only where the same judge decides (U-13.17).
+    ///   - judge: Returns the judge of the server if nobody has checked the connection and the default evaluation refuses its
+    ///     chain: the cookies are then sent only where the same judge decides (U-13.17). Returns nil for other connections.
     static func storeCookies(
         of response: HTTPURLResponse, to request: URLRequest, _ settings: SessionSettings,
         onlyFor judge: () -> TrustJudge? = { nil }

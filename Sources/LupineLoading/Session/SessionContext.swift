@@ -15,7 +15,7 @@ final class SessionContext: Sendable {
     private let knownSecureRequester = Lock<(roots: String, requester: CacheRequester)?>(nil)
     let engine: SessionEngine
     let authentication = AuthenticationMemory()
-    /// Creates the load of each transaction.
+    /// Creates the load of each hop.
     let loads: HopSource
     /// The clock of the loads.
     let clock: SessionClock
@@ -25,7 +25,7 @@ final class SessionContext: Sendable {
     /// - Parameters:
     ///   - settings: The session's configuration.
     ///   - engine: The session's engine; by default one made for these settings.
-    ///   - loads: Creates the loads of transactions.
+    ///   - loads: Creates the loads of hops.
     ///   - clock: The clock of the loads; by default that of the settings.
     ///   - network: Reports network changes.
     init(
@@ -46,6 +46,7 @@ final class SessionContext: Sendable {
 
     /// The cache requester for requests over TLS if no delegate decides about servers; nil without a cache.
     var secureCacheRequester: CacheRequester? {
+        // Nil only without a cache.
         if plainCacheRequester == nil { return nil }
         let roots = rootsName
         return knownSecureRequester.withLock { known in
@@ -66,7 +67,7 @@ final class SessionContext: Sendable {
     }
 }
 
-/// Creates the load of a transaction: over the network, or by a `URLProtocol`.
+/// Creates the load of a hop: over the network, by a `URLProtocol`, or for a `file:` or `data:` URL.
 struct HopSource: Sendable {
     /// A load that is ready to start.
     struct Hop: Sendable {

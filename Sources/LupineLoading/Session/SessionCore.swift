@@ -152,7 +152,8 @@ final class SessionCore: Sendable {
         if isLast { completeInvalidation(of: session) }
     }
 
-    /// Closes the session if it was invalidated and has no more tasks. Returns whether this call has closed it.
+    /// Closes the session if it was invalidated and has no more tasks. Returns whether this call has closed it; the caller then
+    /// completes the invalidation outside of the lock.
     private func closeIfFinished(_ state: inout State) -> Bool {
         guard state.life == .closing || state.life == .cancelled, state.tasks.isEmpty else { return false }
         state.life = .closed
@@ -167,6 +168,7 @@ final class SessionCore: Sendable {
             assertNoLockIsHeld()
             assertNotOnLoop()
             delegates?.session.urlSession(session, didBecomeInvalidWithError: nil)
+            // Returned, so that the delegate is released outside of the lock.
             _ = state.withLock { state -> DelegateSet? in
                 defer { state.delegates = nil }
                 return state.delegates

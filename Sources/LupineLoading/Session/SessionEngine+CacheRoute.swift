@@ -5,7 +5,8 @@ import LupineTLS
 import LupineTransport
 
 extension SessionEngine {
-    /// Returns the route of an `http` request, as far as cached responses depend on it; nil for a direct connection.
+    /// Returns the route of an `http` request, as far as cached responses depend on it: the proxy, the user at the proxy, and the
+    /// `detour`. Returns nil for a direct connection.
     ///
     /// - Parameters:
     ///   - url: The URL of the request.
@@ -39,6 +40,7 @@ extension SessionEngine {
         return parts.isEmpty ? nil : parts.joined(separator: " ")
     }
 
+    /// Returns a text that identifies user and password without disclosing them.
     private static func concealed(_ user: [UInt8], _ password: [UInt8]) -> String {
         // The length separates the name from the password, so that no other pair gives the same text.
         CacheEntry.conceal("\(user.count):" + String(decoding: user + password, as: UTF8.self))

@@ -42,15 +42,18 @@ final class SessionEngine: Sendable {
     /// The parts of a working engine. A class, so that a request retains one object instead of each part.
     private final class Parts: Sendable {
         let group: EventLoopGroup
+        /// Whether the loops are the session's own, which end with it; otherwise other sessions share them.
         let ownsGroup: Bool
         let proxies: ProxyRule
         let pool: ConnectionPool
+        /// The pool for WebSockets.
         let webSockets: ConnectionPool
         let revocation: RevocationClient
         let tlsProfiles: TLSProfileSelector
         /// The profiles for stream tasks: they offer no application protocol (ALPN) and share no connections with HTTP.
         let streamTLSProfiles: TLSProfileSelector
         let resolver: Resolver
+        /// How stream tasks dial: as for a WebSocket, with a tunnel through a proxy.
         let dialing: DialConfiguration
         let proxyProfile: TLSProfile
         let unixSocketPath: String?
@@ -91,6 +94,7 @@ final class SessionEngine: Sendable {
 
         /// Lets running exchanges finish, then shuts down the loops that the session owns.
         func finish(_ done: @escaping @Sendable () -> Void) {
+            // Counts the two pools.
             let pools = CountDown(2) { [self] in revocation.retire { [self] in shutDownLoops(done) } }
             pool.retire { pools.arrive() }
             webSockets.retire { pools.arrive() }
@@ -98,6 +102,7 @@ final class SessionEngine: Sendable {
 
         /// Fails running exchanges, then shuts down the loops that the session owns.
         func shutDown(_ done: @escaping @Sendable () -> Void) {
+            // Counts the two pools.
             let pools = CountDown(2) { [self] in revocation.shutDown { [self] in shutDownLoops(done) } }
             pool.shutDown { pools.arrive() }
             webSockets.shutDown { pools.arrive() }
@@ -117,7 +122,8 @@ final class SessionEngine: Sendable {
     let reporter: TransferReporter?
     /// The evaluator for `https` origins if no delegate decides.
     let evaluator: TrustEvaluator
-    /// A text that names the options that redirect connections, see `detour(_:)`. Nil if none is set, and without a cache.
+    /// A text that names the options that redirect connections, see `detour(_:)`. Nil if none is set, and without a cache, which
+    /// alone uses it.
     let detour: String?
     /// Used while creating the parts fails. There are no connections then.
     private let fallbackProfiles: TLSProfileSelector
@@ -186,7 +192,9 @@ final class SessionEngine: Sendable {
         pooling.coalescesConnections = options.coalescesConnections
         var webSocketPooling = pooling
         webSocketPooling.dial.versions = .http11
+        // The TLS profiles are those of `pool`, and then offer HTTP/2, too.
         if options.httpVersions.contains(.http2) { webSocketPooling.dial.offeredProtocols = ["http/1.1"] }
+        // No limits.
         webSocketPooling.limits.perHost = Int(Int32.max)
         webSocketPooling.limits.total = Int(Int32.max)
         webSocketPooling.dial.tunnelsEverything = true
@@ -237,6 +245,7 @@ final class SessionEngine: Sendable {
             return known?.server
         }
         let server = routeURL.server
+        // An entry has an origin only if nothing about the origin depends on the task: without a proxy and without TLS.
         if let origin = known?.origin {
             return Route(
                 origin: origin, target: routeURL.target, namesServerAlone: routeURL.namesServerAlone,
@@ -337,7 +346,8 @@ final class SessionEngine: Sendable {
             ) {
                 throw .illegalByte(byte, offset: offset)
             }
-            guard !host.utf8.contains(0x3A), !host.hasPrefix("[") else {
+            // An IPv6 address is put in brackets, and the percent sign before its zone is encoded.
+            guard !host.utf8.contains(UInt8(ascii: ":")), !host.hasPrefix("[") else {
                 let address = host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
                 let parts = address.split(separator: "%", maxSplits: 1)
                 return try TransportURL("http://[\(parts.joined(separator: "%25"))]:\(port)")

@@ -155,15 +155,16 @@ open class URLSession: NSObject, @unchecked Sendable {
     // Tasks are created suspended. Creating a task never fails: a task whose request cannot be loaded fails when it is resumed
     // (U-16.3), and a task of an invalid session completes as cancelled (U-4.4).
 
-    /// A data task whose content goes to the delegate.
+    /// Creates a data task whose content goes to the delegate.
     open func dataTask(with request: URLRequest) -> URLSessionDataTask {
         makeDataTask(TaskDefinition(kind: .data, request: request, body: .request), DelegateSink.shared)
     }
 
-    /// A data task whose content goes to the delegate.
+    /// Creates a data task whose content goes to the delegate.
     open func dataTask(with url: URL) -> URLSessionDataTask { dataTask(with: URLRequest(url: url)) }
 
-    /// A data task that calls the handler on the delegate queue when it ends.
+    /// Creates a data task that calls the handler on the delegate queue when it ends: with content and response, or with the
+    /// error and without content.
     open func dataTask(
         with request: URLRequest,
         completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
@@ -172,31 +173,33 @@ open class URLSession: NSObject, @unchecked Sendable {
             TaskDefinition(kind: .data, request: request, body: .request), collecting(completionHandler))
     }
 
-    /// A data task that calls the handler on the delegate queue when it ends.
+    /// Creates a data task that calls the handler on the delegate queue when it ends: with content and response, or with the
+    /// error and without content.
     open func dataTask(
         with url: URL, completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
     ) -> URLSessionDataTask {
         dataTask(with: URLRequest(url: url), completionHandler: completionHandler)
     }
 
-    /// An upload task for data.
+    /// Creates an upload task for data whose response goes to the delegate.
     open func uploadTask(with request: URLRequest, from bodyData: Data) -> URLSessionUploadTask {
         makeUploadTask(
             TaskDefinition(kind: .upload, request: request, body: .data(bodyData)), DelegateSink.shared)
     }
 
-    /// An upload task for a file.
+    /// Creates an upload task for a file whose response goes to the delegate. The task fails if the file cannot be read.
     open func uploadTask(with request: URLRequest, fromFile fileURL: URL) -> URLSessionUploadTask {
         makeUploadTask(
             TaskDefinition(kind: .upload, request: request, body: .file(fileURL)), DelegateSink.shared)
     }
 
-    /// An upload task for a body stream that the delegate supplies.
+    /// Creates an upload task for a body stream that the delegate supplies. The task fails if the delegate supplies none.
     open func uploadTask(withStreamedRequest request: URLRequest) -> URLSessionUploadTask {
         makeUploadTask(TaskDefinition(kind: .upload, request: request, body: .streamed), DelegateSink.shared)
     }
 
-    /// An upload task for data that calls the handler on the delegate queue when it ends.
+    /// Creates an upload task for data that calls the handler on the delegate queue when it ends: with content and response, or
+    /// with the error and without content. Nil sends an empty body.
     open func uploadTask(
         with request: URLRequest, from bodyData: Data?,
         completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
@@ -206,7 +209,8 @@ open class URLSession: NSObject, @unchecked Sendable {
             collecting(completionHandler))
     }
 
-    /// An upload task for a file that calls the handler on the delegate queue when it ends.
+    /// Creates an upload task for a file that calls the handler on the delegate queue when it ends: with content and response, or
+    /// with the error and without content.
     open func uploadTask(
         with request: URLRequest, fromFile fileURL: URL,
         completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
@@ -216,13 +220,13 @@ open class URLSession: NSObject, @unchecked Sendable {
             collecting(completionHandler))
     }
 
-    /// An upload task that always completes with `unsupportedURL`: uploads cannot be resumed
+    /// Creates an upload task that always completes with `unsupportedURL`: uploads cannot be resumed
     /// (`URLSessionUploadTask.cancel(byProducingResumeData:)` passes nil), and the program has to upload from the start.
     open func uploadTask(withResumeData resumeData: Data) -> URLSessionUploadTask {
         makeFailingUploadTask(DelegateSink.shared)
     }
 
-    /// An upload task that always completes with `unsupportedURL`, and calls the handler on the delegate queue.
+    /// Creates an upload task that always completes with `unsupportedURL`, and calls the handler on the delegate queue.
     open func uploadTask(
         withResumeData resumeData: Data,
         completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
@@ -230,17 +234,18 @@ open class URLSession: NSObject, @unchecked Sendable {
         makeFailingUploadTask(collecting(completionHandler))
     }
 
-    /// A download task whose file goes to the delegate.
+    /// Creates a download task whose file goes to the delegate.
     open func downloadTask(with request: URLRequest) -> URLSessionDownloadTask {
         makeDownloadTask(request, handler: nil)
     }
 
-    /// A download task whose file goes to the delegate.
+    /// Creates a download task whose file goes to the delegate.
     open func downloadTask(with url: URL) -> URLSessionDownloadTask {
         downloadTask(with: URLRequest(url: url))
     }
 
-    /// A download task that calls the handler on the delegate queue when it ends. The file is removed when the handler returns.
+    /// Creates a download task that calls the handler on the delegate queue when it ends: with file and response, or with the
+    /// error and without a file. The file is removed when the handler returns.
     open func downloadTask(
         with request: URLRequest,
         completionHandler: @escaping @Sendable (URL?, URLResponse?, (any Error)?) -> Void
@@ -248,19 +253,21 @@ open class URLSession: NSObject, @unchecked Sendable {
         makeDownloadTask(request, handler: completionHandler)
     }
 
-    /// A download task that calls the handler on the delegate queue when it ends. The file is removed when the handler returns.
+    /// Creates a download task that calls the handler on the delegate queue when it ends: with file and response, or with the
+    /// error and without a file. The file is removed when the handler returns.
     open func downloadTask(
         with url: URL, completionHandler: @escaping @Sendable (URL?, URLResponse?, (any Error)?) -> Void
     ) -> URLSessionDownloadTask {
         downloadTask(with: URLRequest(url: url), completionHandler: completionHandler)
     }
 
-    /// A download task that resumes where another one ended.
+    /// Creates a download task that resumes where another one ended. The task fails with `unsupportedURL` if the data is not
+    /// resume data; it downloads the whole resource if the partial file no longer exists or the server has another version.
     open func downloadTask(withResumeData resumeData: Data) -> URLSessionDownloadTask {
         makeDownloadTask(resuming: resumeData, handler: nil)
     }
 
-    /// A download task that resumes where another one ended, and calls the handler on the delegate queue when it ends.
+    /// Creates a download task that resumes where another one ended, and calls the handler on the delegate queue when it ends.
     open func downloadTask(
         withResumeData resumeData: Data,
         completionHandler: @escaping @Sendable (URL?, URLResponse?, (any Error)?) -> Void
@@ -268,12 +275,12 @@ open class URLSession: NSObject, @unchecked Sendable {
         makeDownloadTask(resuming: resumeData, handler: completionHandler)
     }
 
-    /// A WebSocket task.
+    /// Creates a WebSocket task.
     open func webSocketTask(with url: URL) -> URLSessionWebSocketTask {
         webSocketTask(with: URLRequest(url: url))
     }
 
-    /// A WebSocket task that offers these subprotocols.
+    /// Creates a WebSocket task that offers these subprotocols; none if the array is empty.
     open func webSocketTask(with url: URL, protocols: [String]) -> URLSessionWebSocketTask {
         var request = URLRequest(url: url)
         if !protocols.isEmpty {
@@ -282,12 +289,12 @@ open class URLSession: NSObject, @unchecked Sendable {
         return webSocketTask(with: request)
     }
 
-    /// A WebSocket task; subprotocols to offer are in the request's header fields.
+    /// Creates a WebSocket task; subprotocols to offer are in the request's header fields.
     open func webSocketTask(with request: URLRequest) -> URLSessionWebSocketTask {
         makeWebSocketTask(request)
     }
 
-    /// A stream task: a connection to that host and port.
+    /// Creates a stream task: a connection to that host and port.
     open func streamTask(withHostName hostname: String, port: Int) -> URLSessionStreamTask {
         makeStreamTask(host: hostname, port: port)
     }

@@ -61,7 +61,7 @@ open class URLSessionTask: NSObject, NSCopying, @unchecked Sendable {
     /// The request that the task was created for; nil if there was none.
     open var originalRequest: URLRequest? { core.originalRequest }
 
-    /// The request of the latest transaction.
+    /// The request that was sent last, for example after a redirect; the original request before one is sent.
     open var currentRequest: URLRequest? { core.currentRequest }
 
     /// The response; nil before it has arrived.
@@ -122,10 +122,12 @@ open class URLSessionTask: NSObject, NSCopying, @unchecked Sendable {
     /// Starts or continues a suspended task. Has no effect on a cancelled or completed task.
     open func resume() { core.resume() }
 
-    /// Suspends the task: no bytes move until `resume()`. However often it is called, one `resume()` undoes it.
+    /// Suspends the task: no bytes move until `resume()`. One `resume()` undoes any number of calls. Has no effect on a task that
+    /// was not resumed, or that was cancelled or has completed.
     open func suspend() { core.suspend() }
 
-    /// Ends the task with `URLError.cancelled`. Returns at once; the completion follows on the delegate queue.
+    /// Ends the task with `URLError.cancelled`. Returns at once; the completion follows on the delegate queue. Has no effect on a
+    /// completed task.
     open func cancel() { core.cancel() }
 
     /// Holds or releases the delivery of content, and of everything after it including the completion. While it is held, the load
@@ -153,8 +155,8 @@ open class URLSessionTask: NSObject, NSCopying, @unchecked Sendable {
     /// resumed.
     package func prefer(_ preference: LoopPreference) { core.prefer(preference) }
 
-    /// The priority, 0...1, among the tasks that wait for a connection. Over HTTP/2 it also decides whose content is sent
-    /// first, and which urgency the server is told for the response (RFC 9218).
+    /// The priority among the tasks that wait for a connection, limited to 0...1. Over HTTP/2 it also decides whose content is
+    /// sent first, and which urgency the server is told for the response (RFC 9218).
     open var priority: Float {
         get { core.priority }
         set { core.priority = newValue }

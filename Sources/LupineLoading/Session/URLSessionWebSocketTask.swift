@@ -59,10 +59,10 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {
         set { socket.messageLimit = max(0, newValue) }
     }
 
-    /// The close code: the server's, or the one given to `cancel(with:reason:)`.
+    /// The close code: the server's, or the one given to `cancel(with:reason:)`; `invalid` while there is neither.
     open var closeCode: CloseCode { socket.closure.code }
 
-    /// The reason that was sent with the close code.
+    /// The reason that was sent with the close code; nil if there was none.
     open var closeReason: Data? { socket.closure.reason }
 
     /// Sends a message.

@@ -50,10 +50,11 @@ final class WebSocketCore: WebSocketOwner {
         var isAnnounced = false
         /// Whether `drain` runs or is scheduled on the loop.
         var isDraining = false
-        /// Whether the closing handshake was started on this side.
+        /// Whether this side has started the closing handshake.
         var isClosing = false
         /// Whether the task is suspended: then the commands wait.
         var isSuspended = false
+        /// The close code and reason: of this side if it has started the closing handshake, otherwise of the peer.
         var closure = Closure()
         /// Received messages that wait for a receiver, and the sum of their lengths.
         var messages = Queue<WebSocketMessage>()
@@ -186,8 +187,8 @@ final class WebSocketCore: WebSocketOwner {
 
     private static func nonEmptyData(_ reason: [UInt8]) -> Data? { reason.isEmpty ? nil : Data(reason) }
 
-    /// Suspends or resumesReading the task: while it is suspended, nothing is sent, and nothing is read beyond
-    /// what is in flight already.
+    /// Suspends or resumes the task: while it is suspended, nothing is sent, and nothing is read beyond what is in flight
+    /// already.
     func setSuspended(_ isSuspended: Bool) {
         state.withLock { state in
             state.commands.append(isSuspended ? .pause : .resume)
@@ -238,7 +239,8 @@ final class WebSocketCore: WebSocketOwner {
         let (demand, mayDeliver) = state.withLock { state -> (Demand, Bool) in
             if case .ended = state.phase { return (.more, false) }
             let isFull =
-                state.messageBytes > max(state.messageLimit, 1 << 20) || state.messages.count >= 1024
+                state.messageBytes > max(state.messageLimit, Self.dropBytes)
+                || state.messages.count >= Self.dropMessages
             // The closing handshake must not wait for a receiver, which may never be added: further messages are dropped.
             if state.isClosing, isFull { return (.enough, false) }
             state.messages.append(message)
@@ -404,6 +406,7 @@ final class WebSocketCore: WebSocketOwner {
         switch command {
         case .send(let message, let number):
             if !driver.send(message, number: number) { failSend(number) }
+        // If the closing handshake has begun, no ping is sent; `end` fails its handler.
         case .ping: _ = driver.ping()
         case .close(let closure): driver.close(closure)
         case .setMessageLimit(let limit): driver.setMessageLimit(limit)
@@ -426,7 +429,12 @@ final class WebSocketCore: WebSocketOwner {
             reason: cause.map { "\($0)" } ?? "the web socket is closed", underlying: cause)
     }
 
-    /// Reading pauses when more bytes or at least as many messages wait for receivers, and resumesReading at half of both.
+    /// Reading pauses when more than `pauseBytes` bytes, or at least `pauseMessages` messages, wait for receivers. It resumes at
+    /// half of both.
     private static let pauseBytes = 1 << 20
     private static let pauseMessages = 256
+    /// During the closing handshake, messages are dropped when more bytes than this and than `messageLimit`, or at least
+    /// `dropMessages` messages, wait for receivers.
+    private static let dropBytes = 1 << 20
+    private static let dropMessages = 1024
 }

@@ -103,6 +103,7 @@ final class BytePipe: Sendable {
     /// Changes the state, then wakes the threads that wait.
     private func change<Result: Sendable>(_ body: (inout State) -> Result) -> Result {
         let result = state.withLock { body(&$0) }
+        // A thread that has checked the state before the change holds this lock until it waits, and is then woken.
         condition.lock()
         condition.broadcast()
         condition.unlock()

@@ -44,12 +44,14 @@ private final class CapturedStatus: Sendable {
 /// Reads the bytes of a captured connection, or of a response, from a pipe.
 final class CapturedInputStream: InputStream {
     private let pipe: BytePipe
+    /// Has the producer put more bytes. Called when the stream is opened or closed, and when a full pipe has room again.
     private let wake: @Sendable () -> Void
     private let status = CapturedStatus()
 
     init(_ pipe: BytePipe, _ wake: @escaping @Sendable () -> Void) {
         self.pipe = pipe
         self.wake = wake
+        // The methods that would read this data are overridden.
         super.init(data: Data())
     }
 
@@ -107,6 +109,7 @@ final class CapturedInputStream: InputStream {
 /// Writes to a captured connection.
 private final class CapturedOutputStream: OutputStream {
     private let pipe: BytePipe
+    /// Has the pump take bytes. Called when bytes were written, and when the stream is closed.
     private let wake: @Sendable () -> Void
     private let status = CapturedStatus()
 

@@ -98,7 +98,7 @@ final class StreamDriver: RawConnectionHandler {
         switch operation {
         case .read(let minimum, let maximum, let timeout, let handler):
             readers[lastID] = (handler, [])
-            handle(.read(.init(lastID, minimum: minimum, maximum: maximum, timeout: timeout)))
+            handle(.read(.init(id: lastID, minimum: minimum, maximum: maximum, timeout: timeout)))
         case .write(let bytes, let timeout, let handler):
             writers[lastID] = (handler, bytes)
             handle(.write(.init(id: lastID, count: bytes.count, timeout: timeout)))
@@ -151,6 +151,7 @@ final class StreamDriver: RawConnectionHandler {
             writes += 1
             if writes > Self.maxStepsPerTurn { return continueInNextTurn() }
             do throws(StreamFault) {
+                // A write is finished when the kernel, and not only the wire, has accepted its bytes.
                 if start == writer.bytes.count {
                     guard try wire.flush() else { return }
                     handle(.flushed)
@@ -190,6 +191,7 @@ final class StreamDriver: RawConnectionHandler {
             if reads > Self.maxStepsPerTurn { return continueInNextTurn() }
             do throws(StreamFault) {
                 let outcome: ReadOutcome
+                // The spans end before `buffer` is read.
                 do {
                     var whole = buffer.mutableSpan
                     var space = whole._mutatingExtracting(first: min(room, whole.count))

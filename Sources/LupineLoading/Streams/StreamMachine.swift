@@ -19,7 +19,7 @@ struct StreamMachine: Sendable {
         let timeout: Interval?
 
         /// Creates a read. A `minimum` above `maximum` is reduced to it; a minimum of 0 becomes 1.
-        init(_ id: Int, minimum: Int, maximum: Int, timeout: Interval? = nil) {
+        init(id: Int, minimum: Int, maximum: Int, timeout: Interval? = nil) {
             self.id = id
             self.maximum = max(0, maximum)
             self.minimum = min(max(1, minimum), self.maximum)
@@ -70,9 +70,13 @@ struct StreamMachine: Sendable {
     }
 
     enum Action: Hashable, Sendable {
+        /// Calls the handler of the read with this id. At the end of the peer's data, the bytes may be fewer than `minimum`.
         case finishRead(Int, atEnd: Bool)
+        /// Calls the handler of the read with this id, with the fault.
         case failRead(Int, StreamFault)
+        /// Calls the handler of the write with this id.
         case finishWrite(Int)
+        /// Calls the handler of the write with this id, with the fault.
         case failWrite(Int, StreamFault)
         case setTimer(Half, Instant)
         case cancelTimer(Half)
@@ -194,7 +198,8 @@ struct StreamMachine: Sendable {
 
     // MARK: the queue
 
-    /// Appends an operation to the last batch, with `change`. Calls `refuse` instead if the machine has ended.
+    /// Appends an operation to the last batch, with `change`. Calls `refuse` instead if the streams were captured or the machine
+    /// has ended.
     private mutating func add(
         _ change: (inout Batch) -> Void, refuse: (inout StreamMachine, inout [Action]) -> Void,
         _ actions: inout [Action]

@@ -89,6 +89,7 @@ final class StreamPump: RawConnectionHandler {
                 steps += 1
                 if steps > Self.maxStepsPerTurn { return continueInNextTurn() }
                 let outcome: ReadOutcome
+                // The spans end before `buffer` is read.
                 do {
                     var whole = buffer.mutableSpan
                     var space = whole._mutatingExtracting(first: min(room, whole.count))
@@ -106,6 +107,7 @@ final class StreamPump: RawConnectionHandler {
     /// Calls `transfer` again after the loop's other connections.
     private func continueInNextTurn() { nextTurn.schedule { self.transfer() } }
 
+    /// Ends both pipes with the fault; received bytes can still be read.
     private func fail(_ fault: StreamFault) {
         input.end(.failed(fault.error))
         output.end(.failed(fault.error))

@@ -47,7 +47,7 @@ struct ChallengeRoute: Sendable {
         let isAboutConnection = Self.connectionMethods.contains(
             challenge.protectionSpace.authenticationMethod)
         var recipients: [Recipient] = []
-        // Whether the task's own delegate and the session's are the same object.
+        // If the task's own delegate is also the session's, its answers are valid for the session's connections.
         let isSameDelegate = context.delegates.own?.session === context.delegates.session?.session
         for (delegates, responder) in [
             (context.delegates.own, ChallengeAnswer.Responder.task), (context.delegates.session, .session),
@@ -73,7 +73,8 @@ struct ChallengeRoute: Sendable {
     /// Asks the first recipient. Call on the delegate queue.
     func ask() { ask(from: 0) }
 
-    /// Asks the recipients from the index `first` on, until one answers or has not answered when its call returns.
+    /// Asks the recipients from the index `first` on, until one does not pass the challenge on during its call. If it passes the
+    /// challenge on later, `ask` continues with the next one then.
     private func ask(from first: Int) {
         for index in recipients.indices.dropFirst(first) {
             let call = CallState()
@@ -91,9 +92,11 @@ struct ChallengeRoute: Sendable {
         answer(ChallengeAnswer(disposition: .performDefaultHandling, responder: .session))
     }
 
+    /// Calls the recipient's method with the completion handler.
     private func ask(_ recipient: Recipient, _ handler: @escaping Handler) {
         switch recipient.method {
         case .session(let delegate):
+            // The session-level method does not get the task as an argument.
             AsyncForm.$challengedTask.withValue(context.task.core) {
                 delegate.urlSession(context.session, didReceive: challenge, completionHandler: handler)
             }

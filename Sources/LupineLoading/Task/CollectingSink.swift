@@ -6,7 +6,8 @@ import LupineTransport
 /// Collects content in memory. A completion handler gets all of the content, or the error (U-4.5, U-4.6).
 final class CollectingSink: TaskSink {
     private struct State {
-        /// Released when it is called, because the task may be released later on any thread.
+        /// Released when it is called: the task may be released later on any thread, where objects that the program's handler
+        /// holds must not be deallocated.
         var handler: (@Sendable (Data?, URLResponse?, (any Error)?) -> Void)?
     }
 
@@ -40,6 +41,7 @@ final class CollectingSink: TaskSink {
 final class CollectedContent: Sendable {
     private struct State {
         var data = Data()
+        /// The length that the response states; 0 if unknown or once memory has been reserved for it.
         var expected = 0
     }
 
@@ -60,7 +62,8 @@ final class CollectedContent: Sendable {
         state.withLock { $0.expected = length }
     }
 
-    /// Adds a piece. Fails the task if the limit is exceeded. Content that arrives in one piece is not copied.
+    /// Adds a piece. If the limit is exceeded, fails the task and returns `.enough`. Content that arrives in one piece is not
+    /// copied.
     func add(_ data: Data, _ task: TaskCore) -> Demand {
         let fits = state.withLock { state in
             guard state.data.count <= limit.bytes - data.count else { return false }

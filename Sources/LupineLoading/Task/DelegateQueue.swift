@@ -21,6 +21,7 @@ final class DelegateQueue: Sendable {
 
     private struct State {
         var ready: [Job] = []
+        /// Whether a block that runs the ready jobs is on the queue, or will be submitted at the end of a turn.
         var isScheduled = false
         /// Whether the jobs wait for the end of an event loop's turn before they are submitted.
         var isHeld = false
@@ -32,7 +33,7 @@ final class DelegateQueue: Sendable {
         }
     }
 
-    /// The number of jobs that are submitted without waiting for the end of the turn.
+    /// The number of held jobs at which they are submitted without waiting for the end of the turn.
     private static let batchLimit = 8
 
     /// The number of jobs that run in one block. After that, other work on the queue runs first.
@@ -40,6 +41,7 @@ final class DelegateQueue: Sendable {
 
     /// The queue as the program sees it.
     let operations: OperationQueue
+    /// The underlying queue of `operations`; nil if it has none.
     private let dispatch: DispatchQueue?
     /// The queue on which the methods of an `OperationQueue` subclass are called, because they may block and must not run on an
     /// event loop. Nil for other queues.
@@ -81,6 +83,7 @@ final class DelegateQueue: Sendable {
         loop.atTurnEnd(self)
     }
 
+    /// Runs ready jobs, and submits another block if there are more than `maxJobsPerBlock`.
     private func run() {
         var count = 0
         var jobs: [Job] = []
@@ -100,6 +103,7 @@ final class DelegateQueue: Sendable {
         send { self.run() }
     }
 
+    /// Submits `job` to the queue at once.
     private func send(_ job: @escaping @Sendable () -> Void) {
         if let dispatch {
             dispatch.async(execute: job)

@@ -26,13 +26,13 @@ package protocol TaskConsumer: AnyObject, Sendable {
 /// Delivers content to the delegate in the pieces in which it arrived (T-7), after the delegate has allowed that (U-5.5). If the
 /// task's consumer is the only listener, the sink delivers the content directly to the consumer instead.
 final class DelegateSink: TaskSink {
-    /// The sink of all tasks without a consumer. It has no state of its own.
+    /// The sink of all tasks without a consumer. Its state never changes.
     static let shared = DelegateSink()
 
-    /// Receives the content instead of the delegate; nil for none.
+    /// Receives the content instead of the delegate; nil if the delegate always receives it.
     let consumer: (any TaskConsumer)?
     private let limit: CollectedBodyLimit
-    /// Whether the delegate has got the response, and therefore gets everything after it.
+    /// Whether the delegate gets everything from now on. Never becomes false again.
     private let isForDelegate: Atomic<Bool>
 
     private init() {
@@ -49,7 +49,8 @@ final class DelegateSink: TaskSink {
     var wantsSeparateChunks: Bool { true }
     var defersCallbacks: Bool { true }
 
-    /// The consumer if it is the only listener at this time; nil once the delegate has to be called.
+    /// The consumer if it is the only listener at this time. Once this has returned nil, it always returns nil: a delegate that
+    /// gets one call gets all later ones.
     var onlyListener: (any TaskConsumer)? {
         guard let consumer, !isForDelegate.load(ordering: .relaxed) else { return nil }
         if consumer.isOnlyListener { return consumer }

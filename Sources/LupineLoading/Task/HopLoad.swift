@@ -9,7 +9,7 @@ import LupineTransport
 /// There is one implementation for each source: the network, a program's `URLProtocol`, `data:` and `file:`. Any thread may call;
 /// no method blocks.
 protocol HopLoad: AnyObject, Sendable {
-    /// Starts the hop. Called once; may be called after `cancel`.
+    /// Starts the hop. Called once. After `cancel`, the hop ends with the error of that call.
     func start()
     /// Ends the hop with `error` as soon as possible. The client gets `hopEnded` once, as always. No effect after the end.
     func cancel(_ error: URLError)
@@ -79,7 +79,8 @@ protocol HopLoadClient: AnyObject, Sendable {
     func hopChallenged(
         _ hop: any HopLoad, _ challenge: URLAuthenticationChallenge,
         reply: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void)
-    /// The connection has switched from HTTP to another protocol, as by a web socket's 101.
+    /// The connection has switched from HTTP to another protocol, as by a web socket's 101. Returns the handler of the bytes that
+    /// arrive.
     func hopUpgraded(_ hop: any HopLoad, _ connection: UpgradedConnection, _ response: HTTPURLResponse)
         -> any UpgradeHandler
     /// The hop has ended. Called once for each hop that was started or cancelled. An error of the program's code is passed on

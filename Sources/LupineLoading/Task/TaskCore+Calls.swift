@@ -29,10 +29,10 @@ extension TaskCore {
         let answer = OneAnswer(completion)
         ask(
             ClosureQuestion(
-                ask: { context, open in
+                ask: { context, openQuestion in
                     question(context) { given in
                         answer.give(given)
-                        self.answered(open)
+                        self.answered(openQuestion)
                     }
                 },
                 abandon: { answer.give(fallback) }))
@@ -49,6 +49,7 @@ extension TaskCore {
     func answered(_ question: some TaskQuestion) {
         let needsTurn = state.withLock { state in
             let needsTurn = state.delivery.answered(question)
+            // The Swift tasks that could have answered no longer have to be cancelled together with this task.
             if !state.asyncAnswers.isEmpty, !state.delivery.isAsking { state.asyncAnswers = [] }
             return needsTurn
         }
@@ -84,28 +85,31 @@ extension TaskCore {
         if needsTurn { requestTurn() }
     }
 
-    /// Changes the delivery, and returns the dropped steps. They may hold objects of the program's, which must not be deallocated
-    /// on the calling thread.
+    /// Applies `change`, which drops steps, and returns those steps, for `release`. They may hold objects of the program's, which
+    /// must not be deallocated on the calling thread.
     private func drop(
         _ change: (inout State) -> (abandoned: [any TaskQuestion], needsTurn: Bool)
     ) -> (DroppedCalls, needsTurn: Bool) {
         let (result, delivery, cause) = state.withLock { state in
+            // Copies of what `change` replaces: they retain the dropped steps.
             let (delivery, cause) = (state.delivery, state.outcome?.cause)
             return (change(&state), delivery, cause)
         }
         return (DroppedCalls(result.abandoned, delivery, cause), result.needsTurn)
     }
 
-    /// Abandons the dropped questions, and releases the dropped steps on the delegate queue.
+    /// Abandons the dropped questions, and releases the dropped steps on the delegate queue. Without a question, nothing was
+    /// dropped.
     private func release(_ dropped: DroppedCalls) {
         if dropped.isEmpty { return }
         abandon(dropped.abandoned)
         queue?.add { dropped.releaseContents() }
     }
 
-    /// Drops the queued steps after a cancellation: only the end is reported (U-5.3). Dropped steps hold objects of the
+    /// Drops the queued steps after a cancellation: only the end is reported (U-5.3). Dropped steps may hold objects of the
     /// program's, which are released outside of the lock.
     func dropCalls() {
+        // The ignored element retains the dropped steps until the lock is released.
         let ((abandoned, needsTurn), _) = state.withLock { state in
             let previous = state.delivery
             return (state.delivery.cancel(), previous)
@@ -120,8 +124,8 @@ extension TaskCore {
     /// Whether the task has a delegate.
     var hasDelegate: Bool { state.withLock { $0.ownDelegates != nil || $0.sessionHasDelegate } }
 
-    /// Records the end of the load, and requests the turn that finishes the task. A caller that waits for a task without a
-    /// delegate is resumed on the calling thread.
+    /// Records the end of the load, and requests the turn that finishes the task. The task finishes on the calling thread instead
+    /// if its consumer is the only listener, or if it has no delegate and its sink completes on any thread.
     func end(_ error: (any Error)?, _ metrics: URLSessionTaskMetrics) {
         if let sink = state.withLock({ $0.sink }) as? DelegateSink, let consumer = sink.onlyListener,
             endDirectly(consumer, error, metrics)
@@ -145,8 +149,8 @@ extension TaskCore {
         runTurn(onAnyThread: true)
     }
 
-    /// Completes the task for its consumer on the calling thread. Does nothing if a step or turn is queued, or if the task has a
-    /// delegate of its own or a progress object. Returns whether the task was completed.
+    /// Completes the task for its consumer on the calling thread, and returns true. Does nothing and returns false if the load
+    /// has ended before, if a step or turn is queued, or if the task has a delegate of its own or a progress object.
     private func endDirectly(
         _ consumer: any TaskConsumer, _ cause: (any Error)?, _ metrics: URLSessionTaskMetrics
     ) -> Bool {
@@ -195,9 +199,11 @@ extension TaskCore {
     private func runTurn(onAnyThread: Bool = false) {
         var context: CallbackContext?
         while true {
-            // The participants are nil unless this is the first step, or the task was converted by the previous one.
+            // The participants are nil unless this is the first step, or the previous one has converted the task, as a delegate's
+            // `.becomeDownload` does.
             let (action, participants) = state.withLock { state in
                 if onAnyThread, state.ownDelegates != nil || state.delivery.isNextUnconditional {
+                    // No action: the rest runs on the delegate queue.
                     return (TaskDelivery.Action?.none, CallbackContext.Participants?.none)
                 }
                 let action = state.delivery.takeNext()
@@ -210,7 +216,7 @@ extension TaskCore {
             case .unconditional(let call): call()
             case .stop: return
             case .call(let call): if let context { call(context) }
-            case .question(let question): if let context { ask(question, context) }
+            case .question(let question): if let context { askDelegates(question, context) }
             case .data(let data, let resumes):
                 if resumes { resumeReading() }
                 if let context { context.sink.deliver(data, context) }
@@ -223,7 +229,7 @@ extension TaskCore {
     }
 
     /// Asks the question. If the load has ended and the delegate has not answered when it returns, limits the wait.
-    private func ask(_ question: any TaskQuestion, _ context: CallbackContext) {
+    private func askDelegates(_ question: any TaskQuestion, _ context: CallbackContext) {
         question.ask(context)
         let needsLimit = state.withLock { state in
             state.outcome != nil && state.alarm == nil && state.delivery.isAsking
@@ -237,7 +243,7 @@ extension TaskCore {
             (state.outcome?.metrics, state.progress, state.complete())
         }
         completion.alarm?()
-        progress.map(Self.complete)
+        if let progress { Self.complete(progress) }
         if let metrics {
             context.delegates.task?.urlSession(
                 context.session, task: context.task, didFinishCollecting: metrics)
@@ -257,6 +263,7 @@ extension TaskCore.State {
     fileprivate struct Completion: Sendable {
         let error: (any Error)?
         let sink: any TaskSink
+        /// Cancels the time limit for the delegate's answer.
         let alarm: SessionClock.Cancel?
         let loadFactory: TaskCore.LoadFactory?
         let load: (any TaskLoad)?
@@ -300,5 +307,6 @@ private final class DroppedCalls: Sendable {
 
     var abandoned: [any TaskQuestion] { contents.withLock { $0?.abandoned ?? [] } }
 
+    /// Releases the contents on the calling thread.
     func releaseContents() { _ = contents.withLock { $0.take() } }
 }

@@ -71,7 +71,7 @@ extension TaskCore {
         }
     }
 
-    /// Makes the task prefer connections of the loop. Call before the task is resumed.
+    /// Makes the task prefer connections of the preference's loop. Call before the task is resumed.
     func prefer(_ preference: LoopPreference) { state.withLock { $0.preference = preference } }
 
     /// The error that a cancelled task completes with.
@@ -87,6 +87,7 @@ extension TaskCore {
             state.load = load
             return (state.priority, state.machine.state == .cancelling, state.preference)
         }
+        // `LoopPreference()` is that of the calling thread.
         if let loop = preference?.loop ?? LoopPreference().loop { load.prefer(loop) }
         if priority != URLSessionTask.defaultPriority { load.setPriority(priority) }
         if isCancelled { load.cancel(cancellation) }
@@ -121,6 +122,7 @@ extension TaskCore {
     private func endUnadmitted() {
         let error = cancellation
         let (sink, publicTask, session) = state.withLock { state in
+            // The action is discarded, because there is no load with a result.
             _ = state.machine.handle(.finish)
             state.error = error
             defer { (state.unadmittedTask, state.session) = (nil, nil) }

@@ -3,8 +3,8 @@
 import Foundation
 import LupineTransport
 
-/// Support for a task that loads on behalf of a task of another session, the principal. `LupineTesting`'s recorder uses it to
-/// reach the servers.
+/// Support for a deputy: a task that loads on behalf of a task of another session, the principal. `LupineTesting`'s recorder uses
+/// it to reach the servers.
 ///
 /// Connections are opened as for the loading task's own session. Cookies and credentials are those of the principal's session and
 /// the principal. If the principal has a credential of its own, the credentials of its session are not used.
@@ -20,6 +20,7 @@ extension TaskCore {
         let hasOwnCredential =
             principal.credential != nil || isPrincipalNamed && !Self.namesUser(originalRequest, false)
         let context = session?.core.context(for: principalSettings, withCredentials: !hasOwnCredential)
+        // The program has set the credential for the origin of the principal's original request.
         let credential = principal.hasLeftOrigin ? nil : principal.credential
         state.withLock { state in
             guard let context, case .definition(let definition, _, let maker) = state.loadFactory else {
@@ -31,7 +32,7 @@ extension TaskCore {
         }
     }
 
-    /// Whether the request, or a field that its session adds to each request, identifies the user.
+    /// Whether the request identifies the user, or its session does for each request (`identifiesUser`).
     private static func namesUser(_ request: URLRequest?, _ identifiesUser: Bool) -> Bool {
         TaskCredentials(of: request, storage: nil, identifiesUser: identifiesUser).identifiesUser
     }

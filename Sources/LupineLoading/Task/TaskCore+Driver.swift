@@ -145,9 +145,10 @@ extension TaskCore: TaskDriverClient {
     func driverReceivedResponse(_ response: URLResponse) -> HopPlan {
         // The response may be of a class of the program's, which must not be called under the lock.
         let length = response.expectedContentLength
-        var shown: URLResponse? = response
+        // Swapped, so that the previous response is released outside of the lock.
+        var swapped: URLResponse? = response
         let (sink, progress) = state.withLock { state in
-            swap(&state.response, &shown)
+            swap(&state.response, &swapped)
             state.counts.expectedToReceive = state.currentRequest?.httpMethod == "HEAD" ? 0 : length
             return (state.sink, Self.progressUpdate(state.progress, state.counts))
         }
@@ -161,14 +162,15 @@ extension TaskCore: TaskDriverClient {
     }
 
     func driverReceivedContent(_ data: Data) -> Demand {
-        count(data.count).receivedContent(self, data)
+        countReceived(data.count).receivedContent(self, data)
     }
 
     func driverSpliced(_ count: Int) -> Demand {
-        self.count(count).spliced(self, count)
+        countReceived(count).spliced(self, count)
     }
 
-    private func count(_ bytes: Int) -> any TaskSink {
+    /// Adds received bytes to the counts and the progress. Returns the sink, read under the same lock.
+    private func countReceived(_ bytes: Int) -> any TaskSink {
         let (sink, progress) = state.withLock { state in
             state.counts.received += Int64(bytes)
             return (state.sink, Self.progressUpdate(state.progress, state.counts))
@@ -189,9 +191,10 @@ extension TaskCore: TaskDriverClient {
     }
 
     func driverUpgraded(_ connection: UpgradedConnection, _ response: HTTPURLResponse) -> any UpgradeHandler {
-        var shown: URLResponse? = response
+        // Swapped, so that the previous response is released outside of the lock.
+        var swapped: URLResponse? = response
         let sink = state.withLock { state in
-            swap(&state.response, &shown)
+            swap(&state.response, &swapped)
             return state.sink
         }
         return sink.upgraded(self, connection, response)
@@ -208,6 +211,7 @@ extension TaskCore: TaskDriverClient {
 
 /// Passes the challenges of the task's connections to the delegate like all others.
 extension TaskCore: ServerTrustChallenger {
+    /// Nil also if the task's own delegate is the session's.
     var ownDelegate: (any URLSessionDelegate)? {
         let (own, session) = state.withLock { ($0.ownDelegates?.session, $0.session) }
         return own === session?.core.delegates?.session ? nil : own

@@ -29,6 +29,7 @@ final class TaskCore: Sendable {
     struct State {
         var machine = TaskMachine()
         var delivery = TaskDelivery()
+        /// The task object, from `begin` to the last call of the task; nil for an unadmitted task.
         var publicTask: URLSessionTask?
         /// The task object of a task that its session has not admitted.
         weak var unadmittedTask: URLSessionTask?
@@ -120,9 +121,11 @@ final class TaskCore: Sendable {
     let identifier: Int
     let originalRequest: URLRequest?
     let created: Date
+    /// The session's delegate queue; nil for a task that no session has created, which makes no calls.
     let queue: DelegateQueue?
     let state: Lock<State>
 
+    /// - Parameter bodyLength: The length of the request's body; -1 if it is unknown.
     init(
         _ identifier: Int, originalRequest: URLRequest?, queue: DelegateQueue?, sink: any TaskSink,
         bodyLength: Int64 = 0, created: Date = Date(),
@@ -228,7 +231,7 @@ final class TaskCore: Sendable {
         get { ownDelegates?.task }
         set {
             let new = newValue.map { DelegateSet($0) }
-            // The previous delegate is released outside of the lock.
+            // Ignored once the task has been resumed or cancelled. The unused delegate is released outside of the lock.
             let previous = state.withLock { state -> DelegateSet? in
                 guard state.machine.state == .notStarted else { return new }
                 defer { state.ownDelegates = new }

@@ -9,8 +9,9 @@ import Foundation
 /// is answered, and so does a piece of content while content is held. When the task is cancelled, all steps are dropped except
 /// unconditional calls (U-5.3).
 struct TaskDelivery: Sendable {
-    /// The progress of the end. `notEnded`: the load has not ended. `sinkNotified`: the action `end` was returned. `finished`:
-    /// the action `finish` was returned.
+    /// The progress of the end. `notEnded`: the load has not ended. `loadEnded`: the load has ended, steps may be queued.
+    /// `sinkNotified`: the action `end` was returned. `finished`: the action `finish` was returned, or `endDirectly` has
+    /// succeeded.
     private enum Ending { case notEnded, loadEnded, sinkNotified, finished }
 
     /// A queued step.
@@ -56,6 +57,7 @@ struct TaskDelivery: Sendable {
     private static let maxSpent = 64
 
     private var steps: [Step] = []
+    /// The index of the next step; the slots before it are `spent`.
     private var nextIndex = 0
     /// The number of queued bytes of content.
     private var waitingBytes = 0
@@ -116,7 +118,8 @@ struct TaskDelivery: Sendable {
         return schedule()
     }
 
-    /// Marks the task as finished if no step is queued and no turn has been requested. Returns whether it was marked.
+    /// Marks the task as finished if its load has not ended before, no step is queued and no turn has been requested. Returns
+    /// whether it was marked; the caller then completes the task.
     mutating func endDirectly() -> Bool {
         guard ending == .notEnded, !isScheduled, openQuestion == nil, nextIndex >= steps.count else {
             return false

@@ -4,6 +4,7 @@
 ///
 /// Suspensions are not counted: one `resume` undoes any number of `suspend`s. Pure: `TaskCore` performs the returned actions.
 struct TaskMachine: Sendable {
+    /// The states, each with those that may follow it.
     enum State: Hashable, Sendable {
         case notStarted  // → running, cancelling
         case running  // → suspended, cancelling, completed

@@ -35,7 +35,7 @@ extension TaskCore {
 
     /// The task's progress. Cancelling it cancels the task.
     var progress: Progress {
-        let new = Progress(totalUnitCount: -1)
+        let new = Progress(totalUnitCount: NSURLSessionTransferSizeUnknown)
         new.cancellationHandler = { [weak self] in self?.cancel() }
         let (update, isCompleted) = state.withLock { state in
             if state.progress == nil { state.progress = new }
@@ -44,6 +44,7 @@ extension TaskCore {
                 state.machine.state == .completed
             )
         }
+        // Otherwise another read has created the object before.
         if update.progress === new {
             update.show()
             if isCompleted { Self.complete(new) }
@@ -53,6 +54,7 @@ extension TaskCore {
 
     /// Sets the progress to its total, or to the completed count if the total is unknown.
     static func complete(_ progress: Progress) {
+        // `Progress` traps when the total becomes 0.
         if progress.totalUnitCount < 0 { progress.totalUnitCount = max(progress.completedUnitCount, 1) }
         progress.completedUnitCount = progress.totalUnitCount
     }

@@ -9,7 +9,7 @@ protocol TaskQuestion: AnyObject, Sendable {
     /// Calls the delegate with a completion handler that reports this question as answered (`TaskCore.answered`). Called on the
     /// delegate queue.
     func ask(_ context: CallbackContext)
-    /// Uses the fallback instead of an answer, because the delegate is not asked or its answer no longer awaited.
+    /// Uses the fallback instead of an answer, because the delegate is not asked or its answer is no longer awaited.
     func abandon()
 }
 

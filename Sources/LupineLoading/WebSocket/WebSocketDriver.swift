@@ -50,6 +50,8 @@ final class WebSocketDriver: UpgradeHandler {
 
     /// Messages with fewer octets are sent uncompressed: compressing them costs more than it saves.
     private static let minimumCompressedLength = 64
+    /// The length of the longest frame header (RFC 6455 §5.2): 2 octets, 8 of a length and 4 of the mask.
+    private static let maxHeaderLength = 14
 
     /// Creates a driver for a connection whose opening handshake is complete.
     init(
@@ -62,6 +64,7 @@ final class WebSocketDriver: UpgradeHandler {
             .client, messageLimit: messageLimit, allowsCompression: agreement.deflate != nil)
         decompressor = agreement.deflate.map { MessageInflater(keepsContext: !$0.serverNoContextTakeover) }
         compressor = agreement.deflate.flatMap { deflate in
+            // zlib cannot compress with a window of 8 bits; messages are then sent uncompressed.
             guard deflate.clientMaxWindowBits >= 9 else { return nil }
             return try? MessageDeflater(
                 windowBits: deflate.clientMaxWindowBits, keepsContext: !deflate.clientNoContextTakeover)
@@ -80,10 +83,10 @@ final class WebSocketDriver: UpgradeHandler {
         if let compressor, message.octets.count >= Self.minimumCompressedLength {
             var compressed: [UInt8] = []
             compressor.deflate(message.octets.span, into: &compressed)
-            output.reserveCapacity(compressed.count + 14)
+            output.reserveCapacity(compressed.count + Self.maxHeaderLength)
             codec.send(message.kind, compressed.span, isCompressed: true, mask: .fresh(), into: &output)
         } else {
-            output.reserveCapacity(message.octets.count + 14)
+            output.reserveCapacity(message.octets.count + Self.maxHeaderLength)
             codec.send(message.kind, message.octets.span, mask: .fresh(), into: &output)
         }
         unwrittenMessage = number
@@ -223,6 +226,7 @@ final class WebSocketDriver: UpgradeHandler {
     private func continueDecompressing() {
         guard !isClosed else { return }
         do throws(WebSocketError) { _ = try decompress() } catch { return handle(.failed(error), nil) }
+        // Does nothing if the owner has demanded a pause, or if the message is still unfinished.
         processHeldBytes()
     }
 
@@ -257,7 +261,8 @@ final class WebSocketDriver: UpgradeHandler {
         if let number = unwrittenMessage.take() { owner.webSocketWrote(through: number) }
     }
 
-    /// Passes an event of the closing handshake to the codec, and performs the actions that it returns.
+    /// Passes an event of the closing handshake to the codec, and performs the actions that it returns. `error` says why the
+    /// connection was lost, if it was.
     private func handle(_ event: WebSocketClosing.Event, _ error: TransportError?) {
         var output: [UInt8] = []
         let actions = codec.close(event, mask: .fresh(), into: &output)
@@ -276,6 +281,7 @@ final class WebSocketDriver: UpgradeHandler {
         if let outcome = actions.outcome { owner.webSocketEnded(outcome, error) }
     }
 
+    /// Closes the connection, and discards the held bytes.
     private func end() {
         guard !isClosed else { return }
         isClosed = true

@@ -39,7 +39,7 @@ struct StreamMachineTests {
     private static func read(
         _ id: Int, _ minimum: Int = 1, _ maximum: Int = 100, timeout: Int64? = nil
     ) -> Event {
-        .read(.init(id, minimum: minimum, maximum: maximum, timeout: timeout.map { .seconds($0) }))
+        .read(.init(id: id, minimum: minimum, maximum: maximum, timeout: timeout.map { .seconds($0) }))
     }
 
     private static func write(_ id: Int, _ count: Int, timeout: Int64? = nil) -> Event {
