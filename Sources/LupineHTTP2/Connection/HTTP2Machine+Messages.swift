@@ -39,12 +39,12 @@ extension HTTP2Machine {
         let priority = removeEarlyPriority(of: stream)
         guard goAway.accepts(stream) else {
             // The client has not received GOAWAY yet, and will see that its stream is above the last one (§6.8).
-            streams.refuse(stream, room: exchange.receiveInitial)
+            streams.refuse(stream, room: settingsExchange.receiveInitial)
             try floods.spend(.lateFrames, at: now)
             return false
         }
-        if let limit = exchange.local.maxConcurrentStreams, streams.count >= limit {
-            streams.refuse(stream, room: exchange.receiveInitial)
+        if let limit = settingsExchange.local.maxConcurrentStreams, streams.count >= limit {
+            streams.refuse(stream, room: settingsExchange.receiveInitial)
             output.answer { FrameWriter.reset(stream, .refusedStream, into: &$0) }
             try floods.spend(.provokedResets, at: now)
             return false
@@ -70,10 +70,10 @@ extension HTTP2Machine {
         StreamEntry(
             machine: HTTP2StreamMachine(role, stream),
             reader: MessageReader(
-                kind, allowsProtocol: exchange.local.enableConnectProtocol,
+                kind, allowsProtocol: settingsExchange.local.enableConnectProtocol,
                 interimLimit: limits.interimHeads),
-            sendWindow: FlowWindow(exchange.peer.initialWindowSize),
-            receiveWindow: ReceiveWindow(exchange.receiveInitial))
+            sendWindow: FlowWindow(settingsExchange.peer.initialWindowSize),
+            receiveWindow: ReceiveWindow(settingsExchange.receiveInitial))
     }
 
     /// Handles a header list on an open stream.

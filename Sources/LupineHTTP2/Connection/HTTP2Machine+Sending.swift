@@ -13,7 +13,8 @@ extension HTTP2Machine {
             throw .connectionShuttingDown
         }
         let allowed =
-            exchange.hasPeerSettings ? exchange.peer.maxConcurrentStreams : limits.openStreamsAtFirst
+            settingsExchange.hasPeerSettings
+            ? settingsExchange.peer.maxConcurrentStreams : limits.openStreamsAtFirst
         let limit = min(allowed ?? .max, limits.openStreams)
         guard streams.count < limit else { throw .tooManyStreams(allowed: limit) }
     }
@@ -52,7 +53,7 @@ extension HTTP2Machine {
         _ count: Int, on stream: StreamID, endsStream: Bool, into output: inout [UInt8]
     ) throws(HTTP2SendError) -> Int {
         try requireNotFailed()
-        let room = min(count, sendRoom(of: stream), exchange.peer.maxFrameSize)
+        let room = min(count, sendRoom(of: stream), settingsExchange.peer.maxFrameSize)
         let ends = endsStream && room == count
         guard room > 0 || ends else {
             try requireOpen(stream)
@@ -81,7 +82,7 @@ extension HTTP2Machine {
     /// server's settings lack SETTINGS_NO_RFC7540_PRIORITIES, since it may then ignore the frame (§2.1.1).
     package mutating func sendPriority(_ value: Span<UInt8>, of stream: StreamID) {
         guard error == nil, role == .client, value.count <= limits.frames.priorityOctets,
-            !exchange.hasPeerSettings || exchange.peer.noRFC7540Priorities,
+            !settingsExchange.hasPeerSettings || settingsExchange.peer.noRFC7540Priorities,
             streams.peerMaySend(on: stream)
         else { return }
         output.write { FrameWriter.priorityUpdate(stream, value: value, into: &$0) }
@@ -92,7 +93,7 @@ extension HTTP2Machine {
 
     /// Throws if a header list is larger than the peer accepts.
     private func requireSize(_ list: HeaderList) throws(HTTP2SendError) {
-        guard let limit = exchange.peer.maxHeaderListSize, list.size > limit else { return }
+        guard let limit = settingsExchange.peer.maxHeaderListSize, list.size > limit else { return }
         throw .headerListTooLarge(list.size, allowed: limit)
     }
 
@@ -118,7 +119,7 @@ extension HTTP2Machine {
         var block: [UInt8] = []
         swap(&block, &self.block)
         encoder.encode(list, into: &block)
-        let maximumFrameSize = exchange.peer.maxFrameSize
+        let maximumFrameSize = settingsExchange.peer.maxFrameSize
         output.write {
             FrameWriter.headers(
                 stream, block: block.span, endsStream: endsStream, maximumFrameSize: maximumFrameSize,
@@ -180,15 +181,15 @@ extension HTTP2Machine {
         var settings = settings
         // A client refuses push. A server keeps the initial value, so that it does not send the setting.
         settings.enablePush = role == .server
-        let changes = settings.changes(from: exchange.local)
+        let changes = settings.changes(from: settingsExchange.local)
         for change in changes {
             precondition(
                 (try? change.validate(from: role)) != nil, "a setting of this end is invalid: \(change)")
         }
         guard isFirst || !changes.isEmpty else { return }
-        let growth = exchange.announce(settings, at: now)
-        reader.maximumFrameSize = exchange.maximumFrameSize
-        decoder.setTableSizeLimit(exchange.headerTableSize)
+        let growth = settingsExchange.announce(settings, at: now)
+        reader.maximumFrameSize = settingsExchange.maximumFrameSize
+        decoder.setTableSizeLimit(settingsExchange.headerTableSize)
         changeReceiveWindows(by: growth)
         output.write { FrameWriter.settings(changes, into: &$0) }
     }

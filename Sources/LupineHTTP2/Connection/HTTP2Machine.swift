@@ -18,7 +18,7 @@ package struct HTTP2Machine: Sendable {
     var reader: FrameReader
     var decoder: HPACKDecoder
     var encoder: HPACKEncoder
-    var exchange: SettingsExchange
+    var settingsExchange: SettingsExchange
     var streams: StreamTable
     var sendWindow = FlowWindow()
     var receiveWindow: ReceiveWindow
@@ -52,7 +52,7 @@ package struct HTTP2Machine: Sendable {
         reader.allowsPush = false
         decoder = HPACKDecoder(limits: limits.lists)
         encoder = HPACKEncoder(tableSizeLimit: limits.encoderTableOctets)
-        exchange = SettingsExchange(role)
+        settingsExchange = SettingsExchange(role)
         streams = StreamTable(role, remembered: limits.rememberedStreams)
         receiveWindow = ReceiveWindow(FlowWindow.initial)
         floods = FloodGuard(limits: limits)
@@ -73,17 +73,17 @@ package struct HTTP2Machine: Sendable {
     // MARK: State
 
     /// The peer's settings.
-    package var peerSettings: HTTP2Settings { exchange.peer }
+    package var peerSettings: HTTP2Settings { settingsExchange.peer }
     /// Whether the peer's first SETTINGS have been received.
-    package var hasPeerSettings: Bool { exchange.hasPeerSettings }
+    package var hasPeerSettings: Bool { settingsExchange.hasPeerSettings }
     /// The settings that this endpoint announced last.
-    package var settings: HTTP2Settings { exchange.local }
+    package var settings: HTTP2Settings { settingsExchange.local }
     /// The number of streams that are open or half-closed.
     package var streamCount: Int { streams.count }
     /// The streams that are open or half-closed, in the order of their identifiers.
     package var openStreams: [StreamID] { streams.open }
     /// The time of the oldest SETTINGS that the peer has not acknowledged; the owner decides on the timeout.
-    package var settingsPendingSince: Duration? { exchange.pendingSince }
+    package var settingsPendingSince: Duration? { settingsExchange.pendingSince }
     /// Whether no streams are left after this endpoint's final GOAWAY or any GOAWAY of the peer: the connection can be closed.
     package var isDrained: Bool { goAway.isShuttingDown && streams.count == 0 }
     /// Whether the input so far ends at the end of a frame and header block, so that a close truncates nothing.

@@ -134,7 +134,7 @@ struct StreamTable: Sendable {
         case .skipped:
             switch frame {
             case .priority: return .ignore
-            case .headers, .data, .pushPromise, .promise, .reset, .windowUpdate:
+            case .headers, .data, .pushPromise, .promised, .reset, .windowUpdate:
                 return .connectionError(.protocolError)
             }
         }

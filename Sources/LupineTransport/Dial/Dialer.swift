@@ -194,7 +194,7 @@ final class Dialer {
         onto candidate: CoalescibleConnections.Candidate, insteadOf addresses: [SocketAddress]
     ) {
         if let profile = origin.tls, profile.questions != .none {
-            guard case .claimed(let verifier) = claimant() else { return end(.failure(.cancelled)) }
+            guard case .claimed(let verifier) = claimExchange() else { return end(.failure(.cancelled)) }
             if let verifier, !verifier.acceptsByDefault(host: origin.host, port: origin.port) {
                 return race(addresses)
             }
@@ -204,7 +204,7 @@ final class Dialer {
     }
 
     /// Returns the exchange that the dial is tied to. The first call ties it.
-    private func claimant() -> PeerClaim {
+    private func claimExchange() -> PeerClaim {
         let found = claimed ?? claim()
         claimed = found
         return found
@@ -370,7 +370,7 @@ final class Dialer {
             self.secured(result)
         }
         if profile.questions != .none || profile.identitySource != nil || profile.trust.asksProgram {
-            handshake.claim = { [weak self] in self?.claimant() ?? .abandoned }
+            handshake.claim = { [weak self] in self?.claimExchange() ?? .abandoned }
             handshake.setAwaitingProgram = { [weak self] isAsking in
                 self?.handshakeChanged(isAsking: isAsking)
             }
