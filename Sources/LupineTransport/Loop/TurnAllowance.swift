@@ -5,6 +5,7 @@
 package struct TurnAllowance {
     /// The start of the turn that `stepCount` counts.
     private var turn = Instant(nanoseconds: 0)
+    /// The number of steps counted in that turn.
     private var stepCount = 0
 
     /// The maximum number of steps in one turn; fewer if the turn is late (`EventLoop.isLate`).
