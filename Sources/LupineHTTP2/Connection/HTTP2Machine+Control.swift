@@ -8,6 +8,7 @@ extension HTTP2Machine {
     mutating func failStream(
         _ stream: StreamID, _ error: HTTP2StreamError, _ now: Duration
     ) throws(HTTP2ConnectionError) {
+        // A stream that is closed may still be reset, without an event: its owner knows already that it has ended.
         let wasOpen = streams.isOpen(stream)
         guard streams.reset(stream, by: .send(.reset)) else { return }
         output.answer { FrameWriter.reset(stream, error.code, into: &$0) }
@@ -19,6 +20,7 @@ extension HTTP2Machine {
     mutating func receiveStreamError(
         _ stream: StreamID, _ error: HTTP2Error, _ now: Duration
     ) throws(HTTP2ConnectionError) {
+        // The reader reports only these two: an increment of zero, and a PRIORITY frame of a wrong length.
         switch error {
         case .zeroIncrement: try floods.spend(.windowUpdates, at: now)
         default: try floods.spend(.priorities, at: now)
@@ -88,7 +90,8 @@ extension HTTP2Machine {
     mutating func receiveSettingsAcknowledgement() throws(HTTP2ConnectionError) {
         guard let shrinkage = settingsExchange.acknowledge() else { throw .unexpectedAcknowledgement }
         reader.maximumFrameSize = settingsExchange.maximumFrameSize
-        // The next block must apply a reduction, even if a larger table has been announced since.
+        // Both limits, in this order: the decoder remembers the smaller one, which the next header block must apply, even if a
+        // larger table has been announced since.
         decoder.setTableSizeLimit(settingsExchange.acknowledged.headerTableSize)
         decoder.setTableSizeLimit(settingsExchange.headerTableSize)
         changeReceiveWindows(by: -shrinkage)

@@ -60,6 +60,7 @@ extension HTTP2Machine {
             return 0
         }
         try recordSent(.data(endsStream: ends), on: stream)
+        // Neither window throws: `room` is at most what both allow.
         _ = streams.with(stream) { try? $0.sendWindow.debit(room) }
         try? sendWindow.debit(room)
         takeOutput(into: &output)
@@ -116,6 +117,7 @@ extension HTTP2Machine {
 
     /// Encodes a header list and writes it as HEADERS and CONTINUATION frames.
     private mutating func write(_ list: HeaderList, on stream: StreamID, _ endsStream: Bool) {
+        // Takes the buffer out of `self` by a swap: a second reference would make the encoder copy it.
         var block: [UInt8] = []
         swap(&block, &self.block)
         encoder.encode(list, into: &block)
@@ -159,8 +161,8 @@ extension HTTP2Machine {
 
     // MARK: Connection
 
-    /// Appends all frames that wait to be sent to `octets`. The owner calls it when it has written the previous output, since
-    /// `HTTP2Limits.waitingOctets` counts only output that was not taken.
+    /// Appends to `octets` all frames that wait to be sent. The owner calls it only when it has written the previous output:
+    /// output that was taken no longer counts towards the limit of unread output (`HTTP2Limits.waitingOctets`).
     package mutating func takeOutput(into octets: inout [UInt8]) { output.move(to: &octets) }
 
     /// Sends a PING; its acknowledgement is reported as `pong`.

@@ -28,7 +28,7 @@ package struct HTTP2Machine: Sendable {
     var incoming = IncomingData()
     /// The priorities of streams that the client has not opened yet.
     var earlyPriorities: [StreamID: [UInt8]] = [:]
-    /// The number of octets of the HEADERS and CONTINUATION frames that opened the last stream.
+    /// The number of octets of the HEADERS and CONTINUATION frames with which this endpoint opened its last stream.
     package var openingOctets = 0
     /// The octets of content that were delivered and not yet reported to `consumed(_:on:)`.
     var unconsumed = 0
@@ -49,6 +49,7 @@ package struct HTTP2Machine: Sendable {
         self.role = role
         self.limits = limits
         reader = FrameReader(role, limits: limits.frames)
+        // The settings refuse push, too. PUSH_PROMISE is an error even before the server has acknowledged them.
         reader.allowsPush = false
         decoder = HPACKDecoder(limits: limits.lists)
         encoder = HPACKEncoder(tableSizeLimit: limits.encoderTableOctets)
@@ -160,6 +161,7 @@ package struct HTTP2Machine: Sendable {
         case .dataEnded(let stream, let endsStream): try endData(stream, endsStream, now)
         case .headers(let stream, let block, let endsStream):
             try receiveHeaders(stream, block, endsStream, now)
+        // The reader refuses it first.
         case .pushPromise: throw .frame(.pushNotAllowed)
         case .priority: try floods.spend(.priorities, at: now)
         case .reset(let stream, let code): try receiveReset(stream, code, now)
