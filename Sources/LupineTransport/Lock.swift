@@ -48,10 +48,10 @@
     /// Inside `withLock` nothing may call out of the library or take another lock. Under `-D LUPINE_HELD_LOCKS` each lock is
     /// counted for its thread, and every call out of the library checks the count. The lock is a `Mutex`; under `-D
     /// LUPINE_TSAN` it is a `pthread_mutex_t`, because ThreadSanitizer does not see the futex that a contended `Mutex` waits
-    /// on and reports false races. It is inlinable into other modules; otherwise each access would ask the runtime for the
-    /// types of its closure.
+    /// on and reports false races. It is inlinable: otherwise the generic `withLock` would not be specialized in other modules,
+    /// and each access would look up type metadata at run time.
     @usableFromInline package struct Lock<Value: ~Copyable>: ~Copyable, Sendable {
-        /// Used only by `withLock`.
+        /// Used only by `withLock`; visible because that is inlinable.
         @usableFromInline package let mutex: Mutex<Value>
 
         /// Creates an unlocked lock that guards `value`.

@@ -8,6 +8,7 @@ extension HTTP2Machine {
     mutating func failStream(
         _ stream: StreamID, _ error: HTTP2StreamError, _ now: Duration
     ) throws(HTTP2ConnectionError) {
+        // A stream that is closed may still be reset, without an event: its owner knows already that it has ended.
         let wasOpen = streams.isOpen(stream)
         guard streams.reset(stream, by: .send(.reset)) else { return }
         output.answer { FrameWriter.reset(stream, error.code, into: &$0) }
@@ -19,6 +20,7 @@ extension HTTP2Machine {
     mutating func receiveStreamError(
         _ stream: StreamID, _ error: HTTP2Error, _ now: Duration
     ) throws(HTTP2ConnectionError) {
+        // The reader reports only these two: an increment of zero, and a PRIORITY frame of a wrong length.
         switch error {
         case .zeroIncrement: try floods.spend(.windowUpdates, at: now)
         default: try floods.spend(.priorities, at: now)
@@ -56,19 +58,19 @@ extension HTTP2Machine {
     /// Applies SETTINGS and acknowledges them.
     mutating func receiveSettings(_ settings: [Setting], _ now: Duration) throws(HTTP2ConnectionError) {
         try floods.spend(.settings, at: now)
-        let previous = exchange.peer
-        do throws(HTTP2Error) { try exchange.receive(settings) } catch { throw .frame(error) }
+        let previous = settingsExchange.peer
+        do throws(HTTP2Error) { try settingsExchange.receive(settings) } catch { throw .frame(error) }
         // Every value is passed on, in order: the encoder must announce the smallest one too (RFC 7541 §4.2).
         for setting in settings where setting.identifier == .headerTableSize {
             encoder.setTableSizeLimit(Int(setting.value))
         }
-        let (old, new) = (previous.initialWindowSize, exchange.peer.initialWindowSize)
+        let (old, new) = (previous.initialWindowSize, settingsExchange.peer.initialWindowSize)
         if old != new {
             // In the order of identifiers, so that the error always names the same stream.
             for stream in openStreams { try changeSendWindow(of: stream, from: old, to: new) }
         }
         output.answer { FrameWriter.settingsAcknowledgement(into: &$0) }
-        emit(.settings(exchange.peer))
+        emit(.settings(settingsExchange.peer))
     }
 
     /// Applies a change of the peer's SETTINGS_INITIAL_WINDOW_SIZE to the send window of a stream.
@@ -86,11 +88,12 @@ extension HTTP2Machine {
 
     /// Applies the settings that the peer has acknowledged.
     mutating func receiveSettingsAcknowledgement() throws(HTTP2ConnectionError) {
-        guard let shrinkage = exchange.acknowledge() else { throw .unexpectedAcknowledgement }
-        reader.maximumFrameSize = exchange.maximumFrameSize
-        // The next block must apply a reduction, even if a larger table has been announced since.
-        decoder.setTableSizeLimit(exchange.acknowledged.headerTableSize)
-        decoder.setTableSizeLimit(exchange.headerTableSize)
+        guard let shrinkage = settingsExchange.acknowledge() else { throw .unexpectedAcknowledgement }
+        reader.maximumFrameSize = settingsExchange.maximumFrameSize
+        // Both limits, in this order: the decoder remembers the smaller one, which the next header block must apply, even if a
+        // larger table has been announced since.
+        decoder.setTableSizeLimit(settingsExchange.acknowledged.headerTableSize)
+        decoder.setTableSizeLimit(settingsExchange.headerTableSize)
         changeReceiveWindows(by: -shrinkage)
         emit(.settingsAcknowledged)
     }
@@ -173,7 +176,7 @@ extension HTTP2Machine {
         case .open: emit(.priority(stream, value: value))
         case .closed, .forgotten, .skipped: return
         case .idle:
-            let limit = exchange.prioritizedStreamLimit(unlimited: limits.openStreams)
+            let limit = settingsExchange.prioritizedStreamLimit(unlimited: limits.openStreams)
             let isKnown = earlyPriorities[stream] != nil
             guard stream.isClientInitiated, isKnown || earlyPriorities.count &+ streams.count < limit else {
                 throw .priorityOfUnknownStream(stream)

@@ -39,17 +39,18 @@ extension HTTP2Machine {
         let priority = removeEarlyPriority(of: stream)
         guard goAway.accepts(stream) else {
             // The client has not received GOAWAY yet, and will see that its stream is above the last one (§6.8).
-            streams.refuse(stream, room: exchange.receiveInitial)
+            streams.refuse(stream, room: settingsExchange.receiveInitial)
             try floods.spend(.lateFrames, at: now)
             return false
         }
-        if let limit = exchange.local.maxConcurrentStreams, streams.count >= limit {
-            streams.refuse(stream, room: exchange.receiveInitial)
+        if let limit = settingsExchange.local.maxConcurrentStreams, streams.count >= limit {
+            streams.refuse(stream, room: settingsExchange.receiveInitial)
             output.answer { FrameWriter.reset(stream, .refusedStream, into: &$0) }
             try floods.spend(.provokedResets, at: now)
             return false
         }
         var entry = makeEntry(stream, .request)
+        // Always allowed on a new stream of the client.
         _ = entry.machine.handle(.receive(.headers(endsStream: false)))
         streams.insert(stream, entry)
         if let priority { emit(.priority(stream, value: priority)) }
@@ -70,10 +71,10 @@ extension HTTP2Machine {
         StreamEntry(
             machine: HTTP2StreamMachine(role, stream),
             reader: MessageReader(
-                kind, allowsProtocol: exchange.local.enableConnectProtocol,
+                kind, allowsProtocol: settingsExchange.local.enableConnectProtocol,
                 interimLimit: limits.interimHeads),
-            sendWindow: FlowWindow(exchange.peer.initialWindowSize),
-            receiveWindow: ReceiveWindow(exchange.receiveInitial))
+            sendWindow: FlowWindow(settingsExchange.peer.initialWindowSize),
+            receiveWindow: ReceiveWindow(settingsExchange.receiveInitial))
     }
 
     /// Handles a header list on an open stream.
@@ -104,6 +105,7 @@ extension HTTP2Machine {
     private mutating func endPeerSide(
         of stream: StreamID, by frame: HTTP2StreamMachine.Frame, trailers: Fields
     ) {
+        // The caller has already received the frame without END_STREAM, so it is allowed.
         _ = streams.receive(frame, on: stream)
         emit(.end(stream, trailers: trailers))
         if streams.removeIfEnded(stream) { floods.earn(.streamEnded) }
@@ -137,6 +139,7 @@ extension HTTP2Machine {
     private mutating func debitWindow(
         of stream: StreamID, by count: Int, _ now: Duration
     ) throws(HTTP2ConnectionError) -> Bool {
+        // No content yet: checks whether content is allowed now.
         do throws(MessageError) {
             try streams.with(stream) { entry throws(MessageError) in try entry.reader.content(0) }
         } catch {
@@ -181,11 +184,13 @@ extension HTTP2Machine {
         do throws(MessageError) {
             try streams.with(stream) { entry throws(MessageError) in
                 if count > 0 { try entry.reader.content(count) }
+                // One octet more than allowed, so that the reader throws its error.
                 if count < range.count { try entry.reader.content(1) }
             }
         } catch {
             try failStream(stream, .message(error), now)
         }
+        // The excess is counted, but not delivered.
         guard count < range.count else { return }
         _ = incoming.handle(.drop)
         _ = incoming.handle(.content(range.count &- count))

@@ -13,7 +13,8 @@ extension HTTP2Machine {
             throw .connectionShuttingDown
         }
         let allowed =
-            exchange.hasPeerSettings ? exchange.peer.maxConcurrentStreams : limits.openStreamsAtFirst
+            settingsExchange.hasPeerSettings
+            ? settingsExchange.peer.maxConcurrentStreams : limits.openStreamsAtFirst
         let limit = min(allowed ?? .max, limits.openStreams)
         guard streams.count < limit else { throw .tooManyStreams(allowed: limit) }
     }
@@ -52,13 +53,14 @@ extension HTTP2Machine {
         _ count: Int, on stream: StreamID, endsStream: Bool, into output: inout [UInt8]
     ) throws(HTTP2SendError) -> Int {
         try requireNotFailed()
-        let room = min(count, sendRoom(of: stream), exchange.peer.maxFrameSize)
+        let room = min(count, sendRoom(of: stream), settingsExchange.peer.maxFrameSize)
         let ends = endsStream && room == count
         guard room > 0 || ends else {
             try requireOpen(stream)
             return 0
         }
         try recordSent(.data(endsStream: ends), on: stream)
+        // Neither window throws: `room` is at most what both allow.
         _ = streams.with(stream) { try? $0.sendWindow.debit(room) }
         try? sendWindow.debit(room)
         takeOutput(into: &output)
@@ -81,7 +83,7 @@ extension HTTP2Machine {
     /// server's settings lack SETTINGS_NO_RFC7540_PRIORITIES, since it may then ignore the frame (§2.1.1).
     package mutating func sendPriority(_ value: Span<UInt8>, of stream: StreamID) {
         guard error == nil, role == .client, value.count <= limits.frames.priorityOctets,
-            !exchange.hasPeerSettings || exchange.peer.noRFC7540Priorities,
+            !settingsExchange.hasPeerSettings || settingsExchange.peer.noRFC7540Priorities,
             streams.peerMaySend(on: stream)
         else { return }
         output.write { FrameWriter.priorityUpdate(stream, value: value, into: &$0) }
@@ -92,7 +94,7 @@ extension HTTP2Machine {
 
     /// Throws if a header list is larger than the peer accepts.
     private func requireSize(_ list: HeaderList) throws(HTTP2SendError) {
-        guard let limit = exchange.peer.maxHeaderListSize, list.size > limit else { return }
+        guard let limit = settingsExchange.peer.maxHeaderListSize, list.size > limit else { return }
         throw .headerListTooLarge(list.size, allowed: limit)
     }
 
@@ -115,10 +117,11 @@ extension HTTP2Machine {
 
     /// Encodes a header list and writes it as HEADERS and CONTINUATION frames.
     private mutating func write(_ list: HeaderList, on stream: StreamID, _ endsStream: Bool) {
+        // Takes the buffer out of `self` by a swap: a second reference would make the encoder copy it.
         var block: [UInt8] = []
         swap(&block, &self.block)
         encoder.encode(list, into: &block)
-        let maximumFrameSize = exchange.peer.maxFrameSize
+        let maximumFrameSize = settingsExchange.peer.maxFrameSize
         output.write {
             FrameWriter.headers(
                 stream, block: block.span, endsStream: endsStream, maximumFrameSize: maximumFrameSize,
@@ -158,8 +161,8 @@ extension HTTP2Machine {
 
     // MARK: Connection
 
-    /// Appends all frames that wait to be sent to `octets`. The owner calls it when it has written the previous output, since
-    /// `HTTP2Limits.waitingOctets` counts only output that was not taken.
+    /// Appends to `octets` all frames that wait to be sent. The owner calls it only when it has written the previous output:
+    /// output that was taken no longer counts towards the limit of unread output (`HTTP2Limits.waitingOctets`).
     package mutating func takeOutput(into octets: inout [UInt8]) { output.move(to: &octets) }
 
     /// Sends a PING; its acknowledgement is reported as `pong`.
@@ -180,15 +183,15 @@ extension HTTP2Machine {
         var settings = settings
         // A client refuses push. A server keeps the initial value, so that it does not send the setting.
         settings.enablePush = role == .server
-        let changes = settings.changes(from: exchange.local)
+        let changes = settings.changes(from: settingsExchange.local)
         for change in changes {
             precondition(
                 (try? change.validate(from: role)) != nil, "a setting of this end is invalid: \(change)")
         }
         guard isFirst || !changes.isEmpty else { return }
-        let growth = exchange.announce(settings, at: now)
-        reader.maximumFrameSize = exchange.maximumFrameSize
-        decoder.setTableSizeLimit(exchange.headerTableSize)
+        let growth = settingsExchange.announce(settings, at: now)
+        reader.maximumFrameSize = settingsExchange.maximumFrameSize
+        decoder.setTableSizeLimit(settingsExchange.headerTableSize)
         changeReceiveWindows(by: growth)
         output.write { FrameWriter.settings(changes, into: &$0) }
     }

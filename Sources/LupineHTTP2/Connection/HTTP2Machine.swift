@@ -18,7 +18,7 @@ package struct HTTP2Machine: Sendable {
     var reader: FrameReader
     var decoder: HPACKDecoder
     var encoder: HPACKEncoder
-    var exchange: SettingsExchange
+    var settingsExchange: SettingsExchange
     var streams: StreamTable
     var sendWindow = FlowWindow()
     var receiveWindow: ReceiveWindow
@@ -28,7 +28,7 @@ package struct HTTP2Machine: Sendable {
     var incoming = IncomingData()
     /// The priorities of streams that the client has not opened yet.
     var earlyPriorities: [StreamID: [UInt8]] = [:]
-    /// The number of octets of the HEADERS and CONTINUATION frames that opened the last stream.
+    /// The number of octets of the HEADERS and CONTINUATION frames with which this endpoint opened its last stream.
     package var openingOctets = 0
     /// The octets of content that were delivered and not yet reported to `consumed(_:on:)`.
     var unconsumed = 0
@@ -49,10 +49,11 @@ package struct HTTP2Machine: Sendable {
         self.role = role
         self.limits = limits
         reader = FrameReader(role, limits: limits.frames)
+        // The settings refuse push, too. PUSH_PROMISE is an error even before the server has acknowledged them.
         reader.allowsPush = false
         decoder = HPACKDecoder(limits: limits.lists)
         encoder = HPACKEncoder(tableSizeLimit: limits.encoderTableOctets)
-        exchange = SettingsExchange(role)
+        settingsExchange = SettingsExchange(role)
         streams = StreamTable(role, remembered: limits.rememberedStreams)
         receiveWindow = ReceiveWindow(FlowWindow.initial)
         floods = FloodGuard(limits: limits)
@@ -73,17 +74,17 @@ package struct HTTP2Machine: Sendable {
     // MARK: State
 
     /// The peer's settings.
-    package var peerSettings: HTTP2Settings { exchange.peer }
+    package var peerSettings: HTTP2Settings { settingsExchange.peer }
     /// Whether the peer's first SETTINGS have been received.
-    package var hasPeerSettings: Bool { exchange.hasPeerSettings }
+    package var hasPeerSettings: Bool { settingsExchange.hasPeerSettings }
     /// The settings that this endpoint announced last.
-    package var settings: HTTP2Settings { exchange.local }
+    package var settings: HTTP2Settings { settingsExchange.local }
     /// The number of streams that are open or half-closed.
     package var streamCount: Int { streams.count }
     /// The streams that are open or half-closed, in the order of their identifiers.
     package var openStreams: [StreamID] { streams.open }
     /// The time of the oldest SETTINGS that the peer has not acknowledged; the owner decides on the timeout.
-    package var settingsPendingSince: Duration? { exchange.pendingSince }
+    package var settingsPendingSince: Duration? { settingsExchange.pendingSince }
     /// Whether no streams are left after this endpoint's final GOAWAY or any GOAWAY of the peer: the connection can be closed.
     package var isDrained: Bool { goAway.isShuttingDown && streams.count == 0 }
     /// Whether the input so far ends at the end of a frame and header block, so that a close truncates nothing.
@@ -160,6 +161,7 @@ package struct HTTP2Machine: Sendable {
         case .dataEnded(let stream, let endsStream): try endData(stream, endsStream, now)
         case .headers(let stream, let block, let endsStream):
             try receiveHeaders(stream, block, endsStream, now)
+        // The reader refuses it first.
         case .pushPromise: throw .frame(.pushNotAllowed)
         case .priority: try floods.spend(.priorities, at: now)
         case .reset(let stream, let code): try receiveReset(stream, code, now)

@@ -10,6 +10,7 @@ struct IncomingData: Hashable, Sendable {
 
         /// The octets that the owner never consumes: padding, and content that was dropped.
         var dropped: Int { total &- delivered }
+        /// The octets of padding, with Pad Length; right only at the end of the frame.
         var padding: Int { total &- content }
     }
 
@@ -22,7 +23,7 @@ struct IncomingData: Hashable, Sendable {
     }
 
     enum Event: Hashable, Sendable {
-        /// A frame with a payload of `total` octets begins.
+        /// A frame with a payload of `total` octets begins. Its content is delivered if `isWanted`, and dropped otherwise.
         case begin(total: Int, isWanted: Bool)
         /// The stream accepts no more content.
         case drop

@@ -5,8 +5,8 @@
 /// An increased window, frame size or dynamic table applies as soon as it is announced, since the peer may use it before its
 /// acknowledgement arrives. A reduced one applies when it is acknowledged, since the peer may not have received it before. The
 /// limit of concurrent streams applies at once to streams that the peer opens: streams above it are refused, and their requests
-/// can be sent again. Priorities for streams that are not open end the connection above the limit; for them, the limit applies
-/// like the other settings.
+/// can be sent again. A PRIORITY_UPDATE for a stream above the limit that is not open is a connection error. For this check, a
+/// reduced limit applies only when it is acknowledged.
 struct SettingsExchange: Sendable {
     private struct Announcement: Sendable {
         var settings: HTTP2Settings
@@ -44,7 +44,7 @@ struct SettingsExchange: Sendable {
         pending.reduce(acknowledged.headerTableSize) { max($0, $1.settings.headerTableSize) }
     }
 
-    /// Returns how many streams may be open or, before they are opened, be prioritized. `fallback` stands for settings without a
+    /// Returns how many streams may be open, or have a priority before they are opened. `fallback` is used for settings without a
     /// limit.
     func prioritizedStreamLimit(unlimited fallback: Int) -> Int {
         pending.reduce(acknowledged.maxConcurrentStreams ?? fallback) {
@@ -52,7 +52,8 @@ struct SettingsExchange: Sendable {
         }
     }
 
-    /// Records an announcement of settings. Returns the octets by which the windows of open streams grow immediately.
+    /// Records an announcement of settings. Returns the octets by which the windows of open streams grow immediately; 0 if they
+    /// shrink, which they do on acknowledgement.
     mutating func announce(_ settings: HTTP2Settings, at now: Duration) -> Int {
         let change = settings.initialWindowSize &- local.initialWindowSize
         pending.append(Announcement(settings: settings, shrinkage: max(-change, 0), time: now))

@@ -37,6 +37,7 @@ package struct FrameReader: Sendable {
     private var position: Position
     private var headerParser = FrameHeaderParser()
     private var assembler: HeaderBlockAssembler
+    /// The octets of the current frame's payload that were received in earlier pieces of input.
     private var buffered: [UInt8] = []
     private var isFirstFrame = true
     private var failure: HTTP2Error?
@@ -98,6 +99,7 @@ package struct FrameReader: Sendable {
             position = taken &+ 1 < Self.clientPreface.count ? .preface(taken &+ 1) : .header
             return nil
         case .header:
+            // A header that the input contains completely is read at once; the parser assembles one that is cut.
             if headerParser.isAtStart, let header = FrameHeader(input, at: index) {
                 index &+= FrameHeader.count
                 return try begin(header)
@@ -194,7 +196,9 @@ package struct FrameReader: Sendable {
         switch header.type {
         case .headers, .pushPromise, .continuation, .settings: header.length
         case .rstStream, .ping, .windowUpdate: header.length
+        // Before the debug data: the last stream and the code.
         case .goAway: 8 &+ min(header.length &- 8, max(limits.debugOctets, 0))
+        // Before the value: the prioritized stream.
         case .priorityUpdate: 4 &+ min(header.length &- 4, max(limits.priorityOctets, 0))
         default: 0
         }
@@ -268,6 +272,7 @@ package struct FrameReader: Sendable {
         case .priorityUpdate:
             let prioritized = StreamID(payload.number(at: 0))
             guard !prioritized.isConnection else { throw .priorityUpdateOfConnection }
+            // Longer than `FrameLimits.priorityOctets`: only its beginning was buffered.
             guard payload.count == header.length else { return .ignored(header.type, stream) }
             return .priorityUpdate(prioritized, value: payload.octets(from: 4))
         default:

@@ -27,6 +27,7 @@ enum FrameRule {
         }
     }
 
+    /// Whether the payload has the length that the frame's type prescribes, or at least its fixed part.
     private static func hasRightLength(_ header: FrameHeader) -> Bool {
         switch header.type {
         case .data, .headers, .pushPromise: header.length >= header.prefixLength

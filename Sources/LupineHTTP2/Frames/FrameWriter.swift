@@ -44,6 +44,7 @@ package enum FrameWriter {
         _ stream: StreamID, promised: StreamID, block: Span<UInt8>, maximumFrameSize: Int,
         into output: inout [UInt8]
     ) {
+        // The promised stream identifier takes four octets of the frame.
         let first = min(block.count, maximumFrameSize &- 4)
         header(
             .pushPromise, length: first &+ 4, flags: first == block.count ? .endHeaders : [], stream,

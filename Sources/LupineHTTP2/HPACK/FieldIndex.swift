@@ -34,7 +34,7 @@ struct FieldHash: Hashable, Sendable {
         return mixed(hash ^ bytes.word(at: bytes.count &- 8))
     }
 
-    /// Spreads each bit over all bits: XORs both halves of the product with an odd constant.
+    /// Spreads each bit over all bits: multiplies by an odd constant, and XORs the two halves of the product.
     @inline(__always)
     private static func mixed(_ word: UInt64) -> UInt64 {
         let product = (word ^ 0x9E37_79B9_7F4A_7C15).multipliedFullWidth(by: 0xD6E8_FEB8_6659_FD93)

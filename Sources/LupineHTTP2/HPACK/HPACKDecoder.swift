@@ -77,6 +77,7 @@ package struct HPACKDecoder: Sendable {
 
     /// Applies the size updates, which precede all fields (RFC 7541 §4.2).
     private mutating func applySizeUpdates(_ block: Span<UInt8>, at position: inout Int) throws(HPACKError) {
+        // The pattern 001 (RFC 7541 §6.3).
         while position < block.count, block[position] & 0xE0 == 0x20 {
             let size = try HPACKInteger.decode(block, at: &position, prefix: 5)
             guard size <= tableSizeLimit else {
@@ -95,6 +96,8 @@ package struct HPACKDecoder: Sendable {
     private mutating func decodeField(
         _ block: Span<UInt8>, at position: inout Int, into list: inout HeaderList, isKept: Bool
     ) throws(HPACKError) -> HPACKError? {
+        // The highest bits tell the representations apart (RFC 7541 §6): 1 is an index, 01 a literal that is added to the table,
+        // 001 a size update, 0001 a literal that must never be added, 0000 one that is not added.
         let first = block[position]
         if first & 0x80 != 0 {
             let entry = try entry(at: HPACKInteger.decode(block, at: &position, prefix: 7))
@@ -148,7 +151,8 @@ package struct HPACKDecoder: Sendable {
         return refusal
     }
 
-    /// Returns the limit that a field of `size` would exceed in the list; nil if it fits.
+    /// Returns the limit that a field of `size` would exceed in the list; nil if it fits. `octetsBefore` is the number of octets
+    /// of the list without the field, if the field's have been appended already.
     private func refusal(of size: Int, in list: HeaderList, octetsBefore: Int? = nil) -> HPACKError? {
         guard list.count < limits.fieldCount else {
             return .limitExceeded(.fieldCount, allowed: limits.fieldCount)

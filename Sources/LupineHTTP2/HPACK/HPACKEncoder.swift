@@ -72,6 +72,7 @@ package struct HPACKEncoder: Sendable {
         guard let (smallest, present) = pendingUpdate else { return }
         pendingUpdate = nil
         if smallest < present {
+            // The pattern 001 of an update (RFC 7541 §6.3).
             HPACKInteger.encode(smallest, prefix: 5, pattern: 0x20, into: &output)
         }
         HPACKInteger.encode(present, prefix: 5, pattern: 0x20, into: &output)
@@ -82,6 +83,8 @@ package struct HPACKEncoder: Sendable {
         name: Span<UInt8>, value: Span<UInt8>, _ indexing: HeaderList.Indexing,
         into output: inout OutputSpan<UInt8>
     ) {
+        // The patterns of RFC 7541 §6: 1 for an index, 01 for a literal that is added to the table, 0000 for one that is not, and
+        // 0001 for one that must never be.
         let nameHash = FieldHash.ofName(name)
         if indexing == .never || Self.isSensitive(name, value) {
             let nameIndex = indexOfName(nameHash, name)
@@ -184,6 +187,7 @@ package struct HPACKEncoder: Sendable {
             // The length is known after encoding; counting it first would be a second pass over the string.
             output.append(0)
             if HuffmanCode.encode(text, atMost: text.count, into: &output) {
+                // The highest bit marks a Huffman-coded string.
                 output[position] = 0x80 | UInt8(truncatingIfNeeded: output.count &- position &- 1)
                 return true
             }

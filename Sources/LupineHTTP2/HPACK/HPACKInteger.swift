@@ -21,7 +21,8 @@ enum HPACKInteger {
         return value < mask ? value : try decodeContinuation(bytes, at: &index, from: value)
     }
 
-    /// Reads the octets after a prefix whose bits are all set.
+    /// Reads the octets after a prefix whose bits are all set: seven bits each, the lowest first; the highest bit of each octet
+    /// but the last is set.
     private static func decodeContinuation(
         _ bytes: Span<UInt8>, at index: inout Int, from prefix: Int
     ) throws(HPACKError) -> Int {

@@ -86,6 +86,7 @@ package struct HeaderList: Sendable {
 
     /// Reserves capacity for the typical list in a block of `count` octets.
     mutating func reserve(forBlockOf count: Int, atMost limit: Int) {
+        // Estimates: Huffman coding and the tables halve a typical list.
         octets.reserveCapacity(min(count &* 2 &+ 256, limit))
         entries.reserveCapacity(min(count, 16))
     }

@@ -73,7 +73,9 @@ enum HuffmanCode {
     ) -> Bool {
         let symbols = symbols.span
         let start = output.count
+        // The octets that may still be written.
         var room = limit
+        // The last `pending` bits of `bits` have not been written.
         var bits: UInt64 = 0
         var pending: UInt64 = 0
         for index in bytes.indices {

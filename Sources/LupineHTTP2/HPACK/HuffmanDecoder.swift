@@ -35,6 +35,7 @@ enum HuffmanDecoder {
         output.append(addingCapacity: bytes.count &* 8 / 5) { output in
             for index in bytes.indices {
                 let octet = Int(bytes[index])
+                // The step of the octet's high four bits, then that of its low ones; each node has 16 steps.
                 let high = steps[node &<< 4 | octet &>> 4]
                 if high & hasSymbol != 0 { output.append(UInt8(truncatingIfNeeded: high &>> 8)) }
                 let low = steps[Int(high & 0xFF) &<< 4 | octet & 0x0F]

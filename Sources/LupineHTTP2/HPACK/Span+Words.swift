@@ -19,8 +19,10 @@ extension Span where Element == UInt8 {
     func shortWord() -> UInt64 {
         guard count >= 4 else {
             guard count > 0 else { return 0 }
+            // The first, middle and last octet are all octets of a span of one, two or three.
             return UInt64(self[0]) | UInt64(self[count >> 1]) << 8 | UInt64(self[count &- 1]) << 16
         }
+        // The two halves overlap if there are fewer than eight octets.
         return halfWord(at: 0) | halfWord(at: count &- 4) << 32
     }
 

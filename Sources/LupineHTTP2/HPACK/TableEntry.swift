@@ -11,6 +11,7 @@ struct TableEntry: Hashable, Sendable {
     /// The size of the entry in a table or list: its octets and 32 more (RFC 7541 §4.1).
     @inline(__always)
     var size: Int { octets.count &+ Self.overhead }
+    /// The octets that each entry counts for in addition to its own.
     static let overhead = 32
 
     var name: Range<Int> { 0..<nameCount }

@@ -11,6 +11,7 @@ enum FieldRule {
         name: Span<UInt8>, value: Span<UInt8>, in section: PseudoFields.Section
     ) throws(MessageError) {
         guard FieldName.isName(name) else { throw .invalidName(Excerpt(name)) }
+        // A-Z: any other octet gives 26 or more, because the subtraction wraps.
         for index in name.indices where name[index] &- 0x41 < 26 { throw .capitalInName(Excerpt(name)) }
         guard isValue(value) else { throw .invalidValue(name: Excerpt(name)) }
         if isConnectionField(name) { throw .connectionField(Excerpt(name)) }
@@ -60,6 +61,7 @@ enum FieldRule {
         guard !digits.isEmpty else { return nil }
         var number: Int64 = 0
         for index in digits.indices {
+            // Above 9 for any other octet, because the subtraction wraps.
             let digit = digits[index] &- 0x30
             let (tens, tooMany) = number.multipliedReportingOverflow(by: 10)
             let (sum, tooMuch) = tens.addingReportingOverflow(Int64(digit))

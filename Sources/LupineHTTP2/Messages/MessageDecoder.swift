@@ -23,6 +23,7 @@ package enum MessageDecoder {
         guard let range = pseudo[.status] else { throw .missingPseudoField(":status") }
         let digits = list.octets.span.extracting(range)
         var code = 0
+        // Three digits; anything else leaves a code below 100, which is rejected below.
         for index in digits.indices {
             guard digits.count == 3, digits[index] &- 0x30 < 10 else { break }
             code = code &* 10 &+ Int(digits[index] &- 0x30)
@@ -96,6 +97,7 @@ package enum MessageDecoder {
 
     /// Returns the scheme as a string. Throws if it is not a scheme by RFC 3986 §3.1.
     private static func schemeText(_ scheme: Span<UInt8>) throws(MessageError) -> String {
+        // A letter, then letters, digits, `+`, `-` and `.`.
         var isValid = !scheme.isEmpty && (scheme[0] | 0x20) &- 0x61 < 26
         for index in scheme.indices {
             switch scheme[index] {
@@ -122,6 +124,7 @@ package enum MessageDecoder {
     private static func target(
         _ text: String, as method: Method, of name: String, _ octets: Span<UInt8>
     ) throws(MessageError) -> RequestTarget {
+        // Only visible ASCII characters, 0x21 to 0x7E, are allowed.
         for index in octets.indices where octets[index] &- 0x21 >= 0x5E {
             throw .invalidPseudoField(name, Excerpt(octets))
         }

@@ -13,6 +13,7 @@ package enum MessageEncoder {
     ) throws(HTTPError) -> HeaderList {
         try head.target.validate(for: head.method)
         try body.validate()
+        // Without Host, framing and connection-specific fields, which most requests lack, several checks can be omitted.
         let isPlain = !head.fields.mayHoldConnectionFields
         if !isPlain { try refuseFraming(head.fields) }
         var list = HeaderList()
@@ -97,6 +98,7 @@ package enum MessageEncoder {
     private static func appendAbsolute(
         _ text: String, _ method: Method, to list: inout HeaderList
     ) throws(HTTPError) {
+        // At the first colon; the authority then ends at a slash or `?`, and userinfo at the last `@`.
         let parts = text.utf8.split(separator: 0x3A, maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2, parts[1].starts(with: "//".utf8) else {
             throw .invalidTarget(Excerpt(text))
@@ -138,6 +140,7 @@ package enum MessageEncoder {
             name.removeAll(keepingCapacity: true)
             fields.withName(at: index) { original in
                 name.append(original, original.indices)
+                // Converts A-Z to lower case.
                 for position in name.indices where name[position] &- 0x41 < 26 { name[position] |= 0x20 }
             }
             let lowercased = name.span

@@ -80,7 +80,8 @@ package struct MessageReader: Sendable {
         }
     }
 
-    /// Processes `count` octets of content, without padding.
+    /// Processes `count` octets of content, without padding. Throws if they are not allowed; with 0, only if content as such is
+    /// not allowed now.
     package mutating func content(_ count: Int) throws(MessageError) {
         switch state {
         case .head, .ended:

@@ -25,6 +25,7 @@ struct PseudoFields {
         let octets = list.octets.span
         while count < list.count {
             let name = octets.extracting(list.nameRange(at: count))
+            // The name of a pseudo-field begins with a colon.
             guard !name.isEmpty, name[0] == 0x3A else { break }
             let value = list.valueRange(at: count)
             guard let known = Self.knownName(name, in: section) else {
@@ -72,6 +73,7 @@ struct PseudoFields {
             if !name.isEmpty, name[0] == 0x3A { throw .misplacedPseudoField(Excerpt(name)) }
             try FieldRule.validate(name: name, value: value, in: section)
             if name.count == 6, name.isText("cookie") {
+                // Joined by `; `.
                 var joined = cookies.map { $0 + [0x3B, 0x20] } ?? []
                 joined.append(value, value.indices)
                 cookies = joined

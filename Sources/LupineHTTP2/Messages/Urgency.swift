@@ -59,6 +59,7 @@ extension Urgency {
         let item = member.drop { Self.blanks.contains($0) }.prefix { $0 != Self.semicolon }
         guard let last = item.lastIndex(where: { !Self.blanks.contains($0) }) else { return }
         let text = Array(item[...last])
+        // `u` without a value, or `u=` and a digit from 0 to 7; any other value is invalid.
         guard text.starts(with: "u".utf8), text.count == 1 || text[1] == 0x3D else { return }
         guard text.count == 3, (0x30...0x37).contains(text[2]) else {
             self = .normal

@@ -47,7 +47,9 @@ struct ClosedStreams: Sendable {
     /// A ring of the remembered streams in the order of their resets, starting at index `oldest`.
     private var ring: [StreamID] = []
     private var oldest = 0
+    /// The highest stream whose reset is no longer remembered; `connection` if there is none.
     private var highestForgotten = StreamID.connection
+    /// The first ranges of identifiers that the peer has skipped.
     private var skips: [ClosedRange<StreamID>] = []
 
     init(_ role: HTTP2Role, capacity: Int) {

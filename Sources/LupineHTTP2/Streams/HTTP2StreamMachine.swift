@@ -36,10 +36,10 @@ package struct HTTP2StreamMachine: Hashable, Sendable {
     package enum Frame: Hashable, Sendable {
         case headers(endsStream: Bool)
         case data(endsStream: Bool)
-        /// PUSH_PROMISE on this stream, for another one.
+        /// PUSH_PROMISE on this stream, which promises another one.
         case pushPromise
-        /// PUSH_PROMISE on another stream, for this one.
-        case promise
+        /// PUSH_PROMISE on another stream, which promises this one.
+        case promised
         case reset
         case windowUpdate
         case priority
@@ -113,13 +113,13 @@ package struct HTTP2StreamMachine: Hashable, Sendable {
 
         case (.pushPromise, .open), (.pushPromise, .halfClosedRemote):
             return role == .server && isClientInitiated ? .proceed : .mayNotSend
-        case (.promise, .idle):
+        case (.promised, .idle):
             guard role == .server, !isClientInitiated else { return .mayNotSend }
             return move(to: .reservedLocal)
         case (.pushPromise, .idle), (.pushPromise, .reservedLocal), (.pushPromise, .reservedRemote),
             (.pushPromise, .halfClosedLocal), (.pushPromise, .closed),
-            (.promise, .reservedLocal), (.promise, .reservedRemote), (.promise, .open),
-            (.promise, .halfClosedLocal), (.promise, .halfClosedRemote), (.promise, .closed):
+            (.promised, .reservedLocal), (.promised, .reservedRemote), (.promised, .open),
+            (.promised, .halfClosedLocal), (.promised, .halfClosedRemote), (.promised, .closed):
             return .mayNotSend
 
         case (.reset, .reservedLocal), (.reset, .reservedRemote), (.reset, .open), (.reset, .halfClosedLocal),
@@ -167,14 +167,14 @@ package struct HTTP2StreamMachine: Hashable, Sendable {
             return role == .client && isClientInitiated ? .proceed : .connectionError(.protocolError)
         case (.pushPromise, .closed(.resetSent)):
             return role == .client && isClientInitiated ? .ignore : .connectionError(.protocolError)
-        case (.promise, .idle):
+        case (.promised, .idle):
             guard role == .client, !isClientInitiated else { return .connectionError(.protocolError) }
             return move(to: .reservedRemote)
         case (.pushPromise, .idle), (.pushPromise, .reservedLocal), (.pushPromise, .reservedRemote),
             (.pushPromise, .halfClosedRemote), (.pushPromise, .closed(.ended)),
             (.pushPromise, .closed(.resetReceived)),
-            (.promise, .reservedLocal), (.promise, .reservedRemote), (.promise, .open),
-            (.promise, .halfClosedLocal), (.promise, .halfClosedRemote), (.promise, .closed):
+            (.promised, .reservedLocal), (.promised, .reservedRemote), (.promised, .open),
+            (.promised, .halfClosedLocal), (.promised, .halfClosedRemote), (.promised, .closed):
             return .connectionError(.protocolError)
 
         case (.reset, .reservedLocal), (.reset, .reservedRemote), (.reset, .open), (.reset, .halfClosedLocal),

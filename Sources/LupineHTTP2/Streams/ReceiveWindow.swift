@@ -58,7 +58,7 @@ struct ReceiveWindow: Hashable, Sendable {
         return openIfDue()
     }
 
-    /// Adds the pending increment to the window if a WINDOW_UPDATE is due; returns its increment or 0.
+    /// Adds the pending increment to the window if a WINDOW_UPDATE is due; returns the increment, or 0 if none is due.
     private mutating func openIfDue() -> Int {
         let threshold = min(target / 2, Self.largestPendingIncrement, window.available)
         return pendingIncrement > 0 && pendingIncrement >= threshold ? open(by: pendingIncrement) : 0

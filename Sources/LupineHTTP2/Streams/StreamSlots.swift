@@ -22,6 +22,7 @@ package struct StreamSlots: Sendable {
         UInt64(stream.rawValue >> 1) | UInt64(stream.rawValue & 1) << 32
     }
 
+    /// Returns the stream of a key.
     private static func stream(_ key: UInt64) -> StreamID {
         StreamID(UInt32(truncatingIfNeeded: key) << 1 | UInt32(key >> 32))
     }

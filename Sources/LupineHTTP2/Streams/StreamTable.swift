@@ -73,6 +73,7 @@ struct StreamTable: Sendable {
     /// The identifier of the next stream that a client opens; nil if no identifiers are left.
     var nextIdentifier: StreamID? {
         if highest.isConnection { return StreamID(1) }
+        // `last` is odd, so the identifier before it is `last - 2`.
         return highest.rawValue < StreamID.last.rawValue &- 1 ? StreamID(highest.rawValue &+ 2) : nil
     }
 
@@ -134,7 +135,7 @@ struct StreamTable: Sendable {
         case .skipped:
             switch frame {
             case .priority: return .ignore
-            case .headers, .data, .pushPromise, .promise, .reset, .windowUpdate:
+            case .headers, .data, .pushPromise, .promised, .reset, .windowUpdate:
                 return .connectionError(.protocolError)
             }
         }
@@ -163,6 +164,7 @@ struct StreamTable: Sendable {
         case .open:
             guard let index = slots.index(of: stream), entries[index].machine.handle(event) == .proceed
             else { return false }
+            // The entry stays in `entries` until its index is reused.
             _ = slots.remove(stream)
             closed.remember(
                 stream, entries[index].machine, room: entries[index].receiveWindow.available)

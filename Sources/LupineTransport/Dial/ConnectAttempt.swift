@@ -25,13 +25,14 @@ final class ConnectAttempt: LoopChannel {
         case .ipv4, .ipv6:
             if let binding { try Self.bind(socket, to: binding, for: address) }
             try socket.setNoDelay()
-            // The option only saves a packet; if it cannot be set, the attempt continues.
+            // The option only saves a packet of the handshake; if it cannot be set, the attempt continues.
             if speaksFirst { try? socket.setConnectsWithData() }
         case .unix, .unixAbstract, .unixUnnamed: break
         }
         let progress = try socket.connect(to: address)
         registration = try loop.register(socket.descriptor, self)
         self.socket = consume socket
+        // Deferred, so that `report` is not called before the caller has the attempt.
         if progress == .connected { loop.executeOnLoop { [self] in finish(mayHaveFailed: true) } }
     }
 
@@ -77,7 +78,7 @@ final class ConnectAttempt: LoopChannel {
         socket = nil
     }
 
-    /// The socket's registration with the loop, once it is connected.
+    /// The socket's registration with the loop; nil once `close` or `takeSocket` was called.
     var established: Registration? { registration }
 
     /// Returns the connected socket and leaves its registration to the caller, who must reassign it: the registered channel is

@@ -17,6 +17,7 @@ final class ConnectRace {
 
     private var machine: Machine
     private let binding: String?
+    /// Whether the client sends before the peer does.
     private let speaksFirst: Bool
     private let loop: EventLoop
     /// Indexed by attempt number; nil if an attempt could not start or has been closed.
@@ -71,6 +72,7 @@ final class ConnectRace {
             attempts[id.rawValue] = nil
             attempt.close()
         case .won(let id, _):
+            // The winner is never nil: it has just reported its connection.
             guard let winner = attempt(id) else { return end(.failed(.shutDown)) }
             end(.connected(winner))
         case .failed(let failures):
@@ -78,6 +80,7 @@ final class ConnectRace {
         }
     }
 
+    /// Returns an attempt; nil if it could not start or has been closed.
     private func attempt(_ id: Machine.AttemptID) -> ConnectAttempt? {
         attempts.indices.contains(id.rawValue) ? attempts[id.rawValue] : nil
     }
@@ -89,6 +92,7 @@ final class ConnectRace {
             }
             attempts.append(attempt)
         } catch {
+            // Keeps the index of the next attempt equal to its number.
             attempts.append(nil)
             // Without a descriptor, connecting to any other address would fail as well.
             if case .outOfDescriptors = TransportError(connecting: address, error) {

@@ -18,9 +18,10 @@ final class ConnectionRoute: Sendable {
     let tls: TLSDetails?
     /// The origin's identity according to the TLS handshake, and how it was accepted.
     let evidence: PeerEvidence?
-    /// The prefix of the path when a request goes to an HTTP proxy in absolute form.
+    /// `http://` and the authority, which precede the path when an HTTP proxy forwards the requests (absolute form); nil
+    /// otherwise.
     let absolutePrefix: String?
-    /// The `Proxy-Authorization` value for such a proxy.
+    /// The `Proxy-Authorization` value for a proxy that forwards the requests.
     let proxyAuthorization: String?
     /// Whether both ends have the same address. Sending a file's pages is free for the sender then, but costs the receiver
     /// more than a copy costs both.
@@ -45,7 +46,7 @@ final class ConnectionRoute: Sendable {
         evidence = details == nil ? nil : channel.evidence
         absolutePrefix = isForwarded ? "http://" + Self.authority(of: origin) : nil
         proxyAuthorization = isForwarded ? origin.proxy?.credentials?.basicAuthorization : nil
-        // When content is sent, the local address is not nil.
+        // False if the local address is unknown; on a connection that sends content it is known.
         isSameHost = localAddress?.with(port: 0) == address.with(port: 0)
     }
 

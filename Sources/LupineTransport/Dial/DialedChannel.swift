@@ -8,11 +8,12 @@ final class DialedChannel {
     let route: ConnectionRoute
     /// Whether there may be input that the loop has already reported.
     let mayRead: Bool
-    /// The pool key that the connection belongs to now; nil for the key that it was opened for.
+    /// The pool key that the connection belongs to, because the program's answer has changed its TLS profile; nil for the key
+    /// that it was opened for.
     var newKey: Origin?
     /// Whether HTTP/2 is spoken.
     var speaksHTTP2 = false
-    /// The bytes of the origin that arrived together with the proxy's answer.
+    /// The bytes of the origin that arrived together with the proxy's answer. The owner handles them before it reads the channel.
     var firstOriginBytes: [UInt8] = []
 
     init(

@@ -24,7 +24,7 @@ final class Dialer {
     private var claim: () -> PeerClaim = { .abandoned }
     /// The result of `claim`, once it was called.
     private var claimed: PeerClaim?
-    /// Existing connections that can serve instead of a new one.
+    /// Existing connections that can serve instead of a new one; nil for none.
     private var offer: ConnectionOffer?
     /// The error of a cancellation before the start.
     private var earlyCancellation: TransportError?
@@ -41,7 +41,7 @@ final class Dialer {
         /// The TLS context is being loaded.
         case preparing
         case lookingUp(LookUp)
-        /// Connecting to the only address; no race.
+        /// Connecting to the only address, without a race; nil until the attempt has been created.
         case connecting(ConnectAttempt?)
         case racing(ConnectRace)
         /// In the TLS handshake with the proxy.
@@ -71,10 +71,10 @@ final class Dialer {
     /// Starts the dial. It ends with `cancelled` if an offered connection serves instead.
     ///
     /// - Parameters:
-    ///   - claim: Called at most once, when the peer is to be verified, and only for an origin whose profile has questions or an
-    ///     evaluator of the program.
+    ///   - claim: Called at most once, when the peer is to be verified, and only if the origin's TLS profile asks the exchange
+    ///     about trust or the client's identity (`TLSProfile.questions`), or has an evaluator or identity source of the program.
     ///   - offer: Existing connections that may serve instead of a new one.
-    ///   - report: Called once with the result; after `cancel(_:)` with its error.
+    ///   - report: Called once with the result; if `cancel(_:)` ends the dial, with the error passed to it.
     func start(
         claiming claim: @escaping () -> PeerClaim = { .claimed(nil) },
         offering offer: ConnectionOffer? = nil, _ report: @escaping (Outcome) -> Void
@@ -85,6 +85,7 @@ final class Dialer {
         self.report = report
         if let earlyCancellation { return end(.failure(earlyCancellation)) }
         if let timeout = configuration.timeout { setDeadline(loop.now + timeout) }
+        // An https origin and an https proxy each need a profile.
         let lacksProfile = origin.scheme == .https && origin.tls == nil
         guard !lacksProfile, origin.proxy?.kind != .https || origin.proxyTLS != nil else {
             return end(.failure(.unsupported("https without a TLS profile")))
@@ -188,23 +189,26 @@ final class Dialer {
 
     // MARK: Coalescing
 
-    /// Ends the dial in favour of an existing connection, unless the delegate may reject its peer; then dials. The delegate is
-    /// not asked about this peer, because the connection was opened for another origin.
+    /// Uses an existing connection: ends this dial if the pool leases that connection. Dials if the pool does not, or if the
+    /// delegate may reject the connection's peer; the delegate is not asked about it, because the connection was opened for
+    /// another origin.
     private func coalesce(
         onto candidate: CoalescibleConnections.Candidate, insteadOf addresses: [SocketAddress]
     ) {
         if let profile = origin.tls, profile.questions != .none {
-            guard case .claimed(let verifier) = claimant() else { return end(.failure(.cancelled)) }
+            // No exchange waits any more.
+            guard case .claimed(let verifier) = claimExchange() else { return end(.failure(.cancelled)) }
             if let verifier, !verifier.acceptsByDefault(host: origin.host, port: origin.port) {
                 return race(addresses)
             }
         }
+        // The pool has dropped this dial and ignores its result.
         if offer?.coalesce(candidate) == true { return end(.failure(.cancelled)) }
         race(addresses)
     }
 
-    /// Returns the exchange that the dial is tied to. The first call ties it.
-    private func claimant() -> PeerClaim {
+    /// Ties the dial to an exchange at the first call. Returns the exchange's verifier, or `abandoned` if no exchange waits.
+    private func claimExchange() -> PeerClaim {
         let found = claimed ?? claim()
         claimed = found
         return found
@@ -292,6 +296,7 @@ final class Dialer {
         guard let proxy = origin.proxy, proxy.kind == .https, let profile = origin.proxyTLS else {
             return startProxyHandshake(over: channel, established, mayRead: mayRead)
         }
+        // Neither is nil: `prepare` has loaded the context, and the channel is open.
         guard let context = profile.context,
             let wire = channel.wire(mayRead: mayRead, on: loop)
         else { return end(.failure(.shutDown)) }
@@ -309,6 +314,7 @@ final class Dialer {
     private func securedProxy(_ result: Result<TLSChannel, TransportError>) {
         guard case .securingProxy(_, let established) = phase else { return }
         progress.step(at: loop.now)
+        // The time-out for connecting resumes; it did not run during the handshake.
         if let deadline { setDeadline(deadline + (loop.now - handshakeStart)) } else { limit = nil }
         switch result {
         case .failure(let error): end(.failure(error))
@@ -370,7 +376,7 @@ final class Dialer {
             self.secured(result)
         }
         if profile.questions != .none || profile.identitySource != nil || profile.trust.asksProgram {
-            handshake.claim = { [weak self] in self?.claimant() ?? .abandoned }
+            handshake.claim = { [weak self] in self?.claimExchange() ?? .abandoned }
             handshake.setAwaitingProgram = { [weak self] isAsking in
                 self?.handshakeChanged(isAsking: isAsking)
             }
@@ -433,6 +439,7 @@ final class Dialer {
         dialed.speaksHTTP2 =
             route.tls.map { $0.applicationProtocol == "h2" } ?? configuration.versions.haveHTTP2WithoutTLS
         dialed.firstOriginBytes = firstOriginBytes
+        // The program's answer about the peer has changed the profile: the connection belongs to the key with that profile.
         if let profile = route.tls?.profile, profile != origin.tls {
             dialed.newKey = origin.withTLSProfile(profile)
         }
@@ -453,6 +460,7 @@ final class Dialer {
         case .new, .preparing, .over: break
         case .lookingUp(let lookUp): lookUp.cancel()
         case .connecting(let attempt): if case .failure = outcome { attempt?.close() }
+        // On success, the winner's socket has been taken out, so this closes nothing of it.
         case .racing(let race): race.close()
         case .handshakingWithProxy(let handshake, _): if case .failure = outcome { handshake.close() }
         case .securingProxy(let handshake, _), .securing(let handshake, _):
@@ -469,6 +477,7 @@ extension Dialer: TimerTarget {
         limitTimer = nil
         guard reason == .due else { return end(.failure(.shutDown)) }
         guard let limit else { return }
+        // A later limit has replaced the one for which the timer was set.
         guard limit.at <= loop.now else { return armLimit() }
         let time = limit.timeout == .connect ? configuration.timeout : configuration.tlsHandshakeTimeout
         end(.failure(TransportError(host: origin.host, port: origin.port, limit.timeout, after: time)))

@@ -65,6 +65,7 @@ package struct HappyEyeballsMachine<Address: Sendable, Cause: Sendable>: Sendabl
     }
 
     private struct Race {
+        /// The index of the next address to try, and the number of attempts started.
         var next = 0
         var running: [AttemptID] = []
         var failures: [AddressFailure] = []
@@ -155,6 +156,8 @@ package struct HappyEyeballsMachine<Address: Sendable, Cause: Sendable>: Sendabl
         state = .racing(race)
     }
 
+    /// Returns the addresses with families alternating, the preferred one first (RFC 8305 §4). If one family has more addresses,
+    /// its last ones follow each other.
     private static func interleave(
         _ addresses: [(family: Family, address: Address)], first: FirstFamily
     ) -> [Address] {

@@ -21,6 +21,7 @@ final class ProxyHandshake: LoopChannel {
     private let loop: EventLoop
     private let proxy: ProxyServer
     private var output: [UInt8] = []
+    /// Whether bytes of the origin may follow the proxy's answer at once; they are kept then, and an error otherwise.
     private let originMaySpeakFirst: Bool
     /// The bytes of the origin that arrived together with the proxy's answer.
     private(set) var firstOriginBytes: [UInt8] = []
@@ -85,6 +86,7 @@ final class ProxyHandshake: LoopChannel {
     /// Sends the beginning of the output; returns the number of bytes, or nil if the channel accepts none now.
     private func send() throws(TransportError) -> Int? {
         do throws(ChannelFailure) {
+            // The empty span: the output is all framing, without content after it.
             guard case .bytes(let count)? = try channel?.send(output, from: 0, Span()) else { return nil }
             return count
         } catch { throw transportError(error) }
@@ -99,6 +101,7 @@ final class ProxyHandshake: LoopChannel {
             do throws(ChannelFailure) {
                 var space = buffer.mutableSpan
                 outcome = try channel?.receive(into: &space)
+                // A proxy that closes without close_notify is treated like one that closes orderly: it has not answered.
             } catch { throw error == .tls(.truncated) ? closedError() : transportError(error) }
             switch outcome {
             case .bytes(let count): try received(buffer.span.extracting(first: count))

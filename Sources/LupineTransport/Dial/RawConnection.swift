@@ -20,8 +20,11 @@ package final class RawConnection: LoopChannel {
     private let origin: Origin
     private var channel: ByteChannel?
     private var registration: Registration?
+    /// Bytes of the origin that arrived together with the proxy's answer and are unread; read before the channel.
     private var firstOriginBytes: [UInt8]
+    /// Whether there may be input; false once a read would have blocked, until the loop reports input.
     private var mayRead: Bool
+    /// Whether the channel may accept bytes; false once a write would have blocked, until the loop reports space.
     private var mayWrite = true
     private var handshake: TLSHandshake?
     private var handshakeTimer: EventLoop.TimerToken?
@@ -30,10 +33,11 @@ package final class RawConnection: LoopChannel {
     private var lingerBudget: Int?
     private var lingerTimer: EventLoop.TimerToken?
 
-    /// How many bytes, and for how long, a peer may still send after `closeGently` (like nginx's `lingering_timeout`).
+    /// How many bytes a peer may still send after `closeGently`.
     private static let lingerLimit = 1 << 20
+    /// For how long a peer may still send after `closeGently`, as with nginx's `lingering_timeout`.
     private static let lingerTime = Interval.seconds(5)
-    /// How many times it reads while lingering before it lets the loop handle other connections.
+    /// How many times `linger` reads before it lets the loop handle other connections.
     private static let lingerReads = 16
 
     init(_ dialed: DialedChannel, to origin: Origin, on loop: EventLoop) {
@@ -81,7 +85,7 @@ package final class RawConnection: LoopChannel {
         } catch { throw transportError(error) }
     }
 
-    /// Writes TLS's pending output to the kernel; returns whether all of it has been written.
+    /// Writes the encrypted output that TLS still holds to the kernel; returns whether all of it has been written.
     package func flush() throws(TransportError) -> Bool {
         guard channel?.hasPendingOutput == true else { return true }
         do throws(ChannelFailure) { try channel?.flush() } catch { throw transportError(error) }
@@ -206,6 +210,7 @@ package final class RawConnection: LoopChannel {
     /// until it closes or a limit is reached: if bytes were unread at the close, the kernel would reset the connection, and the
     /// peer might lose the last bytes that were sent to it.
     package func closeGently() {
+        // The channel is nil during a TLS handshake, which is not ended gracefully.
         guard !isClosed, channel != nil else { return close() }
         handler = nil
         lingerBudget = Self.lingerLimit

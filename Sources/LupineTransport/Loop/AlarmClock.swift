@@ -57,6 +57,7 @@ package final class AlarmClock: Sendable {
     private func setTimer(at deadline: Instant) {
         guard let loop = loopOfTimers() else { return startThread() }
         state.withLock { $0.timerCount += 1 }
+        // If the loop has ended, the alarms do not run.
         _ = loop.executeInline { [self] in
             _ = loop.schedule(at: deadline) { [self] reason in
                 if reason == .due { runDue(ofTimerAt: deadline, at: loop.now) }
@@ -109,6 +110,7 @@ package final class AlarmClock: Sendable {
         } catch {
             state.withLock { state in
                 state.hasThread = false
+                // So that the next alarm counts as the earliest, and `set` calls `setTimer` for it.
                 state.earliestTimer = .distantFuture
             }
         }
@@ -120,6 +122,7 @@ package final class AlarmClock: Sendable {
             NativeThread.pause(milliseconds: 5)
             let hasLoop = loopOfTimers() != nil
             let now = MonotonicClock().now()
+            // Once there is a loop, the timer that is set below runs the alarms that are due.
             let (due, next, hasEnded) = state.withLock { state -> ([Alarm], Instant?, Bool) in
                 let due = hasLoop ? [] : Self.popDueAlarms(of: &state, at: now)
                 let next = state.alarms.next

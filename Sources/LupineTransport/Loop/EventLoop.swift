@@ -27,6 +27,7 @@ package final class EventLoop: Sendable {
     /// The loop's thread; nil once it was joined. The lock is held while joining, so that every caller of the shutdown returns
     /// only when the thread is gone.
     private let thread = Lock<NativeThread.Handle?>(nil)
+    /// The number of registered channels, which any thread may read (`load`).
     private let registrations = Atomic<Int>(0)
     private let activity: LoopActivity
 
@@ -121,7 +122,8 @@ package final class EventLoop: Sendable {
         inbox.submit(work, fromLoop: isOnLoop)
     }
 
-    /// Runs `work` at once when already on the loop, and submits it otherwise.
+    /// Runs `work` at once when already on the loop, and submits it otherwise. Returns false if the loop has ended; `work` will
+    /// then never run.
     package func executeInline(_ work: @escaping @Sendable () -> Void) -> Bool {
         guard isOnLoop else { return inbox.submit(work) }
         core.value.runOutsideJobs(work)
@@ -222,7 +224,7 @@ package final class EventLoop: Sendable {
         Self.lend(&core.value.readBuffer, Self.readBufferSize)
     }
 
-    /// Gives back the read buffer.
+    /// Gives back the read buffer, or one that was created instead, which then becomes the loop's.
     package func giveBack(readBuffer: consuming [UInt8]) { core.value.readBuffer = readBuffer }
 
     /// Returns the loop's buffer for bytes that are written to a file; the rules are those of the read buffer.
@@ -241,7 +243,8 @@ package final class EventLoop: Sendable {
     /// Gives back the record buffer.
     package func giveBack(recordBuffer: consuming [UInt8]) { core.value.recordBuffer = recordBuffer }
 
-    /// Moves a buffer out of the core, or creates one while it is lent.
+    /// Moves a buffer out of the core, or creates one while the core's is lent. A swap: a copy of the reference would make the
+    /// next write copy the bytes.
     private static func lend(_ buffer: inout [UInt8], _ size: Int) -> [UInt8] {
         if buffer.isEmpty { return [UInt8](repeating: 0, count: size) }
         var lent: [UInt8] = []

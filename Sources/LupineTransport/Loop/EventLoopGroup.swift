@@ -25,7 +25,7 @@ package final class EventLoopGroup: Sendable {
         case even
         /// To the first loop that is not busy and has fewer than `packedConnections`; evenly if there is none. One loop that
         /// handles several events in each turn is cheaper than several loops that wake up for one event each: for small requests,
-        /// four loops take half as much processor time again as one loop with all connections.
+        /// four loops take 1.5 times the processor time of one loop with all connections.
         case packed
     }
 
@@ -81,6 +81,7 @@ package final class EventLoopGroup: Sendable {
                 return loop
             }
         }
+        // `add` returns the old and the new value.
         let (start, _) = nextCount.add(1, ordering: .relaxed)
         var best = loops[Int(UInt(bitPattern: start) % UInt(loops.count))]
         for loop in loops where loop.load < best.load { best = loop }

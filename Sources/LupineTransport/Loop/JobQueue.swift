@@ -3,6 +3,7 @@
 /// Jobs of Swift tasks that wait for their loop, first in, first out. Confined to its loop.
 struct JobQueue {
     private var jobs: [UnownedJob] = []
+    /// The index of the first job that waits; those before it have been removed.
     private var head = 0
 
     /// The number of jobs up to which an emptied queue keeps its memory.
@@ -33,6 +34,7 @@ struct JobQueue {
         if head == jobs.count {
             clear()
         } else if head > 64, head * 2 > jobs.count {
+            // More than half of the array is unused. Fewer jobs are moved now than were removed since the last time.
             jobs.removeFirst(head)
             head = 0
         }

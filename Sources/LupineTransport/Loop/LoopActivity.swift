@@ -13,11 +13,13 @@ final class LoopActivity: Sendable {
     private let wasBusy = Atomic<Bool>(false)
     /// When the current wait began, in nanoseconds; `awake` while the loop works.
     private let waitingSince: Atomic<Int64>
+    /// Stands for no wait.
     private static let awake = Int64.max
 
-    // Used by the loop's thread only, in nanoseconds.
+    /// The time at which the current window began, in nanoseconds. Like `waited`, used by the loop's thread only, and atomic only
+    /// because the class is `Sendable`.
     private let windowBegan: Atomic<Int64>
-    /// How long the loop has waited in this window.
+    /// How long the loop has waited in this window, in nanoseconds.
     private let waited = Atomic<Int64>(0)
 
     init(now: Instant) {

@@ -72,6 +72,7 @@ final class LoopCore {
 
     // MARK: Registrations
 
+    /// Registers a channel; throws `canceled` if the loop has closed.
     func register(_ descriptor: Int32, _ channel: any LoopChannel) throws(Errno) -> Registration {
         guard let poller else { throw .canceled }
         let registration = slab.add(descriptor, channel)
@@ -124,6 +125,7 @@ final class LoopCore {
             slab.channel(for: Registration(token: token))?.channelReady(readiness)
         }
         let phase = runInbox()
+        // Timers that these callbacks set wait for the next turn.
         let newest = timers.newest
         while let action = timers.popDue(at: now, upTo: newest) { action.end(.due) }
         runDeferred()
@@ -200,6 +202,7 @@ final class LoopCore {
             run(job, on: loop)
             remaining -= 1
         }
+        // The jobs may have added listeners.
         notifyListeners()
     }
 

@@ -9,9 +9,9 @@ package struct Readiness: OptionSet, Hashable, Sendable {
     /// A set of epoll's bits.
     package init(rawValue: UInt32) { self.rawValue = rawValue }
 
-    /// Bytes, a connection, or the end of the stream can be read.
+    /// Bytes, a connection, or the end of the stream can be read (EPOLLIN).
     package static let readable = Readiness(rawValue: 0x001)
-    /// The socket can be written, or a connect has ended.
+    /// The socket can be written, or a connect has ended (EPOLLOUT).
     package static let writable = Readiness(rawValue: 0x004)
     /// There is an error (EPOLLERR).
     package static let failed = Readiness(rawValue: 0x008)
@@ -34,7 +34,9 @@ package struct Readiness: OptionSet, Hashable, Sendable {
 
     private let epoll: Descriptor
     private let wakeUp: WakeUp
+    /// The buffer for the events of one wait.
     private var events: [epoll_event]
+    /// The number of events of the last wait.
     private var ready = 0
 
     /// Opens epoll and adds `wakeUp`. One wait returns at most `capacity` events.
@@ -81,7 +83,7 @@ package struct Readiness: OptionSet, Hashable, Sendable {
         return token == Self.wakeToken ? nil : (token, Readiness(rawValue: unsafe event.events))
     }
 
-    /// Calls `epoll_ctl` for a descriptor, edge-triggered.
+    /// Calls `epoll_ctl` for a descriptor, edge-triggered (EPOLLET).
     private func control(
         _ operation: Int32, _ descriptor: Int32, _ interest: Readiness, _ token: UInt64
     ) throws(Errno) {

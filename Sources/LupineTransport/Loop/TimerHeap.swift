@@ -34,6 +34,7 @@ package struct TimerHeap<Payload> {
     private var heap: [Entry] = []
     private var slots: [Slot] = []
     private var free: [UInt32] = []
+    /// The sequence number of the timer that was set last.
     private var sequence: UInt64 = 0
 
     /// Creates an empty heap.
@@ -45,7 +46,7 @@ package struct TimerHeap<Payload> {
     /// The sequence number of the timer that was set last.
     package var newest: UInt64 { sequence }
 
-    /// The earliest deadline.
+    /// The earliest deadline; nil if no timer is set.
     package var next: Instant? { heap.first?.deadline }
 
     /// Sets a timer.

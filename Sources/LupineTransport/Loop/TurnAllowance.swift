@@ -3,9 +3,10 @@
 /// Limits the work of one connection in a turn of its loop, so that other connections are not delayed. For work whose cost per
 /// byte the peer controls, such as decompression. Confined to its loop.
 package struct TurnAllowance {
-    /// The start of the turn that `steps` counts.
+    /// The start of the turn that `stepCount` counts.
     private var turn = Instant(nanoseconds: 0)
-    private var steps = 0
+    /// The number of steps counted in that turn.
+    private var stepCount = 0
 
     /// The maximum number of steps in one turn; fewer if the turn is late (`EventLoop.isLate`).
     package static let steps = 8
@@ -20,8 +21,8 @@ package struct TurnAllowance {
     ///   - isStep: Whether a step is counted, or only the time is checked.
     package mutating func isSpent(on loop: EventLoop, counting isStep: Bool = true) -> Bool {
         let now = loop.now
-        if turn != now { (turn, steps) = (now, 0) }
-        if isStep { steps += 1 }
-        return steps >= Self.steps || loop.isLate
+        if turn != now { (turn, stepCount) = (now, 0) }
+        if isStep { stepCount += 1 }
+        return stepCount >= Self.steps || loop.isLate
     }
 }

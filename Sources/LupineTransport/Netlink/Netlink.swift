@@ -11,13 +11,13 @@ package struct NetworkLink: Hashable, Sendable {
     /// The flags of `netdevice(7)`.
     package var flags: UInt32
 
-    /// Whether the administrator has switched it on.
+    /// Whether the administrator has switched it on (IFF_UP).
     package var isUp: Bool { flags & 0x1 != 0 }
-    /// Whether it reaches only this machine.
+    /// Whether it reaches only this machine (IFF_LOOPBACK).
     package var isLoopback: Bool { flags & 0x8 != 0 }
-    /// Whether it has exactly one peer, as a tunnel has.
+    /// Whether it has exactly one peer, as a tunnel has (IFF_POINTOPOINT).
     package var isPointToPoint: Bool { flags & 0x10 != 0 }
-    /// Whether it works: it is up and has a carrier.
+    /// Whether it works: it is up and has a carrier (IFF_RUNNING).
     package var isRunning: Bool { flags & 0x40 != 0 }
 }
 
@@ -49,7 +49,7 @@ package struct Route: Hashable, Sendable {
     package var kind: UInt8
     /// Whether the addresses are IPv6.
     package var isIPv6 = false
-    /// The interfaces of the next hops of a multipath route.
+    /// The interfaces of the next hops of a multipath route; empty for any other route.
     package var choices: [UInt32] = []
 }
 
@@ -129,6 +129,7 @@ package enum Netlink {
         switch type {
         case 2:  // NLMSG_ERROR
             guard body.count >= 4 else { throw .truncated(type: type) }
+            // The kernel sends the error number negated.
             return .error(number: 0 &- Int32(bitPattern: body.u32(at: 0)))
         case 3:  // NLMSG_DONE
             return .done
@@ -152,6 +153,7 @@ package enum Netlink {
 
     /// Decodes `ifinfomsg` and its attributes.
     private static func link(_ type: UInt16, _ body: Span<UInt8>) throws(NetlinkError) -> NetworkLink {
+        // The size of `ifinfomsg`: family, hardware type, index, flags, mask of changes.
         guard body.count >= 16 else { throw .truncated(type: type) }
         var link = NetworkLink(
             index: body.u32(at: 4), name: "", hardware: body.u16(at: 2), flags: body.u32(at: 8))
@@ -166,6 +168,7 @@ package enum Netlink {
     private static func address(
         _ type: UInt16, _ body: Span<UInt8>
     ) throws(NetlinkError) -> InterfaceAddress? {
+        // The size of `ifaddrmsg`: family, prefix length, flags, scope, index.
         guard body.count >= 8 else { throw .truncated(type: type) }
         let family = body[0]
         var local: IPAddress?
@@ -181,6 +184,7 @@ package enum Netlink {
 
     /// Decodes `rtmsg` and its attributes; returns nil for other families than IP.
     private static func route(_ type: UInt16, _ body: Span<UInt8>) throws(NetlinkError) -> Route? {
+        // The size of `rtmsg`: family, both prefix lengths, service type, table, protocol, scope, type, flags.
         guard body.count >= 12 else { throw .truncated(type: type) }
         let family = body[0]
         guard family == familyIPv4 || family == familyIPv6 else { return nil }
@@ -204,6 +208,7 @@ package enum Netlink {
     private static func interfaces(ofNextHops nextHops: Span<UInt8>) -> [UInt32] {
         var interfaces: [UInt32] = []
         var offset = 0
+        // An `rtnexthop` has 8 bytes: its length, flags, weight and interface; attributes follow.
         while nextHops.count - offset >= 8 {
             let length = Int(nextHops.u16(at: offset))
             guard length >= 8, length <= nextHops.count - offset else { break }
@@ -237,6 +242,7 @@ package enum Netlink {
     package static func routeRequest(to destination: IPAddress, sequence: UInt32) -> [UInt8] {
         let family = destination.isIPv6 ? familyIPv6 : familyIPv4
         let octets = destination.octets
+        // An `rtmsg` with only the family and the prefix length.
         var body: [UInt8] = [family, UInt8(octets.count * 8), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]
         // The attribute RTA_DST.
         body += bytes(UInt16(4 + octets.count)) + bytes(UInt16(1)) + octets
@@ -256,7 +262,7 @@ package enum Netlink {
         request(type: 18, flags: 0x301, sequence, [UInt8](repeating: 0, count: 16))
     }
 
-    /// Returns a request: the header (`nlmsghdr`) and the body.
+    /// Returns a request: the header (`nlmsghdr`), whose last field is the port 0 of the kernel, and the body.
     private static func request(type: UInt16, flags: UInt16, _ sequence: UInt32, _ body: [UInt8]) -> [UInt8] {
         bytes(UInt32(headerLength + body.count)) + bytes(type) + bytes(flags) + bytes(sequence)
             + bytes(UInt32(0)) + body
@@ -282,8 +288,11 @@ package enum Netlink {
     private static func aligned(_ length: Int) -> Int { (length + 3) & ~3 }
 }
 
+/// The size of `nlmsghdr`.
 private let headerLength = 16
+/// AF_INET.
 private let familyIPv4: UInt8 = 2
+/// AF_INET6.
 private let familyIPv6: UInt8 = 10
 
 /// Reads numbers in the machine's byte order, which netlink uses. An offset out of bounds traps.

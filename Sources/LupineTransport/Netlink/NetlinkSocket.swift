@@ -22,6 +22,7 @@ struct NetlinkSocket: ~Copyable {
         address.nl_family = sa_family_t(AF_NETLINK)
         address.nl_groups = UInt32(
             RTMGRP_LINK | RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR | RTMGRP_IPV4_ROUTE | RTMGRP_IPV6_ROUTE)
+        // With port 0, `bind` lets the kernel choose the port, which is then read back.
         try unsafe borrow(&address) { pointer, length throws(Errno) in
             try unsafe Syscalls.bind(fd, pointer, length)
             var length = length
@@ -63,7 +64,9 @@ struct NetlinkSocket: ~Copyable {
                         var length = length
                         return try unsafe Syscalls.receive(fd, bytes, from: pointer, &length)
                     }
+                    // The kernel's port is 0; another process sent this message.
                     if sender.nl_pid != 0 { continue }
+                    // `count` is the datagram's full length, even if only a part fitted (MSG_TRUNC).
                     return count <= bytes.count ? .datagram(count) : .lost
                 } catch {
                     if error == .wouldBlock { return .nothing }

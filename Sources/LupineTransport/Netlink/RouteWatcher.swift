@@ -15,6 +15,7 @@ package final class RouteWatcher: LoopChannel {
         case ended(Errno?)
     }
 
+    /// A request with the part of its reply that has arrived, and the closure that receives the result.
     private enum Request {
         case route((Result<Route, Errno>) -> Void)
         case links([NetworkLink], (Result<[NetworkLink], Errno>) -> Void)
@@ -31,12 +32,15 @@ package final class RouteWatcher: LoopChannel {
 
     private let loop: EventLoop
     private let listener: (Notice) -> Void
+    /// The port of `socket`, by which the kernel marks replies.
     private let port: UInt32
     private var socket: NetlinkSocket?
     private var registration: Registration?
+    /// The requests without a complete reply, by their sequence numbers.
     private var requests: [UInt32: Request] = [:]
+    /// The sequence number of the last request.
     private var sequence: UInt32 = 0
-    // A notification of the kernel has at most a page or 8 KiB, a datagram of a dump at most 32 KiB.
+    /// A notification of the kernel has at most a page or 8 KiB, a datagram of a dump at most 32 KiB.
     private var buffer = [UInt8](repeating: 0, count: 32 << 10)
 
     /// Opens a watch on the calling loop.
@@ -58,6 +62,7 @@ package final class RouteWatcher: LoopChannel {
     }
 
     private func start() throws(Errno) {
+        // A `switch` borrows the noncopyable socket; `if let` would consume it.
         switch socket {
         case .some(let socket): registration = try loop.register(socket.descriptor, self)
         case .none: break

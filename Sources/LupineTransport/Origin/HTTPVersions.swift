@@ -17,7 +17,7 @@ public struct HTTPVersions: OptionSet, Hashable, Sendable {
     /// HTTP/2.
     public static let http2 = HTTPVersions(rawValue: 2)
 
-    /// Whether HTTP/2 is used for origins without TLS.
+    /// Whether HTTP/2 is used for origins without TLS: it is, if it is the only version.
     package var haveHTTP2WithoutTLS: Bool { contains(.http2) && !contains(.http11) }
 
     /// Whether a connection to the origin may turn out to speak HTTP/2.

@@ -18,6 +18,7 @@ package struct NoProxyList: Hashable, Sendable {
 
     /// Reads the value of `no_proxy`; malformed entries are ignored.
     package init(_ text: String) {
+        // At commas, spaces and tabs.
         rules = text.asciiLowercased.utf8
             .split { $0 == 0x2C || $0 == 0x20 || $0 == 0x09 }
             .compactMap { Self.rule(String(Substring($0))) }
@@ -44,6 +45,7 @@ package struct NoProxyList: Hashable, Sendable {
     /// Parses one entry; returns nil if it is malformed.
     private static func rule(_ entry: String) -> Rule? {
         if entry == "*" { return .everything }
+        // Tried before a port is looked for: an IPv6 address without brackets contains colons.
         if let rule = network(entry, port: nil) { return rule }
         var host = Substring(entry)
         var port: UInt16?
@@ -60,6 +62,7 @@ package struct NoProxyList: Hashable, Sendable {
         if host.hasPrefix("*.") { host = host.dropFirst(2) }
         host = host.drop { $0 == "." }
         let name = withoutTrailingDot(String(host))
+        // A name contains no slash, colon or asterisk.
         guard !name.isEmpty, !name.utf8.contains(where: { $0 == 0x2F || $0 == 0x3A || $0 == 0x2A }) else {
             return nil
         }
@@ -75,6 +78,7 @@ package struct NoProxyList: Hashable, Sendable {
             let unmapped = address.unmapped
             return .network(unmapped, prefix: unmapped.octets.count * 8, port: port)
         }
+        // `Int` would accept a plus sign (0x2B).
         guard let prefix = Int(parts[1]), (0...width).contains(prefix), parts[1].utf8.first != 0x2B else {
             return nil
         }
@@ -83,10 +87,12 @@ package struct NoProxyList: Hashable, Sendable {
 
     /// Returns whether the network contains the address.
     private static func contains(_ network: IPAddress, _ prefix: Int, _ address: IPAddress) -> Bool {
+        // A network of one family contains no address of the other.
         guard network.octets.count == address.octets.count else { return false }
         var bitsLeft = prefix
         for (left, right) in zip(network.octets, address.octets) {
             if bitsLeft <= 0 { return true }
+            // All bits of the octet, or the first `bitsLeft` ones.
             let mask = bitsLeft >= 8 ? UInt8.max : ~(UInt8.max >> UInt8(bitsLeft))
             if left & mask != right & mask { return false }
             bitsLeft -= 8

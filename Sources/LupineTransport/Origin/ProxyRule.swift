@@ -66,6 +66,7 @@ package struct ProxyRule: Hashable, Sendable {
             }
         guard let server, !bypass.matches(host: host, port: port) else { return nil }
         if bypassesLoopback, Self.loopback.matches(host: host, port: port) { return nil }
+        // 0x2E is the dot.
         if bypassesSimpleNames, !host.utf8.contains(0x2E), IPAddress(host) == nil { return nil }
         return server
     }

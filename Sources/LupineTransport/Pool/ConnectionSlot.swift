@@ -3,7 +3,9 @@
 /// Identifies one connection of a pool from the moment its dial begins until it is closed. Never reused: an event that arrives
 /// late finds no connection and is ignored.
 package struct ConnectionID: Hashable, Sendable {
+    /// The index of the connection's slot.
     let index: Int32
+    /// The number of earlier connections in the slot.
     let generation: UInt32
 
     init(index: Int32, generation: UInt32) {
@@ -29,7 +31,8 @@ struct ConnectionSlot {
 
     /// The state of a dial.
     struct Dial: Hashable {
-        /// The newest waiter of the pool when the dial began.
+        /// The sequence number of the pool's newest waiter when the dial began (`WaiterSlab.lastSequence`): if the dial fails,
+        /// later waiters do not fail with it.
         var lastWaiter: UInt64
         /// Whether the dial was retried after descriptors had run out.
         var wasRetried = false
@@ -40,23 +43,30 @@ struct ConnectionSlot {
     }
 
     enum Event {
+        /// A dial begins.
         case dial(lastWaiter: UInt64)
         case retryDial
         case claim(ExchangeID, needsFresh: Bool)
+        /// The dial has opened the connection, which can carry `capacity` exchanges at once; more than 1 means HTTP/2.
         /// `allowed` is the last stream limit that the peer announced on a multiplexed connection; nil if it announced none.
         case connected(capacity: Int32, allowed: Int32? = nil, loop: Int? = nil)
+        /// The limit of concurrent exchanges has changed.
         case capacity(Int32)
+        /// Another exchange runs on the connection.
         case lease
+        /// An exchange on the connection has ended.
         case finished(PoolEvent.Reuse)
+        /// The connection must not be leased again.
         case retire
+        /// The dial has failed or was abandoned, or the connection was lost.
         case gone
     }
 
     /// The consequence of an event for the pool.
     enum Effect: Hashable {
-        /// Nothing: it accepts no further exchange now.
+        /// The connection stays, but accepts no further exchange now.
         case none
-        /// It can carry another exchange.
+        /// The connection can carry another exchange.
         case available
         /// The descriptor must be closed; the slot is vacant.
         case close
@@ -71,13 +81,14 @@ struct ConnectionSlot {
     private var retiresAt = Instant.distantFuture
     /// The limit of concurrent exchanges; 0 while the peer accepts no requests.
     private var capacity: Int32 = 1
-    /// Whether it speaks HTTP/2 and so can carry several exchanges at once. True even if its peer currently allows fewer.
+    /// Whether it speaks HTTP/2 and so can carry several exchanges at once. True even if its peer currently allows fewer, and
+    /// until the slot is assigned again.
     private(set) var isMultiplexed = false
     /// Whether its peer accepts WebSockets besides other exchanges (RFC 8441).
     var acceptsWebSockets = false
     /// The keys of other origins whose exchanges it also carries.
     var coalescedKeys = LinkList()
-    /// The number of further exchanges that the server accepts.
+    /// The number of further exchanges that the server accepts (`KeepAlive.maximum`); `Int.max` if it has named none.
     private var remaining = Int.max
     /// Whether it has carried an exchange.
     private(set) var wasUsed = false
@@ -102,10 +113,11 @@ struct ConnectionSlot {
 
     /// Whether the connection must not be leased any more because of its age or idle time.
     func isExpired(at now: Instant) -> Bool {
+        // `until` is never later than `retiresAt`.
         if case .idle(let until) = state { until <= now } else { retiresAt <= now }
     }
 
-    /// Assigns the vacant slot to a key.
+    /// Assigns the vacant slot to a key. It stays vacant until the event `dial`.
     mutating func assign(to key: Int32) {
         self.key = key
         loop = nil

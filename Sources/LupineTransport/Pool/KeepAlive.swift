@@ -21,6 +21,7 @@ package struct KeepAlive: Hashable, Sendable {
         var name: [UInt8] = []
         var digits: Int?
         var state = State.name
+        // Space or tab.
         func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
         /// Stores the parameter that ends here, and starts the next one.
         func finish(_ hint: inout KeepAlive) {
@@ -37,22 +38,24 @@ package struct KeepAlive: Hashable, Sendable {
         var hint = KeepAlive(timeout: nil, maximum: nil)
         for index in fieldValue.indices {
             let byte = fieldValue[index]
+            // A comma or semicolon ends the parameter.
             if byte == 0x2C || byte == 0x3B {
                 finish(&hint)
                 continue
             }
             switch state {
             case .name:
-                if byte == 0x3D {
+                if byte == 0x3D {  // =
                     state = .digits
                 } else if !isSpace(byte) {
+                    // Converts A-Z to lower case.
                     name.append(byte >= 0x41 && byte <= 0x5A ? byte | 0x20 : byte)
                     if name.count > Self.longestName { state = .ignored }
                 } else if !name.isEmpty {
                     state = .ignored
                 }
             case .digits:
-                if byte >= 0x30, byte <= 0x39 {
+                if byte >= 0x30, byte <= 0x39 {  // 0-9; a number that overflows becomes `Int.max`
                     let value = (digits ?? 0).multipliedReportingOverflow(by: 10)
                     let sum = value.partialValue.addingReportingOverflow(Int(byte - 0x30))
                     digits = value.overflow || sum.overflow ? .max : sum.partialValue
@@ -71,7 +74,16 @@ package struct KeepAlive: Hashable, Sendable {
         self = hint
     }
 
-    private enum State { case name, digits, tail, ignored }
+    private enum State {
+        /// Before `=`.
+        case name
+        case digits
+        /// In the blanks after the digits.
+        case tail
+        /// In a malformed or unknown parameter.
+        case ignored
+    }
+
     /// The length of `timeout`, the longest known name.
     private static let longestName = 7
 

@@ -23,10 +23,10 @@ struct LinkTable {
     /// Whether the element is in a list of this table.
     func isLinked(_ index: Int32) -> Bool { links[Int(index)].previous != Self.detached }
 
-    /// Returns the element after `index` in its list.
+    /// Returns the element after `index` in its list; `none` after the last.
     func next(after index: Int32) -> Int32 { links[Int(index)].next }
 
-    /// Returns the element before `index` in its list.
+    /// Returns the element before `index` in its list; `none` before the first.
     func previous(before index: Int32) -> Int32 { links[Int(index)].previous }
 
     /// Appends an element to `list`.

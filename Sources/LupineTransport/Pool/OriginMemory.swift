@@ -2,9 +2,10 @@
 
 /// A set of origins for which one fact was found last, such as that they chose HTTP/1.1 over HTTP/2.
 ///
-/// It outlives an origin's connections. It stores a fixed number of fingerprints: of two origins with the
-/// same index, the later one replaces the other. An entry that was replaced only costs finding out again.
+/// It outlives an origin's connections. It stores a fixed number of fingerprints: of two origins with the same index, the later
+/// one replaces the other, whose fact must then be found out again. Origins with equal fingerprints count as one.
 struct OriginMemory {
+    /// A power of two, so that `index(of:)` can mask the fingerprint.
     private static let capacity = 256
     /// Empty until the first origin is stored.
     private var fingerprints: [Int?] = []

@@ -2,8 +2,8 @@
 
 /// The numbers of connections to one origin and of requests that wait for one: a snapshot.
 ///
-/// The numbers are consistent: they were read at the same time. They change at once, so a waiting request may have got its
-/// connection by the time the snapshot is read.
+/// The numbers are consistent: they were read at the same time. The pool changes meanwhile: a waiting request may have got its
+/// connection before the program reads the snapshot.
 public struct PoolCounts: Hashable, Sendable {
     /// `http` or `https`.
     public let scheme: String
@@ -40,7 +40,8 @@ public struct PoolCounts: Hashable, Sendable {
             && unixSocketPath == other.unixSocketPath
     }
 
-    /// Adds the counts of all pools and TLS profiles for each origin, sorted by host, scheme and port.
+    /// Returns one element for each origin, with the sums of its counts in all pools and for all TLS profiles. Sorted by host,
+    /// scheme and port.
     package static func joined(_ counts: [PoolCounts]) -> [PoolCounts] {
         let sorted = counts.sorted {
             ($0.host, $0.scheme, $0.port, $0.proxy ?? "", $0.unixSocketPath ?? "")

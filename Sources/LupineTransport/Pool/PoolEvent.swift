@@ -46,8 +46,8 @@ package enum PoolEvent: Sendable {
     case cancel(WaiterID)
     /// A dial has opened its connection, which carries `capacity` exchanges at once: one over HTTP/1.1 or if the connection
     /// serves one exchange only; several over HTTP/2, of which the pool leases as many as the peer last allowed. If
-    /// `newKey` is given, the answer about the peer has moved the connection to that key: it carries the exchange that it is tied
-    /// to, and then serves only the new key. `loop` is the loop that it runs on.
+    /// `newKey` is given, the program's answer about the peer has changed the TLS profile, and so the key: the connection carries
+    /// the exchange that it is tied to, and then serves only the new key. `loop` is the loop that it runs on.
     case connected(ConnectionID, capacity: Int, newKey: Origin? = nil, loop: Int? = nil)
     /// A dial needs an answer of the program about its peer. The waiter that the dial would serve next is tied to it, and is the
     /// first that runs on its connection. Without a waiter, the dial is abandoned.

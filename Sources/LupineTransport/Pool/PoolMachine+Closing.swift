@@ -2,7 +2,8 @@
 
 /// How connections end: idle ones expire or make room for others, all close when the pool is shut down, and some are lost.
 extension PoolMachine {
-    /// Closes an idle connection; marks a busy one as no longer leasable.
+    /// Closes an idle connection; marks a busy one as no longer leasable. `rebalancing` is false if the caller itself serves the
+    /// key's waiters, or rebalances the key, afterwards.
     mutating func retire(
         _ index: Int32, _ reason: CloseReason, rebalancing: Bool = true, at now: Instant,
         into actions: inout [PoolAction]

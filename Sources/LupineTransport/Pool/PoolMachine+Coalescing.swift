@@ -3,8 +3,8 @@
 /// HTTP/2 connections that also carry requests to other origins (RFC 9113 §9.1.1).
 ///
 /// When a dial has resolved its origin's addresses, the driver looks for a connection that may carry the origin's exchanges
-/// (`CoalescibleConnections`). If there is one, the dial ends and its key is coalesced onto that connection: an exchange of the
-/// key is leased on an available connection of the key; if there is none, on the coalesced connection while it has room; and
+/// (`CoalescibleConnections`). If there is one, the dial ends and its key is coalesced onto that connection. An exchange of the
+/// key then runs on an available connection of the key; if there is none, on the coalesced connection while that has room; and
 /// otherwise waits for a dial.
 extension PoolMachine {
     /// The limit of keys that are coalesced onto one connection. A further key replaces the key that was added first, which then
@@ -22,7 +22,7 @@ extension PoolMachine {
             case .dialing(let dialState) = slots[Int(index)].state
         else { return }
         let key = slots[Int(index)].key
-        if dialState.claimant == nil { keys[Int(key)].dials -= 1 }
+        if dialState.claimant == nil { keys[Int(key)].unclaimedDials -= 1 }
         _ = slots[Int(index)].handle(.gone, at: now, limits: limits)
         freeSlot(index, of: key)
         coalesceKey(key, onto: shared)
@@ -45,12 +45,13 @@ extension PoolMachine {
             slots[Int(shared)].isAvailable
         else { return false }
         let key = slots[Int(index)].key
+        // An unclaimed dial serves first the waiters that need a fresh connection.
         let needsFresh =
             dialState.claimant == nil ? keys[Int(key)].queue.count(in: .fresh) > 0 : dialState.needsFresh
         guard !needsFresh, slots[Int(shared)].key != key, let origin = keys[Int(key)].origin else {
             return false
         }
-        return !misdirected.contains(origin)
+        return !misdirectedOrigins.contains(origin)
     }
 
     /// Whether the dial is still in progress.
@@ -61,13 +62,13 @@ extension PoolMachine {
 
     /// Records a 421 response for this origin: its exchanges no longer use connections to other origins.
     mutating func misdirected(_ origin: Origin, at now: Instant, into actions: inout [PoolAction]) {
-        misdirected.insert(origin)
+        misdirectedOrigins.insert(origin)
         guard let key = knownKey(of: origin) else { return }
         detachKey(key)
         rebalance(key, at: now, into: &actions)
     }
 
-    /// Returns the connection that a key is coalesced onto, if it can take another exchange.
+    /// Returns the slot of the connection that a key is coalesced onto, if that connection can carry another exchange.
     func coalescedConnection(of key: Int32, at now: Instant) -> Int32? {
         guard let connection = keys[Int(key)].coalescedOnto, let shared = index(of: connection),
             slots[Int(shared)].isAvailable, !slots[Int(shared)].isExpired(at: now)

@@ -8,7 +8,7 @@ extension PoolMachine {
         var counts: [KeyCounts] = []
         for (key, record) in keys.enumerated() {
             // The exchanges of a coalesced key are counted for the connection's own key.
-            guard let origin = record.origin, record.open > 0 || !record.queue.isEmpty else { continue }
+            guard let origin = record.origin, record.slotCount > 0 || !record.queue.isEmpty else { continue }
             positions[Int32(key)] = counts.count
             counts.append(KeyCounts(origin: origin, waiting: Int(record.queue.count)))
         }

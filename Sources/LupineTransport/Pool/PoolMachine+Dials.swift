@@ -16,10 +16,10 @@ extension PoolMachine {
         }
         slots[Int(index)].assign(to: key)
         _ = slots[Int(index)].handle(.dial(lastWaiter: waiters.lastSequence), at: now, limits: limits)
-        if keys[Int(key)].dials == 0 { keys[Int(key)].dialsBegan = now }
-        keys[Int(key)].open += 1
-        keys[Int(key)].dials += 1
-        open += 1
+        if keys[Int(key)].unclaimedDials == 0 { keys[Int(key)].dialsBegan = now }
+        keys[Int(key)].slotCount += 1
+        keys[Int(key)].unclaimedDials += 1
+        usedSlotCount += 1
         actions.append(.dial(id(of: index), to: origin, loop: keys[Int(key)].loop))
     }
 
@@ -43,28 +43,29 @@ extension PoolMachine {
         if let claimant {
             lease(index, of: key, to: claimant, at: now, into: &actions)
         } else {
-            keys[Int(key)].dials -= 1
+            keys[Int(key)].unclaimedDials -= 1
         }
         if let newKey, newKey != keys[Int(key)].origin {
             return move(index, from: key, to: newKey, at: now, into: &actions)
         }
         updateExpectation(from: index, of: key, wasClaimed: claimant != nil, at: now)
-        serve(index, of: key, from: .dial, at: now, into: &actions)
+        serve(index, of: key, after: .dial, at: now, into: &actions)
         rebalance(key, at: now, into: &actions)
     }
 
-    /// Moves a connection that has just been opened to another key. If that key is at its limit, the connection closes after
-    /// the exchange that it carries: the waiters of its first key may not use it.
+    /// Moves a connection that has just been opened to another key, because the program's answer has changed its TLS profile. If
+    /// that key is at its limit, the connection closes after the exchange that it carries: the waiters of its first key may not
+    /// use it.
     private mutating func move(
         _ index: Int32, from key: Int32, to newKey: Origin, at now: Instant, into actions: inout [PoolAction]
     ) {
         let other = keyIndex(for: newKey)
         updateExpectation(from: index, of: other, wasClaimed: true, at: now)
         if countedConnections(of: other) < limits.perHost {
-            keys[Int(key)].open -= 1
-            keys[Int(other)].open += 1
+            keys[Int(key)].slotCount -= 1
+            keys[Int(other)].slotCount += 1
             slots[Int(index)].move(to: other)
-            serve(index, of: other, from: .dial, at: now, into: &actions)
+            serve(index, of: other, after: .dial, at: now, into: &actions)
         } else {
             retire(index, .notReusable, rebalancing: false, at: now, into: &actions)
         }
@@ -83,15 +84,16 @@ extension PoolMachine {
         }
         let key = slots[Int(index)].key
         _ = slots[Int(index)].handle(.gone, at: now, limits: limits)
-        if dial.claimant == nil { keys[Int(key)].dials -= 1 }
+        if dial.claimant == nil { keys[Int(key)].unclaimedDials -= 1 }
         freeSlot(index, of: key)
         if let claimant = dial.claimant {
-            // The dial failed because of answers about the peer that concern only this exchange: other waiters do not fail.
+            // The program's answer about the peer may be the reason, and it concerns only this exchange: no other waiter fails.
             actions.append(.fail(claimant, failure))
             rebalance(key, at: now, into: &actions)
             return
         }
         let servedByDials = expectedServed(of: key)
+        // Each waiter gets its own dial now, rather than all of them share one that may fail too.
         keys[Int(key)].expectedCapacity = .one
         var mayFailMore = true
         while mayFailMore, Int(keys[Int(key)].queue.count) > servedByDials,
@@ -102,13 +104,14 @@ extension PoolMachine {
             let oldest = min(
                 waiters.sequence(ofFirst: .fresh, of: record.queue),
                 waiters.sequence(ofFirst: .any, of: record.queue))
-            mayFailMore = record.open == record.dials && oldest <= dial.lastWaiter
+            // All slots are dials, so no connection is open.
+            mayFailMore = record.slotCount == record.unclaimedDials && oldest <= dial.lastWaiter
         }
         rebalance(key, at: now, into: &actions)
     }
 
-    /// Ties a dial to the waiter that it would serve next. Other waiters no longer wait for this dial, because the answer about
-    /// the peer may take long.
+    /// Ties a dial to the waiter that it would serve next. Other waiters no longer wait for this dial, because the program may
+    /// take long to answer about the peer.
     mutating func claim(
         _ connection: ConnectionID, at now: Instant, into actions: inout [PoolAction]
     ) {
@@ -121,12 +124,13 @@ extension PoolMachine {
             return abandonDial(index, at: now, into: &actions)
         }
         _ = slots[Int(index)].handle(.claim(waiter, needsFresh: fresh != nil), at: now, limits: limits)
-        keys[Int(key)].dials -= 1
+        keys[Int(key)].unclaimedDials -= 1
+        // The waiters that shared this dial get their own, which may need answers too.
         keys[Int(key)].expectedCapacity = .one
         rebalance(key, at: now, into: &actions)
     }
 
-    /// Returns the exchange that a dial is tied to.
+    /// Returns the exchange that a dial is tied to; nil if it is tied to none, or has ended.
     package func claimant(of connection: ConnectionID) -> ExchangeID? {
         index(of: connection).flatMap { slots[Int($0)].claimant }
     }
@@ -135,7 +139,7 @@ extension PoolMachine {
     mutating func abandonDial(_ index: Int32, at now: Instant, into actions: inout [PoolAction]) {
         let key = slots[Int(index)].key
         actions.append(.abandonDial(id(of: index)))
-        if slots[Int(index)].claimant == nil { keys[Int(key)].dials -= 1 }
+        if slots[Int(index)].claimant == nil { keys[Int(key)].unclaimedDials -= 1 }
         _ = slots[Int(index)].handle(.gone, at: now, limits: limits)
         freeSlot(index, of: key)
         rebalance(key, at: now, into: &actions)
@@ -149,14 +153,13 @@ extension PoolMachine {
         guard let index = index(of: connection), case .dialing(let dial) = slots[Int(index)].state else {
             return
         }
-        guard !idle.isEmpty, !dial.wasRetried, dial.claimant == nil,
-            case let key = keys[Int(slots[Int(index)].key)], let origin = key.origin
-        else {
+        let record = keys[Int(slots[Int(index)].key)]
+        guard !idle.isEmpty, !dial.wasRetried, dial.claimant == nil, let origin = record.origin else {
             dialFailed(connection, .descriptorsExhausted, at: now, into: &actions)
             return
         }
         closeAllIdle(.descriptorsExhausted, at: now, into: &actions)
         _ = slots[Int(index)].handle(.retryDial, at: now, limits: limits)
-        actions.append(.dial(connection, to: origin, loop: key.loop))
+        actions.append(.dial(connection, to: origin, loop: record.loop))
     }
 }

@@ -7,7 +7,7 @@ extension PoolMachine {
     /// the limit.
     func countedConnections(of key: Int32) -> Int {
         let record = keys[Int(key)]
-        return Int(record.open) - min(Int(record.retiring), limits.perHost)
+        return Int(record.slotCount) - min(Int(record.retiring), limits.perHost)
     }
 
     /// Whether a key has more waiters than its dials can serve, and is below its limit.
@@ -33,7 +33,7 @@ extension PoolMachine {
     /// room.
     mutating func dialForStarved(at now: Instant, into actions: inout [PoolAction]) {
         while !starved.isEmpty {
-            if Int(open) >= limits.total {
+            if Int(usedSlotCount) >= limits.total {
                 guard let index = idleConnectionToClose() else { return }
                 retire(index, .madeRoom, at: now, into: &actions)
             }
@@ -56,14 +56,15 @@ extension PoolMachine {
         return nil
     }
 
-    /// Whether a connection that has just been returned to `key` should be closed for the first of the other starved keys.
-    /// Each call moves the key it considered to the end of the queue, so that every starved key has its turn.
-    mutating func mustYieldToStarved(_ key: Int32) -> Bool {
+    /// Returns whether a connection that has just been returned to `key` must close, so that the first of the other starved keys
+    /// can dial: if `key` has no waiters, or if the other key has no connection or at least two fewer. If the result is false,
+    /// the other key moves to the end of the starved queue, so that the next call considers another one.
+    mutating func considerYieldingToStarved(_ key: Int32) -> Bool {
         if starved.first == key, starved.count > 1 { rotateStarved() }
         let other = starved.first
         guard other != key, other != LinkTable.none else { return false }
-        let otherCount = keys[Int(other)].open - keys[Int(other)].retiring
-        let ownCount = keys[Int(key)].open - keys[Int(key)].retiring
+        let otherCount = keys[Int(other)].slotCount - keys[Int(other)].retiring
+        let ownCount = keys[Int(key)].slotCount - keys[Int(key)].retiring
         if keys[Int(key)].queue.isEmpty || otherCount == 0 || otherCount + 1 < ownCount { return true }
         rotateStarved()
         return false
@@ -76,14 +77,15 @@ extension PoolMachine {
 
     // MARK: Connections that are never idle
 
-    /// How many exchanges must end before another connection is retired, when there are at least as many retiring connections as
-    /// starved keys. Without this further retirement, exchanges that never end on the retiring connections would starve other
-    /// keys for ever.
+    /// How many exchanges must end before another connection is retired, while there are already as many retiring connections as
+    /// starved keys. With three starved keys and three retiring connections, the fourth one is retired after this number:
+    /// otherwise, if the exchanges on the three never ended, the three keys would wait for ever.
     static let endsBetweenRetirements = 1_024
 
-    /// Whether a connection of `key` should no longer be leased, although an exchange has just ended on it and it could carry
-    /// another. Under a steady load such a connection is never idle, and waiters of other keys would wait for ever.
-    mutating func mustRetireForOthers(_ key: Int32) -> Bool {
+    /// Returns whether a multiplexed connection of `key` must be retired, although an exchange has just ended on it and it could
+    /// carry another: under a steady load it is never idle, and waiters of other keys would wait for ever. Counts the calls that
+    /// return false because enough connections are retiring.
+    mutating func considerRetiringForOthers(_ key: Int32) -> Bool {
         let needsFresh = mustYieldToFresh(key)
         if needsFresh, countedConnections(of: key) >= limits.perHost { return mayRetireAnother(of: key) }
         guard !starved.isEmpty else { return false }
@@ -91,26 +93,25 @@ extension PoolMachine {
             endsSinceRetirement += 1
             return false
         }
-        guard needsFresh || mustYieldToStarved(key) else { return false }
+        guard needsFresh || considerYieldingToStarved(key) else { return false }
         endsSinceRetirement = 0
         return true
     }
 
-    /// Whether retiring one more connection helps the key. Up to `perHost` retiring connections do not count towards the limit.
-    /// One more does count, and frees a place when it ends; retiring others besides would gain nothing.
+    /// Whether retiring one more connection helps the key. With a limit (`perHost`) of 6, six retiring connections do not count
+    /// towards it. A seventh counts until it ends, which frees a place; an eighth would not free one sooner.
     private func mayRetireAnother(of key: Int32) -> Bool { Int(keys[Int(key)].retiring) <= limits.perHost }
 
     // MARK: Fresh connections
 
     /// Whether the waiter that is due first needs a fresh connection, no current dial will serve it, and no further dial is
-    /// possible. A connection that is returned is then closed: otherwise waiters of the other lane would use it, and those of the
-    /// fresh lane would wait for ever.
+    /// possible. A returned connection is then closed: otherwise other waiters would use it, and this one would wait for ever.
     func mustYieldToFresh(_ key: Int32) -> Bool {
         let record = keys[Int(key)]
         guard record.queue.count(in: .fresh) > 0,
             Int(record.queue.count(in: .fresh)) > expectedServed(of: key)
         else { return false }
-        return (countedConnections(of: key) >= limits.perHost || Int(open) >= limits.total)
+        return (countedConnections(of: key) >= limits.perHost || Int(usedSlotCount) >= limits.total)
             && waiters.isFreshForemost(in: record.queue)
     }
 

@@ -9,8 +9,8 @@
 extension PoolMachine {
     /// How many exchanges the next connection of a key is expected to carry at once.
     enum ExpectedCapacity {
-        /// One exchange at a time: only HTTP/1.1 is enabled, the last connection spoke it, or a shared dial did not complete
-        /// in time.
+        /// One exchange at a time: only HTTP/1.1 is enabled, the last connection spoke it, or a shared dial failed, needs an
+        /// answer of the program, or did not complete in time.
         case one
         /// Several: the origin may speak HTTP/2, or the last connection spoke it.
         case several
@@ -18,17 +18,18 @@ extension PoolMachine {
 
     /// How long a dial is shared. A handshake across the world takes no longer, unless packets are lost.
     static let sharingTime = Interval.milliseconds(300)
-    /// The expected capacity of a connection whose peer has announced no stream limit yet. The client opens as many streams
-    /// before the peer's SETTINGS arrive (H-5.9).
+    /// The expected capacity of a connection whose peer has announced no stream limit yet. Before the peer's SETTINGS arrive, the
+    /// client opens at most this many streams (H-5.9).
     static let assumedCapacity: Int32 = 100
 
     /// Returns how many waiters the current dials are expected to serve.
     func expectedServed(of key: Int32) -> Int {
         let record = keys[Int(key)]
         switch record.expectedCapacity {
-        case .one: return Int(record.dials)
+        case .one: return Int(record.unclaimedDials)
         case .several:
-            return Int(record.dials) * Int(max(1, expectedStreamLimit(of: key) ?? Self.assumedCapacity))
+            let limit = expectedStreamLimit(of: key) ?? Self.assumedCapacity
+            return Int(record.unclaimedDials) * Int(max(1, limit))
         }
     }
 
@@ -40,13 +41,14 @@ extension PoolMachine {
     }
 
     /// Updates the expectation from a connection that has just been opened. A connection that was tied to an exchange may
-    /// serve only that exchange, whatever protocol it speaks.
+    /// serve only that exchange, whatever protocol it speaks: unless it is multiplexed, it shows nothing.
     mutating func updateExpectation(from index: Int32, of key: Int32, wasClaimed: Bool, at now: Instant) {
         guard mayShareDials, let origin = keys[Int(key)].origin, maySpeakHTTP2(origin) else { return }
         let isMultiplexed = slots[Int(index)].isMultiplexed
         guard isMultiplexed || !wasClaimed else { return }
         if isMultiplexed { choseHTTP11.remove(origin) } else { choseHTTP11.insert(origin) }
         keys[Int(key)].expectedCapacity = isMultiplexed ? .several : .one
+        // Restarts `sharingTime` for the dials in progress.
         if isMultiplexed { keys[Int(key)].dialsBegan = now }
     }
 
@@ -70,11 +72,12 @@ extension PoolMachine {
     /// Whether an exchange waits for a shared dial and would otherwise have its own.
     private func isSharing(_ key: Int32) -> Bool {
         let record = keys[Int(key)]
-        return record.expectedCapacity == .several && record.dials > 0 && record.queue.count > record.dials
+        return record.expectedCapacity == .several && record.unclaimedDials > 0
+            && record.queue.count > record.unclaimedDials
             && countedConnections(of: key) < limits.perHost && !wantsDial(key)
     }
 
-    /// Ends the sharing of dials that began too long ago.
+    /// Ends the sharing of dials that began too long ago: `rebalance` calls `limitSharing` for each key.
     mutating func endSharing(at now: Instant, into actions: inout [PoolAction]) {
         var key = sharing.first
         while key != LinkTable.none {

@@ -3,10 +3,10 @@
 /// Decides for each exchange whether it runs on an open connection, waits for one, or needs a dial; and which connections close.
 ///
 /// A key is an origin that has connections or waiters. For each key, idle connections are leased last in, first out, so that
-/// surplus ones age and close; those of the loop that an exchange prefers come before others. Waiters are served by priority, and
-/// in order of arrival among equals. All state is stored in slabs linked by intrusive lists, so that an event takes constant time
-/// and, once the slabs have grown, no allocation. The driver performs the actions in order and provides the lock or loop. Pure:
-/// no I/O, no clock, no lock.
+/// surplus ones age and close; connections on the loop that an exchange prefers are leased before others. Waiters are served by
+/// priority, and in order of arrival among equals. All state is stored in slabs linked by intrusive lists, so that an event takes
+/// constant time and, once the slabs have grown, no allocation. The driver performs the actions in order and provides the lock or
+/// loop. Pure: no I/O, no clock, no lock.
 ///
 /// Invariants after each event:
 /// - No waiter waits while a connection that may serve it could be leased.
@@ -15,7 +15,7 @@
 ///   it. Where a connection may carry several exchanges, one dial serves several waiters for a while (`PoolMachine+Sharing`).
 /// - Starved keys are served in turn, one dial at a time. A key with nothing open, or with at least two connections fewer than
 ///   another, gets the place of the other's connection when that is next returned. A multiplexed connection may never be
-///   returned: one of those is retired (`mustRetireForOthers`).
+///   returned: one of those is retired (`considerRetiringForOthers`).
 /// - A retiring connection counts towards the total limit. It does not count towards its key's limit, up to as many as that
 ///   limit.
 /// - A key may use the connection of another key (`PoolMachine+Coalescing`). Its exchanges on that connection need no dial and
@@ -30,9 +30,9 @@ package struct PoolMachine: ~Copyable {
     struct Key {
         var origin: Origin?
         /// The number of slots of this key, dials included.
-        var open: Int32 = 0
-        /// The number of current dials that are not tied to an exchange.
-        var dials: Int32 = 0
+        var slotCount: Int32 = 0
+        /// The number of current dials that are not tied to an exchange (`PoolEvent.claim`).
+        var unclaimedDials: Int32 = 0
         /// The number of its multiplexed connections that are no longer leased.
         var retiring: Int32 = 0
         /// Connections that can carry another exchange; the last is leased first.
@@ -64,20 +64,23 @@ package struct PoolMachine: ~Copyable {
     /// The keys used last, by the low bits of their origin's fingerprint; saves most look-ups in the dictionary. An entry is
     /// valid only while its key has the requested origin.
     private var recentKeys = [Int32](repeating: LinkTable.none, count: Self.recentKeyCount)
+    /// A power of two, because fingerprints are masked with it.
     private static let recentKeyCount = 64
+    /// Links the keys in `starved`, or in `vacantKeys`.
     var keyLinks = LinkTable()
     private var vacantKeys = LinkList()
     /// Keys that need a dial and have no room under the total limit.
     var starved = LinkList()
-    /// Links the keys whose waiters share a dial. Empty if only HTTP/1.1 is enabled.
+    /// Links the keys in `sharing`. Empty if only HTTP/1.1 is enabled.
     var sharingLinks = LinkTable()
+    /// The keys whose waiters share a dial.
     var sharing = LinkList()
     /// Origins that chose HTTP/1.1 last, although they could have chosen HTTP/2.
     var choseHTTP11 = OriginMemory()
     /// Links the keys that are coalesced onto a connection of another key. Empty if only HTTP/1.1 is enabled.
     var coalescedLinks = LinkTable()
     /// Origins for which another origin's server has answered 421.
-    var misdirected = OriginMemory()
+    var misdirectedOrigins = OriginMemory()
 
     var slots: [ConnectionSlot] = []
     /// Links the slots in their key's `available`, or in `vacantSlots`.
@@ -86,8 +89,8 @@ package struct PoolMachine: ~Copyable {
     /// Links the idle slots of all keys, longest idle first.
     var idleLinks = LinkTable()
     var idle = LinkList()
-    /// The number of connections of all keys, dials included.
-    var open: Int32 = 0
+    /// The number of slots of all keys: connections and dials.
+    var usedSlotCount: Int32 = 0
     /// The number of multiplexed connections of all keys that are no longer leased.
     private(set) var retiring: Int32 = 0
     /// The number of exchanges that have ended on leasable multiplexed connections since one was last retired.
@@ -108,7 +111,7 @@ package struct PoolMachine: ~Copyable {
     }
 
     /// The number of connections that are open or being dialled.
-    package var openCount: Int { Int(open) }
+    package var openCount: Int { Int(usedSlotCount) }
     /// The number of connections that carry nothing.
     package var idleCount: Int { Int(idle.count) }
     /// Whether one of the current dials will serve this waiter, rather than one ahead of it.
@@ -208,7 +211,7 @@ package struct PoolMachine: ~Copyable {
             }
         }
         let waiter = waiters.enqueue(
-            exchange, key: key, lane: needsFresh ? .fresh : .any, rank, into: &keys[Int(key)].queue)
+            exchange, key: key, subqueue: needsFresh ? .fresh : .any, rank, into: &keys[Int(key)].queue)
         keys[Int(key)].loop = loop
         actions.append(.wait(exchange, as: waiter))
         rebalance(key, at: now, into: &actions)
@@ -251,15 +254,15 @@ package struct PoolMachine: ~Copyable {
         case .available:
             let mustClose: Bool
             if slots[Int(index)].isIdle {
-                mustClose = !starved.isEmpty && mustYieldToStarved(key)
+                mustClose = !starved.isEmpty && considerYieldingToStarved(key)
             } else {
-                mustClose = mustRetireForOthers(key)
+                mustClose = considerRetiringForOthers(key)
             }
             if mustClose {
                 retire(index, .madeRoom, rebalancing: false, at: now, into: &actions)
             } else {
                 let hasNoWaiters = keys[Int(key)].queue.isEmpty
-                serve(index, of: key, from: .exchange, at: now, into: &actions)
+                serve(index, of: key, after: .exchange, at: now, into: &actions)
                 // Nothing that `rebalance` examines has changed. Most requests take this path.
                 if hasNoWaiters, starved.isEmpty { return }
             }
@@ -275,10 +278,11 @@ package struct PoolMachine: ~Copyable {
         let key = slots[Int(index)].key
         // The next connection starts from this limit.
         keys[Int(key)].announcedStreamLimit = capacity
+        // A connection that has carried nothing may serve waiters that need a fresh one.
         let wasUsed = slots[Int(index)].wasUsed
         let room = min(capacity, keys[Int(key)].exchangesBeforeGoAway ?? capacity)
         if slots[Int(index)].handle(.capacity(room), at: now, limits: limits) == .available {
-            serve(index, of: key, from: wasUsed ? .exchange : .dial, at: now, into: &actions)
+            serve(index, of: key, after: wasUsed ? .exchange : .dial, at: now, into: &actions)
         } else {
             updateLists(index, of: key, into: &actions)
         }
@@ -302,17 +306,18 @@ package struct PoolMachine: ~Copyable {
         return slots[Int(index)].handle(.capacity(allowed), at: now, limits: limits)
     }
 
-    /// How a connection became available: it was opened, or one of its exchanges ended.
-    enum Source { case dial, exchange }
+    /// The reason for which a connection can be leased: it was opened, or one of its exchanges ended.
+    enum Trigger { case dial, exchange }
 
     /// Leases a connection to waiters, or lists it as available. If it then stays idle while other keys are starved,
     /// `dialForStarved` closes it within the same event.
     mutating func serve(
-        _ index: Int32, of key: Int32, from source: Source, at now: Instant, into actions: inout [PoolAction]
+        _ index: Int32, of key: Int32, after trigger: Trigger, at now: Instant,
+        into actions: inout [PoolAction]
     ) {
         while slots[Int(index)].isAvailable {
             let exchange: ExchangeID?
-            switch source {
+            switch trigger {
             case .dial:
                 exchange =
                     waiters.popFirst(.fresh, of: &keys[Int(key)].queue)
@@ -394,10 +399,11 @@ package struct PoolMachine: ~Copyable {
         ConnectionID(index: index, generation: slots[Int(index)].generation)
     }
 
-    /// Frees the slot of a connection that has ended.
+    /// Frees the slot of a connection that has ended. `wasRetiring` is true if the connection was retired before it ended, so
+    /// that `countRetiring` has counted it.
     mutating func freeSlot(_ index: Int32, of key: Int32, wasRetiring: Bool = false) {
-        keys[Int(key)].open -= 1
-        open -= 1
+        keys[Int(key)].slotCount -= 1
+        usedSlotCount -= 1
         if wasRetiring, slots[Int(index)].isMultiplexed {
             keys[Int(key)].retiring -= 1
             retiring -= 1
@@ -408,8 +414,8 @@ package struct PoolMachine: ~Copyable {
 
     /// Removes a key that holds nothing.
     mutating func removeIfUnused(_ key: Int32) {
-        guard keys[Int(key)].open == 0, keys[Int(key)].queue.isEmpty, keys[Int(key)].coalescedOnto == nil,
-            let origin = keys[Int(key)].origin
+        guard keys[Int(key)].slotCount == 0, keys[Int(key)].queue.isEmpty,
+            keys[Int(key)].coalescedOnto == nil, let origin = keys[Int(key)].origin
         else { return }
         keyIndexes[origin] = nil
         keys[Int(key)].origin = nil

@@ -21,7 +21,7 @@ package enum ReplayRule {
         package var method: Method
         /// Whether the body is absent or can be produced again from its start.
         package var bodyIsReplayable: Bool
-        /// Whether the peer has reported that it did not process the request, or has received none of it.
+        /// Whether the peer has reported that it did not process the request, or it is certain that nothing reached the peer.
         package var isUnprocessed: Bool
         /// How often the exchange has been sent again before.
         package var replays: Int
@@ -44,7 +44,7 @@ package enum ReplayRule {
     /// How often an exchange that the peer did not process is sent again. The last attempt uses a fresh connection.
     package static let mostReplays = 3
 
-    /// Whether the exchange may be sent again.
+    /// Returns whether the exchange may be sent again without asking the caller.
     package static func mayReplay(_ attempt: FailedAttempt) -> Bool {
         if attempt.responseBegan { return false }
         if attempt.isUnprocessed {

@@ -16,10 +16,10 @@ package struct WaiterID: Hashable, Sendable {
 
 /// The exchanges of one key that wait for a connection, sorted by rank, and among equals by arrival.
 ///
-/// There are two lanes. Exchanges that must not be sent on a stale connection again wait in the lane `fresh`, which only new
-/// connections serve. The pool's `WaiterSlab` stores the waiters of all keys.
+/// There are two subqueues. Exchanges that must not be sent on a stale connection again wait in `fresh`, which only new
+/// connections serve; all others wait in `any`. The pool's `WaiterSlab` stores the waiters of all keys.
 struct WaitQueue {
-    enum Lane { case any, fresh }
+    enum Subqueue { case any, fresh }
 
     /// The order of waiters: the higher priority first, and among equals the one that has been sent again more often.
     struct Rank: Hashable {
@@ -42,9 +42,9 @@ struct WaitQueue {
     var count: Int32 { any.count &+ fresh.count }
     var isEmpty: Bool { any.isEmpty && fresh.isEmpty }
 
-    /// Returns the number of waiters in one lane.
-    func count(in lane: Lane) -> Int32 {
-        switch lane {
+    /// Returns the number of waiters in one subqueue.
+    func count(in subqueue: Subqueue) -> Int32 {
+        switch subqueue {
         case .any: any.count
         case .fresh: fresh.count
         }
@@ -55,11 +55,13 @@ struct WaitQueue {
 struct WaiterSlab {
     private struct Place {
         var exchange = ExchangeID(rawValue: 0)
+        /// The number of the waiter in the order of arrival.
         var sequence: UInt64 = 0
         var rank = WaitQueue.Rank(0, replays: 0)
+        /// `LinkTable.none` if the place is vacant.
         var key = LinkTable.none
         var generation: UInt32 = 0
-        var lane = WaitQueue.Lane.any
+        var subqueue = WaitQueue.Subqueue.any
     }
 
     private var places: [Place] = []
@@ -68,10 +70,10 @@ struct WaiterSlab {
     /// The number of the newest waiter; waiters are numbered from 1 in order of arrival.
     private(set) var lastSequence: UInt64 = 0
 
-    /// Whether a waiter is among the first `count` of its lane in `queue`. The caller has found `queue` by `key(of:)`.
+    /// Whether a waiter is among the first `count` of its subqueue in `queue`. The caller has found `queue` by `key(of:)`.
     func isAmongFirst(_ count: Int32, _ waiter: WaiterID, of queue: WaitQueue) -> Bool {
         var index =
-            switch places[Int(waiter.index)].lane {
+            switch places[Int(waiter.index)].subqueue {
             case .any: queue.any.first
             case .fresh: queue.fresh.first
             }
@@ -87,9 +89,9 @@ struct WaiterSlab {
     /// The number of places ever created, which is the largest number of concurrent waiters.
     var placeCount: Int { places.count }
 
-    /// Adds a waiter to a lane of `queue`, the queue of `key`: after all waiters of the same or a higher rank.
+    /// Adds a waiter to a subqueue of `queue`, the queue of `key`: after all waiters of the same or a higher rank.
     mutating func enqueue(
-        _ exchange: ExchangeID, key: Int32, lane: WaitQueue.Lane, _ rank: WaitQueue.Rank,
+        _ exchange: ExchangeID, key: Int32, subqueue: WaitQueue.Subqueue, _ rank: WaitQueue.Rank,
         into queue: inout WaitQueue
     ) -> WaiterID {
         let index: Int32
@@ -104,7 +106,7 @@ struct WaiterSlab {
         let generation = places[Int(index)].generation
         places[Int(index)] = Place(
             exchange: exchange, sequence: lastSequence, rank: rank, key: key, generation: generation,
-            lane: lane)
+            subqueue: subqueue)
         insert(index, into: &queue)
         return WaiterID(index: index, generation: generation)
     }
@@ -130,36 +132,36 @@ struct WaiterSlab {
         return place.generation == waiter.generation && place.key != LinkTable.none ? place.key : nil
     }
 
-    /// Removes a waiter found by `key(of:)`; `queue` is that key's.
+    /// Removes a waiter found by `key(of:)`, and returns its exchange; `queue` is that key's.
     mutating func remove(_ waiter: WaiterID, from queue: inout WaitQueue) -> ExchangeID {
         vacate(waiter.index, from: &queue)
     }
 
-    /// Removes the first waiter of a lane and returns its exchange.
-    mutating func popFirst(_ lane: WaitQueue.Lane, of queue: inout WaitQueue) -> ExchangeID? {
+    /// Removes the first waiter of a subqueue and returns its exchange; nil if the subqueue is empty.
+    mutating func popFirst(_ subqueue: WaitQueue.Subqueue, of queue: inout WaitQueue) -> ExchangeID? {
         let first =
-            switch lane {
+            switch subqueue {
             case .any: queue.any.first
             case .fresh: queue.fresh.first
             }
         return first == LinkTable.none ? nil : vacate(first, from: &queue)
     }
 
-    /// Removes the waiter that is due first in either lane, and returns its exchange.
+    /// Removes the waiter that is due first in either subqueue, and returns its exchange; nil if both are empty.
     mutating func popForemost(of queue: inout WaitQueue) -> ExchangeID? {
         popFirst(isFreshForemost(in: queue) ? .fresh : .any, of: &queue)
     }
 
-    /// Whether the first waiter of the fresh lane is due before the first of the other lane.
+    /// Whether the first waiter in `fresh` is due before the first one in `any`.
     func isFreshForemost(in queue: WaitQueue) -> Bool {
         guard queue.fresh.first != LinkTable.none else { return false }
         return queue.any.first == LinkTable.none || precedes(queue.fresh.first, queue.any.first)
     }
 
-    /// The number of the first waiter in a lane; the largest number for an empty lane.
-    func sequence(ofFirst lane: WaitQueue.Lane, of queue: WaitQueue) -> UInt64 {
+    /// The number of the first waiter in a subqueue; the largest number if it is empty.
+    func sequence(ofFirst subqueue: WaitQueue.Subqueue, of queue: WaitQueue) -> UInt64 {
         let first =
-            switch lane {
+            switch subqueue {
             case .any: queue.any.first
             case .fresh: queue.fresh.first
             }
@@ -176,14 +178,14 @@ struct WaiterSlab {
     }
 
     private mutating func unlink(_ index: Int32, from queue: inout WaitQueue) {
-        switch places[Int(index)].lane {
+        switch places[Int(index)].subqueue {
         case .any: links.remove(index, from: &queue.any)
         case .fresh: links.remove(index, from: &queue.fresh)
         }
     }
 
     private mutating func insert(_ index: Int32, into queue: inout WaitQueue) {
-        switch places[Int(index)].lane {
+        switch places[Int(index)].subqueue {
         case .any: insert(index, into: &queue.any)
         case .fresh: insert(index, into: &queue.fresh)
         }
@@ -191,21 +193,21 @@ struct WaiterSlab {
 
     /// Inserts a waiter by its rank. Takes constant time if the waiter belongs at the end or the beginning; otherwise searches
     /// from the end.
-    private mutating func insert(_ index: Int32, into lane: inout LinkList) {
-        guard lane.first != LinkTable.none, precedes(index, lane.last) else {
-            return links.append(index, to: &lane)
+    private mutating func insert(_ index: Int32, into subqueue: inout LinkList) {
+        guard subqueue.first != LinkTable.none, precedes(index, subqueue.last) else {
+            return links.append(index, to: &subqueue)
         }
-        var next = lane.first
+        var next = subqueue.first
         if !precedes(index, next) {
-            next = lane.last
+            next = subqueue.last
             while precedes(index, links.previous(before: next)) { next = links.previous(before: next) }
         }
-        links.insert(index, before: next, in: &lane)
+        links.insert(index, before: next, in: &subqueue)
     }
 
     /// Whether one waiter is due before another: by rank, then by order of arrival.
-    private func precedes(_ left: Int32, _ right: Int32) -> Bool {
-        let (left, right) = (places[Int(left)], places[Int(right)])
+    private func precedes(_ leftIndex: Int32, _ rightIndex: Int32) -> Bool {
+        let (left, right) = (places[Int(leftIndex)], places[Int(rightIndex)])
         return left.rank == right.rank ? left.sequence < right.sequence : left.rank.precedes(right.rank)
     }
 }

@@ -4,12 +4,14 @@ extension ProxyServer.Credentials {
     /// The value of a Proxy-Authorization field under the Basic scheme (RFC 7617 §2): `Basic` and the user, a colon and the
     /// password in base64. `nil` if the user contains a colon, which the scheme cannot carry.
     package var basicAuthorization: String? {
+        // 0x3A is the colon.
         guard !user.contains(0x3A) else { return nil }
         return "Basic " + Self.base64(user + [0x3A] + password)
     }
 
     /// Encodes bytes in base64 with padding (RFC 4648 §4).
     private static func base64(_ bytes: [UInt8]) -> String {
+        // The alphabet is A-Z, a-z, 0-9, + and /, in this order.
         func letter(_ value: UInt32) -> UInt8 {
             let value = UInt8(truncatingIfNeeded: value & 0x3F)
             return switch value {
@@ -24,6 +26,7 @@ extension ProxyServer.Credentials {
         text.reserveCapacity((bytes.count + 2) / 3 * 4)
         for start in stride(from: 0, to: bytes.count, by: 3) {
             let group = bytes[start..<min(start + 3, bytes.count)]
+            // Up to three octets, filled with zeros to 24 bits: four letters of six bits, of which `=` replaces the unused ones.
             let bits = group.reduce(UInt32(0)) { $0 << 8 | UInt32($1) } << UInt32(8 * (3 - group.count))
             for index in 0..<4 {
                 text.append(index <= group.count ? letter(bits >> UInt32(18 - 6 * index)) : 0x3D)

@@ -41,6 +41,7 @@ extension ProxyServer {
     /// with both of the latter, the proxy resolves names. User and password are percent-decoded.
     package init(url: String) throws(ProxyURLError) {
         let bytes = Array(url.utf8)
+        // Control characters, blanks, and bytes that are not ASCII.
         if let offset = bytes.firstIndex(where: { $0 <= 0x20 || $0 >= 0x7F }) {
             throw .illegalByte(offset: offset)
         }
@@ -56,10 +57,12 @@ extension ProxyServer {
             }
             start = end + 3
         }
+        // The address ends at a slash, `?` or `#`; a single slash may follow it.
         let end = bytes[start...].firstIndex { $0 == 0x2F || $0 == 0x3F || $0 == 0x23 } ?? bytes.count
         if end < bytes.count, bytes[end...] != [0x2F] { throw .trailingText(offset: end) }
 
         var credentials: Credentials?
+        // The last `@` ends the credentials, and the first colon ends the user.
         if let atSign = bytes[start..<end].lastIndex(of: 0x40) {
             let colon = bytes[start..<atSign].firstIndex(of: 0x3A)
             let user = try Self.decoded(bytes[start..<(colon ?? atSign)])
@@ -82,6 +85,7 @@ extension ProxyServer {
 
     /// Returns the host at the start of `text`, and the index of its end: a colon or the end of `text`.
     private static func host(_ text: ArraySlice<UInt8>) throws(ProxyURLError) -> (String, Int) {
+        // An IPv6 literal in brackets.
         if text.first == 0x5B {
             guard let close = text.firstIndex(of: 0x5D) else { throw .malformedHost(offset: text.startIndex) }
             let literal = String(decoding: text[(text.startIndex + 1)..<close], as: UTF8.self)

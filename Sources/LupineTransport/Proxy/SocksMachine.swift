@@ -27,6 +27,7 @@ package struct SocksMachine: Sendable {
     private enum State: Hashable {
         case ready  // → choosing
         case choosing(Greeting)  // → authenticating, requesting, failed
+        /// The proxy's answer to the credentials: its version is nil until that byte has arrived.
         case authenticating(version: UInt8?)  // → requesting, failed
         case requesting(Reply)  // → established, failed
         case established
@@ -53,6 +54,7 @@ package struct SocksMachine: Sendable {
     private let port: UInt16
     private let credentials: ProxyServer.Credentials?
     private var state = State.ready
+    /// The number of bytes of the proxy that were processed.
     private var received = 0
 
     /// Creates the machine of one conversation.
@@ -79,6 +81,7 @@ package struct SocksMachine: Sendable {
     package mutating func start() -> [UInt8] {
         precondition(state == .ready, "a SOCKS conversation starts once")
         state = .choosing(.version)
+        // The version 5, the number of methods, and the methods (RFC 1928 §3).
         return credentials == nil
             ? [5, 1, Self.noAuthentication] : [5, 2, Self.noAuthentication, Self.userAndPassword]
     }
@@ -100,6 +103,7 @@ package struct SocksMachine: Sendable {
                 return .established(consumed: index + 1)
             }
         }
+        // `process` throws it too, but is not called for empty input.
         if case .failed(let error) = state { throw error }
         return .needsMore
     }
@@ -112,7 +116,7 @@ package struct SocksMachine: Sendable {
         return error
     }
 
-    /// Processes one byte of the proxy.
+    /// Processes one byte of the proxy. `receive` computes the count of `established` itself.
     private mutating func process(_ byte: UInt8) throws(SocksError) -> Step {
         switch state {
         case .choosing(.version):
@@ -124,9 +128,11 @@ package struct SocksMachine: Sendable {
                 state = .requesting(.version)
                 return .send(request)
             }
+            // X'FF' stands for no acceptable method (RFC 1928 §3).
             if byte == 0xFF { throw fail(.noAcceptableMethod) }
             guard byte == Self.userAndPassword, let credentials else { throw fail(.unofferedMethod(byte)) }
             state = .authenticating(version: nil)
+            // The version 1 of the negotiation, the user and the password, each after its length (RFC 1929 §2).
             return .send(
                 [1, UInt8(clamping: credentials.user.count)] + credentials.user
                     + [UInt8(clamping: credentials.password.count)] + credentials.password)
@@ -166,6 +172,7 @@ package struct SocksMachine: Sendable {
             guard byte == 0 else { throw fail(.reservedByteSet(byte)) }
             return .addressType
         case .addressType:
+            // 1 is an IPv4 address, 3 a name, 4 an IPv6 address; the port has two bytes.
             switch byte {
             case 1: return .skipping(4 + 2)
             case 3: return .nameLength
@@ -186,11 +193,13 @@ package struct SocksMachine: Sendable {
 
     /// The request: VER CMD RSV ATYP DST.ADDR DST.PORT (RFC 1928 §4).
     private var request: [UInt8] {
+        // The type (1 for IPv4, 3 for a name, 4 for IPv6) and the address; a name follows its length.
         let address: [UInt8] =
             switch destination {
             case .ip(let address): [address.isIPv6 ? 4 : 1] + address.octets
             case .name(let name): [3, UInt8(clamping: name.utf8.count)] + Array(name.utf8)
             }
+        // The version, CONNECT, and the reserved byte.
         return [5, 1, 0] + address + [UInt8(port >> 8), UInt8(truncatingIfNeeded: port)]
     }
 

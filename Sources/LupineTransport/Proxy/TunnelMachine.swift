@@ -117,6 +117,7 @@ package struct TunnelMachine {
                 return .needMore
             case .interim:
                 continue
+            // The codec hands the connection over after a 2xx response to CONNECT.
             case .head(let head, framing: .handover, keepAlive: _):
                 state = .established
                 return .established(head, consumed: consumed)
@@ -131,6 +132,7 @@ package struct TunnelMachine {
     /// Returns the error for the proxy's end of stream.
     package mutating func receivedEnd() -> TunnelError {
         if case .failed(let error) = state { return error }
+        // Throws the exact error; if it does not, the end came before the head.
         do throws(HTTPError) {
             _ = try codec.peerClosed()
         } catch { return fail(.http(error)) }

@@ -17,6 +17,7 @@ enum AddressLookUp {
         case .ipv6: unsafe hints.ai_family = AF_INET6
         }
         var list: UnsafeMutablePointer<addrinfo>?
+        // `getaddrinfo` sets `errno` only for some errors.
         errno = 0
         let code = unsafe getaddrinfo(host, nil, &hints, &list)
         let system = errno

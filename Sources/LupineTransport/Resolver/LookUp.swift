@@ -46,6 +46,7 @@ package final class LookUp: TimerTarget {
     /// Ends the wait: the callback will not be called. Must be called on the loop; has no effect once the wait has ended.
     package func cancel() {
         loop.preconditionOnLoop()
+        // The callback is dropped, not called.
         _ = stopWaiting()
     }
 
@@ -75,10 +76,12 @@ package final class LookUp: TimerTarget {
             handle(resolver.placement(of: wait.ticket))
             return
         }
+        // The deadline has passed, or the loop is ending.
         stopWaiting()?(.failure(reason == .due ? .timedOut : .shutDown))
     }
 
-    /// Sets a timer if the look-up is queued; fails it if all threads hang.
+    /// Sets a timer if the look-up is queued; fails it if all threads hang. If no thread could be started, the resolver has
+    /// already failed the look-up.
     private func handle(_ placement: WorkerPool.Placement) {
         guard case .waiting(var wait) = state else { return }
         switch placement {

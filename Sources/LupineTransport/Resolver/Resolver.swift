@@ -50,6 +50,7 @@ package final class Resolver: Sendable {
     }
 
     private struct Waiter: Sendable {
+        /// Identifies the waiter among all of the resolver.
         let number: UInt64
         let loop: EventLoop
         let lookUp: LoopBound<LookUp>
@@ -65,7 +66,8 @@ package final class Resolver: Sendable {
         var entries: [Key: Entry] = [:]
         /// The number of cached answers in `entries`.
         var knownCount = 0
-        var nextWaiter: UInt64 = 0
+        /// The number of the newest waiter.
+        var lastWaiter: UInt64 = 0
     }
 
     private let configuration: Configuration
@@ -102,26 +104,27 @@ package final class Resolver: Sendable {
         let ticket = pool.newTicket()
         let lookUp = LookUp(self, key, port: port, loop: loop, callback)
         let bound = LoopBound(lookUp, on: loop)
-        let source = state.withLock { state -> Source in
+        let start = state.withLock { state -> AnswerSource in
             switch state.entries[key] {
             case .known(let answer, let until)? where now < until:
                 return .known(answer)
             case .inProgress(let ticket, let waiters)?:
-                state.nextWaiter += 1
-                let waiter = Waiter(number: state.nextWaiter, loop: loop, lookUp: bound)
+                state.lastWaiter += 1
+                let waiter = Waiter(number: state.lastWaiter, loop: loop, lookUp: bound)
                 state.entries[key] = .inProgress(ticket, waiters + [waiter])
                 return .joined(ticket, waiterNumber: waiter.number)
             case .known?:
+                // The cached answer has expired; the new look-up replaces it.
                 state.knownCount -= 1
                 fallthrough
             case nil:
-                state.nextWaiter += 1
-                let waiter = Waiter(number: state.nextWaiter, loop: loop, lookUp: bound)
+                state.lastWaiter += 1
+                let waiter = Waiter(number: state.lastWaiter, loop: loop, lookUp: bound)
                 state.entries[key] = .inProgress(ticket, [waiter])
                 return .started(waiterNumber: waiter.number)
             }
         }
-        switch source {
+        switch start {
         case .known(let answer):
             return .answered(answer.with(port: port))
         case .joined(let ticket, let number):
@@ -134,7 +137,7 @@ package final class Resolver: Sendable {
     }
 
     /// Where the answer to a look-up comes from.
-    private enum Source {
+    private enum AnswerSource {
         /// The cache.
         case known(Answer)
         /// A look-up in progress, which this waiter has joined.
@@ -164,8 +167,8 @@ package final class Resolver: Sendable {
                 ?? overrides[Endpoint(host: "*", port: port)]
         {
             let admitted = addresses.filter { family.admits($0) }
-            return admitted.isEmpty
-                ? .failure(.noAddress) : .success(admitted.map { $0.port == 0 ? $0.with(port: port) : $0 })
+            if admitted.isEmpty { return .failure(.noAddress) }
+            return .success(admitted.map { $0.port == 0 ? $0.with(port: port) : $0 })
         }
         guard let address = SocketAddress(literal: host, port: port) else { return nil }
         return family.admits(address) ? .success([address]) : .failure(.noAddress)
@@ -219,6 +222,7 @@ package final class Resolver: Sendable {
         let lifetime = self.lifetime(of: answer)
         let now = clock.now()
         let waiters = state.withLock { [configuration] state -> [Waiter] in
+            // Nothing to do if all waiters were removed; the key may have a newer look-up with another ticket.
             guard case .inProgress(ticket, let waiters)? = state.entries[key] else { return [] }
             state.entries[key] = nil
             if lifetime > .zero, configuration.capacity > 0 {

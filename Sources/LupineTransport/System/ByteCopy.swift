@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-/// Copies bytes with one `memmove`: the standard library copies spans byte by byte.
-///
-/// Used to join the pieces of a TLS record, which must be contiguous for OpenSSL.
+/// Copies bytes with one `memmove`: the standard library copies spans byte by byte. The copies join the pieces of a TLS record,
+/// which must be contiguous for OpenSSL.
 extension MutableSpan where Element == UInt8 {
     /// Copies `bytes` into the span from `start` on; they must fit.
     mutating func copy(_ bytes: Span<UInt8>, to start: Int) {

@@ -19,7 +19,7 @@ package struct Descriptor: ~Copyable, Sendable {
 
     deinit { Syscalls.close(rawValue) }
 
-    /// Closes now.
+    /// Closes now: consuming the value runs its `deinit`.
     package consuming func close() {}
 
     /// Gives up ownership: the caller closes the descriptor.

@@ -68,8 +68,10 @@ public struct IPv6Address: Hashable, Sendable {
     /// Parses an address without brackets and without zone; nil for anything else.
     public init?(_ text: some StringProtocol) {
         let fields = text.utf8.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
+        // "::" has three fields, "::2:3:4:5:6:7:8" nine. The longest text is 45 octets: six groups and an IPv4 address.
         guard (3...9).contains(fields.count), text.utf8.count <= 45 else { return nil }
         var groups: [UInt16] = []
+        /// The number of groups before "::".
         var gap: Int?
         var index = 0
         while index < fields.count {
@@ -131,9 +133,10 @@ public struct IPv6Address: Hashable, Sendable {
     /// ::
     public static let any = IPv6Address(high: 0, low: 0)
 
-    /// Whether the address is meaningful only with a zone (fe80::/10).
+    /// Whether the address is meaningful only with a zone (fe80::/10): only its first ten bits are compared.
     public var isLinkLocal: Bool { high >> 54 == 0xfe80 >> 6 }
 
+    /// The eight groups of 16 bits.
     private var groups: [UInt16] {
         (0..<8).map { UInt16(truncatingIfNeeded: ($0 < 4 ? high : low) >> (48 - 16 * UInt64($0 % 4))) }
     }
@@ -157,6 +160,7 @@ public struct IPv6Address: Hashable, Sendable {
 
 extension IPv6Address: CustomStringConvertible {
     public var description: String {
+        // An IPv4-mapped address (RFC 5952 section 5).
         if high == 0, low >> 32 == 0xffff {
             return "::ffff:\(IPv4Address(rawValue: UInt32(truncatingIfNeeded: low)))"
         }

@@ -58,6 +58,7 @@ enum NativeThread {
         unsafe pthread_sigmask(SIG_SETMASK, &allSignals, &previousMask)
         defer { unsafe pthread_sigmask(SIG_SETMASK, &previousMask, nil) }
 
+        // The new thread releases this reference; if it does not start, the code below does.
         let box = unsafe Unmanaged.passRetained(Body(name: name, run: body))
         var thread = pthread_t()
         let result = unsafe pthread_create(

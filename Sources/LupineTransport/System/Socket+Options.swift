@@ -73,6 +73,7 @@ extension Socket {
     /// The total number of octets that the peer's kernel has acknowledged; nil if the socket is not TCP, or the kernel does not
     /// report it.
     package var octetsAcknowledged: UInt64? {
+        // The function returns -1 if the number is unknown.
         UInt64(exactly: lupine_octets_acknowledged(descriptor.rawValue))
     }
 
@@ -82,4 +83,5 @@ extension Socket {
     }
 }
 
+/// IPPROTO_IP.
 private let ipLevel: Int32 = 0

@@ -31,7 +31,7 @@ package struct Socket: ~Copyable, Sendable {
                     address.domain, Int32(SOCK_STREAM.rawValue | nonBlockingCloseOnExec), 0)))
     }
 
-    /// Closes now; bytes that the kernel has accepted are still sent.
+    /// Closes now, by consuming the value; the kernel still sends the bytes that it has accepted.
     package consuming func close() {}
 
     /// Transfers the descriptor to another owner.
@@ -104,13 +104,14 @@ package struct Socket: ~Copyable, Sendable {
 
     /// Closes with a reset (RST) instead of an orderly end, dropping unsent bytes.
     package consuming func reset() throws(Errno) {
+        // With this option, the close at the end of `self` sends the reset.
         let noLinger = linger(l_onoff: 1, l_linger: 0)
         try setOption(SOL_SOCKET, SO_LINGER, noLinger)
     }
 
     // MARK: Addresses
 
-    /// The local address.
+    /// Returns the local address; nil if its family is not supported.
     package func localAddress() throws(Errno) -> SocketAddress? {
         let fd = descriptor.rawValue
         return try unsafe SocketAddress { pointer, length throws(Errno) in
@@ -118,7 +119,7 @@ package struct Socket: ~Copyable, Sendable {
         }
     }
 
-    /// The address of the peer.
+    /// Returns the address of the peer; nil if its family is not supported.
     package func peerAddress() throws(Errno) -> SocketAddress? {
         let fd = descriptor.rawValue
         return try unsafe SocketAddress { pointer, length throws(Errno) in

@@ -78,10 +78,12 @@ extension SocketAddress {
                     port: UInt16(bigEndian: native.sin6_port), zone: native.sin6_scope_id)
             case AF_UNIX:
                 let offset = unixPathOffset
+                // The kernel may add one NUL after a name that fills the structure.
                 guard length > offset, length <= MemoryLayout<sockaddr_un>.size + 1 else {
                     return .unixUnnamed
                 }
                 let name = unsafe bytes[offset..<length]
+                // An abstract name begins with a NUL.
                 if unsafe name.first == 0 { return unsafe .unixAbstract(name: Array(name.dropFirst())) }
                 return unsafe .unix(path: String(decoding: name.prefix { $0 != 0 }, as: UTF8.self))
             default:

@@ -34,6 +34,7 @@ public enum SocketAddress: Hashable, Sendable {
         self = .ipv6(address, port: port, zone: zone)
     }
 
+    /// Returns the index of an interface from its number or name; nil for 0 and unknown names. Names have at most 15 bytes.
     private static func zone(named text: String) -> UInt32? {
         guard !text.isEmpty, text.utf8.count <= 15 else { return nil }
         if text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) {

@@ -10,6 +10,7 @@
     /// injected it, so that concurrent tests do not affect each other; to make a loop's calls fail, inject it in work submitted
     /// to that loop. Not compiled into release builds.
     enum SyscallFaults {
+        /// The number of unused faults of all threads, so that a call without any takes no lock.
         private static let injected = Atomic<Int>(0)
         private static let table = Lock<[Key: [Errno]]>([:])
 

@@ -52,6 +52,7 @@ enum Syscalls {
         do {
             _ = try perform(.connect) {
                 let result = unsafe Glibc.connect(descriptor, address, length)
+                // `perform` would retry EINTR.
                 if result < 0, errno == EINTR { errno = EINPROGRESS }
                 return Int(result)
             }
@@ -115,6 +116,8 @@ enum Syscalls {
         try perform(.receive) { unsafe recv(descriptor, buffer.baseAddress, buffer.count, flags) }
     }
 
+    /// Receives a datagram and the address of its sender. Returns the datagram's full length, which may exceed the buffer's
+    /// (MSG_TRUNC).
     static func receive(
         _ descriptor: Int32, _ buffer: UnsafeMutableRawBufferPointer,
         from address: UnsafeMutablePointer<sockaddr>, _ length: inout socklen_t
@@ -261,6 +264,7 @@ enum Syscalls {
         #else
             let fault: Errno? = nil
         #endif
+        // Closed even if a fault is injected: the descriptor must not leak.
         let result = Glibc.close(descriptor)
         let number = errno
         precondition(result == 0 || number != EBADF, "a descriptor was closed twice")

@@ -31,6 +31,7 @@ final class BlockingPromise<Value: Sendable>: Sendable {
             if let fulfilled = value.withLock({ $0 }) { return fulfilled }
             let left = (deadline - clock.now()).nanoseconds
             guard left > 0 else { return nil }
+            // Whether or not it became readable, the loop checks the value. The time is rounded up to whole milliseconds.
             _ = try Syscalls.waitReadable(
                 wakeUp.descriptor.rawValue, milliseconds: Int32(clamping: (left - 1) / 1_000_000 + 1))
         }

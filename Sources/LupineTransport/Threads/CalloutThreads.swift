@@ -24,7 +24,9 @@ final class CalloutThreads: Sendable {
     }
 
     private struct Handles {
+        /// The threads that have not been joined.
         var started: [NativeThread.Handle] = []
+        /// Whether the threads have been joined; no further one may start.
         var isJoined = false
     }
 
@@ -59,8 +61,10 @@ final class CalloutThreads: Sendable {
     /// none can be started.
     func submit(_ ticket: Ticket, _ work: @escaping @Sendable () -> Void) throws(Errno) {
         let needsThread = state.withLock { [limit] state in
+            // The work is dropped; a thread that the signal below wakes finds nothing, and ends.
             if state.hasEnded { return false }
             state.queue.append(ticket, work)
+            // Threads that wait for a signal, or are being started for work in the queue.
             let free = state.threads - state.running
             guard state.queue.count > free, state.threads < limit else { return false }
             state.threads += 1
@@ -105,7 +109,7 @@ final class CalloutThreads: Sendable {
     private enum SignalOutcome {
         /// A call was made.
         case called
-        /// The work that the signal was for has been withdrawn.
+        /// The queue is empty: the work that the signal was for has been withdrawn.
         case nothing
         /// The thread must end, and call these closures.
         case end([@Sendable () -> Void])

@@ -9,6 +9,7 @@ struct WorkQueue {
     private var waiting: [Ticket: Work] = [:]
     /// The tickets in order of arrival, from `head` on. Those of withdrawn work are no longer in `waiting`.
     private var order: [Ticket] = []
+    /// The index of the first ticket in `order` that has not been removed.
     private var head = 0
 
     /// The number of waiting pieces of work.
@@ -28,6 +29,7 @@ struct WorkQueue {
         while head < order.count {
             let ticket = order[head]
             head += 1
+            // Removes the used half: fewer tickets move than were taken since the last time.
             if head > 64, head * 2 > order.count {
                 order.removeFirst(head)
                 head = 0

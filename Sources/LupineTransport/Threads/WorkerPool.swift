@@ -109,10 +109,11 @@ package final class WorkerPool: Sendable {
 
     /// Withdraws work that has not begun; work that has begun continues.
     func withdraw(_ ticket: Ticket) {
+        // The work is returned from the closure, so that its captured values are released outside the lock.
         _ = state.withLock { state in state.queue.remove(ticket) }
     }
 
-    /// Returns the time at which all busy threads will count as hung.
+    /// Returns the time at which all busy threads will count as hung: when the work that began last has run for `hungAfter`.
     private static func hungAt(_ state: State, _ hungAfter: Duration) -> Instant {
         (state.started.values.max() ?? Instant(nanoseconds: 0)).advanced(by: hungAfter)
     }

@@ -46,8 +46,10 @@ extension Interval: CustomStringConvertible {
     package var description: String {
         let (whole, remainder) = (nanoseconds / 1_000_000).quotientAndRemainder(dividingBy: 1_000)
         if remainder == 0 { return "\(whole) s" }
+        // Adding 1,000 and dropping the 1 keeps the leading zeros.
         var digits = String(1_000 + remainder.magnitude).dropFirst()
         while digits.last == "0" { digits.removeLast() }
+        // A `whole` of 0 has no sign.
         return (nanoseconds < 0 && whole == 0 ? "-" : "") + "\(whole).\(digits) s"
     }
 }

@@ -15,6 +15,7 @@ package struct RateLimit: Hashable, Sendable {
     private var tokens: Int64
     private var filledAt: Instant
 
+    /// The tokens of one byte. A rate in bytes per second is the same number of tokens per nanosecond.
     private static let unit: Int64 = 1_000_000_000
     /// The largest rate and burst: the arithmetic overflows above it, and no network is that fast.
     private static let ceiling = 8 << 30
@@ -43,6 +44,7 @@ package struct RateLimit: Hashable, Sendable {
         refill(at: now)
         let (cost, isHuge) = Int64(max(0, count)).multipliedReportingOverflow(by: Self.unit)
         let (remainder, overflow) = tokens.subtractingReportingOverflow(isHuge ? .max : cost)
+        // The debt saturates.
         tokens = overflow ? -.max : remainder
     }
 
@@ -53,6 +55,7 @@ package struct RateLimit: Hashable, Sendable {
         guard tokens < wanted else { return now }
         let (missing, overflow) = wanted.subtractingReportingOverflow(tokens)
         if overflow { return .distantFuture }
+        // Rounded up, so that the bytes may be moved at that time.
         let rate = Int64(rate)
         return now + Interval(nanoseconds: missing / rate + (missing % rate == 0 ? 0 : 1))
     }

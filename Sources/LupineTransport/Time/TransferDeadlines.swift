@@ -98,17 +98,20 @@ package struct TransferDeadlines: Hashable, Sendable {
         case waiting
     }
 
+    /// The part of opening a connection that is being timed.
     private enum Setup: Hashable {
         case none
         case connecting(since: Instant)
         case handshaking(since: Instant)
     }
     private enum RequestState: Hashable {
+        /// Not begun, or its body has no bytes now.
         case none
         case timed(since: Instant)
         case sent
     }
     private enum ResponseState: Hashable {
+        /// No response is expected before the request has been sent, and none has begun.
         case none
         case awaitingFirst(since: Instant)
         case timed(since: Instant)
@@ -223,7 +226,7 @@ package struct TransferDeadlines: Hashable, Sendable {
         return earliest
     }
 
-    /// The time-out that has expired by now, if any.
+    /// Returns the time-out that has expired by now, if any.
     package func expired(at now: Instant) -> TransferTimeout? {
         guard let next, next.instant <= now else { return nil }
         return next.timeout

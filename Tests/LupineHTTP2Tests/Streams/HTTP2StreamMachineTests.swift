@@ -14,8 +14,8 @@ import Testing
     /// and only the client `rr`.
     static let ways: [(name: String, client: [Machine.Event]?, server: [Machine.Event]?)] = [
         ("id", [], []),
-        ("rl", nil, [.send(.promise)]),
-        ("rr", [.receive(.promise)], nil),
+        ("rl", nil, [.send(.promised)]),
+        ("rr", [.receive(.promised)], nil),
         ("op", [.send(.headers(endsStream: false))], [.receive(.headers(endsStream: false))]),
         (
             "hl", [.send(.headers(endsStream: true))],
@@ -41,7 +41,7 @@ import Testing
 
     static let frames: [String: Machine.Frame] = [
         "H": .headers(endsStream: false), "H+ES": .headers(endsStream: true), "D": .data(endsStream: false),
-        "D+ES": .data(endsStream: true), "PP": .pushPromise, "promise": .promise, "RST": .reset,
+        "D+ES": .data(endsStream: true), "PP": .pushPromise, "promise": .promised, "RST": .reset,
         "WU": .windowUpdate, "PRIO": .priority,
     ]
 
@@ -154,8 +154,8 @@ import Testing
             let isServer = role == .server
             #expect(machine.handle(.send(.headers(endsStream: false))) == .mayNotSend)
             #expect(machine.handle(.receive(.headers(endsStream: false))) == .connectionError(.protocolError))
-            #expect(machine.handle(isServer ? .receive(.promise) : .send(.promise)) != .proceed)
-            #expect(machine.handle(isServer ? .send(.promise) : .receive(.promise)) == .proceed)
+            #expect(machine.handle(isServer ? .receive(.promised) : .send(.promised)) != .proceed)
+            #expect(machine.handle(isServer ? .send(.promised) : .receive(.promised)) == .proceed)
             #expect(Self.name(machine.state) == (isServer ? "rl" : "rr"))
             let head = Machine.Frame.headers(endsStream: false)
             #expect(machine.handle(isServer ? .send(head) : .receive(head)) == .proceed)

@@ -258,7 +258,7 @@ struct PoolModel: ~Copyable {
         let ends =
             versions.contains(.http2) && isAtHand(name) && connections[name]?.origin != origin
             && !(dialed.claimant == nil ? isAwaitedFresh : dialed.claimantIsFresh)
-            && !machine.misdirected.contains(origin)
+            && !machine.misdirectedOrigins.contains(origin)
         if ends {
             connections[dial] = nil
             shared[origin] = name
