@@ -29,7 +29,8 @@ int lupine_set_pipe_size(int pipe, int bytes) { return fcntl(pipe, F_SETPIPE_SZ,
 int lupine_share_for_writing(int descriptor) {
     int flags = fcntl(descriptor, F_GETFL);
     struct stat status;
-    // A program's own descriptor: that it does not fit is no fault of ours. A pipe or a terminal would hold up who writes.
+    // The descriptor is the program's, so an unsuitable one is an error and not a bug of Lupine. Writing to a pipe or a terminal
+    // could block the writing thread.
     if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY || (flags & O_APPEND) || fstat(descriptor, &status) != 0 ||
         S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode) || isatty(descriptor)) {
         errno = EINVAL;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Macros that connections are run with.
+// Macros and callbacks for connections.
 #ifndef C_LUPINE_ENGINE_SHIM_H
 #define C_LUPINE_ENGINE_SHIM_H
 
-// Options, whose values are made of macros that Swift does not import.
+// Options: macros with casts, which Swift does not import.
 static inline uint64_t lupine_SSL_OP_NO_RENEGOTIATION(void) { return SSL_OP_NO_RENEGOTIATION; }
-/// No compressed data, and no compressed certificates (RFC 8879), which OpenSSL has from 3.2 on.
+/// Disables compressed data and compressed certificates (RFC 8879); OpenSSL supports the latter since 3.2.
 static inline uint64_t lupine_SSL_OP_NO_COMPRESSION(void) {
 #ifdef SSL_OP_NO_RX_CERTIFICATE_COMPRESSION
     return SSL_OP_NO_COMPRESSION | SSL_OP_NO_RX_CERTIFICATE_COMPRESSION;
@@ -53,18 +53,19 @@ static inline long lupine_SSL_CTX_set_tlsext_servername_arg(SSL_CTX *context, vo
     return SSL_CTX_set_tlsext_servername_arg(context, argument);
 }
 
-// Strength. OpenSSL asks for every suite, curve and signature that a handshake could use, some hundred and fifty times:
-// all but one of the questions are passed on here, without a way through Swift.
+// The security callback. OpenSSL calls it about 150 times in a handshake: for every suite, curve and signature algorithm that
+// the handshake could use. It is written in C, because all calls but one are passed on to OpenSSL's own callback.
 typedef int (*lupine_security_callback)(const SSL *, const SSL_CTX *, int, int, int, void *, void *);
 struct lupine_strength {
-    /// OpenSSL's own answer.
-    lupine_security_callback own;
-    /// The longest Diffie-Hellman group of a server, in bits, and who hears of one that is longer.
+    /// OpenSSL's own callback.
+    lupine_security_callback default_callback;
+    /// The longest accepted Diffie-Hellman group of a server, in bits.
     int group_limit;
+    /// Called with the length of a group that is longer.
     void (*group_refused)(SSL *connection, int bits);
 };
-/// The one question of ours, about a server's group. Apart, so that all others are passed on by a mere jump.
-static __attribute__((noinline)) int lupine_group_is_asked(
+/// Checks a server's Diffie-Hellman group. A separate function, so that the compiler passes on all other calls with a jump.
+static __attribute__((noinline)) int lupine_check_group(
     const SSL *connection, const SSL_CTX *context, int operation, int bits, int number, void *subject, void *extra) {
     const struct lupine_strength *strength = extra;
     if (connection != NULL && subject != NULL) {
@@ -74,35 +75,39 @@ static __attribute__((noinline)) int lupine_group_is_asked(
             return 0;
         }
     }
-    return strength->own(connection, context, operation, bits, number, subject, extra);
+    return strength->default_callback(connection, context, operation, bits, number, subject, extra);
 }
-static int lupine_strength_is_asked(
+/// The security callback; `extra` is the `lupine_strength`. Returns 1 if OpenSSL may use the algorithm, else 0.
+static int lupine_security_check(
     const SSL *connection, const SSL_CTX *context, int operation, int bits, int number, void *subject, void *extra) {
     const struct lupine_strength *strength = extra;
     if (operation == SSL_SECOP_TMP_DH) {
-        return lupine_group_is_asked(connection, context, operation, bits, number, subject, extra);
+        return lupine_check_group(connection, context, operation, bits, number, subject, extra);
     }
-    return strength->own(connection, context, operation, bits, number, subject, extra);
+    return strength->default_callback(connection, context, operation, bits, number, subject, extra);
 }
-/// `strength` must stay for as long as the context does.
+/// Sets the security callback. `strength` must live as long as the context.
 static inline void lupine_SSL_CTX_set_strength(SSL_CTX *context, struct lupine_strength *strength) {
     SSL_CTX_set0_security_ex_data(context, strength);
-    SSL_CTX_set_security_callback(context, lupine_strength_is_asked);
+    SSL_CTX_set_security_callback(context, lupine_security_check);
 }
 
 // One connection.
 static inline long lupine_SSL_set_tlsext_host_name(SSL *connection, const char *name) {
     return SSL_set_tlsext_host_name(connection, name);
 }
-/// How many messages of the protocol a peer has sent since they are counted, with the alerts of both sides. The number stands in
-/// the place that OpenSSL has for a pointer of the program's, twice, so that the lowest bit is free.
-static inline size_t lupine_SSL_messages(const SSL *connection) { return (size_t)SSL_get_app_data(connection) >> 1; }
-/// Whether the peer has asked for another handshake since messages are counted, and was told no_renegotiation (RFC 5246 section 7.2.2).
+/// The number of handshake messages of the peer, and of alerts of both sides, since `lupine_SSL_count_messages`. It is stored in
+/// the connection's app data, a pointer that OpenSSL does not use, shifted by one: the lowest bit is that of
+/// `lupine_SSL_refused_renegotiation`.
+static inline size_t lupine_SSL_message_count(const SSL *connection) { return (size_t)SSL_get_app_data(connection) >> 1; }
+/// Whether the peer has requested a renegotiation since `lupine_SSL_count_messages`, and OpenSSL has sent the alert
+/// no_renegotiation (RFC 5246 section 7.2.2).
 static inline int lupine_SSL_refused_renegotiation(const SSL *connection) { return (size_t)SSL_get_app_data(connection) & 1; }
-/// Whether DER has an elliptic curve whose parameters are spelled out, which RFC 5480 section 2.1.1 forbids in certificates. The square
-/// roots that OpenSSL takes as it parses one may be made to last a tenth of a second each.
-static inline int lupine_has_spelled_out_curve(const unsigned char *bytes, size_t length) {
-    // The content of prime-field and characteristic-two-field, of which such parameters have one. OpenSSL takes lengths of any form before.
+/// Whether DER contains an elliptic curve with explicit parameters, which RFC 5480 section 2.1.1 forbids in certificates. A peer
+/// can choose parameters for which each square root that OpenSSL computes while parsing takes a tenth of a second.
+static inline int lupine_has_explicit_curve(const unsigned char *bytes, size_t length) {
+    // Explicit parameters contain one of the object identifiers prime-field and characteristic-two-field: these octets, then 1
+    // or 2. Tag and length are not compared, because OpenSSL accepts the length in any form.
     static const unsigned char field[] = {0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x01};
     for (size_t at = 0; at + sizeof field < length; at++) {
         if (bytes[at] == field[0] && memcmp(bytes + at, field, sizeof field) == 0 &&
@@ -115,6 +120,8 @@ static inline int lupine_has_spelled_out_curve(const unsigned char *bytes, size_
 /// Whether a Certificate message, with its header, has more than 64 certificates.
 static inline int lupine_has_many_certificates(const unsigned char *bytes, size_t length, int has_extensions) {
     int count = 0;
+    // The header (4), in TLS 1.3 an empty request context (1), and the length of the list (3). Then each certificate follows its
+    // length (3); in TLS 1.3 it is followed by its extensions, which follow their length (2).
     size_t at = has_extensions ? 8 : 7;
     while (at + 3 <= length) {
         at += 3 + ((size_t)bytes[at] << 16 | (size_t)bytes[at + 1] << 8 | bytes[at + 2]);
@@ -126,43 +133,45 @@ static inline int lupine_has_many_certificates(const unsigned char *bytes, size_
     }
     return 0;
 }
-/// Spoils a Certificate message that costs more than it weighs: OpenSSL parses every key of it before anybody is asked. What is passed
-/// here is what OpenSSL reads next; with that first octet the message is malformed in every version.
-static void lupine_handshake_message_passes(
+/// Invalidates a received Certificate message that would cost too much: OpenSSL parses every key in it before it calls any other
+/// callback. `bytes` are the buffer that OpenSSL parses next. With 0xFF as the first octet after the header, the message is
+/// malformed in every version.
+static void lupine_inspect_handshake_message(
     int is_sent, int version, int type, const void *bytes, size_t length, SSL *connection, void *argument) {
     unsigned char *message = (unsigned char *)bytes;
     if (type == SSL3_RT_HANDSHAKE && !is_sent && length > 4 && message[0] == SSL3_MT_CERTIFICATE &&
-        (lupine_has_spelled_out_curve(message, length) ||
+        (lupine_has_explicit_curve(message, length) ||
          lupine_has_many_certificates(message, length, SSL_version(connection) == TLS1_3_VERSION))) {
         message[4] = 0xFF;
     }
 }
-/// To be called before the handshake.
+/// Makes OpenSSL refuse Certificate messages that cost too much to parse. Call it before the handshake.
 static inline void lupine_SSL_guard_certificates(SSL *connection) {
-    SSL_set_msg_callback(connection, lupine_handshake_message_passes);
+    SSL_set_msg_callback(connection, lupine_inspect_handshake_message);
 }
-static void lupine_message_passes(
+/// Counts a message; see `lupine_SSL_message_count`. Adding 2 leaves the lowest bit unchanged.
+static void lupine_count_message(
     int is_sent, int version, int type, const void *bytes, size_t length, SSL *connection, void *argument) {
     size_t state = (size_t)SSL_get_app_data(connection);
     if (type == SSL3_RT_ALERT || (type == SSL3_RT_HANDSHAKE && !is_sent)) state += 2;
     if (type == SSL3_RT_ALERT && is_sent && length == 2 && ((const unsigned char *)bytes)[1] == SSL_AD_NO_RENEGOTIATION) state |= 1;
     SSL_set_app_data(connection, (void *)state);
 }
-/// To be called after it.
+/// Begins counting messages. Call it after the handshake: it replaces the callback of `lupine_SSL_guard_certificates`.
 static inline void lupine_SSL_count_messages(SSL *connection) {
-    SSL_set_msg_callback(connection, lupine_message_passes);
+    SSL_set_msg_callback(connection, lupine_count_message);
 }
 static inline int lupine_SSL_set_retry_verify(SSL *connection) { return SSL_set_retry_verify(connection); }
 static inline long lupine_SSL_get_tlsext_status_ocsp_resp(SSL *connection, const unsigned char **response) {
     return SSL_get_tlsext_status_ocsp_resp(connection, response);
 }
-/// Takes over `response`, which must come from `OPENSSL_malloc`.
+/// Takes ownership of `response`, which must be allocated with `OPENSSL_malloc`.
 static inline long lupine_SSL_set_tlsext_status_ocsp_resp(SSL *connection, unsigned char *response, long length) {
     return SSL_set_tlsext_status_ocsp_resp(connection, response, length);
 }
 static inline void *lupine_OPENSSL_malloc(size_t size) { return OPENSSL_malloc(size); }
 
-// What a BIO says of its last transfer.
+// The flags with which a BIO reports that its last transfer has to be retried.
 static inline void lupine_BIO_clear_retry_flags(BIO *bio) { BIO_clear_retry_flags(bio); }
 static inline void lupine_BIO_set_retry_read(BIO *bio) { BIO_set_retry_read(bio); }
 static inline void lupine_BIO_set_retry_write(BIO *bio) { BIO_set_retry_write(bio); }
@@ -173,7 +182,7 @@ static inline X509_NAME *lupine_sk_X509_NAME_value(const STACK_OF(X509_NAME) *st
     return sk_X509_NAME_value(stack, index);
 }
 
-// A cipher list as a context has it.
+// The cipher list of a context.
 static inline int lupine_sk_SSL_CIPHER_num(const STACK_OF(SSL_CIPHER) *stack) { return sk_SSL_CIPHER_num(stack); }
 static inline const SSL_CIPHER *lupine_sk_SSL_CIPHER_value(const STACK_OF(SSL_CIPHER) *stack, int index) {
     return sk_SSL_CIPHER_value(stack, index);

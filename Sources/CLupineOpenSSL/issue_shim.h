@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// What a certificate is made with.
+// Functions for issuing certificates.
 #ifndef C_LUPINE_ISSUE_SHIM_H
 #define C_LUPINE_ISSUE_SHIM_H
 
-/// A new key on the curve P-256.
+/// Generates a key on the curve P-256; NULL when OpenSSL fails.
 static inline EVP_PKEY *lupine_EVP_EC_gen(void) { return EVP_EC_gen("P-256"); }
 
-/// Adds an extension, given as OpenSSL's configuration files have it. 1 if it could.
+/// Adds an extension, whose value has the syntax of OpenSSL's configuration files. Returns 1 on success, else 0.
 static inline int lupine_add_extension(X509 *certificate, int number, const char *value) {
     X509V3_CTX context;
     X509V3_set_ctx_nodb(&context);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// OpenSSL, and one-line functions for what Swift cannot call: its macros, and the typed stacks that are made of macros.
-// A function here is called `lupine_` and the name of the macro.
+// OpenSSL, and functions for what Swift cannot call: its macros, and the typed stacks, which consist of macros.
+// A function that wraps a macro is named `lupine_` and the name of the macro.
 #ifndef C_LUPINE_OPENSSL_H
 #define C_LUPINE_OPENSSL_H
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Macros that chains, revocation lists and OCSP responses are judged with.
+// Macros for evaluating chains, revocation lists and OCSP responses.
 #ifndef C_LUPINE_TRUST_SHIM_H
 #define C_LUPINE_TRUST_SHIM_H
 
-/// Gives up the stack and no certificate of it.
+/// Frees the stack, but none of its certificates.
 static inline void lupine_sk_X509_free(STACK_OF(X509) *stack) { sk_X509_free(stack); }
 
 static inline int lupine_sk_X509_REVOKED_num(const STACK_OF(X509_REVOKED) *stack) {
@@ -23,8 +23,8 @@ static inline int lupine_sk_GENERAL_NAME_num(const STACK_OF(GENERAL_NAME) *stack
 static inline GENERAL_NAME *lupine_sk_GENERAL_NAME_value(const STACK_OF(GENERAL_NAME) *stack, int index) {
     return sk_GENERAL_NAME_value(stack, index);
 }
-/// How many names of a certificate a constraint is compared with. A name of another kind counts for 128: it may be a mailbox in
-/// UTF-8, for which the constraint is decoded from Punycode each time.
+/// The number of names in a certificate with which OpenSSL compares a name constraint. An otherName counts as 128: it may be a
+/// mailbox in UTF-8, and OpenSSL then decodes the constraint from Punycode for each comparison.
 static inline long lupine_count_names(const X509 *certificate) {
     long count = X509_NAME_entry_count(X509_get_subject_name(certificate));
     GENERAL_NAMES *names = X509_get_ext_d2i(certificate, NID_subject_alt_name, NULL, NULL);
@@ -36,7 +36,7 @@ static inline long lupine_count_names(const X509 *certificate) {
     }
     return count;
 }
-/// How many constraints a certificate puts on the names below it.
+/// The number of name constraints in a certificate (RFC 5280 section 4.2.1.10).
 static inline long lupine_count_name_constraints(const X509 *certificate) {
     NAME_CONSTRAINTS *constraints = X509_get_ext_d2i(certificate, NID_name_constraints, NULL, NULL);
     if (constraints == NULL) return 0;
@@ -47,9 +47,9 @@ static inline long lupine_count_name_constraints(const X509 *certificate) {
     return count;
 }
 
-/// How many octets of names OpenSSL copies when it first looks at what a certificate may be used for: its issuer's name, for each
-/// distribution point that is named relative to that.
-static inline long lupine_copied_names(const X509 *certificate) {
+/// The number of octets that OpenSSL copies when it first evaluates a certificate's purpose: the issuer's name for each
+/// distribution point that is named relative to the issuer (type 1).
+static inline long lupine_copied_name_octets(const X509 *certificate) {
     CRL_DIST_POINTS *points = X509_get_ext_d2i(certificate, NID_crl_distribution_points, NULL, NULL);
     if (points == NULL) return 0;
     long count = 0;
@@ -62,7 +62,7 @@ static inline long lupine_copied_names(const X509 *certificate) {
     return count * i2d_X509_NAME(X509_get_issuer_name(certificate), NULL);
 }
 
-/// The length of an RSA key's public exponent, in bits; 0 where there is none.
+/// The length of an RSA key's public exponent, in bits; 0 if the key has none.
 static inline int lupine_rsa_exponent_bits(const EVP_PKEY *key) {
     BIGNUM *exponent = NULL;
     if (EVP_PKEY_get_bn_param(key, OSSL_PKEY_PARAM_RSA_E, &exponent) != 1) return 0;
@@ -71,7 +71,7 @@ static inline int lupine_rsa_exponent_bits(const EVP_PKEY *key) {
     return bits;
 }
 
-/// Gives up the stack and everything in it.
+/// Frees the stack and its elements.
 static inline void lupine_CRL_DIST_POINTS_free(CRL_DIST_POINTS *points) { CRL_DIST_POINTS_free(points); }
 
 #endif

@@ -70,6 +70,7 @@ struct BrotliStream: ~Copyable {
         return unsafe state
     }
 
+    /// The outcome of a decoder that has failed; brotli reports a lack of memory with several numbers.
     private func failure(of state: OpaquePointer) -> DecoderStep.Outcome {
         let code = unsafe BrotliDecoderGetErrorCode(state)
         switch code {

@@ -5,6 +5,7 @@
 ///
 /// It is filled only when it is empty, so its bytes never have to be moved.
 final class CodingBuffer {
+    /// The capacity in bytes.
     static let size = 16 << 10
 
     private var bytes: [UInt8] = []
@@ -39,5 +40,6 @@ final class CodingBuffer {
         return progress
     }
 
+    /// Drops the unread bytes.
     func removeAll() { unread = 0..<0 }
 }

@@ -54,6 +54,7 @@ final class CodingStage {
         while true {
             switch phase {
             case .failed(let error):
+                // Otherwise `needsRoom` makes the caller use the bytes and call again; that call throws the error.
                 if written == 0 { throw error }
                 return .init(consumed: read, produced: written, status: .needsRoom)
             case .ended:
@@ -72,6 +73,7 @@ final class CodingStage {
             read += step.consumed
             consumed += step.consumed
             let overrun = decoded + step.produced > limit.ceiling(received: received ?? consumed)
+            // An overrun is that one byte, which is not delivered.
             let produced = overrun ? step.produced - 1 : step.produced
             decoded += produced
             written += produced
@@ -83,6 +85,7 @@ final class CodingStage {
             switch step.outcome {
             case .running:
                 if read == end, step.produced < room {
+                    // If `brotliInOneCall` has cut the input, `needsRoom` makes the caller call again.
                     let status = end == input.count ? CodingStream.Status.needsInput : .needsRoom
                     return .init(consumed: read, produced: written, status: status)
                 }

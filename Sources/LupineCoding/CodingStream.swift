@@ -141,7 +141,8 @@ package final class CodingStream {
         isDrained = true
     }
 
-    /// Runs stage `index` with `output`, fetching its input from the stages before it.
+    /// Runs stage `index` until it has filled `output` or has no input, fetching its input from the stages before it. `input` is
+    /// that of the first stage.
     private func fill(
         _ output: inout MutableSpan<UInt8>, from index: Int, _ input: Span<UInt8>
     ) throws(CodingError) -> Progress {

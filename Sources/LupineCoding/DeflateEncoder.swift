@@ -68,6 +68,7 @@ package final class DeflateEncoder {
     /// Prepares for another body, in the same memory.
     package func reset() { stream.reset() }
 
+    /// Calls zlib until the output is full, the input is used up, or the stream has ended.
     private func run(
         _ input: Span<UInt8>, into output: inout MutableSpan<UInt8>, flush: DeflateStream.Flush
     ) -> CodingStream.Progress {

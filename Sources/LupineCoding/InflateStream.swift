@@ -26,7 +26,7 @@ struct InflateStream: ~Copyable {
     /// The maximum memory held so far.
     var peakMemory: Int { unsafe account.pointee.peak }
 
-    /// Whether the last step ended between two deflate blocks.
+    /// Whether the last step ended between two deflate blocks, which zlib reports with bit 7 of `data_type`.
     var isBetweenBlocks: Bool { unsafe stream.pointee.data_type & 128 != 0 }
 
     /// Creates a stream; the first ``step(_:into:at:room:)`` creates zlib's state.
@@ -125,6 +125,7 @@ struct DeflateStream: ~Copyable {
         let windowBits = wrapping == .raw ? -rawWindowBits : wrapping.rawValue
         unsafe stream = .allocate(capacity: 1)
         unsafe stream.initialize(to: z_stream())
+        // 8 is zlib's default memory level.
         let status = unsafe deflateInit2_(
             stream, level, Z_DEFLATED, windowBits, 8, Z_DEFAULT_STRATEGY, ZLIB_VERSION,
             CInt(MemoryLayout<z_stream>.size))

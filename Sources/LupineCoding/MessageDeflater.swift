@@ -7,6 +7,7 @@
 package final class MessageDeflater {
     /// The marker at the end of a flush, which is not sent.
     static let flushMarker: InlineArray<4, UInt8> = [0x00, 0x00, 0xFF, 0xFF]
+    /// The memory that zlib needs for a 32 KiB window at its default memory level.
     private static let memory = 272 << 10
 
     private var stream: DeflateStream
@@ -39,12 +40,14 @@ package final class MessageDeflater {
         while consumed < message.count {
             consumed += step(message.extracting(consumed...), flush: .none, into: &output).consumed
         }
+        // After a full buffer, zlib may have more output.
         let none: [UInt8] = []
         while step(none.span, flush: .toByteBoundary, into: &output).produced == buffer.count {}
         output.removeLast(Self.flushMarker.count)
         if !keepsContext { stream.reset() }
     }
 
+    /// Calls zlib once, and appends its output.
     private func step(
         _ input: Span<UInt8>, flush: DeflateStream.Flush, into output: inout [UInt8]
     ) -> (consumed: Int, produced: Int) {

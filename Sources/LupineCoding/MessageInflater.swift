@@ -5,6 +5,7 @@
 /// The window is always the maximum, which suffices for any negotiated one. Used by one thread at a time. After an error the
 /// connection has to be closed: later messages may refer to the invalid one. Holds at most 48 KiB besides its output.
 package final class MessageInflater {
+    /// The most memory for zlib's state and window, as in `InflateDecoder`.
     private static let memory = 48 << 10
 
     private var stream = InflateStream(.raw, memoryLimit: memory)
@@ -50,9 +51,10 @@ package final class MessageInflater {
         let compressed = message.compressed
         let start = message.consumed
         let end = min(start + Self.inputPerCall, compressed.count)
+        // The output is moved out and back, so that it is not copied.
         var output: [UInt8] = []
         swap(&output, &message.output)
-        try inflate(compressed.span.extracting(start..<end), before: start, limit: limit, into: &output)
+        try inflate(compressed.span.extracting(start..<end), at: start, limit: limit, into: &output)
         guard end == compressed.count else {
             message.consumed = end
             swap(&output, &message.output)
@@ -60,7 +62,7 @@ package final class MessageInflater {
         }
         // The marker that the sender removed ends the last block.
         let flushMarker = MessageDeflater.flushMarker
-        try inflate(flushMarker.span, before: end, limit: limit, into: &output)
+        try inflate(flushMarker.span, at: end, limit: limit, into: &output)
         guard stream.isBetweenBlocks else { throw .cutShort(coding: .deflate, offset: end) }
         if !keepsContext { stream.reset(.raw) }
         return output
@@ -68,7 +70,7 @@ package final class MessageInflater {
 
     /// Decompresses `input`, which begins at `offset` in the message, and appends the result to `output`.
     private func inflate(
-        _ input: Span<UInt8>, before offset: Int, limit: Int, into output: inout [UInt8]
+        _ input: Span<UInt8>, at offset: Int, limit: Int, into output: inout [UInt8]
     ) throws(CodingError) {
         var consumed = 0
         while true {

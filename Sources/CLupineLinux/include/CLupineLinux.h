@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// What the Glibc module leaves out of Linux, and nothing else: the epoll, eventfd and
-// rtnetlink headers, and one-line shims where Swift cannot call a C form (variadics, macros,
-// declarations behind _GNU_SOURCE, which the Glibc module is built without).
+// The parts of Linux that Swift's Glibc module does not offer: the epoll, eventfd and rtnetlink
+// headers, and short functions for what Swift cannot call (variadic functions, macros, and
+// declarations that need _GNU_SOURCE, which the Glibc module does not define).
 #ifndef C_LUPINE_LINUX_H
 #define C_LUPINE_LINUX_H
 
@@ -23,24 +23,27 @@ int lupine_pipe2(int ends[2], int flags);
 long lupine_splice(int from, int to, size_t count, unsigned int flags);
 int lupine_set_pipe_size(int pipe, int bytes);
 int lupine_open(const char *path, int flags, unsigned int mode);
+// Duplicates a descriptor of Lupine, with close-on-exec.
 int lupine_duplicate(int descriptor);
-// The same for a descriptor that is somebody else's: EINVAL where it is not open for writing at a position.
+// Duplicates a descriptor of the program, with close-on-exec. Fails with EINVAL unless it is open for writing at any
+// position: not read-only, not in append mode, and no pipe, socket or terminal.
 int lupine_share_for_writing(int descriptor);
-// How many octets the peer of a TCP socket has acknowledged; -1 where the kernel does not say.
+// The number of octets that the peer of a TCP socket has acknowledged; -1 if the kernel does not report it.
 long long lupine_octets_acknowledged(int socket);
 
 // Threads.
 int lupine_name_thread(const char *name);
 int lupine_usable_cores(void);
-// A mark that each thread has for itself: the event loop that it runs, where it may wait for nothing; null for none.
+// Sets and returns the event loop that the calling thread runs; null for a thread without one. A loop's thread must not block.
 void lupine_mark_loop_thread(void *loop);
 void *lupine_loop_of_thread(void);
-// How many locks the thread holds, for builds that look (LUPINE_HELD_LOCKS).
+// Counts the locks that the calling thread holds, by adding 1 or -1; used only in builds with LUPINE_HELD_LOCKS.
 void lupine_note_lock(int change);
 int lupine_held_locks(void);
+// Moves the calling thread to the network namespace of the descriptor.
 int lupine_enter_network_namespace(int descriptor);
 
-// Static strings, or null for a number the C library does not know.
+// Static strings; null for a number that the C library does not know.
 const char *lupine_errno_name(int number);
 const char *lupine_errno_text(int number);
 

@@ -54,6 +54,7 @@ package struct ClientCodec {
         states.handle(.requestBegan)
         encoder = BodyEncoder(body)
         requestKind = BodyFraming.RequestKind(head.method)
+        // False for most requests, which then need no search for these fields.
         let mayHoldConnectionFields = head.fields.mayHoldConnectionFields
         upgradeRequested = mayHoldConnectionFields && head.fields.contains(.upgrade)
         awaitsContinue = expectContinue
@@ -114,6 +115,7 @@ package struct ClientCodec {
         case .handedOver:
             return (.handover, 0)
         case .closed, .failed:
+            // Octets after the end are discarded.
             return (.needMore, input.count)
         }
     }
@@ -172,11 +174,13 @@ package struct ClientCodec {
         }
     }
 
+    /// Throws `truncated`, and never returns; with this type of result, `peerClosed` can end in a call of it.
     private mutating func failTruncated(_ truncation: HTTPError.Truncation) throws(HTTPError) -> WireEvent {
         fail(.truncated(truncation))
         throw .truncated(truncation)
     }
 
+    /// Stores an error, which all later calls for received octets throw.
     private mutating func fail(_ error: HTTPError) {
         failure = error
         states.handle(.peerFailed)

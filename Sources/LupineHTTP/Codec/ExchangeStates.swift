@@ -32,7 +32,7 @@ struct ExchangeStates {
         }
     }
 
-    /// Records that one side has announced the end of the connection with this message.
+    /// Records that one side has announced the end of the connection after the current exchange.
     mutating func forbidReuse() { keepAlive = false }
 
     /// The only writer of the two states. Misuse by the owner traps. The parser has detected a peer's violations before, so that

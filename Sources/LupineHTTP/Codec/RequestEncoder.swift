@@ -10,9 +10,10 @@ enum RequestEncoder {
         _ head: RequestHead, body: OutgoingBody, expectContinue: Bool, into output: inout [UInt8]
     ) throws(HTTPError) {
         try head.target.validate(for: head.method)
+        // The connection fields include the framing fields and `Host`.
         let mayHoldConnectionFields = head.fields.mayHoldConnectionFields
         if mayHoldConnectionFields { try refuseFraming(head.fields) }
-        try requireFraming(of: body, head.version)
+        try validateFraming(of: body, head.version)
         let host = try hostLine(head, mayHaveHost: mayHoldConnectionFields)
         appendLine(head, to: &output)
         if let host { output.append(contentsOf: host) }
@@ -42,7 +43,7 @@ enum RequestEncoder {
             0x20, 0x48, 0x54, 0x54, 0x50, 0x2F, 0x31, 0x2E, head.version == .http10 ? 0x30 : 0x31,
             Octet.carriageReturn, Octet.lineFeed,
         ]
-        output.append(addingCapacity: method.count + target.count + 12) { line in
+        output.append(addingCapacity: method.count + 1 + target.count + end.count) { line in
             for index in method.indices { line.append(method[index]) }
             line.append(Octet.space)
             for index in target.indices { line.append(target[index]) }
@@ -50,8 +51,8 @@ enum RequestEncoder {
         }
     }
 
-    /// HTTP/1.0 has no chunked coding (RFC 9112 §6.1), and a length cannot be negative.
-    private static func requireFraming(of body: OutgoingBody, _ version: HTTPVersion) throws(HTTPError) {
+    /// Throws if the body cannot be framed: HTTP/1.0 has no chunked coding (RFC 9112 §6.1), and a length cannot be negative.
+    private static func validateFraming(of body: OutgoingBody, _ version: HTTPVersion) throws(HTTPError) {
         switch body {
         case .none: break
         case .known(let length):
@@ -61,6 +62,7 @@ enum RequestEncoder {
         }
     }
 
+    /// Throws if the fields contain a framing field.
     private static func refuseFraming(_ fields: Fields) throws(HTTPError) {
         try refuse(.contentLength, in: fields)
         try refuse(.transferEncoding, in: fields)

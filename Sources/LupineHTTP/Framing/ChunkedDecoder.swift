@@ -102,12 +102,13 @@ struct ChunkedDecoder {
         case .contentCarriageReturn:
             guard isCRLF(input, at: index) else { return nil }
             index &+= 2
+        // The first chunk.
         case .size(value: _, digits: 0): break
         case .size, .blanks, .extensions, .sizeLineFeed, .contentLineFeed, .content, .trailers, .ended:
             return nil
         }
         var size: Int64 = 0
-        // Fifteen digits cannot overflow.
+        // Fifteen digits have 60 bits and cannot overflow.
         let digitsEnd = min(input.count, index &+ 15)
         let digitsStart = index
         while index < digitsEnd, let digit = Octet.hexadecimal(input[index]) {
@@ -179,7 +180,7 @@ struct ChunkedDecoder {
         return .extensions(size: size)
     }
 
-    /// Parses trailers; returns nil if they continue after `input`, and the number of octets consumed.
+    /// Parses trailers. Returns those that are allowed, or nil if they continue after `input`, and the number of octets consumed.
     private mutating func readTrailers(_ input: Span<UInt8>) throws(HTTPError) -> (Fields?, Int) {
         var parser: HeadParser
         switch trailers {

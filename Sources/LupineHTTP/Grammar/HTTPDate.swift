@@ -39,6 +39,7 @@ package enum HTTPDate {
         }
         guard let time, let day, let month, var year else { return nil }
         if 70...99 ~= year { year += 1_900 } else if 0...69 ~= year { year += 2_000 }
+        // The least year is that of RFC 6265 §5.1.1.
         guard year >= 1_601, day >= 1, day <= length(ofMonth: month, in: year),
             time.hour <= 23, time.minute <= 59, time.second <= 59
         else { return nil }
@@ -49,6 +50,7 @@ package enum HTTPDate {
     /// Returns a time as in `Sun, 06 Nov 1994 08:49:37 GMT`; nil before the year 1 and after 9999.
     package static func text(of seconds: Int) -> String? {
         guard (-62_135_596_800..<253_402_300_800).contains(seconds) else { return nil }
+        // Rounded down, also for negative times.
         let day = seconds >= 0 ? seconds / 86_400 : (seconds - 86_399) / 86_400
         let time = seconds - day * 86_400
         let date = civilDate(day)
@@ -69,6 +71,7 @@ package enum HTTPDate {
         return index < octets.count ? index : nil
     }
 
+    /// Whether an octet separates words: one of the `delimiter` octets of RFC 6265 §5.1.1, which do not include the colon.
     private static func isDelimiter(_ octet: UInt8) -> Bool {
         switch octet {
         case 0x09, 0x20...0x2F, 0x3B...0x40, 0x5B...0x60, 0x7B...0x7E: true
@@ -122,7 +125,8 @@ package enum HTTPDate {
     }
 
     /// Returns the number of days from 1970-01-01 to a date. Years begin in March here, so that the leap day is the last day of
-    /// its year; an era is 400 years, after which the calendar repeats.
+    /// its year; an era is 400 years or 146,097 days, after which the calendar repeats. 719,468 days are from 0000-03-01 to
+    /// 1970-01-01. From March on, five months have 153 days, and rounding distributes the months of 31 days.
     private static func daysSince1970(_ year: Int, _ month: Int, _ day: Int) -> Int {
         let marchYear = month <= 2 ? year - 1 : year
         let era = marchYear / 400
@@ -131,7 +135,8 @@ package enum HTTPDate {
         return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
     }
 
-    /// Returns the date that is so many days after 1970-01-01, the inverse of `daysSince1970`.
+    /// Returns the date that is so many days after 1970-01-01, the inverse of `daysSince1970`. Before dividing by 365, subtracts
+    /// the leap days of the era: one in 4 years, none at the end of a century, but one at the end of the era.
     private static func civilDate(_ day: Int) -> (year: Int, month: Int, day: Int) {
         let shiftedDay = day + 719_468
         let era = (shiftedDay >= 0 ? shiftedDay : shiftedDay - 146_096) / 146_097

@@ -43,6 +43,7 @@ package enum ListSyntax {
     package static func forEachParameter(
         of element: Range<Int>, in bytes: Span<UInt8>, _ body: (_ name: String, _ value: String) -> Void
     ) {
+        // The first part is the element itself, which is why the limit is one higher.
         var isPrincipal = true
         split(bytes, element, at: Octet.semicolon, keepingEmpty: true, upTo: elementLimit + 1) { part in
             if isPrincipal {
@@ -68,7 +69,8 @@ package enum ListSyntax {
         return found
     }
 
-    /// Returns an element's weight in thousandths (RFC 9110 §12.4.2): 1000 without one, nil if it is malformed.
+    /// Returns an element's weight in thousandths (the parameter `q`, RFC 9110 §12.4.2): 1000 without one, nil if it is
+    /// malformed.
     package static func weight(of element: Range<Int>, in bytes: Span<UInt8>) -> Int? {
         guard let text = parameter("q", of: element, in: bytes) else { return 1_000 }
         let octets = Array(text.utf8)
@@ -98,8 +100,8 @@ package enum ListSyntax {
         return octets.span.text(0..<octets.count)
     }
 
-    /// Calls `body` with the parts of `range` between separators, without surrounding blanks. Separators in quoted strings are
-    /// ignored.
+    /// Calls `body` with the parts of `range` between separators, without surrounding blanks, and for at most `limit` parts.
+    /// Separators in quoted strings are ignored.
     private static func split(
         _ bytes: Span<UInt8>, _ range: Range<Int>, at separator: UInt8, keepingEmpty: Bool = false,
         upTo limit: Int = .max, _ body: (Range<Int>) -> Void

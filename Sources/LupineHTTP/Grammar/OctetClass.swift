@@ -16,7 +16,7 @@ enum OctetClass {
     @inline(__always)
     static func contains(_ octet: UInt8, _ bit: UInt8) -> Bool { bits[Int(octet)] & bit != 0 }
 
-    /// The classes of each octet: the sum of their bits.
+    /// The classes of each octet: the sum of their bits, such as 7 for an octet that belongs to all three.
     private static let bits: InlineArray<256, UInt8> = [
         // 00-1F: controls; only the tab is allowed in a value.
         0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0,
@@ -65,6 +65,7 @@ package enum Octet {
     /// Returns the value of a decimal digit; nil for anything else.
     @inline(__always)
     static func decimal(_ octet: UInt8) -> UInt8? {
+        // Octets below "0" wrap around to large numbers.
         let digit = octet &- 0x30
         return digit < 10 ? digit : nil
     }
@@ -74,6 +75,7 @@ package enum Octet {
     package static func hexadecimal(_ octet: UInt8) -> UInt8? {
         let digit = octet &- 0x30
         if digit < 10 { return digit }
+        // In lower case, the letters begin at 0x61.
         let letter = (octet | 0x20) &- 0x61
         return letter < 6 ? letter &+ 10 : nil
     }

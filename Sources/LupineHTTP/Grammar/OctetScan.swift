@@ -47,9 +47,10 @@ enum OctetScan {
         return (low | high) >> (8 &* (start &+ 8 &- bytes.count))
     }
 
-    /// Returns the first flagged octet, and its index in the word.
+    /// Returns the first octet whose high bit is set in `flags`, which is not zero, and its index in the word.
     @inline(__always)
     static func firstFlagged(_ octets: UInt64, _ flags: UInt64) -> (octet: UInt8, index: UInt32) {
+        // Rounds the bit's number down to a multiple of 8.
         let shift = UInt64(truncatingIfNeeded: flags.trailingZeroBitCount & 0x38)
         return (UInt8(truncatingIfNeeded: octets &>> shift), UInt32(truncatingIfNeeded: shift >> 3))
     }
@@ -67,6 +68,9 @@ enum OctetScan {
     /// Returns flags, the high bits of octets, for all octets that are neither letters nor dashes. Letters and dashes make up
     /// most names; `OctetClass` has to check each flagged octet, such as a digit or a colon. Sums carry only into higher octets,
     /// and only out of an octet that is flagged.
+    ///
+    /// Letters are in lower case 0x61 to 0x7A: one sum sets the high bit of octets from 0x61 on, the other of those from 0x7B on.
+    /// The XOR makes a dash zero, so that adding 0x7F sets the high bit of all other octets.
     @inline(__always)
     static func flagsOutsideNames(_ octets: UInt64) -> UInt64 {
         let small = octets | (0x20 &* ones)
@@ -111,8 +115,8 @@ enum OctetScan {
         return index
     }
 
-    /// Whether the first and last eight of the octets in `start..<end`, at least eight, are `first` and `last`, which are in
-    /// lower case. Exact for tokens of up to sixteen octets.
+    /// Compares the first eight octets of `start..<end` with `first` and the last eight with `last`, which are in lower case,
+    /// ignoring case. The range has at least eight octets, and all of them are compared if there are at most sixteen.
     @inline(__always)
     static func isToken(_ bytes: Span<UInt8>, _ start: Int, _ end: Int, first: UInt64, last: UInt64) -> Bool {
         (word(bytes, at: start) | 0x20 &* ones) == first && (word(bytes, at: end &- 8) | 0x20 &* ones) == last
@@ -121,8 +125,12 @@ enum OctetScan {
     /// Whether a field value is exactly `keep-alive`, compared case-insensitively.
     static func isKeepAlive(_ value: Span<UInt8>) -> Bool {
         value.count == 10
-            && isToken(value, 0, 10, first: 0x696C_612D_7065_656B, last: 0x6576_696C_612D_7065)
+            && isToken(value, 0, 10, first: keepAliveStart, last: keepAliveEnd)
     }
+
+    // The octets of "keep-ali" and "ep-alive", the first in the lowest byte.
+    private static let keepAliveStart: UInt64 = 0x696C_612D_7065_656B
+    private static let keepAliveEnd: UInt64 = 0x6576_696C_612D_7065
 
     /// Returns the first index in `start..<end` that holds `octet`, or nil.
     @inline(__always)
@@ -130,6 +138,8 @@ enum OctetScan {
         let pattern = UInt64(octet) &* ones
         var index = start
         while index &+ 8 <= end {
+            // Flags the zero octets of `different`. Subtracting 1 from a zero octet borrows from the next octet, so that an
+            // octet after the first flagged one may be flagged wrongly, and only the first flag counts.
             let different = word(bytes, at: index) ^ pattern
             let flags = (different &- ones) & ~different & highs
             if flags != 0 { return index &+ flags.trailingZeroBitCount >> 3 }

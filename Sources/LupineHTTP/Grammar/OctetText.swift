@@ -119,7 +119,7 @@ extension Array where Element == UInt8 {
     mutating func append(hexadecimal number: UInt64) {
         guard number >= 16 else {
             let digit = UInt8(truncatingIfNeeded: number)
-            return append(digit < 10 ? 0x30 &+ digit : 0x57 &+ digit)
+            return append(digit < 10 ? 0x30 &+ digit : UInt8(ascii: "a") &+ digit &- 10)
         }
         append(hexadecimal: number >> 4)
         append(hexadecimal: number & 15)

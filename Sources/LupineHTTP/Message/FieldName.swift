@@ -21,7 +21,7 @@ public struct FieldName: Sendable, Hashable, CustomStringConvertible {
             && OctetScan.endOfToken(octets, from: 0, to: octets.count) == octets.count
     }
 
-    /// Returns the stored octets of a well-known name in exactly this spelling.
+    /// Returns the stored octets of a well-known name in exactly this spelling, to share them; nil for any other name.
     private static func wellKnownOctets(_ tag: Tag, _ spelled: Span<UInt8>) -> [UInt8]? {
         for known in wellKnown[Int(tag.value) % wellKnown.count] {
             if known.tag == tag, known.octets.count == spelled.count, known.isSpelled(spelled) {
@@ -75,11 +75,12 @@ public struct FieldName: Sendable, Hashable, CustomStringConvertible {
 
         @inline(__always)
         init(length: Int, first: UInt8, last: UInt8) {
+            // In lower case. The factor distinguishes names whose first and last letters are exchanged.
             let letters = ((first | 0x20) &* 7) ^ (last | 0x20)
             value = UInt16(truncatingIfNeeded: length & 0xFF) << 8 | UInt16(letters)
         }
 
-        /// The tag's mark; a few tags share each.
+        /// The tag's mark: one of 64 bits; several tags share each.
         @inline(__always)
         var mark: Marks { Marks(rawValue: 1 << UInt64((value ^ (value >> 8)) & 63)) }
 
@@ -222,6 +223,7 @@ extension FieldName {
     /// `WWW-Authenticate`
     public static let wwwAuthenticate = FieldName(wellKnown: "WWW-Authenticate")
 
+    /// The names in `wellKnown`.
     private static let all: [FieldName] = [
         accept, acceptEncoding, acceptLanguage, acceptRanges, age, allow, authorization, cacheControl,
         connection, contentDisposition, contentEncoding, contentLength, contentRange, contentType, cookie,

@@ -215,6 +215,7 @@ public struct Fields: Sendable {
         }
         makeWireForm()
         let range = value.trimmed(0..<value.count)
+        // The line has four more octets: a colon, a space, CR and LF.
         guard octets.count + name.octets.count + range.count + 4 <= Self.longest else {
             throw .limitExceeded(.headBytes, allowed: Self.longest)
         }

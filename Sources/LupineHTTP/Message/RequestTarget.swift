@@ -26,8 +26,9 @@ public enum RequestTarget: Hashable, Sendable, CustomStringConvertible {
         let isValid =
             switch self {
             case .origin(let text):
-                method != .connect && text.utf8.first == UInt8(ascii: "/") && Self.isVisible(text)
-            case .absolute(let text): method != .connect && Self.isAbsolute(text) && Self.isVisible(text)
+                method != .connect && text.utf8.first == UInt8(ascii: "/") && Self.hasOnlyTargetOctets(text)
+            case .absolute(let text):
+                method != .connect && Self.isAbsolute(text) && Self.hasOnlyTargetOctets(text)
             case .authority: method == .connect
             case .asterisk: method == .options
             }
@@ -61,13 +62,15 @@ public enum RequestTarget: Hashable, Sendable, CustomStringConvertible {
         guard let first = octets.first, Octet.lowercased(first) &- 0x61 < 26 else { return false }
         return octets.allSatisfy { octet in
             switch octet {
-            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2B, 0x2D, 0x2E: true
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+            case UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."): true
             default: false
             }
         }
     }
 
-    private static func isVisible(_ text: String) -> Bool {
+    /// Whether a text consists of visible ASCII without `#`: fragments are not sent (RFC 9112 §3.2).
+    private static func hasOnlyTargetOctets(_ text: String) -> Bool {
         let octets = text.utf8.span
         for index in octets.indices {
             let octet = octets[index]
@@ -185,7 +188,9 @@ public struct Authority: Sendable {
 
     private static func isNameOctet(_ octet: UInt8) -> Bool {
         switch octet {
+        // Digits and letters; - . _ ~ %
         case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E, 0x25: true
+        // The sub-delims: ! $ & ' ( ) * + , ; =
         case 0x21, 0x24, 0x26...0x2C, Octet.semicolon, Octet.equals: true
         default: false
         }
@@ -196,8 +201,10 @@ public struct Authority: Sendable {
         let number = octets.prefix { $0 != UInt8(ascii: "%") }
         let colons = number.count { $0 == Octet.colon }
         let hasGap = zip(number, number.dropFirst()).contains { $0 == Octet.colon && $1 == Octet.colon }
+        // Without `::` there are seven colons, or six before an IPv4 address.
         guard colons >= 6 || hasGap else { return false }
-        guard number.allSatisfy({ Octet.hexadecimal($0) != nil || $0 == Octet.colon || $0 == 0x2E }) else {
+        let dot = UInt8(ascii: ".")
+        guard number.allSatisfy({ Octet.hexadecimal($0) != nil || $0 == Octet.colon || $0 == dot }) else {
             return false
         }
         let zone = octets.dropFirst(number.count)

@@ -19,7 +19,7 @@ public struct Status: Hashable, Sendable, Comparable, CustomStringConvertible {
         case serverError
     }
 
-    /// A status code in 100...999; traps on any other. The parser never creates one.
+    /// A status code in 100...999; traps on any other. The parser refuses other codes before.
     public init(_ code: Int) {
         precondition((100...999).contains(code), "a status code has three digits, not \(code)")
         self.code = UInt16(code)

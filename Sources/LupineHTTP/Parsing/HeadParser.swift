@@ -103,6 +103,7 @@ package struct HeadParser {
         return end.map { $0 &- before }
     }
 
+    /// Drops a head that was found but not taken.
     private mutating func discardHead() {
         if !pending.isEmpty { pending = [] }
         progress.reset()
@@ -147,6 +148,7 @@ package struct HeadParser {
             case .tableFull:
                 let empty = Fields.Entry(
                     name: 0..<0, value: 0..<0, tag: FieldName.Tag(length: 0, first: 0, last: 0))
+                // Doubles the table.
                 table.append(contentsOf: repeatElement(empty, count: max(16, table.count)))
             }
         }
@@ -156,7 +158,7 @@ package struct HeadParser {
     private enum Stop {
         /// The empty line was found, which ends the head.
         case end
-        /// The octets are used up.
+        /// The octets are used up, or those that a limit allows; `incomplete` distinguishes the two.
         case needMore
         /// The table has no room for another field.
         case tableFull
@@ -189,6 +191,7 @@ package struct HeadParser {
                     break line
                 }
             }
+            // One octet more than a line may have, so that `incomplete` can tell a longer line from one of the maximum length.
             let bound = min(available, lineStart &+ limits.lineBytes &+ 1)
             if nameEnd == lineStart,
                 let reason = try scanName(
@@ -198,7 +201,7 @@ package struct HeadParser {
                 stop = reason
                 break line
             }
-            // In the value.
+            // In the value. Its end is at an octet that it must not contain: the line end, or an error.
             position = OctetScan.endOfValue(bytes, from: position, to: bound)
             guard position < bound, let end = try lineEnd(bytes, at: position, available, leniency) else {
                 break line
@@ -281,7 +284,7 @@ package struct HeadParser {
     }
 
     /// Returns nil if the head may continue after these octets, which have been scanned completely; throws if it exceeds a limit.
-    /// `scanStartLine` has checked the limit of the first line.
+    /// `scanStartLine` has checked the limit of the first line. The type of the result is that of `scanHead`, which returns it.
     private func incomplete(_ bytes: Span<UInt8>) throws(HTTPError) -> Int? {
         if progress.hasStartLine, progress.position &- progress.lineStart > limits.lineBytes {
             throw .limitExceeded(.lineBytes, allowed: limits.lineBytes)
@@ -325,6 +328,7 @@ package struct HeadParser {
             beginFields(at: PlainLines.okCount &+ 2)
             return true
         }
+        // The longest line with its CR and LF.
         let bound = min(available, limits.lineBytes &+ 2)
         guard
             let lineFeed = OctetScan.firstIndex(
@@ -334,6 +338,7 @@ package struct HeadParser {
             let isAtReturn = bound > 0 && bytes[bound &- 1] == Octet.carriageReturn
             try StartLineParser.checkBeginning(bytes, isAtReturn ? bound &- 1 : bound, kind)
             progress.position = bound
+            // Even the octet in which the longest line would end is no LF.
             if bound > limits.lineBytes &+ 1 { throw .limitExceeded(.lineBytes, allowed: limits.lineBytes) }
             return false
         }
@@ -358,6 +363,7 @@ package struct HeadParser {
         return true
     }
 
+    /// Prepares for the field lines, the first of which begins at `position`.
     private mutating func beginFields(at position: Int) {
         progress.position = position
         progress.lineStart = position

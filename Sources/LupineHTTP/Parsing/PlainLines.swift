@@ -12,6 +12,7 @@ enum PlainLines {
     /// Whether the octets begin with the status line of nearly all responses: `HTTP/1.1 200 OK`, CRLF.
     @inline(__always)
     static func beginsWithOK(_ bytes: Span<UInt8>) -> Bool {
+        // The words are "HTTP/1.1" and " 200 OK" with the CR, the first octet in the lowest byte.
         bytes.count > 16 && OctetScan.paddedWord(bytes, at: 0) == 0x312E_312F_5054_5448
             && OctetScan.paddedWord(bytes, at: 8) == 0x0D4B_4F20_3030_3220 && bytes[16] == Octet.lineFeed
     }
@@ -48,12 +49,14 @@ enum PlainLines {
                         break name
                     }
                     guard OctetClass.contains(octet, OctetClass.token) else {
+                        // A CR at the beginning of the line, before a LF, is the empty line.
                         guard octet == Octet.carriageReturn, base &+ index == start,
                             Int(start) + 1 < bytes.count, bytes[Int(start) + 1] == Octet.lineFeed
                         else { return false }
                         start &+= 2
                         return true
                     }
+                    // Clears the lowest flag.
                     flags &= flags &- 1
                 }
                 base &+= 8
@@ -103,7 +106,7 @@ enum PlainLines {
     private static func isPlain(
         _ bytes: Span<UInt8>, _ start: UInt32, _ nameEnd: UInt32, _ valueEnd: UInt32, _ longestLine: UInt32
     ) -> Bool {
-        // A colon, one space, and an octet that is neither a blank nor a line end.
+        // A colon and one space, as 0x203A, and an octet that is neither a blank nor a line end.
         let separator = OctetScan.paddedWord(bytes, at: nameEnd)
         guard UInt16(truncatingIfNeeded: separator) == 0x203A,
             UInt8(truncatingIfNeeded: separator &>> 16) > Octet.space

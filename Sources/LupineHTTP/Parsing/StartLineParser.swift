@@ -3,7 +3,8 @@
 /// Parses the first line of a head: RFC 9112 §3 and §4.
 ///
 /// The functions get a complete line, without its line end. `checkBeginning` also checks a line that is still arriving, so that
-/// the parser refuses a peer with another protocol at the first wrong octet and does not wait for a line end.
+/// the parser refuses a peer with another protocol at the first wrong octet and does not wait for a line end. If a line ends too
+/// early, the error contains the CR that ends it.
 enum StartLineParser {
     /// "HTTP/".
     private static let versionPrefix: InlineArray<5, UInt8> = [0x48, 0x54, 0x54, 0x50, 0x2F]
@@ -40,6 +41,7 @@ enum StartLineParser {
         let status = Status(checked: code)
         if end == 12 {
             guard leniency.contains(.missingReason) else { throw .missingReason(offset: end) }
+            // Nil stands for the standard phrase, which is empty for unassigned codes.
             let customReason: [UInt8]? = status.standardReason.isEmpty ? nil : []
             return .response(version, status, customReason: customReason)
         }
@@ -152,7 +154,8 @@ enum StartLineParser {
             throw .bareCarriageReturn(offset: nameEnd)
         }
         let name = bytes.extracting(0..<nameEnd)
-        guard nameEnd == 8, Octet.decimal(name[5]) == 1, name[6] == 0x2E, let minor = Octet.decimal(name[7])
+        let dot = UInt8(ascii: ".")
+        guard nameEnd == 8, Octet.decimal(name[5]) == 1, name[6] == dot, let minor = Octet.decimal(name[7])
         else { throw .unsupportedVersion(Excerpt(name)) }
         return minor == 0 ? .http10 : .http11
     }
@@ -171,7 +174,8 @@ enum StartLineParser {
 }
 
 extension HTTPError {
-    /// Returns the error with an offset that is larger by `distance`: that of the version within the line.
+    /// Translates an error of the version in a request line, which begins `distance` octets after the line: offsets count from
+    /// the line's beginning, and after a method and a target the line counts as malformed rather than as not HTTP.
     fileprivate func shifted(by distance: Int) -> HTTPError {
         switch self {
         case .notHTTP(let octet, let offset), .malformedStartLine(let octet, let offset):

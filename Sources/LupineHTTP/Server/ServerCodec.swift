@@ -111,6 +111,7 @@ package struct ServerCodec {
         requestVersion = version
         continueIsExpected = framing != .none && version == .http11 && expectsContinue(fields)
         decoder = BodyDecoder(framing, limits: limits)
+        // Also without a body: the decoder then returns the end.
         receiving = .body
         let head = RequestHead(method: method, target: target, version: version, fields: fields)
         return .head(head, framing: framing, keepAlive: keepAlive)

@@ -133,6 +133,7 @@ private struct DeflateParameters {
     init(of element: Range<Int>, in bytes: Span<UInt8>) throws(WebSocketError) {
         var names: Set<String> = []
         var isValid = true
+        // The closure cannot modify `self`, which is being initialized.
         var found = self
         ListSyntax.forEachParameter(of: element, in: bytes) { name, value in
             let name = name.lowercased()

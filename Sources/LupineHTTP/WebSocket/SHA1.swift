@@ -7,12 +7,14 @@
 enum SHA1 {
     /// Returns the 20 octets of the hash.
     static func digest(_ message: Span<UInt8>) -> [UInt8] {
+        // Padding (§5.1.1): a one bit, zeros up to 8 octets before the end of a block, the length in bits.
         var padded: [UInt8] = []
         padded.append(message, 0..<message.count)
         padded.append(0x80)
         while padded.count % 64 != 56 { padded.append(0) }
         append(UInt64(message.count) &* 8, octets: 8, to: &padded)
 
+        // The initial value (§5.3.1).
         var state: InlineArray<5, UInt32> = [0x6745_2301, 0xEFCD_AB89, 0x98BA_DCFE, 0x1032_5476, 0xC3D2_E1F0]
         for start in stride(from: 0, to: padded.count, by: 64) {
             mix(padded.span.extracting(start..<(start + 64)), into: &state)
@@ -56,6 +58,7 @@ enum SHA1 {
         word << count | word >> (32 - count)
     }
 
+    /// Appends the low octets of a number, the highest first.
     private static func append(_ number: UInt64, octets: Int, to output: inout [UInt8]) {
         for place in stride(from: (octets - 1) * 8, through: 0, by: -8) {
             output.append(UInt8(truncatingIfNeeded: number >> UInt64(place)))

@@ -23,6 +23,7 @@ package struct UTF8Progress: Sendable {
         var index = 0
         while index < octets.count {
             if remaining == 0 {
+                // Skips eight ASCII octets at a time: their high bits are zero.
                 while index &+ 8 <= octets.count,
                     OctetScan.word(octets, at: index) & 0x8080_8080_8080_8080 == 0
                 {
@@ -42,7 +43,8 @@ package struct UTF8Progress: Sendable {
         return nil
     }
 
-    /// Begins a character with its first octet; returns false if that is invalid.
+    /// Begins a character with its first octet; returns false if that is invalid. The limits of the second octet exclude overlong
+    /// forms (after E0 and F0), surrogates (after ED) and numbers above U+10FFFF (after F4).
     @inline(__always)
     private mutating func begin(_ octet: UInt8) -> Bool {
         switch octet {

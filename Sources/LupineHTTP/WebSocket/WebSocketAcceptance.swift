@@ -73,6 +73,7 @@ package struct WebSocketAcceptance: Sendable {
         return head
     }
 
+    /// The fields of the response; `key` is nil for an extended CONNECT.
     private static func fields(_ key: WebSocketKey?, _ agreement: WebSocketAgreement) throws(HTTPError)
         -> Fields
     {

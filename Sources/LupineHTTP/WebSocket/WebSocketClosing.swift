@@ -107,6 +107,7 @@ package struct WebSocketClosing: Sendable {
         case (.closing(let sent), .received(let closure)):
             state = .draining
             return Actions(wire: afterHandshake, outcome: .locallyClosed(sent, answer: closure))
+        // This end has already sent its close frame, and the timer runs.
         case (.closing, .failed(let error)):
             state = .draining
             return Actions(wire: .closeWhenSent, outcome: .failed(error))
@@ -126,6 +127,7 @@ package struct WebSocketClosing: Sendable {
         case (.closing, .close), (.draining, .close), (.closed, .close), (.draining, .failed),
             (.closed, .failed), (.closed, .ended):
             return Actions()
+        // No timer runs in these states, and the codec drops the input after the peer's close frame.
         case (.open, .timedOut), (.closed, .timedOut), (.draining, .received), (.closed, .received):
             preconditionFailure("\(event) is impossible while \(state)")
         }

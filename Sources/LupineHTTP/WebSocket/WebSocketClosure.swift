@@ -62,6 +62,7 @@ package struct WebSocketClosure: Hashable, Sendable {
         return [UInt8(truncatingIfNeeded: value >> 8), UInt8(truncatingIfNeeded: value)] + reason
     }
 
+    /// Truncates a reason so that it fits. A continuation octet of UTF-8, 10xxxxxx, is not the beginning of a character.
     private static func shortened(_ reason: [UInt8]) -> [UInt8] {
         guard reason.count > longestReason else { return reason }
         var end = longestReason

@@ -107,6 +107,7 @@ package struct WebSocketCodec {
         return actions
     }
 
+    /// Writes a ping or a pong.
     private func writeControl(
         _ opcode: WebSocketOpcode, _ payload: Span<UInt8>, mask: WebSocketMask?, into output: inout [UInt8]
     ) {
@@ -117,11 +118,13 @@ package struct WebSocketCodec {
         write(head, payload, into: &output)
     }
 
+    /// Writes a frame that must not follow a close frame.
     private func write(_ head: WebSocketFrameHead, _ payload: Span<UInt8>, into output: inout [UInt8]) {
         precondition(maySend, "a frame behind the close frame")
         encode(head, payload, into: &output)
     }
 
+    /// Writes any frame, masking the payload if the head has a mask.
     private func encode(_ head: WebSocketFrameHead, _ payload: Span<UInt8>, into output: inout [UInt8]) {
         precondition((head.mask != nil) == (role == .client), "a client masks, a server does not")
         head.encode(into: &output)

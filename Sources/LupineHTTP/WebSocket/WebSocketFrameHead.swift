@@ -18,6 +18,7 @@ struct WebSocketFrameHead: Hashable, Sendable {
     /// Writes the head, with the length in as few octets as possible.
     func encode(into output: inout [UInt8]) {
         output.append((isFinal ? 0x80 : 0) | (isCompressed ? 0x40 : 0) | opcode.rawValue)
+        // Instead of a length above 125, 126 announces 2 octets with the length, and 127 announces 8.
         let masked: UInt8 = mask == nil ? 0 : 0x80
         if length <= 125 {
             output.append(masked | UInt8(truncatingIfNeeded: length))

@@ -34,6 +34,7 @@ struct WebSocketFrameHeadParser {
         case .second(let head):
             return try parseLength(octet, head)
         case .length(var head, let isMasked, let remaining, let minimum, let value):
+            // The high bit of a length of 8 octets must be zero.
             if remaining == 8, octet >= 0x80 { throw .lengthOverflow }
             let value = value << 8 | UInt64(octet)
             guard remaining == 1 else {
@@ -65,6 +66,7 @@ struct WebSocketFrameHeadParser {
         let isCompressed = octet & 0x40 != 0
         // The bit applies to a message, so it is allowed only in the first frame (RFC 7692 §6).
         let mayBeCompressed = allowsCompression && (opcode == .text || opcode == .binary)
+        // 0x30 are the other two reserved bits.
         guard octet & 0x30 == 0, !isCompressed || mayBeCompressed else { throw .reservedBits(octet: octet) }
         let isFinal = octet & 0x80 != 0
         guard isFinal || !opcode.isControl else { throw .fragmentedControlFrame(opcode: opcode.rawValue) }

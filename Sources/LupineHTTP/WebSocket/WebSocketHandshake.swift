@@ -43,9 +43,9 @@ package struct WebSocketHandshake: Sendable {
         offered = fields.elements(of: .secWebSocketProtocol)
     }
 
-    /// Checks the server's response, in the order of RFC 6455 §4.1. Tokens of `Upgrade` and `Connection` are compared
-    /// case-insensitively, the subprotocol case-sensitively. Over HTTP/2, a 2xx response to the extended CONNECT replaces 101
-    /// (Switching Protocols), and there is no key to check (RFC 8441 §5).
+    /// Checks the server's response, in the order of RFC 6455 §4.1, and returns the agreement. Tokens of `Upgrade` and
+    /// `Connection` are compared case-insensitively, the subprotocol case-sensitively. Over HTTP/2, a 2xx response to the extended
+    /// CONNECT replaces 101 (Switching Protocols), and there is no key to check (RFC 8441 §5).
     package func agreement(_ head: ResponseHead) throws(WebSocketError) -> WebSocketAgreement {
         let fields = head.fields
         if head.version == .http2 {
@@ -78,6 +78,7 @@ package struct WebSocketHandshake: Sendable {
         }
     }
 
+    /// Returns the parameters of compression that the server chose; nil if it chose none. Throws for other extensions.
     private func agreedDeflate(_ fields: Fields) throws(WebSocketError) -> DeflateAgreement? {
         var agreement: DeflateAgreement?
         var failure: WebSocketError?

@@ -41,6 +41,7 @@ package struct WebSocketKey: Hashable, Sendable {
 
     private static let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
+    /// Encodes octets in base64: a group of n octets as n + 1 digits and padding.
     private static func base64(_ octets: Span<UInt8>) -> String {
         var text: [UInt8] = []
         for start in stride(from: 0, to: octets.count, by: 3) {

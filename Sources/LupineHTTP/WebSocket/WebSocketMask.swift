@@ -16,6 +16,8 @@ package struct WebSocketMask: Hashable, Sendable {
     /// Masks or unmasks, which is the same operation, the octets from `start` on; the first of them is at `payloadOffset` in the
     /// payload.
     func apply(to octets: inout MutableSpan<UInt8>, from start: Int, payloadOffset: Int) {
+        // The key twice, its first octet in the lowest byte, rotated so that byte `index & 7` of `pattern` masks the octet at
+        // `index`.
         let word = UInt64(key.byteSwapped) | UInt64(key.byteSwapped) << 32
         let shift = UInt64(truncatingIfNeeded: (payloadOffset &- start) & 3) &* 8
         let pattern = word >> shift | word << ((64 &- shift) & 63)

@@ -20,6 +20,7 @@ extension Certificate {
     /// Nil for keys that are too slow to be used for an unauthenticated peer: RSA of more than 8192 bits, or with an exponent of
     /// more than 33 bits (one of 3072 bits takes 5 ms), DSA of more than 3072 bits, curves of more than 521 bits.
     var signatureCost: Int? {
+        // OpenSSL verifies no signature with a key that it cannot parse.
         guard let key = unsafe X509_get0_pubkey(handle.pointer) else { return 1 }
         let bits = unsafe EVP_PKEY_get_bits(key)
         switch unsafe EVP_PKEY_get_base_id(key) {
@@ -34,9 +35,10 @@ extension Certificate {
         }
     }
 
-    /// Whether OpenSSL must not evaluate the certificate's purpose (`X509_check_purpose`): it would first copy the issuer's name
-    /// for each of thousands of distribution points, which takes seconds and gigabytes for a certificate of 100 KB.
-    var isCostlyToRead: Bool { unsafe lupine_copied_names(handle.pointer) > 5_000 }
+    /// Whether OpenSSL must not evaluate the certificate's purpose: `X509_check_purpose` would first copy the issuer's name for
+    /// each of thousands of distribution points, which takes seconds and gigabytes for a certificate of 100 KB. The limit is in
+    /// octets of copied names.
+    var isCostlyToRead: Bool { unsafe lupine_copied_name_octets(handle.pointer) > 5_000 }
 
     /// Whether a client may present the certificate as its own; with `asAuthority`, as an issuer in its chain.
     func isUsableByClients(asAuthority: Bool) -> Bool {
@@ -57,7 +59,7 @@ extension Certificate {
 
 /// Digests with known collisions.
 enum WeakDigest {
-    /// Whether the digest with this NID is one of them.
+    /// Whether the digest with this NID, OpenSSL's number of an object identifier, has known collisions.
     static func includes(_ digest: Int32) -> Bool {
         switch digest {
         case NID_md2, NID_md4, NID_md5, NID_md5_sha1, NID_mdc2, NID_sha1: true

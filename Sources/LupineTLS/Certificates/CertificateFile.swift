@@ -46,6 +46,7 @@ enum CertificateFile {
         return try contents(of: file, path, limit: limit)
     }
 
+    /// Reads a file descriptor to its end; `path` is used in errors.
     private static func contents(
         of file: Int32, _ path: String, limit: Int
     ) throws(CertificateError) -> [UInt8] {
@@ -74,6 +75,7 @@ enum CertificateFile {
         defer { unsafe _ = closedir(folder) }
         var names: [String] = []
         var size = 0
+        // `readdir` returns nil at the end and for an error; only an error sets `errno`.
         errno = 0
         while let entry = unsafe readdir(folder) {
             let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { name in

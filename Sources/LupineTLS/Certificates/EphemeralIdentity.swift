@@ -4,8 +4,8 @@ internal import CLupineOpenSSL
 
 /// Creates certificates and keys for one run of a server on this machine.
 ///
-/// They are valid for a day. A server's own certificate is self-signed, for the names and addresses of loopback only, and cannot
-/// issue certificates for other servers: trusting it means trusting this server alone. An authority signs certificates for
+/// They are valid for a day. A server's own certificate is self-signed and for the names and addresses of loopback only. Its key
+/// signs nothing else, so that trusting the certificate means trusting this server alone. An authority signs certificates for
 /// several servers. Not for servers that other machines have to trust. May be used on any thread.
 package enum EphemeralIdentity {
     /// The contents of a certificate and its issuer.
@@ -68,6 +68,7 @@ package enum EphemeralIdentity {
         var parts: [String] = []
         for name in names {
             let isAddress = IPLiteral.bytes(of: name) != nil
+            // Digits and letters, of which `| 0x20` makes lower-case ones.
             let isName = name.utf8.allSatisfy { octet in
                 octet == UInt8(ascii: "-") || octet == UInt8(ascii: ".") || octet == UInt8(ascii: "*")
                     || (0x30...0x39).contains(octet) || (0x61...0x7A).contains(octet | 0x20)
@@ -92,6 +93,8 @@ package enum EphemeralIdentity {
     }
 
     /// Sets the fields of a certificate and signs it; returns false if OpenSSL fails.
+    ///
+    /// The version 2 means X.509 v3. The validity begins an hour ago, for clients whose clocks are slow.
     private static func fill(_ certificate: OpaquePointer, _ key: OpaquePointer, _ plan: Plan) -> Bool {
         guard unsafe X509_set_version(certificate, 2) == 1,
             let serial = unsafe X509_get_serialNumber(certificate),
@@ -101,6 +104,7 @@ package enum EphemeralIdentity {
             unsafe X509_set_pubkey(certificate, key) == 1,
             let name = unsafe X509_get_subject_name(certificate)
         else { return false }
+        // Without an issuer the certificate gets its own name as the issuer's, and is signed with its own key.
         let commonName = Array(plan.subject.utf8)
         let issuer = plan.issuer?.certificate.handle
         let signer = plan.issuer?.privateKey.handle

@@ -23,6 +23,8 @@ package enum IPLiteral {
 
     private static let colon = UInt8(ascii: ":")
     private static let dot = UInt8(ascii: ".")
+    /// The length of an IPv6 address with six groups of four digits and an IPv4 address of 15 characters.
+    private static let longestIPv6 = 45
 
     private static func parseIPv4(_ text: ArraySlice<UInt8>) -> [UInt8]? {
         let parts = text.split(separator: dot, omittingEmptySubsequences: false)
@@ -39,13 +41,14 @@ package enum IPLiteral {
     }
 
     private static func parseIPv6(_ text: ArraySlice<UInt8>) -> [UInt8]? {
-        guard text.count <= 45 else { return nil }
+        guard text.count <= longestIPv6 else { return nil }
         guard let gap = text.indices.dropLast().first(where: { text[$0] == colon && text[$0 + 1] == colon })
         else {
             guard let bytes = parseGroups(text), bytes.count == 16 else { return nil }
             return bytes
         }
-        // Everything to the right of the gap must be groups, so a second gap is refused.
+        // Everything to the right of the gap must be groups, so a second gap is refused. The gap stands for at least one group,
+        // which has two of the 16 bytes.
         guard let left = parseGroups(text[..<gap], mayEndInIPv4: false),
             let right = parseGroups(text[(gap + 2)...]),
             left.count + right.count <= 14

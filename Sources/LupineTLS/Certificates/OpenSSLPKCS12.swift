@@ -9,6 +9,7 @@ internal import CLupineOpenSSL
         case none
         case text([UInt8])
 
+        /// Passes the password to `body` as C characters; a null pointer stands for an absent one.
         func withCharacters<Result>(_ body: (UnsafePointer<CChar>?, Int32) -> Result) -> Result {
             switch self {
             case .none: body(nil, 0)
@@ -17,9 +18,10 @@ internal import CLupineOpenSSL
         }
     }
 
-    /// The items read so far, and the rounds of key derivation that they have required.
+    /// The items read so far.
     struct Reading {
         let password: Password
+        /// The rounds of key derivation that the file has required so far.
         var spent: UInt64 = 0
         var certificates: [[UInt8]] = []
         var keys: [OpenSSLHandle<KeyObject>] = []
@@ -45,6 +47,7 @@ internal import CLupineOpenSSL
 
     /// Checks the password, and returns it in the encoding that passes the check. An empty password may be encoded as an empty
     /// text or as an absent one; RFC 7292 appendix B.1 leaves this open.
+    /// Without a MAC nothing can be checked, and the password is returned as a text.
     func verify(password: String) throws(CertificateError) -> Password {
         guard unsafe PKCS12_mac_present(pointer) == 1 else { return .text(Array(password.utf8)) }
         checkRounds = try PasswordCost.add(try macRounds(), to: 0, of: .pkcs12)
@@ -77,7 +80,7 @@ internal import CLupineOpenSSL
         }
     }
 
-    /// Returns the decrypted bags of a safe; nil for a safe that is encrypted to a public key.
+    /// Returns the decrypted bags (items) of a safe (a part of the file); nil for a safe that is encrypted to a public key.
     private func bags(
         of safe: UnsafeMutablePointer<PKCS7>, _ reading: inout Reading
     ) throws(CertificateError) -> OpaquePointer? {
@@ -102,6 +105,7 @@ internal import CLupineOpenSSL
         return unsafe bags
     }
 
+    /// Reads one bag, an item of the file: a certificate, or a key with or without encryption.
     private func read(_ bag: OpaquePointer, into reading: inout Reading) throws(CertificateError) {
         guard reading.count < PKCS12Contents.itemLimit else {
             throw .tooLarge(.pkcs12, count: reading.count + 1, limit: PKCS12Contents.itemLimit)
@@ -126,6 +130,7 @@ internal import CLupineOpenSSL
             }
             unsafe try readKey(encrypted, into: &reading)
         default:
+            // Revocation lists and secrets are of no use here.
             return
         }
     }
@@ -142,6 +147,7 @@ internal import CLupineOpenSSL
         var algorithm: UnsafePointer<X509_ALGOR>?
         var iterations: UnsafePointer<ASN1_INTEGER>?
         unsafe PKCS12_get0_mac(nil, &algorithm, nil, &iterations, pointer)
+        // The default of RFC 7292 §4.
         var rounds: Int64 = 1
         if let iterations = unsafe iterations {
             guard unsafe ASN1_INTEGER_get_int64(&rounds, iterations) == 1, rounds > 0 else {

@@ -23,8 +23,8 @@ package enum PeerIdentity {
         }
     }
 
-    /// The names that are compared, as text for error messages. A peer may put anything into a name, even line breaks or terminal
-    /// commands, so other bytes than printable ASCII are shown in hexadecimal.
+    /// The names that `matches` compares, as text for error messages. A peer may put anything into a name, even line breaks or
+    /// terminal commands, so other bytes than printable ASCII are shown in hexadecimal.
     package static func names(of certificate: Certificate) -> [String] {
         certificate.subjectAlternativeNames.compactMap { name in
             switch name {
@@ -35,10 +35,12 @@ package enum PeerIdentity {
         }
     }
 
+    private static let printableASCII: ClosedRange<UInt8> = 0x21...0x7E
+
     private static func printable(_ text: String) -> String {
-        guard !text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else { return text }
+        guard !text.utf8.allSatisfy({ printableASCII.contains($0) }) else { return text }
         return text.utf8.reduce(into: "") { shown, byte in
-            if (0x21...0x7E).contains(byte) {
+            if printableASCII.contains(byte) {
                 shown.unicodeScalars.append(Unicode.Scalar(byte))
             } else {
                 shown += "\\x" + Hexadecimal.lowercase([byte])
@@ -59,6 +61,7 @@ package enum PeerIdentity {
                 guard bytes.last == UInt8(ascii: "]"), bytes.contains(UInt8(ascii: ":")) else { return nil }
                 bytes = Array(bytes.dropFirst().dropLast())
             } else if bytes.last == UInt8(ascii: "."), !bytes.contains(UInt8(ascii: ":")) {
+                // The trailing dot marks a name as complete; certificates contain none.
                 bytes.removeLast()
             }
             if bytes.contains(UInt8(ascii: ":")) {

@@ -35,6 +35,7 @@ public struct PrivateKey: Sendable {
             case "PRIVATE KEY", "RSA PRIVATE KEY", "EC PRIVATE KEY":
                 if block.hasHeaders {
                     guard let password else { throw .passwordMissing(.privateKey) }
+                    // `block.text` does not include the line end after its END line.
                     let block = try PrivateKey.checkedSize(Array(block.text) + [0x0A])
                     handle = try .privateKey(block: block, password: Array(password.utf8))
                 } else {

@@ -48,6 +48,7 @@ public struct TLSIdentity: Sendable, Hashable {
         let contents = try PKCS12Contents(pkcs12, password: password)
         guard let key = contents.keys.first else { throw .missing(.privateKey) }
         guard let first = contents.certificates.first else { throw .missing(.certificate) }
+        // Without a match, the other initializer throws `keyMismatch` for the first certificate.
         let leaf = contents.certificates.first { $0.handle.matches(key.handle) } ?? first
         try self.init(
             certificate: leaf, intermediates: TLSIdentity.issuers(of: leaf, in: contents.certificates),

@@ -2,8 +2,8 @@
 
 /// The TLS settings of a client: a value from which a `TLSClientContext` is created once and used many times.
 ///
-/// Creating the context fails if OpenSSL does not know a word of these settings; no word is silently ignored. The security level,
-/// which determines the shortest accepted keys, is that of the system's OpenSSL.
+/// Creating the context fails if OpenSSL does not know a cipher or group that is named here; none is silently ignored. The
+/// security level, which determines the shortest accepted keys, is that of the system's OpenSSL.
 public struct TLSConfiguration: Sendable, Hashable {
     /// The lowest version.
     public var minimumVersion: TLSVersion
@@ -25,13 +25,13 @@ public struct TLSConfiguration: Sendable, Hashable {
     public var intermediates: [Certificate]
     /// The client's identity, for servers that request one; it is sent only after the server has been accepted.
     public var identity: TLSIdentity?
-    /// Whether later connections may resume sessions.
+    /// Whether later connections may resume sessions of earlier ones; if false, the client requests no tickets.
     public var resumesSessions: Bool
     /// The file that the secrets of every connection are appended to, for the analysis of captured traffic. Anyone who can read
     /// it can decrypt the traffic.
     public var keyLogPath: String?
 
-    /// Creates a configuration; the defaults are those of every client.
+    /// Creates a configuration; the default values are those of a client for which nothing is configured.
     public init(
         minimumVersion: TLSVersion = .v1_2, maximumVersion: TLSVersion = .v1_3, cipherList: String? = nil,
         cipherSuites: String? = nil, groups: String? = nil,

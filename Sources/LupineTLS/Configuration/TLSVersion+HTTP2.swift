@@ -6,7 +6,7 @@ extension TLSVersion {
     package func allowsHTTP2(with cipherSuite: String) -> Bool {
         guard self < .v1_3 else { return true }
         guard self == .v1_2 else { return false }
-        let words = cipherSuite.utf8.split(separator: 0x5F).map { String(Substring($0)) }
+        let words = cipherSuite.utf8.split(separator: UInt8(ascii: "_")).map { String(Substring($0)) }
         let hasEphemeralKeys = words.contains("ECDHE") || words.contains("DHE")
         return hasEphemeralKeys && ["GCM", "CCM", "POLY1305"].contains { words.contains($0) }
     }

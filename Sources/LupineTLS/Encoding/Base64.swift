@@ -12,6 +12,7 @@ package enum Base64 {
             var bits: UInt32 = 0
             for byte in group { bits = bits << 8 | UInt32(byte) }
             bits <<= UInt32(3 - group.count) * 8
+            // A group of n bytes has n + 1 digits; padding completes it to 4.
             for position in 0..<4 {
                 let digit = alphabet[Int(bits >> UInt32(18 - 6 * position) & 63)]
                 text.append(position <= group.count ? digit : padding)
@@ -38,6 +39,7 @@ package enum Base64 {
         var bits: UInt32 = 0
         var count = 0
         var paddings = 0
+        // A local copy, because each access to a static property checks whether the property has been initialized.
         let values = values
         for index in text.indices {
             let character = text[index]
@@ -54,6 +56,7 @@ package enum Base64 {
                 bits = bits << 6 | UInt32(value)
             }
             guard count == 4 else { continue }
+            // The 8 low bits per padding character belong to no byte, and must be zero.
             guard paddings <= 2, bits & (1 << (8 * UInt32(paddings)) - 1) == 0 else { return nil }
             for position in 0..<(3 - paddings) {
                 bytes.append(UInt8(truncatingIfNeeded: bits >> UInt32(16 - 8 * position)))
@@ -69,6 +72,7 @@ package enum Base64 {
     private static let padding = UInt8(ascii: "=")
     private static let alphabet = Array(
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+    /// The value of each character; 255 for those outside of the alphabet.
     private static let values: [UInt8] = {
         var values = [UInt8](repeating: 255, count: 256)
         for (value, character) in alphabet.enumerated() { values[Int(character)] = UInt8(value) }

@@ -11,7 +11,7 @@ struct DERReader {
         /// A reader for the elements in the content.
         var contentReader: DERReader { DERReader(content) }
 
-        /// The value of a non-negative INTEGER; `UInt64.max` when it does not fit.
+        /// The value of a non-negative INTEGER, `UInt64.max` when it does not fit; nil for any other element.
         var unsigned: UInt64? {
             guard tag == DERReader.integer, let first = content.first, first & 0x80 == 0 else { return nil }
             let digits = content.drop { $0 == 0 }
@@ -34,10 +34,12 @@ struct DERReader {
 
     /// Returns the next element; nil at the end and for malformed DER.
     mutating func next() -> Element? {
+        // A tag whose low five bits are all set continues in further bytes.
         guard let tag = remaining.popFirst(), tag & 0x1F != 0x1F, let first = remaining.popFirst() else {
             return nil
         }
         var count = Int(first)
+        // The long form: the low seven bits are the number of length bytes. It is allowed for lengths of 0x80 and more.
         if first & 0x80 != 0 {
             let digits = Int(first & 0x7F)
             guard (1...4).contains(digits), remaining.count >= digits, remaining.first != 0 else {
@@ -52,7 +54,7 @@ struct DERReader {
         return Element(tag: tag, content: remaining.prefix(count))
     }
 
-    /// Returns the next element if it has this tag. Advances in any case.
+    /// Returns the next element if it has this tag; an element with another tag is skipped, and the result is nil.
     mutating func next(_ tag: UInt8) -> Element? {
         guard let element = next(), element.tag == tag else { return nil }
         return element

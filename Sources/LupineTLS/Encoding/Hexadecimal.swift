@@ -6,13 +6,13 @@
 package enum Hexadecimal {
     /// Returns the digits of the bytes, with a to f.
     package static func lowercase(_ bytes: [UInt8]) -> String {
-        text(bytes, ten: 0x61)
+        text(bytes, ten: UInt8(ascii: "a"))
     }
 
     /// Returns the digits of the bytes, with A to F.
-    package static func uppercase(_ bytes: [UInt8]) -> String { text(bytes, ten: 0x41) }
+    package static func uppercase(_ bytes: [UInt8]) -> String { text(bytes, ten: UInt8(ascii: "A")) }
 
-    /// - Parameter ten: The digit of ten.
+    /// - Parameter ten: The digit for the value 10, in ASCII, which decides the case.
     private static func text(_ bytes: [UInt8], ten: UInt8) -> String {
         var digits: [UInt8] = []
         digits.reserveCapacity(bytes.count * 2)
@@ -30,9 +30,9 @@ package enum Hexadecimal {
     /// Returns the value of a digit in either case; nil for any other octet.
     static func value(_ digit: UInt8) -> UInt8? {
         switch digit {
-        case 0x30...0x39: digit - 0x30
-        case 0x41...0x46: digit - 0x37
-        case 0x61...0x66: digit - 0x57
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
         default: nil
         }
     }

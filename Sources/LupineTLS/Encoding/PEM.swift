@@ -94,12 +94,14 @@ struct PEM {
 /// Iterates over the lines that may begin or end a block. Other lines, most of a bundle, are skipped octet by octet.
 private struct PEMLines {
     private let text: [UInt8]
+    /// The position at which the search for the next line continues. After a CR it may be at a LF, which is then an empty line.
     private var next = 0
 
     init(_ text: [UInt8]) { self.text = text }
 
     /// Returns the next line that begins with a dash, without trailing spaces, and its start.
     mutating func nextWithDash() -> (start: Int, line: ArraySlice<UInt8>)? {
+        // A local copy: a span of the property would forbid assigning to `next`.
         let text = text
         let bytes = text.span
         var start = next

@@ -52,6 +52,7 @@ package enum PasswordCost {
         return rounds(of: algorithm) ?? .max
     }
 
+    /// Returns the rounds of an AlgorithmIdentifier; nil for an unknown one.
     private static func rounds(_ identifier: DERReader.Element) -> UInt64? {
         guard case (let object, var fields)? = parts(identifier) else { return nil }
         switch object {
@@ -59,6 +60,7 @@ package enum PasswordCost {
             guard let derivation = fields.next(DERReader.sequence) else { return nil }
             return derivationRounds(derivation)
         case pbkdf2, scrypt: return derivationRounds(identifier)
+        // The schemes of PBES1 and PKCS #12.
         case let other where other.starts(with: pkcs5) || other.starts(with: pkcs12):
             guard fields.next(DERReader.octetString) != nil, let count = fields.next()?.unsigned,
                 fields.isAtEnd
@@ -75,9 +77,9 @@ package enum PasswordCost {
         switch object {
         case scrypt:
             guard fields.next(DERReader.octetString) != nil, let cost = fields.next()?.unsigned,
-                let size = fields.next()?.unsigned, let lanes = fields.next()?.unsigned
+                let blockSize = fields.next()?.unsigned, let parallelization = fields.next()?.unsigned
             else { return nil }
-            return product(product(cost, size), lanes)
+            return product(product(cost, blockSize), parallelization)
         case pbkdf2:
             guard fields.next(DERReader.octetString) != nil else { return nil }
             return fields.next()?.unsigned
@@ -95,17 +97,18 @@ package enum PasswordCost {
         return (Array(object.content), parameters.contentReader)
     }
 
+    /// Returns the product; `UInt64.max` if it does not fit.
     private static func product(_ left: UInt64, _ right: UInt64) -> UInt64 {
         let (product, overflow) = left.multipliedReportingOverflow(by: right)
         return overflow ? .max : product
     }
 
-    /// 1.2.840.113549.1.5
+    /// 1.2.840.113549.1.5, the prefix of the algorithms of PKCS #5, in DER like the others.
     private static let pkcs5: [UInt8] = [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x05]
     private static let pbkdf2 = pkcs5 + [12]
     private static let pbes2 = pkcs5 + [13]
     private static let pbmac1 = pkcs5 + [14]
-    /// 1.2.840.113549.1.12.1
+    /// 1.2.840.113549.1.12.1, the prefix of the encryption schemes of PKCS #12.
     private static let pkcs12: [UInt8] = [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x0C, 0x01]
     /// 1.3.6.1.4.1.11591.4.11
     private static let scrypt: [UInt8] = [0x2B, 0x06, 0x01, 0x04, 0x01, 0xDA, 0x47, 0x04, 0x0B]

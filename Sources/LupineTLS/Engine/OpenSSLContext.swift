@@ -87,6 +87,7 @@ enum OpenSSLContext {
     ) throws(TLSError) {
         OpenSSLErrors.clear()
         let chain = OpenSSLChain(identity.intermediates)
+        // The last argument allows replacing an identity that was set before.
         let status = unsafe SSL_CTX_use_cert_and_key(
             context.pointer, identity.certificate.handle.pointer, identity.privateKey.handle.pointer,
             chain.stack, 1)
@@ -123,7 +124,7 @@ nonisolated(unsafe) private let strength: UnsafeMutablePointer<lupine_strength> 
     let strength = UnsafeMutablePointer<lupine_strength>.allocate(capacity: 1)
     unsafe strength.initialize(
         to: lupine_strength(
-            own: SSL_CTX_get_security_callback(context), group_limit: OpenSSLContext.groupLimit,
+            default_callback: SSL_CTX_get_security_callback(context), group_limit: OpenSSLContext.groupLimit,
             group_refused: { connection, bits in
                 guard let connection = unsafe connection else { return }
                 unsafe TLSEngine.engine(of: connection)?.refusedGroupBits = bits

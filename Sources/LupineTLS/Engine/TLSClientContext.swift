@@ -80,6 +80,7 @@ private func verifyCallback(_ chain: OpaquePointer?, _ unused: UnsafeMutableRawP
     switch engine.chainReceived() {
     case .proceed: return 1
     case .wait:
+        // OpenSSL then stops with SSL_ERROR_WANT_RETRY_VERIFY, and calls this function again when the handshake continues.
         unsafe _ = lupine_SSL_set_retry_verify(OpaquePointer(connection))
         return 1
     case .refuse(let failure):
@@ -88,7 +89,8 @@ private func verifyCallback(_ chain: OpaquePointer?, _ unused: UnsafeMutableRawP
     }
 }
 
-/// OpenSSL's callback before a client sends its certificate.
+/// OpenSSL's callback before a client sends its certificate. Returns 1 to continue, 0 to fail, and -1 to stop with
+/// SSL_ERROR_WANT_X509_LOOKUP until the handshake continues.
 private func certificateCallback(_ connection: OpaquePointer?, _ unused: UnsafeMutableRawPointer?) -> Int32 {
     guard let connection = unsafe connection, let engine = unsafe TLSEngine.engine(of: connection) else {
         return 0

@@ -4,7 +4,7 @@ internal import CLupineOpenSSL
 
 /// Translates OpenSSL's errors to `TLSError`, with the help of the engine's state.
 extension TLSEngine {
-    /// Ends the connection with `error`.
+    /// Marks the connection as failed with `error`, and returns `error` to be thrown.
     func fail(_ error: TLSError) -> TLSError {
         phase = .failed(error)
         return error
@@ -25,6 +25,7 @@ extension TLSEngine {
         for failure in failures where failure.library == ERR_LIB_SSL {
             if let alert = failure.receivedAlert { return error(forAlert: alert) }
         }
+        // A failure of the SSL library names the violation of the protocol; those of other libraries are only its causes.
         if let failure = failures.first(where: { $0.library == ERR_LIB_SSL }) ?? failures.first {
             return error(forFailure: failure)
         }
@@ -84,7 +85,7 @@ extension TLSEngine {
 }
 
 extension OpenSSLFailure {
-    /// The alert that OpenSSL received and turned into an error.
+    /// The alert that OpenSSL received and turned into this failure of its SSL library; nil for other failures.
     fileprivate var receivedAlert: TLSAlert? {
         guard let number = UInt8(exactly: reason - SSL_AD_REASON_OFFSET) else { return nil }
         return TLSAlert(rawValue: number)

@@ -15,9 +15,11 @@ extension TLSEngine {
         }
         // A send error is ignored here, because the peer may have sent an alert that explains it; `hasSendingFailed` records it.
         if !isCorked { try? flush() }
-        if gate.needsAnswer && gate.state != .stopped, let trust = presentedTrust {
+        // The owner has not answered yet, so the question is repeated. A stopped OpenSSL repeats it itself, see `explainStop`.
+        if gate.needsAnswer && gate.state != .stopped, let trust = readPresentedTrust() {
             return try requestTrust(trust)
         }
+        // OpenSSL itself sends the alert for a chain that was refused while stopped, see `verifyCallback`.
         if case .refused(let failure, from: .flightRead) = gate.state {
             throw refuse(failure, sendingAlert: true)
         }
@@ -45,17 +47,18 @@ extension TLSEngine {
             return .wouldBlock
         case SSL_ERROR_WANT_RETRY_VERIFY, SSL_ERROR_WANT_WRITE, SSL_ERROR_WANT_X509_LOOKUP:
             try? flush()
-            if gate.needsAnswer, let trust = presentedTrust { return try requestTrust(trust) }
+            if gate.needsAnswer, let trust = readPresentedTrust() { return try requestTrust(trust) }
             guard case .asking = identityState else { throw fail(.closedInHandshake) }
             return .awaitsIdentity(identityRequest)
         default:
-            // Before the flush: flushing a wire that is itself an engine empties the error queue.
+            // Before the flush, because a flush through an outer TLS connection clears OpenSSL's error queue.
             let error = stopError(for: reason)
             try? flush()
             throw fail(error)
         }
     }
 
+    /// Checks the result of the handshake that OpenSSL has completed; returns `done`, or the question about a resumed session.
     private func finishHandshake() throws(TLSError) -> Progress {
         switch role {
         case .server:
@@ -66,8 +69,9 @@ extension TLSEngine {
                 guard unsafe SSL_session_reused(connection) == 1 else {
                     throw fail(.untrusted(.noCertificate))
                 }
+                // The result, to wait for the verdict, is obeyed by the next line.
                 _ = gate.handle(.resumedWithoutChain)
-                if let trust = presentedTrust { return .awaitsTrust(trust) }
+                if let trust = readPresentedTrust() { return .awaitsTrust(trust) }
             }
             // The last line of defense: even if OpenSSL reports success, a client's handshake completes only if the owner has
             // accepted the peer.
@@ -80,7 +84,9 @@ extension TLSEngine {
         }
         if hasSendingFailed { throw fail(.wireFailed) }
         phase = .established
+        // From now on alerts and the peer's handshake messages count towards `messageLimit`.
         unsafe lupine_SSL_count_messages(connection)
+        // A client usually writes its request at once, and would have to allocate the buffers again.
         if case .client = role { keepsBuffers = true }
         return .done
     }
@@ -111,6 +117,7 @@ extension TLSEngine {
             identityState = .sent
             ownCertificate = identity.certificate
         } else {
+            // The next `handshake` throws this error.
             _ = fail(.configuration(.identity(OpenSSLContext.firstFailure())))
         }
     }
@@ -158,7 +165,8 @@ extension TLSEngine {
     /// Stores a session that the server has issued, for `takeSessions`.
     func sessionReceived(_ handle: OpenSSLHandle<SessionObject>) {
         guard case .client = role else { return }
-        // A server may send any number of tickets, so the engine keeps only the last ones.
+        // A server may send any number of tickets, so the engine keeps only the last ones. The array is moved out and back for
+        // the reason given at `appendToPending`.
         var sessions = newSessions
         newSessions = []
         if sessions.count == Self.newSessionLimit { sessions.removeFirst() }
@@ -171,9 +179,9 @@ extension TLSEngine {
 
     // MARK: Private
 
-    /// The peer's chain and staple, which the owner has to judge; nil on a server. Unless the handshake is resumed, each access
-    /// reads the chain from OpenSSL, and the first one moves the staple into the engine.
-    private var presentedTrust: PeerTrust? {
+    /// Returns the peer's chain and staple, which the owner has to judge; nil on a server. Unless the handshake is resumed, first
+    /// reads the chain from OpenSSL, and moves the staple out of it.
+    private func readPresentedTrust() -> PeerTrust? {
         guard case .client(let context, let host) = role else { return nil }
         if gate.state != .resumed {
             peerCertificates = presentedChain(isServer: false)
@@ -222,6 +230,7 @@ extension TLSEngine {
         return staple
     }
 
+    /// The server's request for a client certificate, with the issuers that it accepts.
     private var identityRequest: TLSIdentityRequest {
         var issuers: [[UInt8]] = []
         if let names = unsafe SSL_get0_peer_CA_list(connection) {
@@ -241,8 +250,10 @@ extension TLSEngine {
     /// because OpenSSL cannot send it: this side has encrypted nothing yet, since its output was held back.
     private func refuse(_ failure: TrustFailure, sendingAlert: Bool) -> TLSError {
         if sendingAlert {
+            // The record: type, version (major 3), length 2; then the level 2, which means fatal, and the alert's description.
             let minor = unsafe UInt8(truncatingIfNeeded: SSL_version(connection))
-            let alert: [UInt8] = [21, 3, minor, 0, 2, 2, failure.alert.rawValue]
+            let alert: [UInt8] = [Self.alertType, 3, minor, 0, 2, 2, failure.alert.rawValue]
+            // An alert is never held back.
             _ = send(alert.span)
         } else {
             OpenSSLErrors.clear()

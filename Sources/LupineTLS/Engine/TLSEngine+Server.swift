@@ -55,6 +55,7 @@ extension TLSEngine {
         let result = unsafe SSL_do_handshake(connection)
         if result == 1 { return }
         let reason = unsafe SSL_get_error(connection, result)
+        // OpenSSL has sent the message, and waits for the peer's reply.
         guard reason != SSL_ERROR_WANT_READ else { return }
         throw fail(stopError(for: reason))
     }

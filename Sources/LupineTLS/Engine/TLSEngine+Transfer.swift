@@ -48,7 +48,7 @@ extension TLSEngine {
         switch reason {
         case SSL_ERROR_WANT_READ:
             if sendsTooManyMessages {
-                throw fail(.tooManyMessages(count: Int(unsafe lupine_SSL_messages(connection))))
+                throw fail(.tooManyMessages(count: Int(unsafe lupine_SSL_message_count(connection))))
             }
             if bytesWithoutData > Self.controlLimit {
                 throw fail(.onlyControlMessages(bytes: bytesWithoutData))
@@ -61,7 +61,7 @@ extension TLSEngine {
         }
     }
 
-    /// The size of OpenSSL's read buffer, and so of one receive, when the reader's buffer is larger than this.
+    /// If the reader's buffer is larger than this, OpenSSL's read buffer gets this size, so that one receive fetches as much.
     private static var largeReceive: Int { 64 * 1024 }
 
     /// Whether OpenSSL has buffered input, or the last `read` has found the end or an error, which the next `read` reports.
@@ -87,6 +87,7 @@ extension TLSEngine {
                 if reason == SSL_ERROR_WANT_READ { return written }
                 throw fail(stopError(for: reason))
             }
+            // Sends the first data together with the last flight of the handshake.
             if isCorked { try flush() }
             if hasSendingFailed { throw .wireFailed }
             written += count
@@ -175,6 +176,8 @@ extension TLSEngine {
     /// data, and the answers to some hundreds of messages.
     private static var answerLimit: Int { 24 * 1024 }
 
+    /// The type of a record that contains an alert (RFC 8446 §5.1).
+    static var alertType: UInt8 { 21 }
     /// The most records per read. At their largest size, these are four times the largest buffer of any reader.
     private static var recordsInOneRead: Int { 64 }
     /// The most post-handshake messages (tickets and key updates) that a peer may send, in addition to one for every 16 KiB of
@@ -182,10 +185,13 @@ extension TLSEngine {
     static var messageLimit: Int { 1024 }
 
     private var sendsTooManyMessages: Bool {
-        unsafe lupine_SSL_messages(connection) > Self.messageLimit + plaintextRead >> 14
+        // 2^14 octets are 16 KiB.
+        unsafe lupine_SSL_message_count(connection) > Self.messageLimit + (plaintextRead >> 14)
     }
 
     /// Fills `output` from the wire. Returns false when the wire has ended or failed; true even if it received nothing.
+    ///
+    /// Receives nothing once the peer has exceeded a limit. OpenSSL then stops, and `read` or `handshake` throws the error.
     func receive(into output: inout OutputSpan<UInt8>) -> Bool {
         guard mayReceive, bytesWithoutData <= Self.controlLimit,
             pending.count - pendingStart <= Self.answerLimit, !sendsTooManyMessages
@@ -203,16 +209,19 @@ extension TLSEngine {
 
     /// Sends a record to the wire, or adds it to `pending`. Returns false when the record is held back because the owner has not
     /// accepted the peer yet; OpenSSL then tries again.
+    ///
+    /// After a failure, records are discarded and the result is still true; `hasSendingFailed` reports the failure.
     func send(_ record: Span<UInt8>) -> Bool {
         // Alerts pass: they reveal only that the connection ends.
-        if gate.allowsOnlyAlerts && record[0] != 21 {
+        if gate.allowsOnlyAlerts && record[0] != Self.alertType {
             _ = gate.handle(.wantsToSend)
             return false
         }
         if hasSendingFailed { return true }
         var sent = 0
-        if case .client = role, phase == .handshaking, record[0] != 21 {
-            // `handshake` flushes when it waits for the peer, and leaves the last flight to the first write.
+        if case .client = role, phase == .handshaking, record[0] != Self.alertType {
+            // Collects each flight, so that `handshake` sends it at once when it waits for the peer. The last flight is sent
+            // together with the first data (`isCorked`).
             appendToPending(record)
             return true
         }

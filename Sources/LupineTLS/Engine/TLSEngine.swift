@@ -89,7 +89,7 @@ internal import CLupineOpenSSL
     var stapledResponse: [UInt8]?
 
     /// Creates a connection to a server. `host` is a name, which is sent to the server (SNI), or an IP literal, which is not (RFC
-    /// 6066 §3). `protocols` are offered in place of the configuration's (RFC 7301).
+    /// 6066 §3). `protocols`, unless nil, are offered in place of the configuration's (RFC 7301).
     package init(
         client context: TLSClientContext, host: String, offering protocols: [String]? = nil,
         resuming session: TLSSession?, over wire: any TLSWire
@@ -112,6 +112,7 @@ internal import CLupineOpenSSL
             }
         }
         if let session {
+            // If this fails, the handshake is a full one.
             unsafe _ = SSL_set_session(connection, session.handle.pointer)
             peerCertificates = session.certificates
             stapledResponse = session.stapledResponse

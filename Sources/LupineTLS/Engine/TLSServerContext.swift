@@ -51,6 +51,7 @@ package final class TLSServerContext: Sendable {
         try OpenSSLContext.setIdentity(identity.identity, in: context)
         try request(configuration.clientCertificates, in: context)
         let pointer = unsafe context.pointer
+        // Without such a name, OpenSSL fails resumptions on a server that requests client certificates.
         let name: [UInt8] = Array("lupine".utf8)
         unsafe _ = SSL_CTX_set_session_id_context(pointer, name, UInt32(name.count))
         // Tickets contain the whole session, so the server caches none.
@@ -107,6 +108,7 @@ package final class TLSServerContext: Sendable {
             let response = configuration.identities[index].stapledResponse,
             let copy = unsafe lupine_OPENSSL_malloc(response.count)
         else { return SSL_TLSEXT_ERR_NOACK }
+        // OpenSSL takes ownership of the copy.
         unsafe copy.copyMemory(from: response, byteCount: response.count)
         unsafe _ = lupine_SSL_set_tlsext_status_ocsp_resp(
             connection, copy.assumingMemoryBound(to: UInt8.self), response.count)

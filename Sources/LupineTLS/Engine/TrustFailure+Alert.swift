@@ -26,6 +26,7 @@ extension TrustFailure {
         case .certificateRevoked: X509_V_ERR_CERT_REVOKED
         case .unsupportedCertificate: X509_V_ERR_INVALID_PURPOSE
         case .badCertificate: X509_V_ERR_CERT_REJECTED
+        // OpenSSL has no entry for this error in its table of alerts, and sends certificate_unknown.
         default: X509_V_ERR_SUBTREE_MINMAX
         }
     }

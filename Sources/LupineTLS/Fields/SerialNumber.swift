@@ -11,6 +11,7 @@ public struct SerialNumber: Sendable, Hashable, CustomStringConvertible {
     public var description: String {
         let isNegative = (bytes.first ?? 0) & 0x80 != 0
         var magnitude = bytes
+        // The magnitude of a negative number in two's complement: invert all bits, then add 1.
         if isNegative {
             var carry = true
             for index in magnitude.indices.reversed() {

@@ -30,8 +30,10 @@ extension UnixTime: CustomStringConvertible {
             (0...23).contains(hour), (0...59).contains(minute), (0...60).contains(second)
         else { return nil }
         let marchYear = month > 2 ? year : year - 1
+        // The only negative year is -1, for January and February of the year 0.
         let era = marchYear >= 0 ? marchYear / 400 : -1
         let yearOfEra = marchYear - era * 400
+        // From March on, five months have 153 days; rounding distributes the months of 31 days.
         let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
         let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
         let days = era * UnixTime.daysPerEra + dayOfEra - UnixTime.daysToEpoch
@@ -40,11 +42,14 @@ extension UnixTime: CustomStringConvertible {
 
     /// The ISO 8601 form: `2099-12-31T23:59:59Z`.
     public var description: String {
+        // The quotient is rounded towards zero, so a negative remainder belongs to the day (or era) before.
         var (days, secondOfDay) = seconds.quotientAndRemainder(dividingBy: UnixTime.secondsPerDay)
         if secondOfDay < 0 { (days, secondOfDay) = (days - 1, secondOfDay + UnixTime.secondsPerDay) }
         var (eras, dayOfEra) = (days + UnixTime.daysToEpoch).quotientAndRemainder(
             dividingBy: UnixTime.daysPerEra)
         if dayOfEra < 0 { (eras, dayOfEra) = (eras - 1, dayOfEra + UnixTime.daysPerEra) }
+        // Subtracts the leap days, so that every year has 365: one in 1461 days, except in a century of 36,524 days, but again in
+        // the last year of the era.
         let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
         let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
         let marchMonth = (5 * dayOfYear + 2) / 153

@@ -100,6 +100,7 @@ extension OpenSSLHandle where Object == X509Object {
         return DistinguishedName(der: der, description: unsafe text(of: name), commonName: commonName)
     }
 
+    /// The position of the last attribute of this type (NID) in a name; nil for none.
     private static func lastIndex(of attribute: Int32, in name: OpaquePointer) -> Int32? {
         var found: Int32?
         var last: Int32 = -1
@@ -133,14 +134,14 @@ extension OpenSSLHandle where Object == X509Object {
         return ""
     }
 
-    /// Also escapes non-ASCII line separators and directional controls (RFC 4514 §2.4): OpenSSL escapes only those of ASCII.
+    /// Escapes non-ASCII line separators and directional controls (RFC 4514 §2.4): OpenSSL escapes only those of ASCII.
     private static func escaped(_ text: String) -> String {
         var shown = ""
         for scalar in text.unicodeScalars {
             switch scalar.properties.generalCategory {
             case .control, .format, .lineSeparator, .paragraphSeparator:
                 for octet in UTF8.encode(scalar) ?? .init() {
-                    shown += "\\" + Hexadecimal.lowercase([octet]).uppercased()
+                    shown += "\\" + Hexadecimal.uppercase([octet])
                 }
             default: shown.unicodeScalars.append(scalar)
             }

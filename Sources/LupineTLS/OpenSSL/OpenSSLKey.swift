@@ -88,6 +88,7 @@ extension OpenSSLHandle where Object == KeyObject {
         }
     }
 
+    /// OpenSSL's name of the curve; "unnamed" for a curve that is described by its parameters.
     private var curve: String {
         defer { OpenSSLErrors.clear() }
         var name = [CChar](repeating: 0, count: 80)

@@ -7,6 +7,7 @@ internal import CLupineOpenSSL
 package enum MessageDigest: Hashable, Sendable, CaseIterable {
     case md5
     case sha256
+    /// SHA-512/256: a variant of SHA-512 that is cut to 256 bits.
     case sha512Cut256
     case sha512
 

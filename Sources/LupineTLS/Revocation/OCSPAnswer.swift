@@ -22,7 +22,8 @@ struct OCSPAnswer {
     /// The end of the validity, including the skew.
     let until: UnixTime
 
-    /// Returns the request to send. It identifies the certificate by SHA-1, which every responder supports.
+    /// Returns the request to send; nil when OpenSSL fails. It identifies the certificate by SHA-1, which every responder
+    /// supports.
     static func request(about certificate: Certificate, issuer: Certificate) -> [UInt8]? {
         guard let request = unsafe OCSP_REQUEST_new() else { return nil }
         defer { unsafe OCSP_REQUEST_free(request) }
@@ -33,8 +34,8 @@ struct OCSPAnswer {
         let length = unsafe i2d_OCSP_REQUEST(request, nil)
         guard length > 0 else { return nil }
         return unsafe [UInt8](unsafeUninitializedCapacity: Int(length)) { buffer, count in
-            var end = buffer.baseAddress
-            count = unsafe Int(max(i2d_OCSP_REQUEST(request, &end), 0))
+            var cursor = buffer.baseAddress
+            count = unsafe Int(max(i2d_OCSP_REQUEST(request, &cursor), 0))
         }
     }
 
@@ -50,6 +51,7 @@ struct OCSPAnswer {
         let basic = unsafe try OCSPAnswer.basicResponse(bytes)
         defer { unsafe OCSP_BASICRESP_free(basic) }
         unsafe try OCSPAnswer.checkSignature(of: basic, issuer: issuer, at: time)
+        // The reason if no status in the response is usable.
         var problem = RevocationProblem.otherCertificate
         var good: OCSPAnswer?
         for index in 0..<max(unsafe OCSP_resp_count(basic), 0) {
@@ -72,7 +74,9 @@ struct OCSPAnswer {
         self = good
     }
 
+    /// Reads one of the statuses in a response (SingleResponse).
     private init(single: OpaquePointer, at time: UnixTime) throws(RevocationProblem) {
+        // No critical extension is supported.
         guard unsafe OCSP_SINGLERESP_get_ext_by_critical(single, 1, -1) < 0 else { throw .malformed }
         var reason: Int32 = -1
         var revokedAt: UnsafeMutablePointer<ASN1_GENERALIZEDTIME>?
@@ -80,6 +84,7 @@ struct OCSPAnswer {
         var nextUpdate: UnsafeMutablePointer<ASN1_GENERALIZEDTIME>?
         let code = unsafe OCSP_single_get0_status(single, &reason, &revokedAt, &thisUpdate, &nextUpdate)
         guard let begin = unsafe UnixTime(asn1: thisUpdate) else { throw .malformed }
+        // With a malformed nextUpdate, the response expires when it begins.
         let window = unsafe try RevocationWindow(
             from: begin, until: nextUpdate.map { unsafe UnixTime(asn1: $0) ?? begin })
         guard window.contains(time) else { throw .outdated }
@@ -98,9 +103,10 @@ struct OCSPAnswer {
     /// Returns the signed part of a successful response; the caller frees it.
     private static func basicResponse(_ bytes: [UInt8]) throws(RevocationProblem) -> OpaquePointer {
         let parsed = unsafe bytes.withUnsafeBufferPointer { buffer -> OpaquePointer? in
-            var end = buffer.baseAddress
-            guard let response = unsafe d2i_OCSP_RESPONSE(nil, &end, buffer.count) else { return nil }
-            guard unsafe end == buffer.baseAddress.map({ unsafe $0 + buffer.count }) else {
+            var cursor = buffer.baseAddress
+            guard let response = unsafe d2i_OCSP_RESPONSE(nil, &cursor, buffer.count) else { return nil }
+            // No bytes may follow the response.
+            guard unsafe cursor == buffer.baseAddress.map({ unsafe $0 + buffer.count }) else {
                 unsafe OCSP_RESPONSE_free(response)
                 return nil
             }
@@ -114,7 +120,7 @@ struct OCSPAnswer {
         // first: RFC 5480 §2.1.1 forbids them, and a peer can make them slow to parse. The check searches a re-encoding of the
         // response, in which no string is split into segments.
         let whole = unsafe OpenSSLEncoding.write { unsafe i2d_OCSP_RESPONSE(response, $0) }
-        guard unsafe lupine_has_spelled_out_curve(whole, whole.count) == 0 else { throw .malformed }
+        guard unsafe lupine_has_explicit_curve(whole, whole.count) == 0 else { throw .malformed }
         guard let basic = unsafe OCSP_response_get1_basic(response) else { throw .malformed }
         guard unsafe isAtTheEnd(basic, of: bytes) else {
             unsafe OCSP_BASICRESP_free(basic)
@@ -134,6 +140,7 @@ struct OCSPAnswer {
     private static func checkSignature(
         of basic: OpaquePointer, issuer: Certificate, at time: UnixTime
     ) throws(RevocationProblem) {
+        // No critical extension is supported.
         guard unsafe OCSP_BASICRESP_get_ext_by_critical(basic, 1, -1) < 0 else { throw .malformed }
         guard let certificates = unsafe lupine_sk_X509_new() else { throw .malformed }
         defer { unsafe lupine_sk_X509_free(certificates) }
@@ -171,6 +178,7 @@ struct OCSPAnswer {
         return unsafe X509_verify(signer.handle.pointer, key) == 1
     }
 
+    /// Whether the signature's digest is weak. False for an unknown algorithm, whose signature `OCSP_basic_verify` refuses.
     private static func usesWeakDigest(_ basic: OpaquePointer) -> Bool {
         var object: OpaquePointer?
         var digest: Int32 = 0

@@ -4,11 +4,11 @@
 package protocol RevocationCaching: Sendable {
     /// Returns the answer that is valid at this time; nil for none.
     func answer(for key: RevocationKey, at time: UnixTime) -> RevocationAnswer?
-    /// Stores an answer.
+    /// Stores an answer, unless it has expired at this time.
     func keep(_ answer: RevocationAnswer, for key: RevocationKey, at time: UnixTime)
 }
 
-/// What an answer is about.
+/// The subject of an answer, by which the cache finds it.
 package enum RevocationKey: Hashable, Sendable {
     /// One certificate and its issuer, by their SHA-256 fingerprints.
     case status(certificate: SHA256Digest, issuer: SHA256Digest)
@@ -73,7 +73,7 @@ package struct RevocationCache: Sendable {
         return entry.answer
     }
 
-    /// Stores an answer, replacing an older one; an answer that is larger than the whole cache is not stored.
+    /// Stores an answer, replacing an older one. An answer that has expired, or is larger than the whole cache, is not stored.
     package mutating func keep(_ answer: RevocationAnswer, for key: RevocationKey, at time: UnixTime) {
         remove(key)
         guard answer.size <= byteLimit, entryLimit > 0, time <= answer.until else { return }

@@ -25,12 +25,13 @@ public struct RevocationList: Sendable, Hashable {
         OpenSSLErrors.clear()
         defer { OpenSSLErrors.clear() }
         let parsed = unsafe der.withUnsafeBufferPointer { buffer -> OpenSSLHandle<RevocationListObject>? in
-            var end = buffer.baseAddress
+            var cursor = buffer.baseAddress
             guard
                 let list = unsafe OpenSSLHandle<RevocationListObject>(
-                    owning: d2i_X509_CRL(nil, &end, buffer.count))
+                    owning: d2i_X509_CRL(nil, &cursor, buffer.count))
             else { return nil }
-            return unsafe end == buffer.baseAddress.map({ unsafe $0 + buffer.count }) ? list : nil
+            // No bytes may follow the list.
+            return unsafe cursor == buffer.baseAddress.map({ unsafe $0 + buffer.count }) ? list : nil
         }
         guard let parsed else { throw .malformed }
         try self.init(parsed, size: der.count)
@@ -42,6 +43,7 @@ public struct RevocationList: Sendable, Hashable {
         guard let begin = unsafe UnixTime(asn1: X509_CRL_get0_lastUpdate(handle.pointer)) else {
             throw .malformed
         }
+        // With a malformed nextUpdate, the list expires when it begins.
         window = unsafe try RevocationWindow(
             from: begin,
             until: X509_CRL_get0_nextUpdate(handle.pointer).map { unsafe UnixTime(asn1: $0) ?? begin })
@@ -80,7 +82,7 @@ public struct RevocationList: Sendable, Hashable {
         guard window.contains(time) else { throw .outdated }
         guard scope.covers(certificate) else { throw .otherCertificate }
         var entry: OpaquePointer?
-        // The result 2 means an entry with the reason "removeFromCRL".
+        // The result 2 means an entry with the reason "removeFromCRL": the certificate is not revoked any more.
         guard unsafe X509_CRL_get0_by_cert(handle.pointer, &entry, certificate.handle.pointer) == 1,
             let entry = unsafe entry
         else { return .good }

@@ -4,7 +4,9 @@ internal import CLupineOpenSSL
 
 /// Describes which certificates of its issuer a revocation list covers (RFC 5280 §5.2.5).
 struct RevocationScope: Sendable, Hashable {
+    /// Whether the list is only for end-entity certificates (onlyContainsUserCerts).
     private var excludesAuthorities = false
+    /// Whether the list is only for certificates of authorities (onlyContainsCACerts).
     private var excludesOthers = false
     /// The DER of the distribution point names that the list is for; nil when it is for all.
     private var distributionPoints: Set<[UInt8]>?
@@ -23,6 +25,7 @@ struct RevocationScope: Sendable, Hashable {
         }
         let point = unsafe value.assumingMemoryBound(to: ISSUING_DIST_POINT.self)
         defer { unsafe ISSUING_DIST_POINT_free(point) }
+        // In OpenSSL's structures, an absent BOOLEAN is -1 or 0.
         guard unsafe point.pointee.indirectCRL <= 0, unsafe point.pointee.onlyattr <= 0,
             unsafe point.pointee.onlysomereasons == nil
         else { throw .unsupported }
@@ -89,7 +92,7 @@ struct RevocationScope: Sendable, Hashable {
         return distributionPoints
     }
 
-    /// The DER of each full name; nil when the name is relative to the issuer.
+    /// The DER of each full name (type 0); nil when the name is relative to the issuer (type 1).
     private static func fullNames(_ name: UnsafeMutablePointer<DIST_POINT_NAME>) -> Set<[UInt8]>? {
         guard unsafe name.pointee.type == 0, let names = unsafe name.pointee.name.fullname else { return nil }
         var all: Set<[UInt8]> = []
@@ -99,8 +102,8 @@ struct RevocationScope: Sendable, Hashable {
             guard length > 0 else { continue }
             unsafe all.insert(
                 [UInt8](unsafeUninitializedCapacity: Int(length)) { buffer, count in
-                    var end = buffer.baseAddress
-                    count = unsafe Int(max(i2d_GENERAL_NAME(name, &end), 0))
+                    var cursor = buffer.baseAddress
+                    count = unsafe Int(max(i2d_GENERAL_NAME(name, &cursor), 0))
                 })
         }
         return all

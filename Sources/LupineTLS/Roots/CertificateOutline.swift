@@ -8,6 +8,7 @@ enum CertificateOutline {
     /// The range of the subject's Name including its tag. With `trustSettings`, other data may follow the certificate.
     static func subject(in der: [UInt8], trustSettings: Bool = false) -> Range<Int>? {
         var whole = DERReader(der[...])
+        // The fields of TBSCertificate: the optional version, serial number, signature algorithm, issuer, validity, subject.
         guard var certificate = whole.next(DERReader.sequence)?.contentReader, trustSettings || whole.isAtEnd,
             var fields = certificate.next(DERReader.sequence)?.contentReader
         else { return nil }
@@ -23,5 +24,6 @@ enum CertificateOutline {
         return validity.content.endIndex..<subject.content.endIndex
     }
 
+    /// The tag of the version: context-specific, constructed, number 0.
     private static let version: UInt8 = 0xA0
 }

@@ -19,6 +19,7 @@ final class RootEntry: Sendable {
         case der([UInt8], trustSettings: Bool, subject: Range<Int>, Origin)
     }
 
+    /// The result of parsing. A class, because `AtomicLazyReference` stores objects.
     private final class Outcome: Sendable {
         let result: Result<Certificate, TrustRootsError>
 
@@ -83,7 +84,7 @@ final class RootEntry: Sendable {
         }
     }
 
-    /// Returns the certificate; nil if it is skipped.
+    /// Returns the certificate; nil if it cannot be parsed and its origin is lenient.
     ///
     /// - Throws: The error of the certificate, with its location.
     func certificate() throws(TrustRootsError) -> Certificate? {

@@ -6,7 +6,7 @@ internal import Synchronization
 final class RootSource: Sendable {
     private final class Loaded: Sendable {
         let indexes: [RootIndex]
-        /// The name of the roots while they were read.
+        /// The name of the roots (`TrustRoots.name`) while they were read.
         let name: String
 
         init(_ indexes: [RootIndex], name: String) {
@@ -36,6 +36,7 @@ final class RootSource: Sendable {
         return loaded.storeIfNil(Loaded(indexes, name: name)).indexes
     }
 
+    /// Reads all roots that the configuration describes.
     private func read() throws(TrustRootsError) -> [RootIndex] {
         var indexes: [RootIndex] = []
         if roots.includesSystem { indexes.append(try SystemRoots.shared.index.get()) }

@@ -40,6 +40,7 @@ struct SystemRoots {
     /// The result of reading the system's roots.
     final class Loaded: Sendable {
         let index: Result<RootIndex, TrustRootsError>
+        /// The roots' name (`SystemRoots.name`, a fingerprint of their files) while they were read.
         let name: String
 
         fileprivate init(_ roots: SystemRoots) {
@@ -53,6 +54,7 @@ struct SystemRoots {
     }
 
     private static let ofProcess = fromEnvironment()
+    /// Contains `shared` once it has been read, so that `name` can look without causing the reading.
     private static let published = AtomicLazyReference<Loaded>()
     /// The roots that the process's environment names. The first access reads them, and blocks.
     static let shared = published.storeIfNil(Loaded(ofProcess))
@@ -85,12 +87,14 @@ struct SystemRoots {
                 try reader.read(file: bundle)
                 return reader.index
             } catch .unusable(_, .unreadable) {
+                // The file does not exist on this distribution.
                 continue
             }
         }
         throw .noSystemRoots(tried: bundles)
     }
 
+    /// The value of an environment variable; nil if it is not set, empty or not UTF-8.
     private static func value(of name: String) -> String? {
         guard let value = unsafe getenv(name), let text = unsafe String(validatingCString: value),
             !text.isEmpty

@@ -9,7 +9,9 @@ internal import CLupineOpenSSL
 /// only CPU time.
 package struct TrustStore: Sendable {
     private enum Layer: Sendable {
+        /// Certificates that are in memory.
         case index(RootIndex)
+        /// Roots that are read on first use.
         case source(RootSource)
     }
 
@@ -132,6 +134,7 @@ package struct TrustStore: Sendable {
         }
     }
 
+    /// Returns the indexes of all layers, reading them if necessary. Sets `failure` to the error of roots that cannot be read.
     private func indexes(failure: inout TrustRootsError?) -> [RootIndex] {
         var indexes: [RootIndex] = []
         for layer in layers {

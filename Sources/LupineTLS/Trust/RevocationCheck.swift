@@ -47,7 +47,8 @@ package struct RevocationCheck: Sendable, Hashable {
         return chainFailure ?? (options.contains(.requirePositiveResponse) ? unknown : nil)
     }
 
-    /// The time until which the stapled response is valid if the leaf requires one (RFC 7633); nil if it requires none.
+    /// The time until which the stapled response is valid if the leaf requires one (RFC 7633): `time` itself if there is no valid
+    /// response, and nil if the leaf requires none, or its issuer is unknown.
     static func stapleEnd(of trust: PeerTrust, on path: TrustPath, at time: UnixTime) -> UnixTime? {
         guard path.built.count > 1, let leaf = path.built.first, leaf.mustStaple else { return nil }
         let answer = try? trust.stapledResponse.map { staple throws(RevocationProblem) in

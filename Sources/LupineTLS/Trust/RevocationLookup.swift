@@ -4,6 +4,8 @@
 struct RevocationLookup {
     /// The time in seconds for which a failed URL is not tried again.
     static let failurePause: Int64 = 60
+    /// The size, in bytes, with which a cached status or problem counts.
+    private static let smallAnswerSize = 256
 
     let options: RevocationOptions
     let lists: [RevocationList]
@@ -65,8 +67,8 @@ struct RevocationLookup {
                     let answer = try OCSPAnswer(bytes, about: certificate, issuer: issuer, at: time)
                     access.cache?.keep(
                         RevocationAnswer(
-                            content: .status(answer.status), from: answer.from, until: answer.until, size: 256
-                        ),
+                            content: .status(answer.status), from: answer.from, until: answer.until,
+                            size: RevocationLookup.smallAnswerSize),
                         for: key, at: time)
                     return answer.status
                 }
@@ -82,6 +84,7 @@ struct RevocationLookup {
                 outcome.record { () throws(RevocationProblem) in try list.status(of: certificate, at: time) }
                 continue
             }
+            // A list fails for all certificates of its issuer.
             let failureKey = RevocationKey.failure(url: url, certificate: issuer.fingerprint)
             outcome.record { () throws(RevocationProblem) in
                 let list = try cachingFailure(failureKey) { () throws(RevocationProblem) in
@@ -102,6 +105,7 @@ struct RevocationLookup {
         }
     }
 
+    /// Fetches an answer; throws `noSource` without network access.
     private func fetch(_ query: RevocationQuery) throws(RevocationProblem) -> [UInt8] {
         guard let fetcher = access.fetcher else { throw .noSource }
         let bytes: [UInt8]
@@ -127,7 +131,7 @@ struct RevocationLookup {
             access.cache?.keep(
                 RevocationAnswer(
                     content: .problem(error), from: time, until: time.adding(RevocationLookup.failurePause),
-                    size: 256),
+                    size: RevocationLookup.smallAnswerSize),
                 for: key, at: time)
             throw error
         }

@@ -14,7 +14,7 @@ package enum TrustCheck: Sendable, Hashable {
 
 /// A step that needs only a `PeerTrust`.
 package enum LocalTrustCheck: Sendable, Hashable {
-    /// What a validation covers.
+    /// The extent of a validation.
     package enum Validation: Sendable, Hashable {
         case chain, chainAndHost
     }
@@ -30,7 +30,7 @@ package enum LocalTrustCheck: Sendable, Hashable {
     /// Checks revocation with stapled, supplied and cached answers.
     case revocation(RevocationCheck)
 
-    /// Whether the step needs a path to an anchor.
+    /// Whether the step needs a path to an anchor. Empty pins fail without one.
     var needsRoots: Bool {
         switch self {
         case .anchors: false
@@ -71,7 +71,8 @@ public struct CustomTrustCheck: Sendable, Hashable {
         let ask: @Sendable (PeerTrust, @escaping Reply) -> Void
     }
 
-    /// Holds the closure until `empty` removes it. Whichever thread then releases the box does not release the closure.
+    /// Holds the closure until `empty` removes it, so that the caller of `empty` releases the closure, and not the thread that
+    /// happens to release the box last.
     private final class Box: Sendable {
         private let lock: Mutex<Evaluation>
 
@@ -80,7 +81,7 @@ public struct CustomTrustCheck: Sendable, Hashable {
         var evaluation: Evaluation { lock.withLock { $0 } }
 
         func empty() {
-            // The closure moves into `removed`, and is released after the lock.
+            // The closure moves into `removed`, and is released after the lock. The box keeps a closure that is never called.
             var removed = Evaluation { _, reply in reply(.failure(.noCertificate)) }
             lock.withLock { swap(&$0, &removed) }
         }

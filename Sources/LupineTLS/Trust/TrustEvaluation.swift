@@ -29,6 +29,7 @@ package struct TrustEvaluation: Sendable {
     /// The checks that have not passed yet, the current one first.
     private var remaining: ArraySlice<TrustCheck>
     private let time: UnixTime
+    /// `TrustVerdict.reusableUntil`, as far as the checks performed so far allow.
     private var reusableUntil: UnixTime? = UnixTime(seconds: .max)
 
     /// Starts an evaluation; nothing is evaluated yet.
@@ -85,6 +86,7 @@ package struct TrustEvaluation: Sendable {
         return resume(revocation: revocation)
     }
 
+    /// Performs a check; returns its failure, or nil if it passes.
     private mutating func perform(_ check: LocalTrustCheck, _ access: RevocationAccess) -> TrustFailure? {
         switch check {
         case .anchors(let anchors):
@@ -119,6 +121,7 @@ package struct TrustEvaluation: Sendable {
         }
     }
 
+    /// Returns the path for the current anchors, which is built on first use.
     private mutating func currentPath() -> TrustPath {
         if let path { return path }
         let path = TrustPath(of: trust, at: time)

@@ -21,7 +21,8 @@ public struct TrustEvaluator: Sendable, Hashable {
 
     /// Requires that the chain contains one of these certificates: the leaf, an intermediate or the root.
     ///
-    /// With `acceptsSelfSigned` they are also the only anchors: the configured roots are not used.
+    /// With `acceptsSelfSigned` they are also the only anchors: the configured roots are not used. `checksHost` includes
+    /// validating the chain, even if `validatesChain` is false.
     public static func pinnedCertificates(
         _ certificates: [Certificate], acceptsSelfSigned: Bool = false, validatesChain: Bool = true,
         checksHost: Bool = true
@@ -33,7 +34,8 @@ public struct TrustEvaluator: Sendable, Hashable {
         return TrustEvaluator(checks + [.local(.certificatePins(Set(certificates)))])
     }
 
-    /// Requires that the chain contains one of these keys; several pins serve as backup pins for each other.
+    /// Requires that the chain contains one of these keys; several pins serve as backup pins for each other. `checksHost`
+    /// includes validating the chain, even if `validatesChain` is false.
     public static func pinnedKeys(
         _ pins: [PublicKeyPin], validatesChain: Bool = true, checksHost: Bool = true
     ) -> TrustEvaluator {
@@ -43,7 +45,8 @@ public struct TrustEvaluator: Sendable, Hashable {
         )
     }
 
-    /// Requires that no certificate of the chain except the anchor is revoked. `lists` are always used.
+    /// Requires that no certificate of the chain except the anchor is revoked. `lists` are always used. `checksHost` includes
+    /// validating the chain, even if `validatesChain` is false.
     public static func revocation(
         _ options: RevocationOptions = .any, lists: [RevocationList] = [], validatesChain: Bool = true,
         checksHost: Bool = true
@@ -152,7 +155,7 @@ public struct TrustEvaluator: Sendable, Hashable {
         }
     }
 
-    /// Host validation includes everything in chain validation, so one check suffices for both.
+    /// The check for these two options. Host validation includes everything in chain validation, so one check suffices for both.
     private static func validation(chain: Bool, host: Bool) -> [TrustCheck] {
         switch (chain, host) {
         case (_, true): [.local(.validation(.chainAndHost))]

@@ -53,7 +53,7 @@ extension TrustFailure: CustomStringConvertible {
         }
     }
 
-    /// The first entries of a list that a peer may have made long.
+    /// The first ten entries of a list that a peer may have made long, and the number of the others.
     private static func list(_ names: [String]) -> String {
         let shown = names.prefix(10).joined(separator: ", ")
         return names.count > 10 ? "\(shown) and \(names.count - 10) more" : names.isEmpty ? "none" : shown

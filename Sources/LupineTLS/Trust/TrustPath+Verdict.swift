@@ -60,6 +60,7 @@ extension TrustPath {
     /// Whether the certificate at this depth is the anchor.
     private func isAnchor(_ depth: Int) -> Bool { isAnchored && depth == built.count - 1 }
 
+    /// Translates a problem that OpenSSL has found; returns nil for one that does not count here.
     private func failure(for problem: Problem, asServer: Bool, at time: UnixTime) -> TrustFailure? {
         let certificate = built[min(problem.depth, built.count - 1)]
         let subject = certificate.subject.description

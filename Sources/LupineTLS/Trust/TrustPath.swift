@@ -34,13 +34,14 @@ struct TrustPath: Sendable {
             if problem.isAboutSignature {
                 count = min(count, problem.depth + 1)
             } else if problem.code == X509_V_ERR_UNABLE_TO_DECODE_ISSUER_PUBLIC_KEY {
+                // OpenSSL reports the issuer's depth, not that of the certificate that it cannot verify.
                 count = min(count, max(problem.depth, 1))
             }
         }
         return Array(built.prefix(count))
     }
 
-    /// Builds and validates the path.
+    /// Builds and validates the path, with OpenSSL's own clock if `time` is nil: for callers that ignore problems of dates.
     init(of trust: PeerTrust, at time: UnixTime?) {
         guard let leaf = trust.certificates.first else {
             self.init(built: [], problems: [], isAnchored: false)
@@ -48,12 +49,13 @@ struct TrustPath: Sendable {
         }
         guard TrustPath.comparisons(in: trust.certificates + trust.intermediates) <= TrustPath.comparisonLimit
         else {
+            // Becomes `TrustFailure.nameNotPermitted`.
             let problem = Problem(code: X509_V_ERR_UNSUPPORTED_CONSTRAINT_TYPE, depth: 0)
             self.init(built: [leaf], problems: [problem], isAnchored: false)
             return
         }
         let sent = trust.certificates.dropFirst() + trust.intermediates
-        // The certificates among which OpenSSL may find issuers.
+        // The certificates among which OpenSSL may find issuers: those whose keys are fast enough (`signatureCost`).
         var candidates = sent.filter { $0.signatureCost != nil }
         // OpenSSL uses the first issuer that matches by name and never backtracks. If that issuer does not lead to an anchor, the
         // next run omits it: there may be another certificate of that name, cross-signed or with the right key.
@@ -69,10 +71,11 @@ struct TrustPath: Sendable {
             work += path.cost
             if path.isSound || path.linked.count > best.linked.count { best = path }
         }
+        // If no certificate was left out or omitted, the costly search is not needed.
         if candidates.count < sent.count, !best.isAnchored, let end = best.built.last,
             sent.contains(where: { $0.signatureCost == nil && $0.subject == end.issuer })
         {
-            // Reports that the issuer's key is unsupported, rather than that the issuer is missing.
+            // Reports that the issuer's key is too slow, rather than that the issuer is missing.
             let problem = Problem(
                 code: X509_V_ERR_UNSUPPORTED_SIGNATURE_ALGORITHM, depth: best.built.count - 1)
             let kept = best.problems.filter { !$0.isAboutAnchoring }
@@ -83,6 +86,7 @@ struct TrustPath: Sendable {
         if !isAnchored { rootsFailure = anchors.failure }
     }
 
+    /// The cost of verifying the signatures of this path.
     private var cost: Int { built.reduce(0) { $0 + ($1.signatureCost ?? 1) } }
 
     /// The most comparisons of names with name constraints (RFC 5280 §4.2.1.10) for one chain: OpenSSL compares each name with
@@ -171,6 +175,7 @@ struct TrustPath: Sendable {
         unsafe _ = X509_VERIFY_PARAM_set_flags(
             parameters, UInt(X509_V_FLAG_PARTIAL_CHAIN | X509_V_FLAG_TRUSTED_FIRST))
         unsafe X509_VERIFY_PARAM_set_depth(parameters, Int32(TrustPath.intermediateLimit))
+        // Problems with this purpose count only under a server policy.
         unsafe _ = X509_VERIFY_PARAM_set_purpose(parameters, X509_PURPOSE_SSL_SERVER)
         if let time { unsafe X509_VERIFY_PARAM_set_time(parameters, Int(time.seconds)) }
         unsafe _ = X509_STORE_CTX_set_ex_data(context, 0, Unmanaged.passUnretained(collector).toOpaque())

@@ -86,7 +86,7 @@ import Testing
         let octets = stride(from: 0, to: hexadecimal.count, by: 2).compactMap { index in
             UInt8(hexadecimal.dropFirst(index).prefix(2), radix: 16)
         }
-        #expect(unsafe lupine_has_spelled_out_curve(octets, octets.count) == expected)
+        #expect(unsafe lupine_has_explicit_curve(octets, octets.count) == expected)
     }
 
     /// A certificate whose key has explicit parameters of P-256: `openssl ecparam -name prime256v1 -param_enc explicit -genkey`.
