@@ -118,15 +118,15 @@ import Testing
         let (blockers, late) = ([Blocker(), Blocker()], [Blocker(), Blocker()])
         let times = { (dial: inout DialConfiguration) in dial.tlsHandshakeTimeout = .milliseconds(100) }
         try await withSecurePool(dial: times, clock: clock, callouts: 2) { stage in
-            var made: [RecordingSink] = []
+            var sinks: [RecordingSink] = []
             for (index, blocker) in (blockers + late).enumerated() {
-                let one = try stage.exchange("/get", profile: SecurePool.profile(trust: blocker.trust))
-                stage.pool.submit(one.exchange)
-                made.append(one.sink)
+                let pair = try stage.exchange("/get", profile: SecurePool.profile(trust: blocker.trust))
+                stage.pool.submit(pair.exchange)
+                sinks.append(pair.sink)
                 await Self.wait(stage, waiting: max(0, index - 1), running: min(2, index + 1))
             }
             clock.advance(by: .milliseconds(100))
-            for sink in made {
+            for sink in sinks {
                 await sink.ended.wait()
                 #expect(sink.failure?.isTimeOut(of: "good.test", .tlsHandshake) == true)
             }
@@ -138,7 +138,7 @@ import Testing
             let sink = try await stage.send(profile: SecurePool.profile(trust: next.trust))
             #expect(sink.failure == nil)
             #expect((blockers + late).map(\.calls.value) == [1, 1, 0, 0])
-            #expect(made.allSatisfy { $0.log.value.ends == 1 })
+            #expect(sinks.allSatisfy { $0.log.value.ends == 1 })
         }
     }
 
@@ -156,9 +156,9 @@ import Testing
                     order.update { $0.append(number) }
                     reply(.success(()))
                 }
-                let made = try stage.exchange("/get", profile: SecurePool.profile(trust: trust))
-                stage.pool.submit(made.exchange)
-                sinks.append(made.sink)
+                let pair = try stage.exchange("/get", profile: SecurePool.profile(trust: trust))
+                stage.pool.submit(pair.exchange)
+                sinks.append(pair.sink)
                 await Self.wait(stage, waiting: number + 1, running: 1)
             }
             first.letGo()
@@ -177,9 +177,9 @@ import Testing
         let (first, second, third) = (Blocker(), Blocker(), Blocker())
         try await withSecurePool(callouts: 1) { stage in
             func begin(_ blocker: Blocker) throws -> (exchange: Exchange, sink: RecordingSink) {
-                let made = try stage.exchange("/get", profile: SecurePool.profile(trust: blocker.trust))
-                stage.pool.submit(made.exchange)
-                return made
+                let pair = try stage.exchange("/get", profile: SecurePool.profile(trust: blocker.trust))
+                stage.pool.submit(pair.exchange)
+                return pair
             }
             let held = try begin(first)
             await first.began.wait()
@@ -193,9 +193,9 @@ import Testing
             await Self.wait(stage, waiting: 1, running: 1)
             first.letGo()
             third.letGo()
-            for made in [held, last] {
-                await made.sink.ended.wait()
-                #expect(made.sink.failure == nil)
+            for pair in [held, last] {
+                await pair.sink.ended.wait()
+                #expect(pair.sink.failure == nil)
             }
             #expect([first, second, third].map(\.calls.value) == [1, 0, 1])
         }
@@ -205,17 +205,17 @@ import Testing
     func cancelledWhileRunning() async throws {
         let (first, second) = (Blocker(), Blocker())
         try await withSecurePool(callouts: 1) { stage in
-            let made = try stage.exchange("/get", profile: SecurePool.profile(trust: first.trust))
-            stage.pool.submit(made.exchange)
+            let pair = try stage.exchange("/get", profile: SecurePool.profile(trust: first.trust))
+            stage.pool.submit(pair.exchange)
             await first.began.wait()
-            made.exchange.cancel(.cancelled)
-            await made.sink.ended.wait()
+            pair.exchange.cancel(.cancelled)
+            await pair.sink.ended.wait()
             first.letGo()
             // Runs on the same thread, so after the answer that is no longer needed.
             second.letGo()
             let sink = try await stage.send(profile: SecurePool.profile(trust: second.trust))
             #expect(sink.failure == nil)
-            #expect(made.sink.failure == .cancelled && made.sink.log.value.ends == 1)
+            #expect(pair.sink.failure == .cancelled && pair.sink.log.value.ends == 1)
             #expect(stage.origin.counts.requests == 1)
         }
     }
@@ -275,19 +275,19 @@ import Testing
             #expect(try await stage.send("/get", profile: profile).failure == nil)
             #expect(try Self.names("evl-end-ask").count == 1)
             // One evaluator runs, the other waits for its thread.
-            let made = try [running, waiting].map { blocker in
+            let pairs = try [running, waiting].map { blocker in
                 try stage.exchange("/get", profile: SecurePool.profile(trust: blocker.trust))
             }
-            for (index, one) in made.enumerated() {
-                stage.pool.submit(one.exchange)
+            for (index, pair) in pairs.enumerated() {
+                stage.pool.submit(pair.exchange)
                 await Self.wait(stage, waiting: index, running: 1)
             }
             let group = stage.group
             let end = Task { await group.shutdown() }
             // Only the shutdown waits for the program's code.
-            for one in made {
-                await one.sink.ended.wait()
-                #expect(one.sink.failure == .shutDown && one.sink.log.value.ends == 1)
+            for pair in pairs {
+                await pair.sink.ended.wait()
+                #expect(pair.sink.failure == .shutDown && pair.sink.log.value.ends == 1)
             }
             running.letGo()
             await end.value

@@ -349,9 +349,7 @@ struct PoolModel: ~Copyable {
     func open(_ origin: Origin) -> Int { connections.values.count { $0.origin == origin } }
 
     /// Returns the number of connections that count for the limit of an origin.
-    private func counted(of origin: Origin) -> Int {
-        open(origin) - min(limits.perHost, draining(of: origin))
-    }
+    private func used(of origin: Origin) -> Int { open(origin) - min(limits.perHost, draining(of: origin)) }
 
     private func draining(of origin: Origin) -> Int {
         connections.values.count { $0.origin == origin && $0.isMultiplexed && $0.isRetiring }
@@ -419,7 +417,7 @@ struct PoolModel: ~Copyable {
                 connections[id]?.claimant = nil
                 // The connection moves to the new key, or retires if that key has no room.
                 if let newKey, newKey != connection.origin {
-                    let hasRoom = counted(of: newKey) < limits.perHost
+                    let hasRoom = used(of: newKey) < limits.perHost
                     if hasRoom {
                         connections[id]?.origin = newKey
                     } else {
@@ -560,8 +558,8 @@ struct PoolModel: ~Copyable {
             let own = connections.values.filter { $0.origin == origin }
             let dials = own.count { $0.isDialing && $0.claimant == nil }
             let queue = waiting.values.filter { $0.origin == origin }
-            let counted = counted(of: origin)
-            #expect(counted <= limits.perHost, "the host's limit")
+            let used = used(of: origin)
+            #expect(used <= limits.perHost, "the host's limit")
             if queue.contains(where: { !$0.needsFresh }) {
                 #expect(
                     !own.contains { $0.hasRoom && ($0.idleUntil != nil || $0.retiresAt > now) },
@@ -569,14 +567,14 @@ struct PoolModel: ~Copyable {
             }
             let servedByDials = dials * waitersPerDial(of: origin)
             let isDrainingEnough = draining(of: origin) > limits.perHost
-            if queue.count > servedByDials, counted < limits.perHost {
+            if queue.count > servedByDials, used < limits.perHost {
                 #expect(connections.count == limits.total, "a waiter could be dialed for")
                 // An idle connection that allows no exchanges is kept while exchanges wait for it.
                 let mayMakeRoom = idle.contains { $0.capacity > 0 || !awaited.contains($0.origin) }
                 #expect(!mayMakeRoom, "an exchange waits for room that an idle connection takes")
             }
-            checkSharing(of: origin, mayDial: queue.count > dials && counted < limits.perHost)
-            if queue.count(where: \.needsFresh) > servedByDials, counted >= limits.perHost {
+            checkSharing(of: origin, mayDial: queue.count > dials && used < limits.perHost)
+            if queue.count(where: \.needsFresh) > servedByDials, used >= limits.perHost {
                 #expect(
                     !own.contains { $0.idleUntil != nil && $0.hasRoom },
                     "a replay waits beside an idle connection")

@@ -290,9 +290,9 @@ import Testing
             #expect(client.poolCounts().count == 1 && client.connectionsOpened == 1)
             task.yield(Task { try await Int(client.get(end.start.url).status.code) })
         }
-        try await withStack(over: testedHTTP, settings: Self.settings([observer])) { made, origin in
-            client.update { $0 = made }
-            _ = try await made.get(origin.url + "/get").body.collect()
+        try await withStack(over: testedHTTP, settings: Self.settings([observer])) { newClient, origin in
+            client.update { $0 = newClient }
+            _ = try await newClient.get(origin.url + "/get").body.collect()
             var iterator = tasks.makeAsyncIterator()
             let status = try await iterator.next()?.value
             #expect(status == 200)

@@ -41,7 +41,9 @@ import Testing
             _ = try await Self.fetch(from: pool, port).get()
             let exchange = Box<Exchange?>(nil)
             let isReleased = Box(false)
-            async let result = Self.fetch(from: pool, port) { made in exchange.update { $0 = made } }
+            async let result = Self.fetch(from: pool, port) { newExchange in
+                exchange.update { $0 = newExchange }
+            }
             await server.gate("asked").wait()
             let isBlocked = Box(false)
             _ = loop.execute {
@@ -87,8 +89,9 @@ import Testing
         try await withPool(plan, perHost: 1) { pool, _, server, port in
             let exchange = Box<Exchange?>(nil)
             let source = SilentSource()
-            async let result = Self.fetch(from: pool, port, content: .stream(source, length: nil)) { made in
-                exchange.update { $0 = made }
+            async let result = Self.fetch(from: pool, port, content: .stream(source, length: nil)) {
+                newExchange in
+                exchange.update { $0 = newExchange }
             }
             await server.gate("asked").wait()
             exchange.value?.cancel()
@@ -122,7 +125,7 @@ import Testing
 
     private static func fetch(
         from pool: ConnectionPool, _ port: UInt16, _ fields: Fields? = nil, content: OutgoingContent = .none,
-        _ made: (Exchange) -> Void = { _ in }
+        _ onSubmit: (Exchange) -> Void = { _ in }
     ) async -> Result<Fields, TransportError> {
         await withCheckedContinuation { done in
             var own = Fields()
@@ -135,7 +138,7 @@ import Testing
                 head: RequestHead(method: isPost ? .put : .get, target: .origin("/"), fields: fields ?? own),
                 content: content,
                 origin: LupineTransport.Origin(scheme: .http, host: "127.0.0.1", port: port), sink: sink)
-            made(exchange)
+            onSubmit(exchange)
             pool.submit(exchange)
         }
     }

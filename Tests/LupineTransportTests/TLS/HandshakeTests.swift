@@ -31,16 +31,16 @@ import Testing
             dial.tlsHandshakeTimeout = .milliseconds(300)
         }
         try await withSecurePool(SecureStage.serving(["good"], plan), dial: times, clock: clock) { stage in
-            let made = try stage.exchange(profile: SecurePool.profile())
-            stage.pool.submit(made.exchange)
+            let pair = try stage.exchange(profile: SecurePool.profile())
+            stage.pool.submit(pair.exchange)
             await stage.origin.gate("hello").wait()
             clock.advance(by: .milliseconds(200))
             await stage.settle()
-            #expect(made.sink.log.value.ends == 0)
+            #expect(pair.sink.log.value.ends == 0)
             clock.advance(by: .milliseconds(200))
             await stage.settle()
-            await made.sink.ended.wait()
-            #expect(made.sink.failure?.isTimeOut(of: "good.test", .tlsHandshake) == true)
+            await pair.sink.ended.wait()
+            #expect(pair.sink.failure?.isTimeOut(of: "good.test", .tlsHandshake) == true)
         }
     }
 
@@ -114,27 +114,27 @@ import Testing
             Script([.startTLS(cutting: WireCut(after: bytes, .stall)), .stall], on: .socket)
         ])
         try await withSecurePool(SecureStage.serving(["good"], plan)) { stage in
-            let made = try stage.exchange(profile: SecurePool.profile())
-            stage.pool.submit(made.exchange)
+            let pair = try stage.exchange(profile: SecurePool.profile())
+            stage.pool.submit(pair.exchange)
             while stage.origin.counts.connectionsAccepted == 0 { await stage.settle() }
             await stage.settle()
-            made.exchange.cancel(.cancelled)
-            await made.sink.ended.wait()
-            #expect(made.sink.failure == .cancelled && made.sink.log.value.ends == 1)
+            pair.exchange.cancel(.cancelled)
+            await pair.sink.ended.wait()
+            #expect(pair.sink.failure == .cancelled && pair.sink.log.value.ends == 1)
         }
     }
 
     @Test func cancelledBeforeAnythingHasBegun() async throws {
         try await withSecurePool { stage in
             for _ in 0..<50 {
-                let made = try stage.exchange(profile: SecurePool.profile())
-                stage.pool.submit(made.exchange)
-                made.exchange.cancel(.cancelled)
-                await made.sink.ended.wait()
+                let pair = try stage.exchange(profile: SecurePool.profile())
+                stage.pool.submit(pair.exchange)
+                pair.exchange.cancel(.cancelled)
+                await pair.sink.ended.wait()
                 // A dial that no exchange waits for ends in an idle connection, so a later exchange may finish before it is
                 // cancelled.
-                #expect(made.sink.log.value.ends == 1)
-                #expect(made.sink.failure == .cancelled || made.sink.failure == nil)
+                #expect(pair.sink.log.value.ends == 1)
+                #expect(pair.sink.failure == .cancelled || pair.sink.failure == nil)
             }
         }
     }

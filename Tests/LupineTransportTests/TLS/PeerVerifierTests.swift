@@ -82,11 +82,11 @@ import Testing
     private static func send(
         _ stage: SecurePool, _ verifier: Asker?, host: String = "good.test", profile: TLSProfile
     ) async throws -> RecordingSink {
-        let made = try stage.exchange(
+        let pair = try stage.exchange(
             "/get", host: host, profile: profile, options: ExchangeOptions(verifier: verifier))
-        stage.pool.submit(made.exchange)
-        await made.sink.ended.wait()
-        return made.sink
+        stage.pool.submit(pair.exchange)
+        await pair.sink.ended.wait()
+        return pair.sink
     }
 
     /// I-12.15: this includes connections that resume a session, which are judged by the chain kept with the session.
@@ -186,9 +186,9 @@ import Testing
                 Asker(.cancelled), Asker(.accepted), Asker(.refused(.refused("no"))), Asker(.byDefault),
             ]
             let sinks = try verifiers.map { verifier in
-                let made = try stage.exchange("/get", profile: profile, options: Self.options(verifier))
-                stage.pool.submit(made.exchange)
-                return made.sink
+                let pair = try stage.exchange("/get", profile: profile, options: Self.options(verifier))
+                stage.pool.submit(pair.exchange)
+                return pair.sink
             }
             for sink in sinks { await sink.ended.wait() }
             #expect(sinks[0].failure == .cancelled)
@@ -204,16 +204,16 @@ import Testing
     @Test func aCancelledExchangeTakesItsConnectionAlong() async throws {
         try await withSecurePool { stage in
             let verifier = Asker(nil)
-            let made = try stage.exchange(profile: Self.profile(), options: Self.options(verifier))
-            stage.pool.submit(made.exchange)
+            let pair = try stage.exchange(profile: Self.profile(), options: Self.options(verifier))
+            stage.pool.submit(pair.exchange)
             await verifier.wasAsked.wait()
-            made.exchange.cancel(.cancelled)
-            await made.sink.ended.wait()
-            #expect(made.sink.failure == .cancelled && stage.pool.openCount == 0)
+            pair.exchange.cancel(.cancelled)
+            await pair.sink.ended.wait()
+            #expect(pair.sink.failure == .cancelled && stage.pool.openCount == 0)
             verifier.held.value?(.accepted)
             verifier.held.update { $0 = nil }
             await stage.settle()
-            #expect(made.sink.log.value.ends == 1 && stage.origin.counts.requests == 0)
+            #expect(pair.sink.log.value.ends == 1 && stage.origin.counts.requests == 0)
         }
     }
 
@@ -230,18 +230,18 @@ import Testing
                 ]
                 let judgement = judgements.randomElement(using: &random) ?? nil
                 let verifier = Asker(judgement)
-                let made = try stage.exchange("/get", profile: profile, options: Self.options(verifier))
-                stage.pool.submit(made.exchange)
-                sinks.append(made.sink)
+                let pair = try stage.exchange("/get", profile: profile, options: Self.options(verifier))
+                stage.pool.submit(pair.exchange)
+                sinks.append(pair.sink)
                 switch (judgement, Int.random(in: 0..<4, using: &random)) {
-                case (_, 0): made.exchange.cancel()
-                case (_, 1): Task { made.exchange.cancel() }
+                case (_, 0): pair.exchange.cancel()
+                case (_, 1): Task { pair.exchange.cancel() }
                 case (nil, _):
                     // Waits until the verifier has been asked, and is then answered or cancelled.
                     let accepts = Bool.random(using: &random)
                     Task {
                         await verifier.wasAsked.wait()
-                        if accepts { verifier.held.value?(.accepted) } else { made.exchange.cancel() }
+                        if accepts { verifier.held.value?(.accepted) } else { pair.exchange.cancel() }
                         verifier.held.update { $0 = nil }
                     }
                 case (_?, _): break
@@ -260,11 +260,11 @@ import Testing
             try await {
                 let verifier = Asker(nil)
                 gone = verifier
-                let made = try stage.exchange(profile: Self.profile(), options: Self.options(verifier))
-                stage.pool.submit(made.exchange)
+                let pair = try stage.exchange(profile: Self.profile(), options: Self.options(verifier))
+                stage.pool.submit(pair.exchange)
                 await verifier.wasAsked.wait()
-                made.exchange.cancel()
-                await made.sink.ended.wait()
+                pair.exchange.cancel()
+                await pair.sink.ended.wait()
             }()
             for _ in 0..<1000 where gone != nil { await stage.settle() }
             #expect(gone == nil)
@@ -274,13 +274,13 @@ import Testing
     @Test func whoForgetsToAnswerHasRefused() async throws {
         try await withSecurePool { stage in
             let verifier = Asker(nil)
-            let made = try stage.exchange(profile: Self.profile(), options: Self.options(verifier))
-            stage.pool.submit(made.exchange)
+            let pair = try stage.exchange(profile: Self.profile(), options: Self.options(verifier))
+            stage.pool.submit(pair.exchange)
             await verifier.wasAsked.wait()
             verifier.held.update { $0 = nil }
-            await made.sink.ended.wait()
-            guard case .tls(_, _, .untrusted(.refused)) = made.sink.failure else {
-                Issue.record("\(String(describing: made.sink.failure))")
+            await pair.sink.ended.wait()
+            guard case .tls(_, _, .untrusted(.refused)) = pair.sink.failure else {
+                Issue.record("\(String(describing: pair.sink.failure))")
                 return
             }
         }
@@ -296,16 +296,16 @@ import Testing
         }
         try await withSecurePool(dial: times, clock: clock) { stage in
             let verifier = Asker(nil)
-            let made = try stage.exchange("/get", profile: Self.profile(), options: Self.options(verifier))
-            stage.pool.submit(made.exchange)
+            let pair = try stage.exchange("/get", profile: Self.profile(), options: Self.options(verifier))
+            stage.pool.submit(pair.exchange)
             await verifier.wasAsked.wait()
             clock.advance(by: .seconds(3600))
             await stage.settle()
-            #expect(made.sink.log.value.ends == 0)
+            #expect(pair.sink.log.value.ends == 0)
             verifier.held.value?(.accepted)
             verifier.held.update { $0 = nil }
-            await made.sink.ended.wait()
-            #expect(made.sink.failure == nil)
+            await pair.sink.ended.wait()
+            #expect(pair.sink.failure == nil)
         }
     }
 

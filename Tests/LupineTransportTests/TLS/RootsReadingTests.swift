@@ -68,10 +68,10 @@ import Testing
                     TLSConfiguration(roots: SecureStage.roots), trust: .default, questions: .trust)
                 var options = ExchangeOptions()
                 options.verifier = PeerVerifierTests.Asker(row.0)
-                let made = try stage.exchange("/get", profile: profile, options: options)
-                stage.pool.submit(made.exchange)
-                await made.sink.ended.wait()
-                #expect(Self.status(made.sink) == 200)
+                let pair = try stage.exchange("/get", profile: profile, options: options)
+                stage.pool.submit(pair.exchange)
+                await pair.sink.ended.wait()
+                #expect(Self.status(pair.sink) == 200)
                 #expect(try Self.usage(profile) == row.usage)
             }
         }
@@ -107,11 +107,11 @@ import Testing
                 TLSConfiguration(roots: Self.missing), trust: .default, questions: .trust)
             var options = ExchangeOptions()
             options.verifier = PeerVerifierTests.Asker(.byDefault)
-            let made = try stage.exchange("/get", profile: profile, options: options)
-            stage.pool.submit(made.exchange)
-            await made.sink.ended.wait()
-            guard case .tls("good.test", _, .configuration(.roots)) = made.sink.failure else {
-                Issue.record("\(String(describing: made.sink.failure))")
+            let pair = try stage.exchange("/get", profile: profile, options: options)
+            stage.pool.submit(pair.exchange)
+            await pair.sink.ended.wait()
+            guard case .tls("good.test", _, .configuration(.roots)) = pair.sink.failure else {
+                Issue.record("\(String(describing: pair.sink.failure))")
                 return
             }
         }

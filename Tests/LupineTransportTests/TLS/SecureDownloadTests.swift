@@ -53,9 +53,9 @@ struct SecureDownloadTests {
                     Task.detached { running.value?.resume() }
                     return .pause
                 })
-            let made = try stage.exchange(profile: profile, sink: sink)
-            running.update { $0 = made.exchange }
-            stage.pool.submit(made.exchange)
+            let pair = try stage.exchange(profile: profile, sink: sink)
+            running.update { $0 = pair.exchange }
+            stage.pool.submit(pair.exchange)
             await sink.ended.wait()
             running.update { $0 = nil }
             #expect(sink.failure == nil && sink.log.value.spliced == count)

@@ -156,11 +156,11 @@ import Testing
         try await withSecurePool { stage in
             stage.origin.route("GET", "/fixed") { _ throws(Refusal) in OriginResponse(body: .bytes(bytes)) }
             let sink = RecordingSink(demand: { _ in .pause })
-            let made = try stage.exchange("/fixed", profile: SecurePool.profile(), sink: sink)
-            stage.pool.submit(made.exchange)
-            await sink.headCame.wait()
+            let pair = try stage.exchange("/fixed", profile: SecurePool.profile(), sink: sink)
+            stage.pool.submit(pair.exchange)
+            await sink.headReceived.wait()
             while sink.log.value.ends == 0 {
-                made.exchange.resume()
+                pair.exchange.resume()
                 await stage.group.loops[0].run {}
             }
             let isWhole = sink.log.value.body == bytes
@@ -192,7 +192,7 @@ import Testing
         let plan = ScriptPlan(
             .expectHead, .send(answer), .expectBytes(100_000), .send("bye"), .close)
         try await withSecurePool(SecureStage.serving(["good"], plan)) { stage in
-            let heard = HeardUpgrade()
+            let heard = RecordingUpgrade()
             let sink = RecordingSink(upgrade: { connection in
                 _ = connection.send([UInt8](repeating: 1, count: 99_999))
                 _ = connection.send([1])
@@ -201,7 +201,7 @@ import Testing
             try await stage.send(
                 "/", fields: [(.connection, "upgrade"), (.upgrade, "chat")],
                 profile: SecurePool.profile(), sink: sink)
-            await heard.over.wait()
+            await heard.ended.wait()
             #expect(heard.text.value == "hibye")
             #expect(heard.error.value == .some(nil))
         }
@@ -233,18 +233,18 @@ import Testing
 }
 
 /// Records what an upgraded connection receives.
-final class HeardUpgrade: Sendable {
+final class RecordingUpgrade: Sendable {
     let text = Box("")
     let error = Box<TransportError??>(nil)
-    let over = Gate()
+    let ended = Gate()
     let drained = Gate()
 
     var handler: any UpgradeHandler { Handler(self) }
 
     private final class Handler: UpgradeHandler {
-        private let heard: HeardUpgrade
+        private let heard: RecordingUpgrade
 
-        init(_ heard: HeardUpgrade) { self.heard = heard }
+        init(_ heard: RecordingUpgrade) { self.heard = heard }
 
         func received(_ bytes: Span<UInt8>) -> Demand {
             var copy: [UInt8] = []
@@ -257,7 +257,7 @@ final class HeardUpgrade: Sendable {
 
         func closed(_ error: TransportError?) {
             heard.error.update { $0 = .some(error) }
-            heard.over.open()
+            heard.ended.open()
         }
     }
 }

@@ -161,8 +161,8 @@ struct SecurePool {
         _ target: String = "/get", fields: [(FieldName, String)] = [], host: String = "good.test",
         profile: TLSProfile, sink: RecordingSink = RecordingSink()
     ) async throws -> RecordingSink {
-        let made = try exchange(target, fields: fields, host: host, profile: profile, sink: sink)
-        pool.submit(made.exchange)
+        let pair = try exchange(target, fields: fields, host: host, profile: profile, sink: sink)
+        pool.submit(pair.exchange)
         await sink.ended.wait()
         return sink
     }

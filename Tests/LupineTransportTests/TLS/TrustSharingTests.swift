@@ -149,12 +149,12 @@ import Testing
             asked.open()
         }
         try await withSecurePool { stage in
-            let made = try stage.exchange(profile: SecurePool.profile(trust: evaluator))
-            stage.pool.submit(made.exchange)
+            let pair = try stage.exchange(profile: SecurePool.profile(trust: evaluator))
+            stage.pool.submit(pair.exchange)
             await asked.wait()
-            made.exchange.cancel(.cancelled)
-            await made.sink.ended.wait()
-            #expect(made.sink.failure == .cancelled)
+            pair.exchange.cancel(.cancelled)
+            await pair.sink.ended.wait()
+            #expect(pair.sink.failure == .cancelled)
             reply.value?(.success(()))
             reply.value?(.failure(.refused("late")))
             reply.update { $0 = nil }
