@@ -10,7 +10,7 @@ import Testing
 
 /// Handshakes that fail.
 @Suite struct HandshakeTests {
-    @Test func aServerThatSaysNothingIsWaitedForSoLong() async throws {
+    @Test func aSilentServerMeetsTheHandshakeTimeout() async throws {
         let plan = ScriptPlan(on: .socket, .expectBytes(5), .stall)
         try await withSecureStack(
             SecureStage.serving(["good"], plan),
@@ -23,14 +23,15 @@ import Testing
     }
 
     /// The time-out for connecting does not run during the handshake, which has its own.
-    @Test func connectingIsTimedApart() async throws {
+    @Test func theConnectTimeoutDoesNotCoverTheHandshake() async throws {
         let plan = ScriptPlan(on: .socket, .expectBytes(5), .signal("hello"), .stall)
         let clock = ManualClock()
-        let times = { (dial: inout DialConfiguration) in
+        let setTimeouts = { (dial: inout DialConfiguration) in
             dial.timeout = .milliseconds(50)
             dial.tlsHandshakeTimeout = .milliseconds(300)
         }
-        try await withSecurePool(SecureStage.serving(["good"], plan), dial: times, clock: clock) { stage in
+        try await withSecurePool(SecureStage.serving(["good"], plan), dial: setTimeouts, clock: clock) {
+            stage in
             let pair = try stage.exchange(profile: SecurePool.profile())
             stage.pool.submit(pair.exchange)
             await stage.origin.gate("hello").wait()
@@ -53,7 +54,7 @@ import Testing
         }
     }
 
-    @Test func aPeerThatHangsUp() async throws {
+    @Test func aPeerThatCloses() async throws {
         let plan = ScriptPlan(on: .socket, .expectBytes(5), .close)
         try await withSecureStack(SecureStage.serving(["good"], plan)) { client, origin in
             let url = SecureStage.url(origin)
@@ -67,7 +68,7 @@ import Testing
         }
     }
 
-    @Test func anAlertIsToldByItsName() async throws {
+    @Test func anAlertIsReportedByName() async throws {
         try await withSecureStack(SecureStage.serving { $0.refusalAlert = .unrecognizedName }) {
             client, origin in
             let url = SecureStage.url(origin)
@@ -90,7 +91,7 @@ import Testing
         }
     }
 
-    @Test func rootsThatAreNotThere() async throws {
+    @Test func missingRoots() async throws {
         try await withSecureStack(
             settings: .with {
                 $0.tls.roots = TrustRoots(includesSystem: false, files: ["/nonexistent/roots.pem"])
@@ -108,7 +109,7 @@ import Testing
         }
     }
 
-    /// Cancels at several points of the handshake: the server's flight is held back after so many bytes.
+    /// Cancels at several points of the handshake: the server's flight stops after `bytes` bytes.
     @Test(arguments: [0, 1, 5, 100, 1_000, 2_500]) func cancelledAfter(_ bytes: Int) async throws {
         let plan = ScriptPlan([
             Script([.startTLS(cutting: WireCut(after: bytes, .stall)), .stall], on: .socket)
@@ -124,7 +125,7 @@ import Testing
         }
     }
 
-    @Test func cancelledBeforeAnythingHasBegun() async throws {
+    @Test func cancelledAtOnce() async throws {
         try await withSecurePool { stage in
             for _ in 0..<50 {
                 let pair = try stage.exchange(profile: SecurePool.profile())

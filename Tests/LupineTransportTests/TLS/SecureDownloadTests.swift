@@ -44,12 +44,12 @@ struct SecureDownloadTests {
             let profile = SecurePool.profile()
             let running = Box<Exchange?>(nil)
             let pauses = Box(0)
-            // The sink pauses now and then, also before the end.
+            // The sink pauses after every second piece.
             let sink = RecordingSink(
                 plan: { .splice(into: target) },
                 demand: { _ in
                     pauses.update { $0 += 1 }
-                    guard pauses.value.isMultiple(of: 2) else { return .more }
+                    guard pauses.value.isMultiple(of: 2) else { return .readCount }
                     Task.detached { running.value?.resume() }
                     return .pause
                 })
@@ -65,13 +65,13 @@ struct SecureDownloadTests {
             var buffer = [UInt8](repeating: 0, count: 65_536)
             while true {
                 var span = buffer.mutableSpan
-                guard case .bytes(let more) = try file.read(into: &span, at: Int64(found.count)) else {
+                guard case .bytes(let readCount) = try file.read(into: &span, at: Int64(found.count)) else {
                     break
                 }
-                found += buffer[..<more]
+                found += buffer[..<readCount]
             }
-            let isWhole = found == bytes
-            #expect(isWhole)
+            let isComplete = found == bytes
+            #expect(isComplete)
             if !isLast {
                 let second = RecordingSink()
                 try await stage.send("/", profile: profile, sink: second)

@@ -136,7 +136,7 @@ struct SecurePool {
             TLSConfiguration(roots: SecureStage.roots), trust: trust, identitySource: identitySource)
     }
 
-    /// Returns an exchange with the origin, not submitted yet.
+    /// Returns an exchange with the origin; it is not submitted yet.
     func exchange(
         _ target: String = "/", method: Method = .get, fields: [(FieldName, String)] = [],
         content: OutgoingContent = .none, host: String = "good.test", profile: TLSProfile,
