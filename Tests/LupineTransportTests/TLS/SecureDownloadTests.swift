@@ -49,7 +49,7 @@ struct SecureDownloadTests {
                 plan: { .splice(into: target) },
                 demand: { _ in
                     pauses.update { $0 += 1 }
-                    guard pauses.value.isMultiple(of: 2) else { return .readCount }
+                    guard pauses.value.isMultiple(of: 2) else { return .more }
                     Task.detached { running.value?.resume() }
                     return .pause
                 })
