@@ -37,8 +37,8 @@ func withStack<Result>(
     }
 }
 
-/// Runs `body` with a pool and an origin, for tests of what the client's interface does not show. `plan` is sent as it is;
-/// `answers` are sent in whatever version is spoken.
+/// Runs `body` with a pool and an origin, for tests below the client's interface. The origin sends `plan` as it is, and `answers`
+/// in the tested HTTP version.
 func withPool<Result>(
     _ plan: ScriptPlan? = nil, answers: ScriptPlan? = nil, over testedHTTP: TestedHTTP = .http1,
     http2: HTTP2Behaviour = HTTP2Behaviour(),
@@ -94,10 +94,10 @@ struct PoolStage {
             configuration: configuration, group: group, resolver: Resolver(configuration: resolution))
     }
 
-    /// Returns an exchange with the origin, under any host name, not submitted yet.
+    /// Returns an exchange with the origin, under any host name; it is not submitted yet.
     func exchange(
         _ method: Method = .get, _ target: String = "/", fields: [(FieldName, String)] = [],
-        content: OutgoingContent = .none, host: String = "origin.test", from home: String? = nil,
+        content: OutgoingContent = .none, host: String = "origin.test", from localAddress: String? = nil,
         options: ExchangeOptions = ExchangeOptions(), sink: RecordingSink = RecordingSink()
     ) throws -> (exchange: Exchange, sink: RecordingSink) {
         var list = Fields()
@@ -107,7 +107,7 @@ struct PoolStage {
             method == .connect ? .authority(try Authority(host: host, port: 80)) : .origin(target)
         let head = RequestHead(method: method, target: requestTarget, fields: list)
         let key = LupineTransport.Origin(
-            scheme: .http, host: host, port: origin.port, localBinding: home)
+            scheme: .http, host: host, port: origin.port, localBinding: localAddress)
         return (Exchange(head: head, content: content, origin: key, options: options, sink: sink), sink)
     }
 
@@ -118,9 +118,9 @@ struct PoolStage {
         content: OutgoingContent = .none, host: String = "origin.test",
         options: ExchangeOptions = ExchangeOptions(), sink: RecordingSink = RecordingSink()
     ) async throws -> RecordingSink {
-        let made = try exchange(
+        let pair = try exchange(
             method, target, fields: fields, content: content, host: host, options: options, sink: sink)
-        pool.submit(made.exchange)
+        pool.submit(pair.exchange)
         await sink.ended.wait()
         return sink
     }
@@ -142,7 +142,7 @@ final class RecordingSink: ExchangeSink {
     }
 
     let log = Box(Log())
-    let headCame = Gate()
+    let headReceived = Gate()
     let ended = Gate()
     private let plan: @Sendable () -> ContentPlan
     private let demand: @Sendable (Int) -> Demand
@@ -187,7 +187,7 @@ final class RecordingSink: ExchangeSink {
 
     func receivedHead(_ head: ResponseHead, framing: BodyFraming) -> ContentPlan {
         note("head") { $0.head = head }
-        headCame.open()
+        headReceived.open()
         return plan()
     }
 
@@ -244,8 +244,8 @@ func failure<Value>(
 }
 
 extension HTTPClient.Configuration {
-    /// Returns the defaults with a loop of the client's own, changed by `change`. On a machine that is busy for a minute, no
-    /// connection becomes too old.
+    /// Returns the defaults for a client with its own loop, changed by `change`. No connection becomes too old, even if the
+    /// machine is busy for a minute.
     static func with(_ change: (inout HTTPClient.Configuration) -> Void) -> HTTPClient.Configuration {
         var configuration = HTTPClient.Configuration()
         configuration.ownLoops = 1
@@ -261,8 +261,8 @@ extension HTTPClient.Configuration {
 }
 
 extension PoolStage {
-    /// Advances the clock once content has arrived, and returns when the sink has been told the end.
-    func letPass(_ time: Interval, on clock: ManualClock, until sink: RecordingSink) async {
+    /// Advances the clock by `time` once content has arrived, and waits for the end of the exchange.
+    func expire(_ time: Interval, on clock: ManualClock, until sink: RecordingSink) async {
         while sink.log.value.body.isEmpty, sink.log.value.spliced == 0 { await settle() }
         await settle()
         clock.advance(by: .nanoseconds(time.nanoseconds))

@@ -3,14 +3,14 @@
 import LupineTestKit
 import Testing
 
-/// Tests that need a process of their own, which runs nothing else: see `Probe`.
+/// Tests that each need a separate process, which runs nothing else: see `Probe`.
 @Suite struct ProcessTests {
     @Test(arguments: ["send", "sendmsg", "sendfile", "splice"])
     func writingToAResetPeerRaisesNoSignal(_ call: String) async throws {
         try await expectSuccess(call)
     }
 
-    @Test func ourThreadsBlockAllSignals() async throws { try await expectSuccess("signals") }
+    @Test func lupinesThreadsBlockAllSignals() async throws { try await expectSuccess("signals") }
 
     @Test func shutdownLeavesNoDescriptorAndNoThread() async throws { try await expectSuccess("leaks") }
 

@@ -123,12 +123,12 @@ import Testing
         let plan = ScriptPlan(.expectHead, .expectEnd, .signal("gone"), .stall)
         try await withStack(plan, over: testedHTTP) { client, origin in
             let asked = Gate()
-            let deaf = Gate()
+            let held = Gate()
             let request = try HTTPRequest(
                 method: .post, url: origin.url + "/",
                 body: .stream(length: nil) {
                     asked.open()
-                    await deaf.wait()
+                    await held.wait()
                     return nil
                 })
             let task = Task { await failure { () throws(TransportError) in try await client.send(request) } }
@@ -136,7 +136,7 @@ import Testing
             task.cancel()
             #expect(await task.value == .cancelled)
             await origin.gate("gone").wait()
-            deaf.open()
+            held.open()
         }
     }
 
@@ -149,14 +149,14 @@ import Testing
             for _ in 0..<20 {
                 var sinks: [RecordingSink] = []
                 for _ in 0..<50 {
-                    let made = try stage.exchange(
+                    let pair = try stage.exchange(
                         .get, ["/bytes/100000", "/get", "/chunked/20"].randomElement(using: &random) ?? "/")
-                    sinks.append(made.sink)
-                    stage.pool.submit(made.exchange)
-                    let turns = Int.random(in: 0..<400, using: &random)
+                    sinks.append(pair.sink)
+                    stage.pool.submit(pair.exchange)
+                    let yieldCount = Int.random(in: 0..<400, using: &random)
                     Task.detached {
-                        for _ in 0..<turns { sched_yield() }
-                        made.exchange.cancel()
+                        for _ in 0..<yieldCount { sched_yield() }
+                        pair.exchange.cancel()
                     }
                     if Int.random(in: 0..<3, using: &random) == 0 { await Task.yield() }
                 }

@@ -40,7 +40,9 @@ import Testing
 
     /// Objects that the program's closure captures are not released on a loop, even if the loop has the last reference to the
     /// request.
-    @Test(arguments: TestedHTTP.allCases) func theClosureOfABodyGoesElsewhere(over testedHTTP: TestedHTTP)
+    @Test(arguments: TestedHTTP.allCases) func theClosureOfABodyIsNotReleasedOnALoop(
+        over testedHTTP: TestedHTTP
+    )
         async throws
     {
         final class Owner: Sendable {

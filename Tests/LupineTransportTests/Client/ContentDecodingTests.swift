@@ -35,17 +35,18 @@ import Testing
     @Test(
         arguments: [("/gzip", "gzipped"), ("/deflate", "deflated"), ("/brotli", "brotli")],
         TestedHTTP.allCases)
-    func whatTheOriginCodes(_ row: (path: String, mark: String), over testedHTTP: TestedHTTP) async throws {
+    func codedContentIsDecoded(_ row: (path: String, mark: String), over testedHTTP: TestedHTTP) async throws
+    {
         try await withStack(over: testedHTTP, settings: .with { $0.decodesContent = true }) {
             client, origin in
             let text = try await client.get(origin.url + row.path).body.text()
             // Field names are in lower case over HTTP/2 (RFC 9113 §8.2).
-            let asked = testedHTTP == .http1 ? "Accept-Encoding" : "accept-encoding"
-            #expect(text.contains("\"\(row.mark)\"") && text.contains(asked))
+            let fieldName = testedHTTP == .http1 ? "Accept-Encoding" : "accept-encoding"
+            #expect(text.contains("\"\(row.mark)\"") && text.contains(fieldName))
         }
     }
 
-    @Test(arguments: TestedHTTP.allCases) func aStack(over testedHTTP: TestedHTTP) async throws {
+    @Test(arguments: TestedHTTP.allCases) func severalCodings(over testedHTTP: TestedHTTP) async throws {
         let body = try Self.coded(Self.coded(Array(Self.text.utf8), .deflate), .gzip)
         try await withStack(
             ScriptPlan([Script(answer("deflate, gzip", body))]), over: testedHTTP,
@@ -57,7 +58,9 @@ import Testing
     }
 
     /// Decoding that produces nothing for a long time yields to the loop's other connections, and then continues.
-    @Test(arguments: TestedHTTP.allCases) func muchThatComesToNothing(over testedHTTP: TestedHTTP)
+    @Test(arguments: TestedHTTP.allCases) func inputWithoutOutputYieldsToOtherConnections(
+        over testedHTTP: TestedHTTP
+    )
         async throws
     {
         let empty = try Self.coded([], .gzip)
@@ -72,7 +75,7 @@ import Testing
         }
     }
 
-    @Test(arguments: TestedHTTP.allCases) func withoutTheOptionNothingIsUndone(over testedHTTP: TestedHTTP)
+    @Test(arguments: TestedHTTP.allCases) func withoutTheOptionNothingIsDecoded(over testedHTTP: TestedHTTP)
         async throws
     {
         let body = try Self.coded(Array(Self.text.utf8), .gzip)
@@ -85,7 +88,9 @@ import Testing
         }
     }
 
-    @Test(arguments: TestedHTTP.allCases) func aCodingThatNobodyKnowsPasses(over testedHTTP: TestedHTTP)
+    @Test(arguments: TestedHTTP.allCases) func contentInAnUnknownCodingIsDelivered(
+        over testedHTTP: TestedHTTP
+    )
         async throws
     {
         try await withStack(
@@ -100,7 +105,7 @@ import Testing
     }
 
     /// Responses without content, or with part of it: nothing is decoded, and nothing is reported as cut short.
-    @Test(arguments: ["HEAD", "204", "empty", "206"], TestedHTTP.allCases) func nothingToUndo(
+    @Test(arguments: ["HEAD", "204", "empty", "206"], TestedHTTP.allCases) func nothingToDecode(
         _ kind: String, over testedHTTP: TestedHTTP
     ) async throws {
         let part = Array("a part of something coded".utf8)
@@ -127,7 +132,7 @@ import Testing
         }
     }
 
-    @Test(arguments: TestedHTTP.allCases) func whatIsCorruptOrCutShort(over testedHTTP: TestedHTTP)
+    @Test(arguments: TestedHTTP.allCases) func corruptOrTruncatedContent(over testedHTTP: TestedHTTP)
         async throws
     {
         let good = try Self.coded(Array(Self.text.utf8), .gzip)
@@ -150,7 +155,7 @@ import Testing
     }
 
     /// A few kilobytes that would decode to more than a gigabyte fail with an error, and use bounded memory until then.
-    @Test(arguments: TestedHTTP.allCases) func aBomb(over testedHTTP: TestedHTTP) async throws {
+    @Test(arguments: TestedHTTP.allCases) func aDecompressionBomb(over testedHTTP: TestedHTTP) async throws {
         let once = try Self.coded([UInt8](repeating: 0, count: 30 << 20), .gzip)
         let twice = try Self.coded(Array(repeatElement(once, count: 40).joined()), .gzip)
         try await withStack(

@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test(arguments: TestedHTTP.allCases) func whatIsMeantForAProxyIsNotSentToAnOrigin(
+    @Test(arguments: TestedHTTP.allCases) func proxyAuthorizationIsNotSentToAnOrigin(
         over testedHTTP: TestedHTTP
     )
         async throws
@@ -116,7 +116,7 @@ import Testing
         }
     }
 
-    @Test("[H-8.17] a proxy is asked for the server as a whole by its address alone")
+    @Test("[H-8.17] through a proxy, OPTIONS for the server as a whole names its authority alone")
     func theServerAsAWholeThroughAProxy() async throws {
         var serving = OriginConfiguration()
         serving.recordedBytes = 1 << 16
@@ -125,12 +125,12 @@ import Testing
         configuration.ownLoops = 1
         configuration.proxy = .url(proxy.url)
         let client = HTTPClient(configuration: configuration)
-        let asked = [
+        let requests = [
             (Method.options, "http://far.test:81", 204), (.options, "http://far.test/", 405),
             (.get, "http://far.test", 200),
         ]
         do {
-            for (method, url, status) in asked {
+            for (method, url, status) in requests {
                 let response = try await client.send(HTTPRequest(method: method, url: url))
                 #expect(response.status.code == status)
                 _ = try await response.body.collect()
@@ -148,7 +148,7 @@ import Testing
             ])
     }
 
-    @Test(arguments: TestedHTTP.allCases) func metricsTellWhatHappenedAndWhatMoved(
+    @Test(arguments: TestedHTTP.allCases) func metricsReportTimesSizesAndAddresses(
         over testedHTTP: TestedHTTP
     )
         async throws
@@ -170,13 +170,14 @@ import Testing
                     metrics.responseStart, metrics.responseEnd,
                 ]
                 #expect(milestones.count { $0 == nil } == (isReused ? 2 : 0))
-                let there = milestones.compactMap { $0 }
-                #expect(there == there.sorted() && there.allSatisfy { $0 >= .zero })
+                let knownMilestones = milestones.compactMap { $0 }
+                #expect(
+                    knownMilestones == knownMilestones.sorted() && knownMilestones.allSatisfy { $0 >= .zero })
             }
         }
     }
 
-    @Test(arguments: framings, TestedHTTP.allCases) func theSameByteByByte(
+    @Test(arguments: framings, TestedHTTP.allCases) func responsesSentByteByByte(
         _ row: Framing, over testedHTTP: TestedHTTP
     )
         async throws
@@ -205,7 +206,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [0, 1, 70_000, 3_000_000], TestedHTTP.allCases) func contentUp(
+    @Test(arguments: [0, 1, 70_000, 3_000_000], TestedHTTP.allCases) func requestContent(
         _ count: Int, over testedHTTP: TestedHTTP
     ) async throws {
         try await withStack(over: testedHTTP) { client, origin in
@@ -246,7 +247,7 @@ import Testing
     }
 
     @Test(arguments: [(Int64(5), 4), (Int64(5), 6)])
-    func aStreamThatBreaksItsWord(_ announced: Int64, _ given: Int) async throws {
+    func aStreamWhoseLengthDiffersFromTheAnnouncedOne(_ announced: Int64, _ given: Int) async throws {
         try await withStack(ScriptPlan(.expectHead, .expectBytes(100), .stall)) { client, origin in
             let isGiven = Box(false)
             let body = HTTPRequest.Body.stream(length: announced) {
@@ -264,7 +265,7 @@ import Testing
         }
     }
 
-    @Test(arguments: TestedHTTP.allCases) func aStreamThatFailsSaysWhy(over testedHTTP: TestedHTTP)
+    @Test(arguments: TestedHTTP.allCases) func theErrorOfAStreamIsReported(over testedHTTP: TestedHTTP)
         async throws
     {
         struct Broken: Error, CustomStringConvertible { let description = "the tape is torn" }
@@ -279,7 +280,7 @@ import Testing
     }
 
     /// The peer reads nothing: the source is asked for no more than the kernel's buffers hold.
-    @Test(arguments: TestedHTTP.allCases) func aStreamIsAskedNoFasterThanThePeerTakes(
+    @Test(arguments: TestedHTTP.allCases) func aStreamIsReadNoFasterThanThePeerReads(
         over testedHTTP: TestedHTTP
     )
         async throws
@@ -287,33 +288,35 @@ import Testing
         let plan = ScriptPlan(
             .expectHead, .signal("head"), .waitForSignal("go"), .expectBytes(20_000_000), .reply())
         try await withStack(plan, over: testedHTTP) { client, origin in
-            let asked = Box(0)
+            let pieceCount = Box(0)
             let body = HTTPRequest.Body.stream(length: 64 * 1_000_000) {
-                asked.update { $0 += 1 }
+                pieceCount.update { $0 += 1 }
                 return [UInt8](repeating: 7, count: 1_000_000)
             }
             let request = try HTTPRequest(method: .post, url: origin.url + "/", body: body)
             let response = Task { try await client.send(request).body.text() }
             await origin.gate("head").wait()
             // The kernel's buffers hold a few megabytes between client and origin, but not 64.
-            #expect(asked.value < 64)
+            #expect(pieceCount.value < 64)
             origin.gate("go").open()
             #expect(try await response.value == "ok")
-            #expect(asked.value < 64)
+            #expect(pieceCount.value < 64)
         }
     }
 
     /// Local addresses. The origin has 127.0.0.1: from the same address a file is copied through memory, from another one the
     /// kernel sends it.
-    private static let homes = ["127.0.0.1", "127.0.0.2"]
+    private static let localAddresses = ["127.0.0.1", "127.0.0.2"]
     /// HTTP/2 always copies a file through memory, into frames.
-    private static let ways = homes.map { ($0, TestedHTTP.http1) } + [("127.0.0.1", .http2)]
+    private static let fileTransfers = localAddresses.map { ($0, TestedHTTP.http1) } + [("127.0.0.1", .http2)]
 
-    @Test(arguments: [0, 10, 5_000_000], ways)
-    func aFile(_ count: Int, by way: (home: String, testedHTTP: TestedHTTP)) async throws {
+    @Test(arguments: [0, 10, 5_000_000], fileTransfers)
+    func aFile(_ count: Int, by transfer: (localAddress: String, testedHTTP: TestedHTTP)) async throws {
         let path = try temporaryFile((0..<count).map { UInt8(truncatingIfNeeded: $0 / 7) })
         defer { _ = unsafe unlink(path) }
-        try await withStack(over: way.testedHTTP, settings: .with { $0.localBinding = way.home }) {
+        try await withStack(
+            over: transfer.testedHTTP, settings: .with { $0.localBinding = transfer.localAddress }
+        ) {
             client, origin in
             origin.route("PUT", "/mirror") { request throws(Refusal) in
                 OriginResponse(body: .bytes(request.body))
@@ -326,15 +329,19 @@ import Testing
         }
     }
 
-    @Test(arguments: ways) func aFileThatIsNone(by way: (home: String, testedHTTP: TestedHTTP)) async throws {
-        try await withStack(over: way.testedHTTP, settings: .with { $0.localBinding = way.home }) {
+    @Test(arguments: fileTransfers) func anUnreadableFile(
+        by transfer: (localAddress: String, testedHTTP: TestedHTTP)
+    ) async throws {
+        try await withStack(
+            over: transfer.testedHTTP, settings: .with { $0.localBinding = transfer.localAddress }
+        ) {
             client, origin in
             for path in ["/nonexistent/file", "/tmp"] {
                 let error = await failure { () throws(TransportError) in
                     try await client.send(
                         HTTPRequest(method: .put, url: origin.url + "/put", body: .file(path: path)))
                 }
-                let unreadable: Errno = way.home == "127.0.0.1" ? .isDirectory : .invalidArgument
+                let unreadable: Errno = transfer.localAddress == "127.0.0.1" ? .isDirectory : .invalidArgument
                 #expect(error == .file(path == "/tmp" ? unreadable : .noSuchFile))
             }
         }
@@ -405,7 +412,7 @@ import Testing
     }
 
     /// The rest is short but never comes: the connection is closed, which makes room for another.
-    @Test(arguments: TestedHTTP.allCases) func droppingABodyThatStallsDoesNotKeepThePlace(
+    @Test(arguments: TestedHTTP.allCases) func droppingAStalledBodyFreesTheConnection(
         over testedHTTP: TestedHTTP
     )
         async throws
@@ -449,7 +456,7 @@ import Testing
         await origin.shutdown()
     }
 
-    @Test(arguments: TestedHTTP.allCases) func headersThatCannotBeSentHurtNobodyElse(
+    @Test(arguments: TestedHTTP.allCases) func fieldsThatCannotBeSentFailOnlyTheirRequest(
         over testedHTTP: TestedHTTP
     )
         async throws

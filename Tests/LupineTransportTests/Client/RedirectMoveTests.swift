@@ -22,14 +22,14 @@ import Testing
         ("https://h/", "http://g/", .intoTheClear), ("http+unix://%2Fa/", "http://localhost/", .intoTheClear),
     ]
 
-    @Test("[U-10.5] how far a redirect leads", arguments: moves)
+    @Test("[U-10.5] the kind of move that a redirect makes", arguments: moves)
     func move(from: String, to: String, move: RedirectMove) throws {
         let (from, to) = (WebOrigin(try TransportURL(from)), WebOrigin(try TransportURL(to)))
         #expect(RedirectMove(from: from, to: to) == move)
     }
 
-    @Test("[U-10.5] what is no origin of the web is another one")
-    func elsewhere() {
+    @Test("[U-10.5] a URL without an http or https origin is another origin")
+    func withoutWebOrigin() {
         let (plain, secure) = (
             WebOrigin(isSecure: false, host: "h", port: 80), WebOrigin(isSecure: true, host: "h", port: 443)
         )
@@ -42,7 +42,7 @@ import Testing
     struct Row: Sendable {
         let names: [String]
         var value = "v"
-        let elsewhere: RedirectMove.Fate
+        let atOtherOrigin: RedirectMove.Fate
         let inTheClear: RedirectMove.Fate
     }
 
@@ -52,19 +52,19 @@ import Testing
                 names: [
                     "Authorization", "COOKIE", "cookie2", "Proxy-Authorization", "Host", "X-Api-Key",
                     "x-auth-token", "Api-Key", "ACCEPT-OWN",
-                ], elsewhere: .removed, inTheClear: .removed),
+                ], atOtherOrigin: .removed, inTheClear: .removed),
             Row(
                 names: [
                     "X-Mine", "From", "Via", "Accepted", "Contents", "If", "Ranges", "User-Agents",
                     "Sec-WebSocket-Protocol", "Transfer-Encoding", "Forwarded",
-                ], elsewhere: .kept, inTheClear: .removed),
+                ], atOtherOrigin: .kept, inTheClear: .removed),
             Row(
                 names: [
                     "Accept", "ACCEPT-LANGUAGE", "Accept-Encoding", "Content-Type", "content-own",
                     "User-Agent",
                     "Range", "If-Match", "if-range",
-                ], elsewhere: .kept, inTheClear: .kept),
-            Row(names: ["Origin", "ORIGIN"], elsewhere: .rewritten("null"), inTheClear: .removed),
+                ], atOtherOrigin: .kept, inTheClear: .kept),
+            Row(names: ["Origin", "ORIGIN"], atOtherOrigin: .rewritten("null"), inTheClear: .removed),
         ]
         + [
             ("https://r/", "https://r/"), ("https://r", "https://r/"), ("HTTP://R:1/x?y#z", "http://R:1/"),
@@ -74,11 +74,11 @@ import Testing
             ("file://r/x", nil), ("x", nil),
         ].map { value, reduced in
             Row(
-                names: ["Referer"], value: value, elsewhere: reduced.map { .rewritten($0) } ?? .removed,
+                names: ["Referer"], value: value, atOtherOrigin: reduced.map { .rewritten($0) } ?? .removed,
                 inTheClear: .removed)
         }
 
-    @Test("[U-10.5] what becomes of a field", arguments: rows)
+    @Test("[U-10.5] which fields follow a redirect", arguments: rows)
     func fate(_ row: Row) throws {
         let sensitive = RedirectMove.names(RedirectMove.sensitiveByDefault.union(["Accept-Own", "no name"]))
         for text in row.names {
@@ -87,7 +87,7 @@ import Testing
                 move.fate(of: name, row.value, sensitive: sensitive)
             }
             #expect(fate(.withinOrigin) == .kept, "\(text)")
-            #expect(fate(.toOtherOrigin) == row.elsewhere, "\(text) \(row.value)")
+            #expect(fate(.toOtherOrigin) == row.atOtherOrigin, "\(text) \(row.value)")
             #expect(fate(.intoTheClear) == row.inTheClear, "\(text) \(row.value)")
         }
     }
@@ -113,7 +113,7 @@ import Testing
         ([.init(host: "[::1]", port: 443)], "::1", [true, true, true]),
     ]
 
-    @Test("[U-10.5] who may see a certificate", arguments: identities)
+    @Test("[U-10.5] the hosts to which an identity may be presented", arguments: identities)
     func identity(named: Set<HTTPClient.HostAndPort>?, host: String, moves: [Bool]) {
         let answers = RedirectMove.allCases.map {
             HTTPClient.HostAndPort.mayPresentIdentity(to: host, 443, of: named, after: $0)

@@ -29,7 +29,9 @@ import Testing
         Row(status: 303, method: .head, following: .head),
     ]
 
-    @Test(arguments: rows, TestedHTTP.allCases) func whatFollows(_ row: Row, over testedHTTP: TestedHTTP)
+    @Test(arguments: rows, TestedHTTP.allCases) func theFollowingRequest(
+        _ row: Row, over testedHTTP: TestedHTTP
+    )
         async throws
     {
         let plan = ScriptPlan(
@@ -81,7 +83,7 @@ import Testing
         await other.shutdown()
     }
 
-    @Test(arguments: TestedHTTP.allCases) func theLimit(over testedHTTP: TestedHTTP) async throws {
+    @Test(arguments: TestedHTTP.allCases) func theRedirectLimit(over testedHTTP: TestedHTTP) async throws {
         try await withStack(over: testedHTTP, settings: .with { $0.redirectLimit = 3 }) { client, origin in
             let last = try await client.get(origin.url + "/redirect/3")
             #expect(last.status.code == 200)
@@ -126,7 +128,7 @@ import Testing
         arguments: [
             "http+unix://%2Frun%2Fdaemon.sock/info", "ftp://example.test/", "http://user@example.test/",
         ], TestedHTTP.allCases)
-    func whereNoRedirectLeads(_ location: String, over testedHTTP: TestedHTTP) async throws {
+    func redirectsThatAreNotAllowed(_ location: String, over testedHTTP: TestedHTTP) async throws {
         let plan = ScriptPlan(
             .expectHead, .reply("", status: "302 Found", "Location: \(location)\r\n"), .stall)
         try await withStack(plan, over: testedHTTP, settings: .with { $0.redirectLimit = 5 }) {

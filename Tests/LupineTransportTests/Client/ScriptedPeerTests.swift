@@ -17,7 +17,7 @@ import Testing
         var body: [UInt8] = []
 
         /// Whether the peer sends before it has read a request.
-        var beginsUnasked: Bool { if case .send = steps.first { true } else { false } }
+        var sendsBeforeTheRequest: Bool { if case .send = steps.first { true } else { false } }
     }
 
     private static func http(_ error: HTTPError) -> TransportError {
@@ -32,7 +32,7 @@ import Testing
             testDescription: "closes at once", steps: [.expectHead, .close],
             expected: http(.truncated(.beforeHead))),
         Row(
-            testDescription: "half-closes and says nothing", steps: [.expectHead, .halfClose, .expectEnd],
+            testDescription: "half-closes without an answer", steps: [.expectHead, .halfClose, .expectEnd],
             expected: http(.truncated(.beforeHead))),
         Row(
             testDescription: "closes inside the head",
@@ -78,7 +78,7 @@ import Testing
             ],
             expected: http(.conflictingContentLengths(Excerpt("1"), Excerpt("2")))),
         Row(
-            testDescription: "an upgrade that nobody asked for",
+            testDescription: "an upgrade that was not requested",
             steps: [.expectHead, .send("HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n"), .stall],
             expected: http(.unexpectedUpgrade)),
         Row(
@@ -87,7 +87,7 @@ import Testing
                 .expectHead, .send(String(repeating: "HTTP/1.1 102 Processing\r\n\r\n", count: 33)), .stall,
             ], expected: http(.limitExceeded(.interimHeads, allowed: 32))),
         Row(
-            testDescription: "speaks before it is asked",
+            testDescription: "sends before the request",
             steps: [.send("HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\n\r\n"), .expectEnd],
             expected: http(.unexpectedBytes(octet: UInt8(ascii: "H")))),
         Row(
@@ -96,7 +96,7 @@ import Testing
             body: [UInt8](repeating: 0, count: 16 << 20)),
     ]
 
-    @Test(arguments: rows) func theRightErrorOnce(_ row: Row) async throws {
+    @Test(arguments: rows) func eachMisbehaviourIsReportedOnce(_ row: Row) async throws {
         try await withPool(ScriptPlan([Script(row.steps)]), buffers: row.body.isEmpty ? nil : 8_192) {
             stage in
             let sink = try await stage.send(
@@ -118,8 +118,8 @@ import Testing
         }
     }
 
-    @Test(arguments: rows.filter { $0.body.isEmpty && !$0.beginsUnasked })
-    func theSameByteByByte(_ row: Row) async throws {
+    @Test(arguments: rows.filter { $0.body.isEmpty && !$0.sendsBeforeTheRequest })
+    func eachMisbehaviourByteByByte(_ row: Row) async throws {
         let steps = row.steps.map { step -> Script.Step in
             if case .send(let bytes) = step { .sendByteByByte(bytes) } else { step }
         }
@@ -148,7 +148,7 @@ import Testing
         }
     }
 
-    // MARK: answers that come early
+    // MARK: early answers
 
     /// The server answers 413 and closes while most of the body is unsent: the caller gets the answer.
     @Test(arguments: [false, true]) func anAnswerInTheMiddleOfTheRequest(_ resets: Bool) async throws {
@@ -166,7 +166,7 @@ import Testing
         }
     }
 
-    @Test(arguments: TestedHTTP.allCases) func aWholeAnswerBeforeTheRequestIsWhole(
+    @Test(arguments: TestedHTTP.allCases) func aCompleteAnswerBeforeTheRequestIsComplete(
         over testedHTTP: TestedHTTP
     )
         async throws
@@ -196,17 +196,17 @@ import Testing
             .expectBytes(testedHTTP == .http1 ? 3 + 3 + 2 + 5 : 3), .send("done"),
             .expectHead, .reply("again"), .stall)
         try await withStack(plan, over: testedHTTP) { client, origin in
-            let headCame = Gate()
+            let headReceived = Gate()
             let isGiven = Box(false)
             let request = try HTTPRequest(
                 method: .post, url: origin.url + "/",
                 body: .stream(length: nil) {
-                    await headCame.wait()
+                    await headReceived.wait()
                     defer { isGiven.update { $0 = true } }
                     return isGiven.value ? nil : Array("abc".utf8)
                 })
             let response = try await client.send(request)
-            headCame.open()
+            headReceived.open()
             let text = try await response.body.text()
             #expect(text == "done")
             let again = try await client.get(origin.url + "/").body.text()
@@ -221,9 +221,11 @@ import Testing
             "", "HTTP/1.1 100 Continue\r\n\r\n",
             "HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n",
         ], TestedHTTP.allCases)
-    func heldContentGoesAtTheWordOrAfterAWhile(_ word: String, over testedHTTP: TestedHTTP) async throws {
-        let plan = ScriptPlan(.expectHead, .send(word), .expectBytes(4), .reply(), .stall)
-        let timeout: Duration = word.isEmpty ? .milliseconds(20) : .seconds(3_600)
+    func heldContentIsSentAfter100ContinueOrTheTimeout(_ interimHeads: String, over testedHTTP: TestedHTTP)
+        async throws
+    {
+        let plan = ScriptPlan(.expectHead, .send(interimHeads), .expectBytes(4), .reply(), .stall)
+        let timeout: Duration = interimHeads.isEmpty ? .milliseconds(20) : .seconds(3_600)
         try await withStack(plan, over: testedHTTP, settings: .with { $0.continueTimeout = timeout }) {
             client, origin in
             let request = try HTTPRequest(method: .post, url: origin.url + "/", body: .text("body"))

@@ -9,7 +9,7 @@ import Testing
 
 /// A body that two tasks try to read.
 @Suite struct SharedBodyTests {
-    @Test(arguments: TestedHTTP.allCases) func theSecondReaderIsRefusedAndTheFirstGoesOn(
+    @Test(arguments: TestedHTTP.allCases) func theSecondReaderIsRefusedAndTheFirstContinues(
         over testedHTTP: TestedHTTP
     )
         async throws

@@ -8,8 +8,8 @@ import Testing
 
 @testable import LupineTransport
 
-/// Each time-out has an error of its own, and applies at every stage of an exchange. The peers do nothing, and the times are
-/// short; how long an exchange takes is not asserted.
+/// Each time-out has its own error, and applies in every phase of an exchange. The peers do nothing, and the times are short; the
+/// duration of an exchange is not asserted.
 @Suite struct TimeoutTests {
     static let short = Duration.milliseconds(50)
 
@@ -17,7 +17,7 @@ import Testing
         #expect(error?.isTimeOut(of: "127.0.0.1", timeout) == true)
     }
 
-    @Test(arguments: TestedHTTP.allCases) func theFirstByte(over testedHTTP: TestedHTTP) async throws {
+    @Test(arguments: TestedHTTP.allCases) func theFirstByteTimeout(over testedHTTP: TestedHTTP) async throws {
         try await withStack(
             ScriptPlan(.expectHead, .stall), over: testedHTTP,
             settings: .with { $0.firstByteTimeout = Self.short }
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test(arguments: TestedHTTP.allCases) func aPeerThatTakesNothing(over testedHTTP: TestedHTTP) async throws
+    @Test(arguments: TestedHTTP.allCases) func aPeerThatReadsNothing(over testedHTTP: TestedHTTP) async throws
     {
         let plan = ScriptPlan(.expectHead, .stall)
         try await withStack(
@@ -51,7 +51,9 @@ import Testing
         }
     }
 
-    @Test(arguments: TestedHTTP.allCases) func theWholeWithAHead(over testedHTTP: TestedHTTP) async throws {
+    @Test(arguments: TestedHTTP.allCases) func theWholeTimeoutInTheBody(over testedHTTP: TestedHTTP)
+        async throws
+    {
         let plan = ScriptPlan(.expectHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc"), .stall)
         try await withStack(plan, over: testedHTTP, settings: .with { $0.timeout = .milliseconds(200) }) {
             client, origin in
@@ -62,7 +64,7 @@ import Testing
         }
     }
 
-    @Test func theWholeWhileWaitingForAConnection() async throws {
+    @Test func theWholeTimeoutWhileWaitingForAConnection() async throws {
         let plan = ScriptPlan(.expectHead, .signal("busy"), .waitForSignal("go"), .reply(), .stall)
         try await withPool(plan, limits: PoolLimits(perHost: 1)) { stage in
             let first = try stage.exchange()
@@ -78,7 +80,7 @@ import Testing
         }
     }
 
-    @Test func theConnect() async throws {
+    @Test func theConnectTimeout() async throws {
         let release = Lock(false)
         let group = try EventLoopGroup(count: 1, name: "stage")
         let resolver = Resolver { _, _ throws(ResolutionError) in

@@ -9,10 +9,10 @@ import Testing
 
 /// Calls that a sink may make as soon as its exchange begins.
 @Suite struct BeginningTests {
-    @Test func cancelledAsItBegins() async throws {
+    @Test func aSinkCancelsItsExchangeAsItBegins() async throws {
         let plan = ScriptPlan(.expectEnd, .signal("closed"), .stall)
         try await withPool(plan) { stage in
-            let sink = FickleSink()
+            let sink = CancellingSink()
             var head = RequestHead(method: .get, target: .origin("/"), fields: Fields())
             try head.fields.append(.host, "origin.test")
             let exchange = Exchange(
@@ -31,7 +31,7 @@ import Testing
 }
 
 /// Cancels its exchange in the first call that it receives.
-private final class FickleSink: ExchangeSink {
+private final class CancellingSink: ExchangeSink {
     let exchange = Box<Exchange?>(nil)
     let failures = Box<[TransportError?]>([])
     let ended = Gate()

@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [true, false]) func aConsumerThatPausesIsGivenNothing(_ atHead: Bool) async throws {
+    @Test(arguments: [true, false]) func aPausedConsumerReceivesNothing(_ atHead: Bool) async throws {
         let plan = ScriptPlan(
             .expectHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nabc"), .waitForSignal("more"),
             .send("def"),
@@ -37,15 +37,15 @@ import Testing
         try await withPool(plan) { stage in
             let sink = RecordingSink(
                 plan: { atHead ? .pause : .deliver }, demand: { $0 < 6 ? .pause : .more })
-            let made = try stage.exchange(sink: sink)
-            stage.pool.submit(made.exchange)
-            await sink.headCame.wait()
+            let pair = try stage.exchange(sink: sink)
+            stage.pool.submit(pair.exchange)
+            await sink.headReceived.wait()
             stage.origin.gate("more").open()
             await stage.origin.gate("sent").wait()
             await stage.settle()
             #expect(sink.text == (atHead ? "" : "abc"))
             while sink.log.value.ends == 0 {
-                made.exchange.resume()
+                pair.exchange.resume()
                 await Task.yield()
             }
             #expect(sink.text == "abcdef" && sink.failure == nil)
@@ -56,13 +56,13 @@ import Testing
         let plan = ScriptPlan(
             .expectHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nabc"), .waitForSignal("rest"),
             .send("def"), .expectHead, .reply("second"), .stall)
-        // The clock stands still, and with it the time that the rest may take.
+        // The clock stands still, so the remaining content may take any time.
         let clock = ManualClock()
         try await withPool(plan, clock: clock) { stage in
-            let made = try stage.exchange(sink: RecordingSink(demand: { _ in .enough }))
-            let sink = made.sink
-            stage.pool.submit(made.exchange)
-            await stage.letPass(HTTP1Connection.endDelay, on: clock, until: sink)
+            let pair = try stage.exchange(sink: RecordingSink(demand: { _ in .enough }))
+            let sink = pair.sink
+            stage.pool.submit(pair.exchange)
+            await stage.expire(HTTP1Connection.endDelay, on: clock, until: sink)
             #expect(sink.failure == nil && sink.text == "abc")
             stage.origin.gate("rest").open()
             while stage.pool.idleCount == 0 { await Task.yield() }
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test func aLongRestIsNotWorthReading() async throws {
+    @Test func aLongRemainderIsNotRead() async throws {
         let plan = ScriptPlan(
             .expectHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 60000000\r\n\r\nabc"), .expectEnd,
             .signal("closed"))
@@ -89,7 +89,7 @@ import Testing
         let head: String
         let body: [UInt8]
         let ending: [Script.Step]
-        var atOnce = false
+        var followsAtOnce = false
     }
 
     static let content = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 / 11) }
@@ -99,7 +99,7 @@ import Testing
             ending: [.expectHead, .reply("second"), .stall]),
         Transfer(
             testDescription: "a length, with the head", head: "Content-Length: 300000\r\n", body: content,
-            ending: [.expectHead, .reply("second"), .stall], atOnce: true),
+            ending: [.expectHead, .reply("second"), .stall], followsAtOnce: true),
         Transfer(testDescription: "until the end", head: "", body: content, ending: [.close]),
         Transfer(
             testDescription: "chunks", head: "Transfer-Encoding: chunked\r\n",
@@ -108,11 +108,11 @@ import Testing
     ]
 
     @Test(arguments: transfers, [false, true])
-    func intoAFile(_ row: Transfer, _ pauses: Bool) async throws {
+    func contentIsSplicedIntoAFile(_ row: Transfer, _ pauses: Bool) async throws {
         let path = try temporaryFile()
         defer { _ = unsafe unlink(path) }
         let head: [Script.Step] = [.expectHead, .send("HTTP/1.1 200 OK\r\n\(row.head)\r\n")]
-        let gate: [Script.Step] = row.atOnce ? [] : [.waitForSignal("body")]
+        let gate: [Script.Step] = row.followsAtOnce ? [] : [.waitForSignal("body")]
         let plan = ScriptPlan([
             Script(head + gate + [.send(row.body)] + row.ending),
             Script([.expectHead, .reply("second"), .stall]),
@@ -127,10 +127,10 @@ import Testing
                     Task.detached { running.value?.resume() }
                     return .pause
                 })
-            let made = try stage.exchange(sink: sink)
-            running.update { $0 = made.exchange }
-            stage.pool.submit(made.exchange)
-            await sink.headCame.wait()
+            let pair = try stage.exchange(sink: sink)
+            running.update { $0 = pair.exchange }
+            stage.pool.submit(pair.exchange)
+            await sink.headReceived.wait()
             stage.origin.gate("body").open()
             await sink.ended.wait()
             running.update { $0 = nil }
@@ -178,18 +178,18 @@ import Testing
             .expectHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\n"), .waitForSignal("body"),
             .send("abc"),
             .waitForSignal("rest"), .send("def"), .expectHead, .reply("second"), .stall)
-        // The clock stands still, and with it the time that the rest may take.
+        // The clock stands still, so the remaining content may take any time.
         let clock = ManualClock()
         try await withPool(plan, clock: clock) { stage in
             let target = FileTarget(try Descriptor.writing(path: path))
-            let made = try stage.exchange(
+            let pair = try stage.exchange(
                 sink: RecordingSink(plan: { .splice(into: target) }, demand: { _ in .enough }))
-            stage.pool.submit(made.exchange)
-            await made.sink.headCame.wait()
+            stage.pool.submit(pair.exchange)
+            await pair.sink.headReceived.wait()
             await stage.settle()
             stage.origin.gate("body").open()
-            await stage.letPass(HTTP1Connection.endDelay, on: clock, until: made.sink)
-            #expect(made.sink.failure == nil)
+            await stage.expire(HTTP1Connection.endDelay, on: clock, until: pair.sink)
+            #expect(pair.sink.failure == nil)
             stage.origin.gate("rest").open()
             while stage.pool.idleCount == 0 { await Task.yield() }
             let second = try await stage.send()
@@ -206,14 +206,14 @@ import Testing
             .send("abc"), .close)
         try await withPool(plan) { stage in
             let target = FileTarget(try Descriptor.writing(path: path))
-            let made = try stage.exchange(sink: RecordingSink(plan: { .splice(into: target) }))
-            stage.pool.submit(made.exchange)
-            await made.sink.headCame.wait()
+            let pair = try stage.exchange(sink: RecordingSink(plan: { .splice(into: target) }))
+            stage.pool.submit(pair.exchange)
+            await pair.sink.headReceived.wait()
             await stage.settle()
             stage.origin.gate("body").open()
-            await made.sink.ended.wait()
+            await pair.sink.ended.wait()
             #expect(
-                made.sink.failure
+                pair.sink.failure
                     == .http(
                         host: "origin.test", port: stage.origin.port,
                         .truncated(.insideBody(received: 3, expected: 9))))
@@ -247,33 +247,36 @@ import Testing
                     + (peerCloses ? [.close] : [.expectEnd, .signal("closed")]))
         ])
         try await withPool(plan) { stage in
-            let heard = Box("")
+            let receivedText = Box("")
             let closed = Gate()
             let sink = RecordingSink(upgrade: { connection in
-                Talker(
-                    connection, heard: heard, closed: closed, hangsUpAfter: peerCloses ? nil : "helloworld")
+                PingHandler(
+                    connection, receivedText: receivedText, closed: closed,
+                    closesAfter: peerCloses ? nil : "helloworld")
             })
             try await stage.send(row.method, fields: row.fields, sink: sink)
             #expect(sink.failure == nil)
             #expect(sink.log.value.order == ["head", "upgrade", "end"])
             if peerCloses { await closed.wait() } else { await stage.origin.gate("closed").wait() }
-            #expect(heard.value == "helloworld")
+            #expect(receivedText.value == "helloworld")
             await stage.settle()
             #expect(stage.pool.openCount == 0)
         }
     }
 
-    @Test func whatIsHandedOverEndsWithThePool() async throws {
+    @Test func anUpgradedConnectionEndsWithThePool() async throws {
         let plan = ScriptPlan(.expectHead, .send(Self.handovers[0].answer), .expectEnd, .signal("closed"))
         try await withPool(plan) { stage in
             let closed = Gate()
-            let heard = Box("")
+            let receivedText = Box("")
             try await stage.send(
                 .get, fields: Self.handovers[0].fields,
-                sink: RecordingSink(upgrade: { Talker($0, heard: heard, closed: closed, hangsUpAfter: nil) }))
+                sink: RecordingSink(upgrade: {
+                    PingHandler($0, receivedText: receivedText, closed: closed, closesAfter: nil)
+                }))
             await withCheckedContinuation { continuation in stage.pool.shutDown { continuation.resume() } }
             await closed.wait()
-            #expect(heard.value == "!\(TransportError.shutDown)")
+            #expect(receivedText.value == "!\(TransportError.shutDown)")
             await stage.origin.gate("closed").wait()
         }
     }
@@ -281,33 +284,33 @@ import Testing
     // MARK: rates
 
     /// The clock advances only in the test's steps: no more content arrives than the rate allows.
-    @Test func bodiesComeNoFasterThanTheRate() async throws {
+    @Test func contentIsReceivedNoFasterThanTheRate() async throws {
         let clock = ManualClock()
         let plan = ScriptPlan(
             .expectHead, .reply(String(repeating: "a", count: 2_000)), .signal("sent"), .stall)
         try await withPool(plan, clock: clock) { stage in
             var options = ExchangeOptions()
             options.receiveRate = 1_000
-            let made = try stage.exchange(options: options)
-            stage.pool.submit(made.exchange)
+            let pair = try stage.exchange(options: options)
+            stage.pool.submit(pair.exchange)
             await stage.origin.gate("sent").wait()
-            await made.sink.headCame.wait()
+            await pair.sink.headReceived.wait()
             var allowed = 250
-            while made.sink.log.value.ends == 0 {
+            while pair.sink.log.value.ends == 0 {
                 await stage.settle()
-                #expect(made.sink.log.value.body.count <= allowed)
+                #expect(pair.sink.log.value.body.count <= allowed)
                 clock.advance(by: .milliseconds(100))
                 allowed += 100
                 stage.group.loops[0].wake()
                 guard allowed < 10_000 else { break }
             }
-            #expect(made.sink.failure == nil && made.sink.log.value.body.count == 2_000)
+            #expect(pair.sink.failure == nil && pair.sink.log.value.body.count == 2_000)
         }
     }
 
     /// Sends a file that is copied through memory, a file that the kernel sends, and bytes.
     @Test(arguments: ["127.0.0.1", "127.0.0.2", nil])
-    func andLeaveNoFaster(fileFrom home: String?) async throws {
+    func contentIsSentNoFasterThanTheRate(fileFrom localAddress: String?) async throws {
         let path = try temporaryFile([UInt8](repeating: 1, count: 2_000))
         defer { _ = unsafe unlink(path) }
         let clock = ManualClock()
@@ -318,46 +321,46 @@ import Testing
             var options = ExchangeOptions()
             options.sendRate = 1_000
             let content: OutgoingContent =
-                home != nil
+                localAddress != nil
                 ? .file(FileSource(try Descriptor.reading(path: path), offset: 0, count: 2_000))
                 : .bytes([UInt8](repeating: 1, count: 2_000))
-            let made = try stage.exchange(.put, content: content, from: home, options: options)
-            stage.pool.submit(made.exchange)
+            let pair = try stage.exchange(.put, content: content, from: localAddress, options: options)
+            stage.pool.submit(pair.exchange)
             await stage.origin.gate("head").wait()
             var allowed: Int64 = 250
-            while made.sink.log.value.sent < 2_000, allowed < 10_000 {
+            while pair.sink.log.value.sent < 2_000, allowed < 10_000 {
                 await stage.settle()
-                #expect(made.sink.log.value.sent <= allowed)
+                #expect(pair.sink.log.value.sent <= allowed)
                 clock.advance(by: .milliseconds(100))
                 allowed += 100
                 stage.group.loops[0].wake()
             }
-            #expect(made.sink.log.value.sent == 2_000)
+            #expect(pair.sink.log.value.sent == 2_000)
             await stage.origin.gate("body").wait()
             stage.origin.gate("go").open()
-            await made.sink.ended.wait()
-            #expect(made.sink.text == "ok")
+            await pair.sink.ended.wait()
+            #expect(pair.sink.text == "ok")
         }
     }
 
-    // MARK: the turn of the loop
+    // MARK: turns of the loop
 
-    @Test("what is cancelled in the turn in which it comes is never sent, and what comes with it is")
-    func cancelledBeforeItsTurnEnds() async throws {
+    @Test("an exchange that is cancelled in the turn of its submission is not sent; others are")
+    func cancelledInTheTurnOfItsSubmission() async throws {
         try await withPool { stage in
             try await stage.send(.get, "/bytes/1")
-            let taken = try stage.exchange(.get, "/bytes/2")
-            let left = try stage.exchange(.get, "/bytes/3")
+            let cancelled = try stage.exchange(.get, "/bytes/2")
+            let kept = try stage.exchange(.get, "/bytes/3")
             let loop = stage.group.loops[0]
             _ = loop.execute {
-                stage.pool.submit(taken.exchange)
-                taken.exchange.cancel()
-                stage.pool.submit(left.exchange)
+                stage.pool.submit(cancelled.exchange)
+                cancelled.exchange.cancel()
+                stage.pool.submit(kept.exchange)
             }
-            await taken.sink.ended.wait()
-            await left.sink.ended.wait()
-            #expect(taken.sink.failure == .cancelled && taken.sink.log.value.ends == 1)
-            #expect(left.sink.failure == nil && left.sink.log.value.body.count == 3)
+            await cancelled.sink.ended.wait()
+            await kept.sink.ended.wait()
+            #expect(cancelled.sink.failure == .cancelled && cancelled.sink.log.value.ends == 1)
+            #expect(kept.sink.failure == nil && kept.sink.log.value.body.count == 3)
             let wire = (0..<stage.origin.counts.connectionsAccepted).map {
                 String(decoding: stage.origin.received(on: $0), as: UTF8.self)
             }.joined()
@@ -373,7 +376,7 @@ import Testing
             let first = try #require(
                 try await stage.send(.post, "/post", content: .bytes([1, 2, 3])).metrics)
             let dial = try #require(first.dial)
-            #expect(dial.lookUpStart == nil && dial.lookUpEnd == nil, "the address was given")
+            #expect(dial.lookUpStart == nil && dial.lookUpEnd == nil, "the origin's address was known")
             let steps = [
                 first.fetchStart, dial.connectStart, dial.connectEnd,
                 first.requestStart, first.requestEnd, first.responseStart, first.responseEnd,
@@ -402,15 +405,16 @@ import Testing
 }
 
 /// Answers `hello` with `ping`, and records everything that it receives.
-private final class Talker: UpgradeHandler {
+private final class PingHandler: UpgradeHandler {
     private let connection: UpgradedConnection
-    private let heard: Box<String>
+    private let receivedText: Box<String>
     private let closed: Gate
     private let last: String?
 
-    init(_ connection: UpgradedConnection, heard: Box<String>, closed: Gate, hangsUpAfter last: String?) {
+    init(_ connection: UpgradedConnection, receivedText: Box<String>, closed: Gate, closesAfter last: String?)
+    {
         self.connection = connection
-        self.heard = heard
+        self.receivedText = receivedText
         self.closed = closed
         self.last = last
     }
@@ -418,15 +422,15 @@ private final class Talker: UpgradeHandler {
     func received(_ bytes: Span<UInt8>) -> Demand {
         var text: [UInt8] = []
         for index in bytes.indices { text.append(bytes[index]) }
-        heard.update { $0 += String(decoding: text, as: UTF8.self) }
-        if heard.value == "hello" { _ = connection.send(Array("ping".utf8)) }
-        return heard.value == last ? .enough : .more
+        receivedText.update { $0 += String(decoding: text, as: UTF8.self) }
+        if receivedText.value == "hello" { _ = connection.send(Array("ping".utf8)) }
+        return receivedText.value == last ? .enough : .more
     }
 
     func drained() {}
 
     func closed(_ error: TransportError?) {
-        if let error { heard.update { $0 += "!\(error)" } }
+        if let error { receivedText.update { $0 += "!\(error)" } }
         closed.open()
     }
 }

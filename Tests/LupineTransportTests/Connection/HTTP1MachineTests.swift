@@ -9,40 +9,40 @@ import Testing
 @Suite struct HTTP1MachineTests {
     typealias Machine = HTTP1Machine
 
-    static let outwards: [Machine.RequestState] = [.awaitingContinue, .sending, .sent]
-    static let inwards: [Machine.ResponseState] = [.awaitingHead, .receiving, .paused]
+    static let requestStates: [Machine.RequestState] = [.awaitingContinue, .sending, .sent]
+    static let responseStates: [Machine.ResponseState] = [.awaitingHead, .receiving, .paused]
     static let states: [Machine.State] =
         [.idle, .skipping, .draining, .upgraded, .closed]
-        + outwards.flatMap { outward in inwards.map { .exchanging(outward, $0) } }
+        + requestStates.flatMap { request in responseStates.map { .exchanging(request, $0) } }
     static let events: [Machine.Event] =
-        outwards.map { .begin($0) } + [
+        requestStates.map { .begin($0) } + [
             .release, .requestSent, .headReceived, .pause, .resume, .responseEnded(reusable: true),
             .responseEnded(reusable: false), .enough(remainder: .short), .enough(remainder: .long),
             .remainderIsLate, .drainLimitExceeded, .upgraded, .cancel, .broken, .close,
         ]
 
-    /// Returns a machine in `state`, brought there by the events of an ordinary connection.
+    /// Returns a machine that the events of an ordinary connection have brought into `state`.
     static func machine(in state: Machine.State) -> Machine {
         var machine = Machine()
-        for event in way(to: state) { _ = machine.handle(event) }
+        for event in path(to: state) { _ = machine.handle(event) }
         return machine
     }
 
-    static func way(to state: Machine.State) -> [Machine.Event] {
+    static func path(to state: Machine.State) -> [Machine.Event] {
         switch state {
         case .idle: return []
         case .closed: return [.close]
         case .upgraded: return [.begin(.sending), .requestSent, .upgraded]
         case .skipping: return [.begin(.sending), .requestSent, .headReceived, .enough(remainder: .short)]
-        case .draining: return way(to: .skipping) + [.remainderIsLate]
-        case .exchanging(let outward, let inward):
+        case .draining: return path(to: .skipping) + [.remainderIsLate]
+        case .exchanging(let request, let response):
             let first: [Machine.Event] =
-                switch outward {
+                switch request {
                 case .awaitingContinue: [.begin(.awaitingContinue)]
                 case .sending: [.begin(.sending)]
                 case .sent: [.begin(.sending), .requestSent]
                 }
-            switch inward {
+            switch response {
             case .awaitingHead: return first
             case .receiving: return first + [.headReceived]
             case .paused: return first + [.headReceived, .pause]
@@ -57,37 +57,37 @@ import Testing
         let none = Machine.Actions()
         let failed = Machine.Actions(exchange: .fail, connection: .close)
         let succeeded = Machine.Actions(exchange: .succeed, connection: .close)
-        let closes = Machine.Actions(connection: .close)
+        let closesConnection = Machine.Actions(connection: .close)
         switch state {
         case .idle:
             switch event {
-            case .begin(let outward): return (.exchanging(outward, .awaitingHead), none)
-            case .broken, .close: return (.closed, closes)
+            case .begin(let request): return (.exchanging(request, .awaitingHead), none)
+            case .broken, .close: return (.closed, closesConnection)
             case .release, .resume, .cancel: return (.idle, none)
             case .requestSent, .headReceived, .pause, .responseEnded, .enough, .remainderIsLate,
                 .drainLimitExceeded,
                 .upgraded:
                 return nil
             }
-        case .exchanging(let outward, let inward):
+        case .exchanging(let request, let response):
             switch event {
             case .cancel, .broken, .close: return (.closed, failed)
-            case .requestSent: return (.exchanging(.sent, inward), none)
+            case .requestSent: return (.exchanging(.sent, response), none)
             case .release:
-                guard outward == .awaitingContinue else { return (state, none) }
-                return (.exchanging(.sending, inward), Machine.Actions(releasesContent: true))
-            case .pause: return (inward == .receiving ? .exchanging(outward, .paused) : state, none)
-            case .resume: return (inward == .paused ? .exchanging(outward, .receiving) : state, none)
+                guard request == .awaitingContinue else { return (state, none) }
+                return (.exchanging(.sending, response), Machine.Actions(releasesContent: true))
+            case .pause: return (response == .receiving ? .exchanging(request, .paused) : state, none)
+            case .resume: return (response == .paused ? .exchanging(request, .receiving) : state, none)
             case .headReceived:
-                return inward == .awaitingHead ? (.exchanging(outward, .receiving), none) : nil
-            case .upgraded: return inward == .awaitingHead ? (.upgraded, none) : nil
+                return response == .awaitingHead ? (.exchanging(request, .receiving), none) : nil
+            case .upgraded: return response == .awaitingHead ? (.upgraded, none) : nil
             case .responseEnded(let reusable):
-                guard inward == .receiving else { return nil }
-                guard outward == .sent, reusable else { return (.closed, succeeded) }
+                guard response == .receiving else { return nil }
+                guard request == .sent, reusable else { return (.closed, succeeded) }
                 return (.idle, Machine.Actions(exchange: .succeed, connection: .returnToPool))
             case .enough(let remainder):
-                guard inward == .receiving else { return nil }
-                guard outward == .sent, remainder == .short else { return (.closed, succeeded) }
+                guard response == .receiving else { return nil }
+                guard request == .sent, remainder == .short else { return (.closed, succeeded) }
                 return (.skipping, none)
             case .begin, .remainderIsLate, .drainLimitExceeded: return nil
             }
@@ -104,13 +104,13 @@ import Testing
         case .draining:
             switch event {
             case .responseEnded(reusable: true): return (.idle, Machine.Actions(connection: .returnToPool))
-            case .responseEnded, .drainLimitExceeded, .broken, .close: return (.closed, closes)
+            case .responseEnded, .drainLimitExceeded, .broken, .close: return (.closed, closesConnection)
             case .release, .resume, .cancel: return (.draining, none)
             case .begin, .requestSent, .headReceived, .pause, .enough, .remainderIsLate, .upgraded: return nil
             }
         case .upgraded:
             switch event {
-            case .broken, .close, .cancel: return (.closed, closes)
+            case .broken, .close, .cancel: return (.closed, closesConnection)
             case .release, .resume: return (.upgraded, none)
             case .begin, .requestSent, .headReceived, .pause, .responseEnded, .enough, .remainderIsLate,
                 .drainLimitExceeded, .upgraded:
@@ -131,26 +131,26 @@ import Testing
     }
 
     @Test(arguments: states) func everyTransition(_ state: Machine.State) {
-        var walked = 0
+        var checkedCount = 0
         for event in Self.events {
             guard let expected = Self.expected(state, event) else { continue }
             var machine = Self.machine(in: state)
             let actions = machine.handle(event)
             #expect(machine.state == expected.state, "\(event)")
             #expect(actions == expected.actions, "\(event)")
-            walked += 1
+            checkedCount += 1
         }
-        #expect(walked >= 5)
+        #expect(checkedCount >= 5)
     }
 
-    /// Applies random events, of those that are possible in each state, and checks the invariants after each.
-    @Test func aHundredThousandStepsInRandomOrder() {
+    /// Applies random events that are possible in the current state, and checks the invariants after each.
+    @Test func randomEventsKeepTheInvariants() {
         var random = SeededRandom(seed: 0x1111)
         var machine = Machine()
-        var isUnderWay = false
-        var broken: Set<String> = []
-        var (begun, ended, givenBack, closed, bothDone) = (0, 0, 0, 0, 0)
-        func require(_ condition: Bool, _ rule: String) { if !condition { broken.insert(rule) } }
+        var isExchanging = false
+        var brokenRules: Set<String> = []
+        var (begun, ended, returned, closed, reusableEnds) = (0, 0, 0, 0, 0)
+        func require(_ condition: Bool, _ rule: String) { if !condition { brokenRules.insert(rule) } }
         let possible = Dictionary(
             uniqueKeysWithValues: Self.states.map { state in
                 (state, Self.events.filter { Self.expected(state, $0) != nil })
@@ -164,42 +164,44 @@ import Testing
                 event = events[Int.random(in: 0..<events.count, using: &random)]
             }
             if case .begin = event {
-                require(!isUnderWay, "one exchange at a time")
+                require(!isExchanging, "one exchange at a time")
                 begun += 1
-                isUnderWay = true
+                isExchanging = true
             }
             let actions = machine.handle(event)
             if event == .responseEnded(reusable: true),
                 [.skipping, .draining, .exchanging(.sent, .receiving)].contains(before)
             {
-                bothDone += 1
+                reusableEnds += 1
             }
             if actions.exchange != .keep || event == .upgraded {
-                require(isUnderWay, "an exchange ends once")
-                isUnderWay = false
+                require(isExchanging, "an exchange ends once")
+                isExchanging = false
                 ended += 1
             }
             switch actions.connection {
             case .keep: break
             case .returnToPool:
-                givenBack += 1
-                require(machine.state == .idle && !isUnderWay, "what is given back carries nothing")
+                returned += 1
+                require(machine.state == .idle && !isExchanging, "a returned connection carries no exchange")
             case .close:
                 closed += 1
                 require(machine.state == .closed && before != .closed, "a connection closes once")
             }
-            if before == .closed { require(actions == Machine.Actions(), "nothing after the end") }
+            if before == .closed {
+                require(actions == Machine.Actions(), "a closed connection needs no action")
+            }
             if machine.state == .skipping {
-                require(isUnderWay, "an exchange whose end is held back is under way")
+                require(isExchanging, "a skipped response belongs to an exchange in progress")
             } else if case .exchanging = machine.state {
-                require(isUnderWay, "an exchange is under way")
+                require(isExchanging, "an exchange is in progress")
             } else {
-                require(!isUnderWay, "no exchange is forgotten")
+                require(!isExchanging, "no exchange is forgotten")
             }
             if machine.state == .closed, Int.random(in: 0..<4, using: &random) == 0 { machine = Machine() }
         }
-        #expect(broken == [])
-        #expect(begun - ended == (isUnderWay ? 1 : 0))
-        #expect(givenBack == bothDone && givenBack > 100 && closed > 1_000)
+        #expect(brokenRules == [])
+        #expect(begun - ended == (isExchanging ? 1 : 0))
+        #expect(returned == reusableEnds && returned > 100 && closed > 1_000)
     }
 }

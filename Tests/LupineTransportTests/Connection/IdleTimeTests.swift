@@ -14,7 +14,7 @@ import Testing
         ExchangeOptions(timeouts: TransferTimeouts(idle: idle))
     }
 
-    @Test func aHundredthOfASecondIsEnough() async throws {
+    @Test func anIdleTimeoutOfTenMilliseconds() async throws {
         try await withPool(ScriptPlan(.expectHead, .stall)) { stage in
             let sink = try await stage.send(options: options(.milliseconds(10)))
             #expect(sink.failure?.isTimeOut(of: "origin.test", .idle) == true)
@@ -26,13 +26,13 @@ import Testing
         let plan = ScriptPlan(.expectHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc"), .stall)
         let clock = ManualClock()
         try await withPool(plan, clock: clock) { stage in
-            let contentCame = Gate()
+            let contentReceived = Gate()
             let sink = RecordingSink(demand: { count in
-                if count == 3 { contentCame.open() }
+                if count == 3 { contentReceived.open() }
                 return .more
             })
             stage.pool.submit(try stage.exchange(options: options(.seconds(1)), sink: sink).exchange)
-            await contentCame.wait()
+            await contentReceived.wait()
             await stage.settle()
             clock.advance(by: .seconds(60))
             for loop in stage.group.loops { loop.wake() }
@@ -46,14 +46,14 @@ import Testing
         let plan = ScriptPlan(.expectHead, .reply("abc"), .stall)
         try await withPool(plan, clock: clock) { stage in
             let sink = RecordingSink(plan: { .pause })
-            let made = try stage.exchange(options: options(.seconds(1)), sink: sink)
-            stage.pool.submit(made.exchange)
-            await sink.headCame.wait()
+            let pair = try stage.exchange(options: options(.seconds(1)), sink: sink)
+            stage.pool.submit(pair.exchange)
+            await sink.headReceived.wait()
             clock.advance(by: .seconds(60))
             for loop in stage.group.loops { loop.wake() }
             await stage.settle()
             #expect(sink.log.value.ends == 0)
-            made.exchange.resume()
+            pair.exchange.resume()
             await sink.ended.wait()
             #expect(sink.text == "abc" && sink.failure == nil)
         }
@@ -79,8 +79,8 @@ import Testing
     }
 
     /// The connection is busy with another request, and no further dial is allowed.
-    @Test("[U-14.3] waiting for a turn is not timed")
-    func waitingForATurnIsNotTimed() async throws {
+    @Test("[U-14.3] waiting for a busy connection is not timed")
+    func waitingForABusyConnectionIsNotTimed() async throws {
         let clock = ManualClock()
         let plan = ScriptPlan(
             .expectHead, .signal("busy"), .waitForSignal("go"), .reply("one"), .expectHead, .reply("two"),
@@ -107,12 +107,12 @@ import Testing
     @Test("[U-14.6] a connect that hangs is timed", arguments: [1, 3])
     func aConnectThatHangs(_ exchanges: Int) async throws {
         let group = try EventLoopGroup(count: 1, name: "idle")
-        let deaf = try DeafListener()
+        let fullListener = try FullListener()
         var configuration = ConnectionPool.Configuration()
         configuration.dial.timeout = nil
         configuration.limits = PoolLimits(perHost: 1)
         var resolution = Resolver.Configuration()
-        resolution.overrides[Resolver.Endpoint(host: "*", port: deaf.port)] = [deaf.address]
+        resolution.overrides[Resolver.Endpoint(host: "*", port: fullListener.port)] = [fullListener.address]
         let pool = ConnectionPool(
             configuration: configuration, group: group, resolver: Resolver(configuration: resolution))
         var sinks: [RecordingSink] = []
@@ -124,10 +124,10 @@ import Testing
             pool.submit(
                 Exchange(
                     head: RequestHead(method: .get, target: .origin("/"), fields: fields),
-                    origin: LupineTransport.Origin(scheme: .http, host: "deaf.test", port: deaf.port),
+                    origin: LupineTransport.Origin(scheme: .http, host: "deaf.test", port: fullListener.port),
                     options: options(.milliseconds(60)), sink: sink))
         }
-        // The exchanges after the first are timed once it is their turn.
+        // The exchanges after the first are timed once a dial is made for them.
         for sink in sinks {
             await sink.ended.wait()
             #expect(sink.failure?.isTimeOut(of: "deaf.test", .idle) == true)
@@ -138,11 +138,11 @@ import Testing
 }
 
 /// A listener that no further client can connect to: its queue is full, and the kernel drops requests to connect.
-private final class DeafListener: Sendable {
+private final class FullListener: Sendable {
     let address: SocketAddress
     var port: UInt16 { address.port ?? 0 }
     private let listener: Handover
-    private let callers: [Handover]
+    private let clients: [Handover]
 
     init() throws {
         let any = try #require(SocketAddress(literal: "127.0.0.1", port: 0))
@@ -150,18 +150,18 @@ private final class DeafListener: Sendable {
         try socket.bind(to: any)
         try socket.listen(backlog: 0)
         address = try #require(try socket.localAddress())
-        var callers: [Handover] = []
+        var clients: [Handover] = []
         for _ in 0..<4 {
-            let caller = try Socket.stream(for: address)
-            _ = try caller.connect(to: address)
-            callers.append(Handover(caller))
+            let client = try Socket.stream(for: address)
+            _ = try client.connect(to: address)
+            clients.append(Handover(client))
         }
-        self.callers = callers
+        self.clients = clients
         listener = Handover(socket)
     }
 
     deinit {
         _ = listener.take()
-        for caller in callers { _ = caller.take() }
+        for client in clients { _ = client.take() }
     }
 }

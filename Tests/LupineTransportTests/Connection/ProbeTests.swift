@@ -8,14 +8,14 @@ import Testing
 
 @testable import LupineTransport
 
-/// When the kernel is asked to probe a silent connection: as soon as it is idle, or old enough to have been silent for long, and
-/// not earlier. A fault injected on the loop's thread, for the next call that sets a socket option, shows it.
+/// The kernel is asked to probe a connection (SO_KEEPALIVE) as soon as the connection is idle, or has been silent for long, and
+/// not earlier. A fault injected into the loop thread's next call of `setsockopt` shows whether the call was made.
 @Suite struct ProbeTests {
     /// A script that waits for the test before it answers.
     private static let plan = ScriptPlan(
         .expectHead, .signal("asked"), .waitForSignal("answer"), .reply(), .stall)
 
-    /// Runs one exchange, plants the fault while the response is awaited, and returns whether the fault has been met at the end.
+    /// Runs one exchange, injects the fault while the response is awaited, and returns whether the fault has been used.
     private func isProbed(_ limits: PoolLimits = PoolLimits()) async throws -> Bool {
         // The clock stands still: however long the test takes, no connection becomes old.
         try await withPool(Self.plan, limits: limits, clock: ManualClock()) { stage in
@@ -34,11 +34,11 @@ import Testing
 
     @Test func anIdleConnectionIsProbed() async throws { #expect(try await isProbed()) }
 
-    @Test func aConnectionThatIsClosedSoonerIsNot() async throws {
+    @Test func aConnectionThatIsClosedInsteadIsNotProbed() async throws {
         #expect(try await !isProbed(PoolLimits(maximumAge: .zero)))
     }
 
-    /// A peer that is gone is noticed while a response is awaited, with a distant limit or with none.
+    /// The probes detect a lost peer while a response is awaited, with a distant time-out or with none.
     @Test(arguments: [nil, Interval.seconds(3600)])
     func aConnectionThatWaitsForLongIsProbed(_ limit: Interval?) async throws {
         let clock = ManualClock()
@@ -53,26 +53,30 @@ import Testing
             clock.advance(by: .seconds(29))
             loop.wake()
             await stage.settle()
-            #expect(await loop.run { SyscallFaults.removeUnused(.setOption) } == 1, "it is too young")
+            #expect(
+                await loop.run { SyscallFaults.removeUnused(.setOption) } == 1,
+                "the connection is not old enough")
             await loop.run { SyscallFaults.inject([.noMemory], in: .setOption) }
             clock.advance(by: .seconds(2))
             loop.wake()
             await stage.settle()
-            #expect(await loop.run { SyscallFaults.removeUnused(.setOption) } == 0, "it is to be probed")
-            // A connection that cannot be probed is used all the same.
+            #expect(
+                await loop.run { SyscallFaults.removeUnused(.setOption) } == 0,
+                "the connection was not probed")
+            // A connection whose option could not be set is still used.
             stage.origin.gate("answer").open()
             await sink.ended.wait()
             #expect(sink.failure == nil && stage.pool.openCount == 1)
         }
     }
 
-    /// Without a limit, only the probes would end a connect or handshake with a peer that is gone.
+    /// Without a time-out, only the probes would end a connect or handshake with a lost peer.
     @Test(arguments: [false, true]) func aDialWithoutLimitIsProbedFromItsBeginning(_ isLimited: Bool)
         async throws
     {
         let origin = try OriginServer.start()
         try await withLoop { loop in
-            let left = Box<Int?>(nil)
+            let unusedFaults = Box<Int?>(nil)
             let done = Gate()
             await loop.run {
                 var configuration = DialConfiguration()
@@ -83,7 +87,7 @@ import Testing
                     configuration: configuration,
                     resolver: Resolver(), loop: loop)
                 dialer.start { outcome in
-                    left.update { $0 = SyscallFaults.removeUnused(.setOption) }
+                    unusedFaults.update { $0 = SyscallFaults.removeUnused(.setOption) }
                     if case .success(let dialed) = outcome {
                         loop.deregister(dialed.registration)
                         var channel = dialed.takeChannel()
@@ -94,7 +98,7 @@ import Testing
                 SyscallFaults.inject([.noMemory], in: .setOption)
             }
             await done.wait()
-            #expect(left.value == (isLimited ? 1 : 0))
+            #expect(unusedFaults.value == (isLimited ? 1 : 0))
         }
         await origin.shutdown()
     }

@@ -6,62 +6,62 @@ import Testing
 
 @testable import LupineTransport
 
-/// The output that waits on an upgraded connection when its peer sends no more, or can receive no more.
+/// The unsent output of an upgraded connection whose peer has stopped sending, or can receive nothing.
 @Suite struct UpgradeEndTests {
     /// The peer closes its side first, and reads everything afterwards.
-    @Test func whatWaitsIsStillSentToAPeerThatSaysNoMore() async throws {
+    @Test func outputIsStillSentToAPeerThatHasHalfClosed() async throws {
         let count = 8_000_000
         let plan = ScriptPlan(
             .expectHead, .send(UpgradeTests.answer), .halfClose, .waitForSignal("read"),
             .expectBytes(count), .signal("all"), .expectEnd, .stall)
         try await withPool(plan, buffers: 131_072) { stage in
-            let heard = HeardUpgrade()
+            let recording = RecordingUpgrade()
             let sink = RecordingSink(upgrade: { connection in
                 _ = connection.send([UInt8](repeating: 1, count: count))
-                return heard.handler
+                return recording.handler
             })
             try await stage.send(.get, fields: [(.connection, "upgrade"), (.upgrade, "chat")], sink: sink)
             for _ in 0..<5 { await stage.settle() }
             stage.origin.gate("read").open()
             await stage.origin.gate("all").wait()
-            await heard.over.wait()
-            #expect(heard.error.value == .some(nil))
+            await recording.ended.wait()
+            #expect(recording.error.value == .some(nil))
         }
     }
 
-    /// A handler that has paused reading is not told that its peer is gone until it resumes; what it sends meanwhile is not kept.
-    @Test func nothingIsCollectedForAPeerThatIsGone() async throws {
+    /// A handler that has paused reading is told of the reset only when it resumes; output that it sends meanwhile is not kept.
+    @Test func outputForALostPeerIsNotKept() async throws {
         let plan = ScriptPlan(.expectHead, .send(UpgradeTests.answer + "x"), .signal("gone"), .reset)
         try await withPool(plan) { stage in
             let paused = PausedUpgrade()
-            let sink = RecordingSink(upgrade: { paused.takes($0) })
+            let sink = RecordingSink(upgrade: { paused.makeHandler($0) })
             try await stage.send(.get, fields: [(.connection, "upgrade"), (.upgrade, "chat")], sink: sink)
             await stage.origin.gate("gone").wait()
             while await paused.send(100_000, on: stage.group.loops[0]) != nil {}
             #expect(await paused.send(100_000, on: stage.group.loops[0]) == nil)
             await paused.resume(on: stage.group.loops[0])
-            await paused.over.wait()
+            await paused.ended.wait()
         }
     }
 
     /// Over TLS, the record after the one being read may be broken, and then nothing can be sent. Whether both records are read
     /// together depends on the kernel, so the test tries several times.
-    @Test func aWriteThatFailsEndsNothingInTheMiddle() async throws {
+    @Test func aFailedWriteDoesNotInterruptTheDelivery() async throws {
         for _ in 0..<20 {
-            let story = try await Self.storyOfABrokenRecord()
-            if story == ["received a", "received b", "sent nothing", "closed"] { return }
-            try #require(story == ["received a", "received b", "sent all but 0", "closed"])
+            let events = try await Self.eventsWithABrokenRecord()
+            if events == ["received a", "received b", "sent nothing", "closed"] { return }
+            try #require(events == ["received a", "received b", "sent all but 0", "closed"])
         }
-        Issue.record("the broken record has never come in time")
+        Issue.record("the broken record was never read together with the one before it")
     }
 
-    private static func storyOfABrokenRecord() async throws -> [String] {
+    private static func eventsWithABrokenRecord() async throws -> [String] {
         let plan = ScriptPlan(
             .expectHead, .send(UpgradeTests.answer + "a"), .waitForSignal("paused"), .send("b"),
             .sendBeneathTLS([23, 3, 3, 0, 40] + [UInt8](repeating: 9, count: 40)), .signal("sent"), .stall)
         return try await withSecurePool(SecureStage.serving(["good"], plan)) { stage in
             let answering = AnsweringUpgrade()
-            let sink = RecordingSink(upgrade: { answering.takes($0) })
+            let sink = RecordingSink(upgrade: { answering.makeHandler($0) })
             try await stage.send(
                 "/", fields: [(.connection, "upgrade"), (.upgrade, "chat")],
                 profile: SecurePool.profile(), sink: sink)
@@ -69,20 +69,20 @@ import Testing
             stage.origin.gate("paused").open()
             await stage.origin.gate("sent").wait()
             await answering.resume(on: stage.group.loops[0])
-            await answering.over.wait()
-            return answering.story.value
+            await answering.ended.wait()
+            return answering.events.value
         }
     }
 }
 
-/// Pauses after the first byte, and answers the second.
+/// Pauses after the first byte, and sends a byte when it receives the second.
 private final class AnsweringUpgrade: Sendable {
     let hasPaused = Gate()
-    let over = Gate()
-    let story = Box<[String]>([])
+    let ended = Gate()
+    let events = Box<[String]>([])
     private let connection = Box<LoopBound<UpgradedConnection>?>(nil)
 
-    func takes(_ connection: UpgradedConnection) -> any UpgradeHandler {
+    func makeHandler(_ connection: UpgradedConnection) -> any UpgradeHandler {
         self.connection.update { $0 = LoopBound(connection, on: connection.loop) }
         return Handler(self)
     }
@@ -98,34 +98,34 @@ private final class AnsweringUpgrade: Sendable {
         init(_ upgrade: AnsweringUpgrade) { self.upgrade = upgrade }
 
         func received(_ bytes: Span<UInt8>) -> Demand {
-            let isFirst = upgrade.story.value.isEmpty
-            upgrade.story.update { $0.append("received " + String(decoding: [bytes[0]], as: UTF8.self)) }
+            let isFirst = upgrade.events.value.isEmpty
+            upgrade.events.update { $0.append("received " + String(decoding: [bytes[0]], as: UTF8.self)) }
             if isFirst {
                 upgrade.hasPaused.open()
                 return .pause
             }
             let waiting = upgrade.connection.value?.value.send([1])
-            upgrade.story.update { $0.append("sent " + (waiting.map { "all but \($0)" } ?? "nothing")) }
+            upgrade.events.update { $0.append("sent " + (waiting.map { "all but \($0)" } ?? "nothing")) }
             return .more
         }
 
         func drained() {}
 
         func closed(_ error: TransportError?) {
-            upgrade.story.update { $0.append("closed") }
-            upgrade.over.open()
+            upgrade.events.update { $0.append("closed") }
+            upgrade.ended.open()
         }
     }
 }
 
-/// Takes one byte and pauses.
+/// Receives one byte and pauses.
 private final class PausedUpgrade: Sendable {
-    let over = Gate()
+    let ended = Gate()
     private let connection = Box<LoopBound<UpgradedConnection>?>(nil)
 
-    func takes(_ connection: UpgradedConnection) -> any UpgradeHandler {
+    func makeHandler(_ connection: UpgradedConnection) -> any UpgradeHandler {
         self.connection.update { $0 = LoopBound(connection, on: connection.loop) }
-        return Handler(over)
+        return Handler(ended)
     }
 
     func send(_ count: Int, on loop: EventLoop) async -> Int? {
@@ -144,12 +144,12 @@ private final class PausedUpgrade: Sendable {
     }
 
     private final class Handler: UpgradeHandler {
-        private let over: Gate
+        private let ended: Gate
 
-        init(_ over: Gate) { self.over = over }
+        init(_ ended: Gate) { self.ended = ended }
 
         func received(_ bytes: Span<UInt8>) -> Demand { .pause }
         func drained() {}
-        func closed(_ error: TransportError?) { over.open() }
+        func closed(_ error: TransportError?) { ended.open() }
     }
 }

@@ -10,7 +10,7 @@ import Testing
 @Suite struct UpgradeTests {
     static let answer = "HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: chat\r\n\r\n"
 
-    @Test func whatNobodyTakesOverIsClosed() async throws {
+    @Test func anUpgradedConnectionWithoutAHandlerIsClosed() async throws {
         let plan = ScriptPlan(.expectHead, .send(Self.answer), .expectEnd, .signal("closed"), .stall)
         try await withStack(plan) { client, origin in
             var fields = Fields()
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test func whatHasGoneTakesNoRoom() {
+    @Test func sentBytesUseNoMemory() {
         var feed = ContentFeed()
         feed.append([UInt8](repeating: 0, count: 1_000))
         for _ in 0..<10_000 {
@@ -52,18 +52,18 @@ import Testing
 /// Sends the next octet whenever the previous one has been sent.
 private final class Pump: UpgradeHandler {
     private let connection: UpgradedConnection
-    private var left: Int
+    private var remainingCount: Int
 
     init(_ connection: UpgradedConnection, count: Int) {
         self.connection = connection
-        left = count
+        remainingCount = count
     }
 
     func received(_ bytes: Span<UInt8>) -> Demand { .more }
 
     func drained() {
-        guard left > 0 else { return }
-        left -= 1
+        guard remainingCount > 0 else { return }
+        remainingCount -= 1
         _ = connection.send([1])
     }
 

@@ -8,8 +8,8 @@ import Testing
 
 /// The time-outs of an exchange without a connection: one timer at a time, whichever loop it is on.
 @Suite struct WaitWatchTests {
-    /// An exchange that is given back to the pool is watched by another loop. If the first loop's timer is due at that moment,
-    /// and fires before it is cancelled, the first loop must not take the other's timer for its own.
+    /// An exchange that returns to the pool is watched by another loop. If the first loop's timer is due at that moment, and
+    /// fires before it is cancelled, the first loop must not mistake the other loop's timer for its own.
     @Test func aTimerThatFiresWhileAnotherLoopTakesOver() async throws {
         try await withPool(loops: 2) { stage in
             let (first, second) = (stage.group.loops[0], stage.group.loops[1])
@@ -19,22 +19,22 @@ import Testing
             #expect(exchange.markClaimed(in: stage.pool, by: ConnectionID(index: 9, generation: 9)))
             let fired = Gate()
             await first.run {
-                // The watch looks again after a quarter of the idle time, at least 10 ms. Of timers that are due together, the
+                // The watch checks again after a quarter of the idle time, at least 10 ms. Of timers that are due together, the
                 // one that was set first fires first.
-                let look = first.now + .milliseconds(10)
-                _ = first.schedule(at: look) { _ in
-                    // From here on, only the `whole` time-out counts, which is far away.
+                let nextCheck = first.now + .milliseconds(10)
+                _ = first.schedule(at: nextCheck) { _ in
+                    // The exchange now waits under the `whole` time-out alone, which is far away.
                     #expect(exchange.park(in: stage.pool, needsFresh: true))
-                    let taken = DispatchSemaphore(value: 0)
+                    let watchBegan = DispatchSemaphore(value: 0)
                     #expect(
                         second.execute {
                             exchange.watchWaiting(on: second)
-                            taken.signal()
+                            watchBegan.signal()
                         })
-                    #expect(taken.wait(timeout: .now() + 60) == .success)
+                    #expect(watchBegan.wait(timeout: .now() + 60) == .success)
                 }
                 exchange.watchWaiting(on: first)
-                _ = first.schedule(at: look) { _ in fired.open() }
+                _ = first.schedule(at: nextCheck) { _ in fired.open() }
                 #expect(first.timerCount == 3)
             }
             await fired.wait()

@@ -7,7 +7,7 @@ import Testing
 /// A single dial and its report, without the pool.
 @Suite struct DialerTests {
     /// The pool may cancel a dial after it has created it, and before it starts it.
-    @Test func oneGivenUpBeforeItsStartDialsNothing() async throws {
+    @Test func aDialCancelledBeforeItsStartConnectsNothing() async throws {
         try await withLoop { loop in
             let reported = Box<[TransportError?]>([])
             await loop.run {

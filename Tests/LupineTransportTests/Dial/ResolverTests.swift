@@ -10,16 +10,16 @@ import Testing
     private static let address = SocketAddress.ipv4(IPv4Address(rawValue: 0x0a00_0001), port: 0)
 
     /// A look-up function that waits for the test before it answers.
-    private final class Gate: Sendable {
+    private final class LookUpGate: Sendable {
         private struct State {
-            var asked: [String] = []
+            var requestedHosts: [String] = []
             var open: Set<String> = []
         }
 
         private let state = Lock(State())
         private let changed = NSCondition()
 
-        var asked: [String] { state.withLock { $0.asked } }
+        var requestedHosts: [String] { state.withLock { $0.requestedHosts } }
 
         func open(_ host: String) {
             changed.lock()
@@ -30,7 +30,7 @@ import Testing
 
         var function: SystemResolver.LookUpFunction {
             { host, _ throws(ResolutionError) in
-                self.state.withLock { $0.asked.append(host) }
+                self.state.withLock { $0.requestedHosts.append(host) }
                 self.changed.lock()
                 while !self.state.withLock({ $0.open.contains(host) || $0.open.contains("*") }) {
                     self.changed.wait()
@@ -44,9 +44,9 @@ import Testing
     }
 
     /// A resolver under test, with its own clock and threads.
-    private struct Bench {
+    private struct ResolverStage {
         let clock = ManualClock()
-        let gate = Gate()
+        let gate = LookUpGate()
         let pool: WorkerPool
         let resolver: Resolver
 
@@ -61,7 +61,7 @@ import Testing
         }
 
         /// Starts a look-up, and adds its answer to `answers`.
-        func ask(
+        func startLookUp(
             _ host: String, port: UInt16 = 80, family: AddressFamily = .any,
             deadline: Instant = .distantFuture, on loop: EventLoop, answers: Answers
         ) async {
@@ -81,38 +81,38 @@ import Testing
     }
 
     private final class Answers: Sendable {
-        private let late = Box<[Resolver.Answer]>([])
+        private let delayed = Box<[Resolver.Answer]>([])
         private let immediate = Box<[Resolver.Answer]>([])
         private let pending = Box<[LoopBound<LookUp>]>([])
 
-        func add(_ answer: Resolver.Answer) { late.update { $0.append(answer) } }
+        func add(_ answer: Resolver.Answer) { delayed.update { $0.append(answer) } }
         func addAtOnce(_ answer: Resolver.Answer) { immediate.update { $0.append(answer) } }
         func keep(_ lookUp: LoopBound<LookUp>) { pending.update { $0.append(lookUp) } }
 
         var atOnce: [Resolver.Answer] { immediate.value }
-        var arrived: [Resolver.Answer] { late.value }
+        var arrived: [Resolver.Answer] { delayed.value }
         var lookUps: [LoopBound<LookUp>] { pending.value }
 
         func wait(for count: Int) async {
-            while late.value.count < count { await Task.yield() }
+            while delayed.value.count < count { await Task.yield() }
         }
     }
 
-    private func until(_ condition: () -> Bool) async {
+    private func waitUntil(_ condition: () -> Bool) async {
         while !condition() { await Task.yield() }
     }
 
-    @Test func simultaneousLookUpsOfOneNameAreOne() async throws {
+    @Test func simultaneousLookUpsOfOneNameAreMerged() async throws {
         try await withLoop { first in
             try await withLoop { second in
-                let bench = Bench()
+                let stage = ResolverStage()
                 let answers = Answers()
-                await bench.ask("A.example", port: 80, on: first, answers: answers)
-                await bench.ask("a.EXAMPLE", port: 81, on: second, answers: answers)
-                await bench.ask("a.example", port: 82, on: first, answers: answers)
-                bench.gate.open("a.example")
+                await stage.startLookUp("A.example", port: 80, on: first, answers: answers)
+                await stage.startLookUp("a.EXAMPLE", port: 81, on: second, answers: answers)
+                await stage.startLookUp("a.example", port: 82, on: first, answers: answers)
+                stage.gate.open("a.example")
                 await answers.wait(for: 3)
-                #expect(bench.gate.asked == ["a.example"])
+                #expect(stage.gate.requestedHosts == ["a.example"])
                 let ports = answers.arrived.compactMap { try? $0.get().first?.port }
                 #expect(ports.sorted() == [80, 81, 82])
             }
@@ -120,73 +120,75 @@ import Testing
     }
 
     @Test func answersAreKeptUntilTheyExpire() async throws {
-        let bench = Bench {
+        let stage = ResolverStage {
             $0.positiveLifetime = .seconds(30)
             $0.negativeLifetime = .seconds(2)
         }
-        try await withLoop(clock: bench.clock) { loop in
+        try await withLoop(clock: stage.clock) { loop in
             let answers = Answers()
-            bench.gate.open("*")
-            for host in ["a", "missing", "again"] { await bench.ask(host, on: loop, answers: answers) }
+            stage.gate.open("*")
+            for host in ["a", "missing", "again"] {
+                await stage.startLookUp(host, on: loop, answers: answers)
+            }
             await answers.wait(for: 3)
-            #expect(Set(bench.gate.asked) == ["a", "missing", "again"])
+            #expect(Set(stage.gate.requestedHosts) == ["a", "missing", "again"])
 
-            await bench.ask("a", port: 443, on: loop, answers: answers)
-            await bench.ask("missing", on: loop, answers: answers)
+            await stage.startLookUp("a", port: 443, on: loop, answers: answers)
+            await stage.startLookUp("missing", on: loop, answers: answers)
             #expect(answers.atOnce == [.success([Self.address.with(port: 443)]), .failure(.nameNotFound)])
-            await bench.ask("again", on: loop, answers: answers)
+            await stage.startLookUp("again", on: loop, answers: answers)
             await answers.wait(for: 4)
-            #expect(bench.gate.asked.count == 4, "an unreachable resolver says nothing about the name")
+            #expect(stage.gate.requestedHosts.count == 4, "the failure to reach the resolver is not cached")
 
-            bench.clock.advance(by: .seconds(2))
-            await bench.ask("a", on: loop, answers: answers)
-            await bench.ask("missing", on: loop, answers: answers)
+            stage.clock.advance(by: .seconds(2))
+            await stage.startLookUp("a", on: loop, answers: answers)
+            await stage.startLookUp("missing", on: loop, answers: answers)
             await answers.wait(for: 5)
             #expect(answers.atOnce.count == 3)
-            bench.clock.advance(by: .seconds(28))
-            await bench.ask("a", on: loop, answers: answers)
+            stage.clock.advance(by: .seconds(28))
+            await stage.startLookUp("a", on: loop, answers: answers)
             await answers.wait(for: 6)
-            #expect(bench.gate.asked.filter { $0 == "a" }.count == 2)
+            #expect(stage.gate.requestedHosts.filter { $0 == "a" }.count == 2)
 
-            bench.resolver.flush()
-            await bench.ask("a", on: loop, answers: answers)
+            stage.resolver.flush()
+            await stage.startLookUp("a", on: loop, answers: answers)
             await answers.wait(for: 7)
-            #expect(bench.gate.asked.filter { $0 == "a" }.count == 3)
+            #expect(stage.gate.requestedHosts.filter { $0 == "a" }.count == 3)
         }
     }
 
     @Test func theCacheIsBounded() async throws {
-        let bench = Bench { $0.capacity = 3 }
-        try await withLoop(clock: bench.clock) { loop in
+        let stage = ResolverStage { $0.capacity = 3 }
+        try await withLoop(clock: stage.clock) { loop in
             let answers = Answers()
-            bench.gate.open("*")
+            stage.gate.open("*")
             for (index, host) in ["a", "b", "c", "d"].enumerated() {
-                await bench.ask(host, on: loop, answers: answers)
+                await stage.startLookUp(host, on: loop, answers: answers)
                 await answers.wait(for: index + 1)
-                bench.clock.advance(by: .milliseconds(1))
+                stage.clock.advance(by: .milliseconds(1))
             }
-            for host in ["b", "c", "d"] { await bench.ask(host, on: loop, answers: answers) }
+            for host in ["b", "c", "d"] { await stage.startLookUp(host, on: loop, answers: answers) }
             #expect(answers.atOnce.count == 3)
-            await bench.ask("a", on: loop, answers: answers)
+            await stage.startLookUp("a", on: loop, answers: answers)
             await answers.wait(for: 5)
         }
     }
 
-    @Test func cancellingDropsTheAnswerAndTheNextAsksAfresh() async throws {
+    @Test func aCancelledLookUpIsDroppedAndTheNextOneStartsAnew() async throws {
         try await withLoop { loop in
-            let bench = Bench()
+            let stage = ResolverStage()
             let answers = Answers()
-            await bench.ask("a", on: loop, answers: answers)
-            await until { bench.gate.asked == ["a"] }
+            await stage.startLookUp("a", on: loop, answers: answers)
+            await waitUntil { stage.gate.requestedHosts == ["a"] }
             await loop.run {
                 answers.lookUps[0].value.cancel()
                 answers.lookUps[0].value.cancel()
             }
-            await bench.ask("a", port: 81, on: loop, answers: answers)
-            await until { bench.gate.asked == ["a", "a"] }
-            bench.gate.open("a")
+            await stage.startLookUp("a", port: 81, on: loop, answers: answers)
+            await waitUntil { stage.gate.requestedHosts == ["a", "a"] }
+            stage.gate.open("a")
             await answers.wait(for: 1)
-            await until { bench.pool.busy == 0 }
+            await waitUntil { stage.pool.busy == 0 }
             await loop.run {}
             #expect(answers.arrived == [.success([Self.address.with(port: 81)])])
         }
@@ -194,44 +196,44 @@ import Testing
 
     @Test func aMergedLookUpSurvivesTheCancellationOfOneWaiter() async throws {
         try await withLoop { loop in
-            let bench = Bench()
+            let stage = ResolverStage()
             let answers = Answers()
-            await bench.ask("a", port: 1, on: loop, answers: answers)
-            await bench.ask("a", port: 2, on: loop, answers: answers)
+            await stage.startLookUp("a", port: 1, on: loop, answers: answers)
+            await stage.startLookUp("a", port: 2, on: loop, answers: answers)
             await loop.run { answers.lookUps[0].value.cancel() }
-            bench.gate.open("a")
+            stage.gate.open("a")
             await answers.wait(for: 1)
             await loop.run {}
             #expect(answers.arrived == [.success([Self.address.with(port: 2)])])
-            #expect(bench.gate.asked == ["a"])
+            #expect(stage.gate.requestedHosts == ["a"])
         }
     }
 
-    @Test func anOverrideMayHaveAPortOfItsOwn() async throws {
-        let bench = Bench {
+    @Test func anOverrideMayHaveItsOwnPort() async throws {
+        let stage = ResolverStage {
             $0.overrides[.init(host: "a", port: 80)] = [Self.address.with(port: 8080), Self.address]
         }
         try await withLoop { loop in
             let answers = Answers()
-            await bench.ask("a", port: 80, on: loop, answers: answers)
+            await stage.startLookUp("a", port: 80, on: loop, answers: answers)
             #expect(
                 answers.atOnce == [.success([Self.address.with(port: 8080), Self.address.with(port: 80)])])
         }
     }
 
     @Test func literalsAndOverridesNeedNoLookUp() async throws {
-        let bench = Bench {
+        let stage = ResolverStage {
             $0.overrides[.init(host: "Pinned.example", port: 443)] = [Self.address]
             $0.overrides[.init(host: "*", port: 8443)] = [Self.address]
         }
         try await withLoop { loop in
             let answers = Answers()
-            await bench.ask("::1", port: 1, on: loop, answers: answers)
-            await bench.ask("127.0.0.1", port: 2, family: .ipv6, on: loop, answers: answers)
-            await bench.ask("pinned.EXAMPLE", port: 443, on: loop, answers: answers)
-            await bench.ask("other.example", port: 8443, on: loop, answers: answers)
+            await stage.startLookUp("::1", port: 1, on: loop, answers: answers)
+            await stage.startLookUp("127.0.0.1", port: 2, family: .ipv6, on: loop, answers: answers)
+            await stage.startLookUp("pinned.EXAMPLE", port: 443, on: loop, answers: answers)
+            await stage.startLookUp("other.example", port: 8443, on: loop, answers: answers)
             for name in ["", "a b", "a\0b", String(repeating: "a", count: 256)] {
-                await bench.ask(name, port: 1, on: loop, answers: answers)
+                await stage.startLookUp(name, port: 1, on: loop, answers: answers)
             }
             #expect(
                 answers.atOnce == [
@@ -240,95 +242,97 @@ import Testing
                     .failure(.invalidName), .failure(.invalidName), .failure(.invalidName),
                     .failure(.invalidName),
                 ])
-            #expect(bench.gate.asked == [])
+            #expect(stage.gate.requestedHosts == [])
         }
     }
 
     @Test func oneHungNameDelaysNoOtherUntilSixteenHang() async throws {
-        let bench = Bench()
-        try await withLoop(clock: bench.clock) { loop in
+        let stage = ResolverStage()
+        try await withLoop(clock: stage.clock) { loop in
             let hung = Answers()
             let answers = Answers()
-            bench.gate.open("quick")
-            for number in 0..<15 { await bench.ask("hung-\(number)", on: loop, answers: hung) }
-            await bench.ask("quick", on: loop, answers: answers)
+            stage.gate.open("quick")
+            for number in 0..<15 { await stage.startLookUp("hung-\(number)", on: loop, answers: hung) }
+            await stage.startLookUp("quick", on: loop, answers: answers)
             await answers.wait(for: 1)
-            await until { bench.pool.busy == 15 }
-            await bench.ask("hung-15", on: loop, answers: hung)
-            await until { bench.pool.busy == 16 && bench.gate.asked.count == 17 }
+            await waitUntil { stage.pool.busy == 15 }
+            await stage.startLookUp("hung-15", on: loop, answers: hung)
+            await waitUntil { stage.pool.busy == 16 && stage.gate.requestedHosts.count == 17 }
 
             // Threads that are busy do not count as hung yet: two look-ups wait, a third is cancelled.
-            await bench.ask("late", on: loop, answers: answers)
-            await bench.ask("late", on: loop, answers: answers)
-            await bench.ask("unwanted", on: loop, answers: hung)
+            await stage.startLookUp("late", on: loop, answers: answers)
+            await stage.startLookUp("late", on: loop, answers: answers)
+            await stage.startLookUp("unwanted", on: loop, answers: hung)
             await loop.run { hung.lookUps[16].value.cancel() }
             await loop.run {}
             #expect(answers.arrived.count == 1)
-            bench.clock.advance(by: .seconds(6))
+            stage.clock.advance(by: .seconds(6))
             loop.wake()
             await answers.wait(for: 3)
             #expect(
                 answers.arrived[1...] == [
                     .failure(.tooManyHungLookUps(limit: 16)), .failure(.tooManyHungLookUps(limit: 16)),
                 ])
-            await bench.ask("later", on: loop, answers: answers)
+            await stage.startLookUp("later", on: loop, answers: answers)
             await answers.wait(for: 4)
             #expect(answers.arrived[3] == .failure(.tooManyHungLookUps(limit: 16)))
 
             // One look-up returns, and its thread serves others.
-            bench.gate.open("hung-3")
+            stage.gate.open("hung-3")
             await hung.wait(for: 1)
-            await until { bench.pool.busy == 15 }
-            bench.gate.open("recovered")
-            await bench.ask("recovered", on: loop, answers: answers)
+            await waitUntil { stage.pool.busy == 15 }
+            stage.gate.open("recovered")
+            await stage.startLookUp("recovered", on: loop, answers: answers)
             await answers.wait(for: 5)
             #expect(answers.arrived[4] == .success([Self.address.with(port: 80)]))
-            #expect(!bench.gate.asked.contains("late") && !bench.gate.asked.contains("unwanted"))
-            bench.gate.open("*")
+            #expect(
+                !stage.gate.requestedHosts.contains("late") && !stage.gate.requestedHosts.contains("unwanted")
+            )
+            stage.gate.open("*")
             await hung.wait(for: 16)
         }
-        await until { bench.pool.busy == 0 }
+        await waitUntil { stage.pool.busy == 0 }
     }
 
     @Test func queuedLookUpsRunWhenAThreadIsFree() async throws {
-        let bench = Bench(limit: 2)
-        try await withLoop(clock: bench.clock) { loop in
+        let stage = ResolverStage(limit: 2)
+        try await withLoop(clock: stage.clock) { loop in
             let answers = Answers()
-            for number in 0..<200 { await bench.ask("host-\(number)", on: loop, answers: answers) }
-            #expect(bench.pool.busy == 2)
-            bench.gate.open("*")
+            for number in 0..<200 { await stage.startLookUp("host-\(number)", on: loop, answers: answers) }
+            #expect(stage.pool.busy == 2)
+            stage.gate.open("*")
             await answers.wait(for: 200)
-            #expect(bench.gate.asked.count == 200)
+            #expect(stage.gate.requestedHosts.count == 200)
         }
-        await until { bench.pool.busy == 0 }
+        await waitUntil { stage.pool.busy == 0 }
     }
 
     @Test func aDeadlineAndAShutdownEndTheWait() async throws {
-        let bench = Bench()
+        let stage = ResolverStage()
         let answers = Answers()
-        try await withLoop(clock: bench.clock) { loop in
-            await bench.ask(
-                "a", deadline: bench.clock.now().advanced(by: .seconds(3)), on: loop, answers: answers)
-            await bench.ask("b", on: loop, answers: answers)
-            bench.clock.advance(by: .seconds(3))
+        try await withLoop(clock: stage.clock) { loop in
+            await stage.startLookUp(
+                "a", deadline: stage.clock.now().advanced(by: .seconds(3)), on: loop, answers: answers)
+            await stage.startLookUp("b", on: loop, answers: answers)
+            stage.clock.advance(by: .seconds(3))
             loop.wake()
             await answers.wait(for: 1)
             #expect(answers.arrived == [.failure(.timedOut)])
         }
         #expect(answers.arrived == [.failure(.timedOut), .failure(.shutDown)])
-        #expect(bench.pool.busy == 2, "no shutdown waits for a hung look-up")
-        bench.gate.open("*")
-        await until { bench.pool.busy == 0 }
+        #expect(stage.pool.busy == 2, "no shutdown waits for a hung look-up")
+        stage.gate.open("*")
+        await waitUntil { stage.pool.busy == 0 }
     }
 
     @Test func aHungLookUpDoesNotKeepItsResolver() async throws {
-        let gate = Gate()
+        let gate = LookUpGate()
         let pool = WorkerPool(limit: 1, hungAfter: .seconds(5))
         try await withLoop { loop in
-            weak var gone: Resolver?
+            weak var weakResolver: Resolver?
             do {
                 let resolver = Resolver(pool: pool, lookUp: gate.function)
-                gone = resolver
+                weakResolver = resolver
                 let lookUp = await loop.run { () -> LoopBound<LookUp>? in
                     guard case .pending(let lookUp) = resolver.lookUp("a", port: 1, on: loop, { _ in })
                     else { return nil }
@@ -337,10 +341,10 @@ import Testing
                 await loop.run { lookUp?.value.cancel() }
             }
             await loop.run {}
-            #expect(gone == nil)
+            #expect(weakResolver == nil)
         }
         gate.open("*")
-        await until { pool.busy == 0 }
+        await waitUntil { pool.busy == 0 }
     }
 
     @Test func theSystemKnowsLocalhost() async throws {

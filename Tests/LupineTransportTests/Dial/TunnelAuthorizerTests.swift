@@ -8,16 +8,16 @@ import Testing
 
 /// Proxy authorization that the layer above computes: for tunnels once for each connection, otherwise once for each request.
 @Suite struct TunnelAuthorizerTests {
-    /// Returns a word with a running number, and records the authorities that it is asked for.
+    /// Returns a scheme with a running number, and records the authorities of the tunnels.
     private final class CountingAuthorizer: TunnelAuthorizing {
-        let asked = Box<[String]>([])
-        let word: String?
+        let authorities = Box<[String]>([])
+        let scheme: String?
 
-        init(_ word: String?) { self.word = word }
+        init(_ scheme: String?) { self.scheme = scheme }
 
         func authorization(forTunnelTo authority: String) -> String? {
-            asked.update { $0.append(authority) }
-            return word.map { "\($0) \(asked.value.count)" }
+            authorities.update { $0.append(authority) }
+            return scheme.map { "\($0) \(authorities.value.count)" }
         }
     }
 
@@ -68,7 +68,7 @@ import Testing
         String(decoding: origin.received(on: connection), as: UTF8.self)
     }
 
-    @Test("[U-11.17] a tunnel's challenge comes up with its fields, and an answer goes out in a new CONNECT")
+    @Test("[U-11.17] a tunnel's challenge is reported with its fields, and answered in a new CONNECT")
     func aChallengeIsAnswered() async throws {
         let challenge = Script([
             .expectHead,
@@ -88,37 +88,37 @@ import Testing
                     == ["Digest realm=\"p\", nonce=\"n\"", "Basic realm=\"p\""])
             let authorizer = CountingAuthorizer("Digest")
             let second = try await send(TunnelAuthorizer(authorizer))
-            #expect(second.text == "far" && authorizer.asked.value == ["far.test:80"])
+            #expect(second.text == "far" && authorizer.authorities.value == ["far.test:80"])
             #expect(request(origin, 0).contains("Proxy-Authorization: Basic dTpw\r\n"))
             let connect = request(origin, 1).split(separator: "\r\n\r\n")
             #expect(connect[0].hasPrefix("CONNECT far.test:80 HTTP/1.1\r\n"))
             #expect(connect[0].contains("Proxy-Authorization: Digest 1"))
             #expect(!connect[0].contains("Basic"))
-            // The origin behind the tunnel never receives it.
+            // The origin behind the tunnel receives no proxy authorization.
             #expect(!connect[1].contains("Proxy-Authorization"))
         }
     }
 
-    @Test("[U-11.17] one answer for each tunnel, and no tunnel for another's requests")
+    @Test("[U-11.17] each tunnel is authorized once, and only for its own requests")
     func oneAnswerForEachTunnel() async throws {
         let open = Script([
             .expectHead, Self.established, .expectHead, .reply("a"), .expectHead, .reply("b"), .stall,
         ])
         try await withProxy([open, open]) { origin, send in
-            let one = CountingAuthorizer("One")
+            let first = CountingAuthorizer("One")
             let other = CountingAuthorizer("Other")
             let texts = [
-                try await send(TunnelAuthorizer(one)).text, try await send(TunnelAuthorizer(one)).text,
+                try await send(TunnelAuthorizer(first)).text, try await send(TunnelAuthorizer(first)).text,
                 try await send(TunnelAuthorizer(other)).text,
             ]
             #expect(texts == ["a", "b", "a"])
-            #expect(one.asked.value.count == 1 && other.asked.value.count == 1)
+            #expect(first.authorities.value.count == 1 && other.authorities.value.count == 1)
             #expect(request(origin, 0).contains("Proxy-Authorization: One 1\r\n"))
             #expect(request(origin, 1).contains("Proxy-Authorization: Other 1\r\n"))
         }
     }
 
-    @Test func anAuthorizerWithoutAnAnswerLeavesItToTheCredentials() async throws {
+    @Test func withoutAnAuthorizationTheCredentialsAreUsed() async throws {
         let open = Script([.expectHead, Self.established, .expectHead, .reply("far"), .stall])
         try await withProxy([open]) { origin, send in
             let text = try await send(TunnelAuthorizer(CountingAuthorizer(nil))).text
@@ -136,8 +136,8 @@ import Testing
         }
     }
 
-    @Test("[U-11.17] a request to a proxy that reads it keeps the answer it came with")
-    func aRequestsOwnAnswer() async throws {
+    @Test("[U-11.17] a request without a tunnel keeps its own Proxy-Authorization")
+    func aRequestsOwnAuthorization() async throws {
         var serving = OriginConfiguration()
         serving.recordedBytes = 1 << 16
         serving.script = ScriptPlan([Script([.expectHead, .reply("a"), .expectHead, .reply("b"), .stall])])

@@ -58,17 +58,21 @@ import Testing
         Row(
             testDescription: "the certificate is not for the other name", names: ["good", "ecdsa"],
             other: "ecdsa.test"),
-        Row(testDescription: "the program does not want it") { $0.coalescesConnections = false },
+        Row(testDescription: "coalescing is turned off") { $0.coalescesConnections = false },
         Row(testDescription: "HTTP/1.1 is spoken") { $0.versions = .http11 },
-        Row(testDescription: "an evaluator of the program's") {
+        Row(testDescription: "a custom evaluator") {
             $0.trust = .composite([.default, .custom { _, reply in reply(.success(())) }])
         },
-        Row(testDescription: "an evaluator that looks at no name") { $0.trust = .system(checksHost: false) },
-        Row(testDescription: "nothing is checked") { $0.trust = .disabled },
+        Row(testDescription: "an evaluator that does not check the host") {
+            $0.trust = .system(checksHost: false)
+        },
+        Row(testDescription: "trust is not evaluated") { $0.trust = .disabled },
         Row(testDescription: "an identity") { $0.tls.identity = try SecureStage.identity("client-ecdsa") },
     ]
 
-    @Test("[H-12.13] what forbids it", arguments: rows) func whatForbidsIt(_ row: Row) async throws {
+    @Test("[H-12.13] conditions that forbid it", arguments: rows) func forbiddingConditions(_ row: Row)
+        async throws
+    {
         let failed = Box<(any Error)?>(nil)
         let change = SettingsChange.with { settings in
             do { try row.change(&settings) } catch let error { failed.update { $0 = error } }
@@ -111,13 +115,14 @@ import Testing
         }
     }
 
-    @Test("[H-12.14] behind 421 the request goes over a connection of its own, and so do those that follow")
+    @Test("[H-12.14] after 421 the request and later ones use the origin's own connection")
     func misdirected() async throws {
         try await withOrigin { client, origin in
-            let asked = Box(0)
+            let requestCount = Box(0)
             origin.route("PUT", "/") { request throws(Refusal) in
-                asked.update { $0 += 1 }
-                return asked.value == 1 ? OriginResponse(421) : OriginResponse(body: .bytes(request.body))
+                requestCount.update { $0 += 1 }
+                return requestCount.value == 1
+                    ? OriginResponse(421) : OriginResponse(body: .bytes(request.body))
             }
             _ = try await get(client, origin, "good.test")
             for number in 0..<2 {
@@ -128,23 +133,23 @@ import Testing
                 #expect(response.head.status.code == 200)
                 #expect(try await response.body.collect() == [1, 2, UInt8(number)])
             }
-            #expect(asked.value == 3)
+            #expect(requestCount.value == 3)
             #expect(origin.counts.connectionsAccepted == 2)
         }
     }
 
-    @Test("[H-12.14] 421 is the answer where the request is its connection's own, or its content is gone")
-    func misdirectedForGood() async throws {
+    @Test("[H-12.14] 421 is delivered to the connection's own origin, or if content cannot be replayed")
+    func deliveredMisdirection() async throws {
         try await withOrigin { client, origin in
             origin.route("PUT", "/") { _ throws(Refusal) in OriginResponse(421) }
             _ = try await get(client, origin, "good.test")
             let isGiven = Box(false)
-            let once = HTTPRequest.Body.stream(length: 1) {
+            let oneTimeBody = HTTPRequest.Body.stream(length: 1) {
                 if isGiven.value { return nil }
                 isGiven.update { $0 = true }
                 return [1]
             }
-            for (host, body) in [("good.test", .bytes([1])), ("localhost", once)] {
+            for (host, body) in [("good.test", .bytes([1])), ("localhost", oneTimeBody)] {
                 let response = try await client.send(
                     HTTPRequest(method: .put, url: SecureStage.url(origin, host: host), body: body))
                 #expect(response.head.status.code == 421)

@@ -9,7 +9,7 @@ import Testing
 
 @testable import LupineTransport
 
-/// How streams and connections end: which requests are sent again, and that none is that the server may have processed.
+/// The ends of streams and connections: which requests are sent again, and never one that the server may have processed.
 @Suite struct HTTP2EndTests {
     @Test(arguments: [Method.get, .post]) func aRefusedStreamIsSentAgain(_ method: Method) async throws {
         let plan = ScriptPlan(
@@ -22,17 +22,17 @@ import Testing
         }
     }
 
-    @Test func trailersThatTheServerDoesNotTakeSaySo() async throws {
+    @Test func trailersOverTheServersLimitFail() async throws {
         let plan = ScriptPlan(
             .expectRequest(1), .send(ServerFrames([Setting(.maxHeaderListSize, 200)]).reply(1)),
             .expectRequest(3), .stall)
         try await withPool(plan, over: .http2) { stage in
             // The settings have arrived when the first request has been answered.
             #expect(try await stage.send(.get).text == "ok")
-            var long = Fields()
-            try long.append(FieldName("x-sum"), String(repeating: "5", count: 300))
+            var longTrailers = Fields()
+            try longTrailers.append(FieldName("x-sum"), String(repeating: "5", count: 300))
             let sink = try await stage.send(
-                .post, content: .stream(CountingSource(trailers: long), length: nil))
+                .post, content: .stream(CountingSource(trailers: longTrailers), length: nil))
             guard case .http2(_, _, .requestTooLarge(let size, allowed: 200))? = sink.failure else {
                 Issue.record("\(String(describing: sink.failure))")
                 return
@@ -43,12 +43,13 @@ import Testing
 
     @Test func aStreamThatIsRefusedEachTimeFails() async throws {
         let refusal = ServerFrames.bare.reset(1, .refusedStream)
-        let again = ServerFrames.bare.reset(3, .refusedStream)
-        let third = ServerFrames.bare.reset(5, .refusedStream)
+        let secondRefusal = ServerFrames.bare.reset(3, .refusedStream)
+        let thirdRefusal = ServerFrames.bare.reset(5, .refusedStream)
         let plan = ScriptPlan([
             Script([
-                .expectRequest(1), .send(ServerFrames()), .send(refusal), .expectRequest(3), .send(again),
-                .expectRequest(5), .send(third), .stall,
+                .expectRequest(1), .send(ServerFrames()), .send(refusal), .expectRequest(3),
+                .send(secondRefusal),
+                .expectRequest(5), .send(thirdRefusal), .stall,
             ]),
             Script([.expectRequest(1), .send(ServerFrames()), .send(refusal), .stall]),
         ])
@@ -60,7 +61,7 @@ import Testing
         }
     }
 
-    @Test func whatIsAboveTheLastStreamOfGoAwayIsSentAgain() async throws {
+    @Test func requestsAboveTheLastStreamOfGoAwayAreSentAgain() async throws {
         let plan = ScriptPlan([
             Script([
                 .expectRequest(1), .send(ServerFrames()), .expectRequest(3),
@@ -89,7 +90,7 @@ import Testing
     }
 
     /// A server that sends GOAWAY after every few requests loses none of them, and processes none twice.
-    @Test func aServerThatGoesAwayAgainAndAgain() async throws {
+    @Test func aServerThatSendsGoAwayRepeatedly() async throws {
         var behaviour = HTTP2Behaviour()
         behaviour.requestsPerConnection = 7
         try await withPool(over: .http2, http2: behaviour, limits: PoolLimits(perHost: 3), loops: 2) {
@@ -99,17 +100,17 @@ import Testing
                 answered.update { $0 += 1 }
                 return OriginResponse(body: .bytes([1]))
             }
-            let made = try (0..<200).map { _ in try stage.exchange(.post, "/once", content: .bytes([1])) }
-            for one in made { stage.pool.submit(one.exchange) }
-            for one in made {
-                await one.sink.ended.wait()
-                #expect(one.sink.failure == nil, "\(String(describing: one.sink.failure))")
+            let pairs = try (0..<200).map { _ in try stage.exchange(.post, "/once", content: .bytes([1])) }
+            for pair in pairs { stage.pool.submit(pair.exchange) }
+            for pair in pairs {
+                await pair.sink.ended.wait()
+                #expect(pair.sink.failure == nil, "\(String(describing: pair.sink.failure))")
             }
             #expect(answered.value == 200)
         }
     }
 
-    @Test func goAwayWithAnErrorSaysWhichOne() async throws {
+    @Test func theErrorOfGoAwayIsReported() async throws {
         let plan = ScriptPlan(
             .expectRequest(1), .send(ServerFrames().goAway(last: 1, .enhanceYourCalm)),
             .expectAcknowledgement, .close)
@@ -121,7 +122,7 @@ import Testing
         }
     }
 
-    @Test func aResetSaysWhichCode() async throws {
+    @Test func theCodeOfAResetIsReported() async throws {
         let plan = ScriptPlan(
             .expectRequest(1), .send(ServerFrames().reset(1, .internalError)), .expectRequest(3),
             .send(ServerFrames.bare.reply(3)), .stall)
@@ -134,7 +135,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [Method.get, .post]) func aConnectionThatDiesUnderAnExchange(_ method: Method)
+    @Test(arguments: [Method.get, .post]) func aConnectionThatClosesDuringAnExchange(_ method: Method)
         async throws
     {
         let plan = ScriptPlan([
@@ -187,12 +188,12 @@ import Testing
     }
 
     /// A request whose head is unsent when the connection breaks is sent on another one, once.
-    @Test func aPostThatHadNotGoneOutIsSentOnce() async throws {
-        let one = ServerFrames([Setting(.maxConcurrentStreams, 1)])
+    @Test func anUnsentPostIsSentOnce() async throws {
+        let oneStream = ServerFrames([Setting(.maxConcurrentStreams, 1)])
         let broken = ServerFrames.bare.reply(3, "first").frame(0, 0, [0])
         let plan = ScriptPlan([
             Script([
-                .expectRequest(1), .send(one.reply()), .expectRequest(3), .waitForSignal("waits"),
+                .expectRequest(1), .send(oneStream.reply()), .expectRequest(3), .waitForSignal("waits"),
                 .send(broken), .stall,
             ]),
             Script([
@@ -215,13 +216,13 @@ import Testing
         }
     }
 
-    /// A source is asked only after the head has been sent: a request whose head was unsent starts on another connection with the
+    /// A source is read only after the head has been sent: a request whose head was unsent starts on another connection with the
     /// first piece.
-    @Test func aStreamedBodyIsAskedForBehindItsHead() async throws {
-        let one = ServerFrames([Setting(.maxConcurrentStreams, 1)])
+    @Test func aStreamedBodyIsReadAfterItsHeadWasSent() async throws {
+        let oneStream = ServerFrames([Setting(.maxConcurrentStreams, 1)])
         let plan = ScriptPlan([
             Script([
-                .expectRequest(1), .send(one.reply()), .expectRequest(3), .waitForSignal("waits"),
+                .expectRequest(1), .send(oneStream.reply()), .expectRequest(3), .waitForSignal("waits"),
                 .send(ServerFrames.bare.reply(3, "first").frame(0, 0, [0])), .stall,
             ]),
             Script([
@@ -240,14 +241,14 @@ import Testing
             stage.origin.gate("waits").open()
             await second.sink.ended.wait()
             #expect(second.sink.failure == nil && second.sink.text == "second")
-            #expect(source.asked.value == 2)
+            #expect(source.askCount.value == 2)
             let sent = stage.origin.received(on: 1)
-            #expect(sent.suffix(16).contains(0x31), "the first piece went out")
+            #expect(sent.suffix(16).contains(0x31), "the first piece was not sent")
         }
     }
 
-    /// A connection whose server is silent takes no further requests once one of them has timed out.
-    @Test func aSilentConnectionTakesNoFurtherRequest() async throws {
+    /// A connection whose server is silent gets no further request once one has timed out.
+    @Test func aSilentConnectionGetsNoFurtherRequest() async throws {
         let clock = ManualClock()
         let plan = ScriptPlan([
             Script([
@@ -275,7 +276,7 @@ import Testing
     }
 
     /// The content before a stream's reset is in the file, and the sink is told how much it is.
-    @Test func aFileHasWhatCameBeforeTheReset() async throws {
+    @Test func theFileHasTheContentBeforeTheReset() async throws {
         let path = try temporaryFile()
         defer { _ = unsafe unlink(path) }
         let frames = ServerFrames().head().data(1, "abc").reset(1, .internalError)
@@ -292,7 +293,7 @@ import Testing
 
     /// Each exchange is cancelled as it begins, and the next one begins in its place, without recursion. The origin may end a
     /// connection on which so many streams are reset.
-    @Test func thousandsThatAreTakenBackAsTheyBegin() async throws {
+    @Test func thousandsThatAreCancelledAsTheyBegin() async throws {
         var behaviour = HTTP2Behaviour()
         behaviour.streams = 1
         try await withPool(over: .http2, http2: behaviour, limits: PoolLimits(perHost: 1)) { stage in
@@ -306,16 +307,16 @@ import Testing
             let held = try stage.exchange(target: "/held")
             stage.pool.submit(held.exchange)
             while stage.origin.counts.requests < 2 { await Task.yield() }
-            let made = try (0..<5_000).map { _ in
+            let pairs = try (0..<5_000).map { _ in
                 let running = Box<Exchange?>(nil)
                 let sink = RecordingSink(onBegin: { running.value?.cancel() })
-                let one = try stage.exchange(sink: sink)
-                running.update { $0 = one.exchange }
-                stage.pool.submit(one.exchange)
+                let pair = try stage.exchange(sink: sink)
+                running.update { $0 = pair.exchange }
+                stage.pool.submit(pair.exchange)
                 return (running, sink)
             }
             gate.open()
-            for (running, sink) in made {
+            for (running, sink) in pairs {
                 await sink.ended.wait()
                 #expect(sink.failure == .cancelled && sink.log.value.ends == 1)
                 running.update { $0 = nil }
@@ -324,7 +325,7 @@ import Testing
     }
 
     /// The response is complete before the request: the rest of the request is not sent, and the connection stays in use.
-    @Test func anEarlyAnswerCostsTheStreamOnly() async throws {
+    @Test func anEarlyAnswerEndsOnlyTheStream() async throws {
         try await withPool(over: .http2) { stage in
             stage.origin.route("POST", "/early", .immediate { _ in OriginResponse(403) })
             let gate = Gate()
@@ -337,12 +338,12 @@ import Testing
         }
     }
 
-    /// The server wants no more of the request. Its response has arrived completely, but its consumer has not taken it, or not
-    /// its end.
+    /// The server needs no more of the request. The response has arrived completely, but its consumer has paused before the
+    /// content or before the end.
     @Test(
-        "[H-8.4] RST_STREAM (NO_ERROR) behind a whole response whose consumer has paused",
+        "[H-8.4] RST_STREAM (NO_ERROR) after a complete response whose consumer has paused",
         arguments: [Method.get, .post], [false, true])
-    func noErrorBehindAnAnswerThatWaits(_ method: Method, _ pausesAtHead: Bool) async throws {
+    func noErrorAfterAResponseThatWaits(_ method: Method, _ pausesAtHead: Bool) async throws {
         let answer = ServerFrames().reply(1, "the answer").reset(1, .noError).ping()
         let plan = ScriptPlan(
             .expectRequest(1), .send(answer), .expectFrame(type: 6, stream: 0), .signal("reset"),
@@ -353,11 +354,11 @@ import Testing
                 method == .post ? .stream(WaitingSource(gate), length: nil) : .none
             let sink = RecordingSink(
                 plan: { pausesAtHead ? .pause : .deliver }, demand: { _ in pausesAtHead ? .more : .pause })
-            let made = try stage.exchange(method, content: content, sink: sink)
-            stage.pool.submit(made.exchange)
+            let pair = try stage.exchange(method, content: content, sink: sink)
+            stage.pool.submit(pair.exchange)
             await stage.origin.gate("reset").wait()
             #expect(sink.log.value.ends == 0)
-            made.exchange.resume()
+            pair.exchange.resume()
             await sink.ended.wait()
             #expect(sink.failure == nil && sink.text == "the answer")
             #expect(try await stage.send().text == "ok")
@@ -366,23 +367,23 @@ import Testing
         }
     }
 
-    /// How a response is cut short, and the error that its consumer must get.
-    struct Break: CustomTestStringConvertible, Sendable {
+    /// A way in which a response is cut short, and the error that its consumer receives.
+    struct Interruption: CustomTestStringConvertible, Sendable {
         var testDescription: String
         let steps: [Script.Step]
-        /// Whether the connection ends with it.
+        /// Whether the connection ends as well.
         var endsConnection = true
         let error: @Sendable (_ port: UInt16) -> TransportError
     }
 
-    static let breaks = [
-        Break(
+    static let interruptions = [
+        Interruption(
             testDescription: "the stream is reset",
             steps: [
                 .send(ServerFrames.bare.reset(1, .internalError).ping()), .expectFrame(type: 6, stream: 0),
             ], endsConnection: false,
             error: { .http2(host: "origin.test", port: $0, .reset(.internalError)) }),
-        Break(
+        Interruption(
             testDescription: "the message is malformed",
             steps: [
                 .send(ServerFrames.bare.headers(1, [("x-sum", "5")]).ping()),
@@ -392,14 +393,14 @@ import Testing
                 let error = HTTP2StreamError.message(.trailersWithoutEnd)
                 return .http2(host: "origin.test", port: $0, HTTP2Failure(error))
             }),
-        Break(
+        Interruption(
             testDescription: "the connection is closed", steps: [.signal("broken"), .close],
             error: {
                 .http(
                     host: "origin.test", port: $0,
                     .truncated(.insideBodyOfUnknownLength(received: 3)))
             }),
-        Break(
+        Interruption(
             testDescription: "the peer breaks the protocol",
             steps: [
                 .send(ServerFrames.bare.frame(0, 0, [0])), .expectFrame(type: 7, stream: 0),
@@ -412,9 +413,9 @@ import Testing
     ]
 
     @Test(
-        "[H-12.15] what has come of a response is told before its break, also to a consumer that has paused",
-        arguments: breaks, [false, true])
-    func whatHasComeIsToldBeforeTheBreak(_ row: Break, _ isSuspended: Bool) async throws {
+        "[H-12.15] received content is delivered before the error, also to a paused consumer",
+        arguments: interruptions, [false, true])
+    func receivedContentPrecedesTheError(_ row: Interruption, _ isSuspended: Bool) async throws {
         let begin = ServerFrames().head(1, "200", []).data(1, "abc")
         let before: [Script.Step] = [
             .expectRequest(1), .signal("asked"), .waitForSignal("go"), .send(begin), .expectAcknowledgement,
@@ -423,10 +424,10 @@ import Testing
         let plan = ScriptPlan([Script(before + row.steps + after)])
         try await withPool(plan, over: .http2) { stage in
             let sink = RecordingSink(plan: { .pause })
-            let made = try stage.exchange(.post, sink: sink)
-            stage.pool.submit(made.exchange)
+            let pair = try stage.exchange(.post, sink: sink)
+            stage.pool.submit(pair.exchange)
             await stage.origin.gate("asked").wait()
-            if isSuspended { made.exchange.setSuspended(true) }
+            if isSuspended { pair.exchange.setSuspended(true) }
             await stage.settle()
             stage.origin.gate("go").open()
             await stage.origin.gate("broken").wait()
@@ -434,11 +435,11 @@ import Testing
             await stage.settle()
             #expect(sink.log.value.ends == 0)
             if isSuspended {
-                made.exchange.setSuspended(false)
-                await sink.headCame.wait()
+                pair.exchange.setSuspended(false)
+                await sink.headReceived.wait()
             }
             while sink.log.value.ends == 0 {
-                made.exchange.resume()
+                pair.exchange.resume()
                 await Task.yield()
             }
             #expect(sink.text == "abc" && sink.failure == row.error(stage.origin.port))
@@ -462,11 +463,11 @@ import Testing
                 response.gate = Gate()
                 return response
             }
-            let made = try (0..<5).map { _ in try stage.exchange(target: "/held") }
-            for one in made { stage.pool.submit(one.exchange) }
+            let pairs = try (0..<5).map { _ in try stage.exchange(target: "/held") }
+            for pair in pairs { stage.pool.submit(pair.exchange) }
             while stage.origin.counts.requests < 5 { await Task.yield() }
             await withCheckedContinuation { continuation in stage.pool.shutDown { continuation.resume() } }
-            for one in made { #expect(one.sink.failure == .shutDown && one.sink.log.value.ends == 1) }
+            for pair in pairs { #expect(pair.sink.failure == .shutDown && pair.sink.log.value.ends == 1) }
         }
     }
 }
@@ -486,9 +487,9 @@ private final class WaitingSource: ContentSource {
     }
 }
 
-/// A source of one octet, the digit 1, and optional trailers. It counts how often it is asked, and cannot be rewound.
+/// A source of one octet, the digit 1, and optional trailers. It counts the calls of `next`, and cannot be rewound.
 private final class CountingSource: ContentSource {
-    let asked = Box(0)
+    let askCount = Box(0)
     private let trailers: Fields
 
     init(trailers: Fields = Fields()) { self.trailers = trailers }
@@ -498,7 +499,7 @@ private final class CountingSource: ContentSource {
     func abandon() {}
 
     func next(_ reply: @escaping @Sendable (ContentPiece) -> Void) {
-        asked.update { $0 += 1 }
-        reply(asked.value == 1 ? .bytes([0x31]) : .end(trailers: trailers))
+        askCount.update { $0 += 1 }
+        reply(askCount.value == 1 ? .bytes([0x31]) : .end(trailers: trailers))
     }
 }

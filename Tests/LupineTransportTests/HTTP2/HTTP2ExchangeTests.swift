@@ -8,7 +8,7 @@ import Testing
 
 @testable import LupineTransport
 
-/// Many exchanges on one connection: each ends by itself, and none holds up another.
+/// Many exchanges on one connection: each ends independently, and none delays another.
 @Suite struct HTTP2ExchangeTests {
     @Test func manyAtOnceShareAConnection() async throws {
         try await withPool(over: .http2, limits: PoolLimits(perHost: 1)) { stage in
@@ -18,14 +18,14 @@ import Testing
                 response.gate = gate
                 return response
             }
-            let made = try (0..<60).map { try stage.exchange(target: "/held/\($0)") }
-            for one in made { stage.pool.submit(one.exchange) }
+            let pairs = try (0..<60).map { try stage.exchange(target: "/held/\($0)") }
+            for pair in pairs { stage.pool.submit(pair.exchange) }
             while stage.origin.counts.requests < 60 { await Task.yield() }
             gate.open()
-            for (number, one) in made.enumerated() {
-                await one.sink.ended.wait()
-                #expect(one.sink.failure == nil && one.sink.text == "\(number)")
-                #expect(one.sink.metrics?.version == .http2)
+            for (number, pair) in pairs.enumerated() {
+                await pair.sink.ended.wait()
+                #expect(pair.sink.failure == nil && pair.sink.text == "\(number)")
+                #expect(pair.sink.metrics?.version == .http2)
             }
             #expect(stage.pool.connectionsOpened == 1 && stage.pool.idleCount == 1)
         }
@@ -42,21 +42,21 @@ import Testing
                 response.gate = gate
                 return response
             }
-            let made = try (0..<20).map { _ in try stage.exchange(target: "/held") }
-            for one in made { stage.pool.submit(one.exchange) }
+            let pairs = try (0..<20).map { _ in try stage.exchange(target: "/held") }
+            for pair in pairs { stage.pool.submit(pair.exchange) }
             while stage.origin.counts.requests < 3 { await Task.yield() }
             await stage.settle()
             #expect(stage.origin.counts.requests == 3)
             gate.open()
-            for one in made {
-                await one.sink.ended.wait()
-                #expect(one.sink.failure == nil && one.sink.metrics?.wasReplayed == false)
+            for pair in pairs {
+                await pair.sink.ended.wait()
+                #expect(pair.sink.failure == nil && pair.sink.metrics?.wasReplayed == false)
             }
             #expect(stage.pool.connectionsOpened == 1)
         }
     }
 
-    @Test func oneThatIsCancelledTakesNobodyAlong() async throws {
+    @Test func aCancellationEndsOnlyItsExchange() async throws {
         try await withPool(over: .http2, limits: PoolLimits(perHost: 1)) { stage in
             let gate = Gate()
             stage.origin.route("GET", "/held") { _ throws(Refusal) in
@@ -64,23 +64,23 @@ import Testing
                 response.gate = gate
                 return response
             }
-            let made = try (0..<3).map { _ in try stage.exchange(target: "/held") }
-            for one in made { stage.pool.submit(one.exchange) }
+            let pairs = try (0..<3).map { _ in try stage.exchange(target: "/held") }
+            for pair in pairs { stage.pool.submit(pair.exchange) }
             while stage.origin.counts.requests < 3 { await Task.yield() }
-            made[1].exchange.cancel()
-            await made[1].sink.ended.wait()
-            #expect(made[1].sink.failure == .cancelled)
+            pairs[1].exchange.cancel()
+            await pairs[1].sink.ended.wait()
+            #expect(pairs[1].sink.failure == .cancelled)
             gate.open()
             for index in [0, 2] {
-                await made[index].sink.ended.wait()
-                #expect(made[index].sink.text == "late" && made[index].sink.failure == nil)
+                await pairs[index].sink.ended.wait()
+                #expect(pairs[index].sink.text == "late" && pairs[index].sink.failure == nil)
             }
             #expect(try await stage.send(target: "/get").failure == nil)
             #expect(stage.pool.connectionsOpened == 1)
         }
     }
 
-    @Test func oneThatTakesTooLongTakesNobodyAlong() async throws {
+    @Test func aTimeoutEndsOnlyItsExchange() async throws {
         let clock = ManualClock()
         try await withPool(over: .http2, limits: PoolLimits(perHost: 1), clock: clock) { stage in
             let gate = Gate()
@@ -91,36 +91,36 @@ import Testing
             }
             var options = ExchangeOptions()
             options.timeouts.firstByte = .seconds(1)
-            let hasty = try stage.exchange(target: "/held", options: options)
-            let patient = try stage.exchange(target: "/held")
-            stage.pool.submit(hasty.exchange)
-            stage.pool.submit(patient.exchange)
+            let timed = try stage.exchange(target: "/held", options: options)
+            let untimed = try stage.exchange(target: "/held")
+            stage.pool.submit(timed.exchange)
+            stage.pool.submit(untimed.exchange)
             while stage.origin.counts.requests < 2 { await Task.yield() }
             await stage.settle()
             clock.advance(by: .seconds(2))
             stage.group.loops[0].wake()
-            await hasty.sink.ended.wait()
-            #expect(hasty.sink.failure?.isTimeOut(of: "origin.test", .firstByte) == true)
+            await timed.sink.ended.wait()
+            #expect(timed.sink.failure?.isTimeOut(of: "origin.test", .firstByte) == true)
             gate.open()
-            await patient.sink.ended.wait()
-            #expect(patient.sink.text == "late" && patient.sink.failure == nil)
+            await untimed.sink.ended.wait()
+            #expect(untimed.sink.text == "late" && untimed.sink.failure == nil)
             #expect(stage.pool.connectionsOpened == 1)
         }
     }
 
-    /// A consumer that takes nothing stops its stream when its window is full; 99 other requests are answered meanwhile.
-    @Test func aSlowConsumerHoldsUpNobody() async throws {
+    /// A paused consumer stops its stream when the window is full; 99 other requests are answered meanwhile.
+    @Test func aSlowConsumerDelaysNoOther() async throws {
         try await withPool(over: .http2, limits: PoolLimits(perHost: 1)) { stage in
             let length = 64 << 20
             let slow = try stage.exchange(
                 target: "/bytes/\(length)", sink: RecordingSink(demand: { _ in .pause }))
             stage.pool.submit(slow.exchange)
-            await slow.sink.headCame.wait()
+            await slow.sink.headReceived.wait()
             let quick = try (0..<99).map { _ in try stage.exchange(target: "/bytes/2000") }
-            for one in quick { stage.pool.submit(one.exchange) }
-            for one in quick {
-                await one.sink.ended.wait()
-                #expect(one.sink.failure == nil && one.sink.log.value.body.count == 2_000)
+            for pair in quick { stage.pool.submit(pair.exchange) }
+            for pair in quick {
+                await pair.sink.ended.wait()
+                #expect(pair.sink.failure == nil && pair.sink.log.value.body.count == 2_000)
             }
             #expect(stage.origin.counts.bytesSent < 2 * FlowWindow.initial + 99 * 4_000)
             #expect(stage.pool.connectionsOpened == 1)
@@ -131,7 +131,7 @@ import Testing
     }
 
     /// At most a window of content waits for a paused consumer, which receives all of it in order once it resumes.
-    @Test func whatWasHeldComesInItsOrder() async throws {
+    @Test func heldContentIsDeliveredInOrder() async throws {
         try await withPool(over: .http2) { stage in
             let content = (0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 / 13) }
             stage.origin.route("GET", "/content") { _ throws(Refusal) in OriginResponse(body: .bytes(content))
@@ -142,12 +142,12 @@ import Testing
                 Task.detached { running.value?.resume() }
                 return .pause
             })
-            let made = try stage.exchange(target: "/content", sink: sink)
-            running.update { $0 = made.exchange }
-            stage.pool.submit(made.exchange)
+            let pair = try stage.exchange(target: "/content", sink: sink)
+            running.update { $0 = pair.exchange }
+            stage.pool.submit(pair.exchange)
             // Resuming has no effect before the pause, so it is repeated.
             while sink.log.value.ends == 0 {
-                made.exchange.resume()
+                pair.exchange.resume()
                 await Task.yield()
             }
             running.update { $0 = nil }
@@ -156,23 +156,23 @@ import Testing
     }
 
     /// The response has arrived completely, its consumer has paused, and the server closes: the content is still delivered.
-    @Test func whatIsWholeOutlivesTheConnection() async throws {
+    @Test func aCompleteResponseOutlivesItsConnection() async throws {
         let plan = ScriptPlan(
             .expectRequest(1), .send(ServerFrames().reply(1, "all of it")), .expectAcknowledgement,
             .signal("sent"), .close)
         try await withPool(plan, over: .http2) { stage in
-            let made = try stage.exchange(sink: RecordingSink(plan: { .pause }))
-            stage.pool.submit(made.exchange)
-            await made.sink.headCame.wait()
+            let pair = try stage.exchange(sink: RecordingSink(plan: { .pause }))
+            stage.pool.submit(pair.exchange)
+            await pair.sink.headReceived.wait()
             await stage.origin.gate("sent").wait()
             while stage.origin.counts.connectionsOpen > 0 { await Task.yield() }
             await stage.settle()
-            #expect(made.sink.log.value.ends == 0)
-            while made.sink.log.value.ends == 0 {
-                made.exchange.resume()
+            #expect(pair.sink.log.value.ends == 0)
+            while pair.sink.log.value.ends == 0 {
+                pair.exchange.resume()
                 await Task.yield()
             }
-            #expect(made.sink.failure == nil && made.sink.text == "all of it")
+            #expect(pair.sink.failure == nil && pair.sink.text == "all of it")
             await stage.settle()
             #expect(stage.pool.openCount == 0)
         }
@@ -195,21 +195,21 @@ import Testing
         let plan = ScriptPlan(
             .expectRequest(1), .send(ServerFrames(acknowledges: false)), .signal("sent"), .stall)
         try await withPool(plan, over: .http2, clock: clock) { stage in
-            let made = try stage.exchange(.post)
-            stage.pool.submit(made.exchange)
+            let pair = try stage.exchange(.post)
+            stage.pool.submit(pair.exchange)
             await stage.origin.gate("sent").wait()
             await stage.settle()
             clock.advance(by: .seconds(61))
             stage.group.loops[0].wake()
-            await made.sink.ended.wait()
-            guard case .http2(_, _, .connection(.settingsTimeout, _))? = made.sink.failure else {
-                Issue.record("\(String(describing: made.sink.failure))")
+            await pair.sink.ended.wait()
+            guard case .http2(_, _, .connection(.settingsTimeout, _))? = pair.sink.failure else {
+                Issue.record("\(String(describing: pair.sink.failure))")
                 return
             }
         }
     }
 
-    @Test func whatHTTP2DoesNotCarryIsRefused() async throws {
+    @Test func connectIsRefused() async throws {
         try await withPool(over: .http2) { stage in
             let sink = try await stage.send(.connect)
             #expect(sink.failure == .unsupported("CONNECT over HTTP/2"))
@@ -220,7 +220,7 @@ import Testing
 }
 
 extension PoolStage {
-    /// Returns a GET of that target, not submitted yet.
+    /// Returns a GET exchange for `target`; it is not submitted yet.
     func exchange(
         target: String, options: ExchangeOptions = ExchangeOptions(), sink: RecordingSink = RecordingSink()
     ) throws -> (exchange: Exchange, sink: RecordingSink) {

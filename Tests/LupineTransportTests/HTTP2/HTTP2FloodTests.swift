@@ -11,7 +11,7 @@ import Testing
 /// Floods that need more than one request, or a socket that is not read, through the whole stack. Those that a script of frames
 /// can produce are in `HTTP2MisbehaviourTests`.
 @Suite struct HTTP2FloodTests {
-    /// Returns whether the connection failed because of this limit. The clock of `withPool` stands still, so that no allowance is
+    /// Returns whether the connection failed because of `limit`. The clock of `withPool` stands still, so that no allowance is
     /// replenished.
     private static func isFlood(_ error: TransportError?, _ limit: String) -> Bool {
         guard case .http2(_, _, .connection(.enhanceYourCalm, let reason))? = error else { return false }
@@ -55,15 +55,15 @@ import Testing
             // Another host name has another connection.
             let other = try stage.exchange(.get, "/held", host: "other.test")
             stage.pool.submit(other.exchange)
-            var isOver = false
-            for _ in 0..<30 where !isOver {
-                let made = try (0..<50).map { _ in try stage.exchange(.post, "/ended") }
-                for one in made { stage.pool.submit(one.exchange) }
-                for one in made { await one.sink.ended.wait() }
-                isOver = made.contains { Self.isFlood($0.sink.failure, limit) }
-                #expect(made.allSatisfy { $0.sink.failure != nil && $0.sink.log.value.ends == 1 })
+            var hasFailed = false
+            for _ in 0..<30 where !hasFailed {
+                let pairs = try (0..<50).map { _ in try stage.exchange(.post, "/ended") }
+                for pair in pairs { stage.pool.submit(pair.exchange) }
+                for pair in pairs { await pair.sink.ended.wait() }
+                hasFailed = pairs.contains { Self.isFlood($0.sink.failure, limit) }
+                #expect(pairs.allSatisfy { $0.sink.failure != nil && $0.sink.log.value.ends == 1 })
             }
-            #expect(isOver)
+            #expect(hasFailed)
             #expect(try await stage.send(.get, "/get").failure == nil)
             held.open()
             await other.sink.ended.wait()
@@ -83,24 +83,24 @@ import Testing
         ])
         try await withPool(plan, over: .http2, buffers: 16 << 10) { stage in
             let source = EndlessSource()
-            let sent = try stage.exchange(.post, content: .stream(source, length: nil))
-            stage.pool.submit(sent.exchange)
+            let upload = try stage.exchange(.post, content: .stream(source, length: nil))
+            stage.pool.submit(upload.exchange)
             await stage.origin.gate("open").wait()
             #expect(try await stage.send(host: "other.test").text == "ok")
             // Each round would ask for another piece if the last one had been sent.
             for _ in 0..<2_000 { await stage.settle() }
             // Limited by the two kernel buffers, far from the 125 MB that the rounds could have asked for.
-            #expect(source.asked.value > 0 && source.asked.value < 400, "\(source.asked.value)")
-            sent.exchange.cancel()
-            await sent.sink.ended.wait()
-            #expect(sent.sink.failure == .cancelled)
+            #expect(source.askCount.value > 0 && source.askCount.value < 400, "\(source.askCount.value)")
+            upload.exchange.cancel()
+            await upload.sink.ended.wait()
+            #expect(upload.sink.failure == .cancelled)
         }
     }
 }
 
 /// A source that always has a piece of 64 KiB.
 private final class EndlessSource: ContentSource {
-    let asked = Box(0)
+    let askCount = Box(0)
     private let piece = [UInt8](repeating: 0x61, count: 64 << 10)
 
     var isReplayable: Bool { false }
@@ -108,7 +108,7 @@ private final class EndlessSource: ContentSource {
     func abandon() {}
 
     func next(_ reply: @escaping @Sendable (ContentPiece) -> Void) {
-        asked.update { $0 += 1 }
+        askCount.update { $0 += 1 }
         reply(.bytes(piece))
     }
 }

@@ -8,7 +8,7 @@ import Testing
 
 @testable import LupineTransport
 
-/// Connections whose peers are gone without closing, and peers that are merely slow.
+/// Peers that have disappeared without closing their connections, and peers that are only slow.
 @Suite(.timeLimit(.minutes(30))) struct HTTP2LivenessTests {
     /// Runs `body` with a server that answers a first request, is silent for a time, and performs `then` after a second request.
     /// The next connection answers everything.
@@ -33,13 +33,13 @@ import Testing
             clock.advance(by: .nanoseconds(before.nanoseconds))
             stage.group.loops[0].wake()
             await stage.settle()
-            let made = try stage.exchange(method)
-            stage.pool.submit(made.exchange)
-            try await body(stage, clock, made.sink)
+            let pair = try stage.exchange(method)
+            stage.pool.submit(pair.exchange)
+            try await body(stage, clock, pair.sink)
         }
     }
 
-    private func pass(_ seconds: Int, _ stage: PoolStage, _ clock: ManualClock) async {
+    private func advance(_ seconds: Int, _ stage: PoolStage, _ clock: ManualClock) async {
         await stage.settle()
         clock.advance(by: .seconds(seconds))
         stage.group.loops[0].wake()
@@ -47,15 +47,15 @@ import Testing
     }
 
     @Test(
-        "[H-12.9] a peer that says nothing is given up, and what may be sent again is",
+        "[H-12.9] the connection of a silent peer ends, and requests are replayed if allowed",
         arguments: [Method.get, .post])
-    func gone(_ method: Method) async throws {
+    func silentPeer(_ method: Method) async throws {
         try await withSilence(method, then: [.expectFrame(type: 6, stream: 0), .signal("asked"), .stall]) {
             stage, clock, sink in
             await stage.origin.gate("asked").wait()
-            await pass(5, stage, clock)
+            await advance(5, stage, clock)
             #expect(sink.log.value.ends == 0)
-            await pass(5, stage, clock)
+            await advance(5, stage, clock)
             await sink.ended.wait()
             if method == .get {
                 #expect(sink.failure == nil && sink.text == "second")
@@ -67,8 +67,8 @@ import Testing
         }
     }
 
-    @Test("[H-12.9] while a peer is doubtful, other requests have another connection")
-    func doubtful() async throws {
+    @Test("[H-12.9] while a PING is unanswered, other requests use another connection")
+    func unansweredPing() async throws {
         let frames = ServerFrames.bare.frame(6, flags: 1, 0, [UInt8](repeating: 0, count: 8)).reply(3, "late")
         try await withSilence(
             .post,
@@ -78,14 +78,14 @@ import Testing
             ]
         ) { stage, clock, sink in
             await stage.origin.gate("asked").wait()
-            await pass(5, stage, clock)
+            await advance(5, stage, clock)
             let second = try await stage.send()
             #expect(second.text == "second")
             #expect(sink.log.value.ends == 0)
             stage.origin.gate("answer").open()
             await sink.ended.wait()
             #expect(sink.failure == nil && sink.text == "late")
-            await pass(5, stage, clock)
+            await advance(5, stage, clock)
             let third = try await stage.send()
             #expect(third.text == "third")
             await stage.origin.gate("closed").wait()
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test("[H-12.9] a peer that answers no PING and sends something else is there") func slow() async throws {
+    @Test("[H-12.9] a peer that sends frames but no PING answer is alive") func slowPeer() async throws {
         try await withSilence(
             .post,
             then: [
@@ -105,8 +105,8 @@ import Testing
             await stage.origin.gate("asked").wait()
             await stage.settle()
             stage.origin.gate("head").open()
-            await sink.headCame.wait()
-            for _ in 0..<12 { await pass(5, stage, clock) }
+            await sink.headReceived.wait()
+            for _ in 0..<12 { await advance(5, stage, clock) }
             #expect(sink.log.value.ends == 0)
             stage.origin.gate("rest").open()
             await sink.ended.wait()
@@ -115,7 +115,7 @@ import Testing
         }
     }
 
-    @Test("[H-12.8] a peer that was heard a moment ago is not asked") func recentlyHeard() async throws {
+    @Test("[H-12.8] a peer that sent something recently gets no PING") func recentlyHeard() async throws {
         try await withSilence(
             before: .seconds(14), then: [.send(ServerFrames.bare.reply(3, "at once")), .stall]
         ) { stage, _, sink in
@@ -125,7 +125,7 @@ import Testing
         }
     }
 
-    @Test("[H-12.8] the question goes behind the head of the request, once") func question() async throws {
+    @Test("[H-12.8] one PING follows the head of the request") func pingAfterTheHead() async throws {
         try await withSilence(then: [
             .expectFrame(type: 6, stream: 0), .expectRequest(5),
             .send(ServerFrames.bare.reply(3).reply(5)), .stall,
@@ -139,12 +139,12 @@ import Testing
         }
     }
 
-    @Test("[H-12.9] a question that is open ends with its connection") func endOfConnection() async throws {
+    @Test("[H-12.9] an unanswered PING ends with its connection") func endOfConnection() async throws {
         try await withSilence(.post, then: [.expectFrame(type: 6, stream: 0), .close]) { stage, clock, sink in
             await sink.ended.wait()
             #expect(sink.failure != nil && sink.log.value.ends == 1)
-            await pass(5, stage, clock)
-            await pass(5, stage, clock)
+            await advance(5, stage, clock)
+            await advance(5, stage, clock)
             let second = try await stage.send()
             #expect(second.text == "second")
         }

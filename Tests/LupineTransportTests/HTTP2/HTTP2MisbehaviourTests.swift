@@ -28,10 +28,10 @@ import Testing
             frames: ServerFrames().frame(5, flags: 4, 1, [0, 0, 0, 2, 0x88]), code: .protocolError,
             reason: "PUSH_PROMISE"),
         Row(
-            testDescription: "DATA on a stream that nobody opened", frames: ServerFrames().data(7, "x"),
+            testDescription: "DATA on an idle stream", frames: ServerFrames().data(7, "x"),
             code: .protocolError, reason: "stream 7"),
         Row(
-            testDescription: "a block that is none",
+            testDescription: "a malformed header block",
             frames: ServerFrames().frame(1, flags: 4, 1, [0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF]),
             code: .compressionError, reason: ""),
         Row(
@@ -81,7 +81,7 @@ import Testing
             }, code: .enhanceYourCalm, reason: "paddingOctets"),
     ]
 
-    @Test(arguments: rows) func endsTheConnectionAndNamesItself(_ row: Row) async throws {
+    @Test(arguments: rows) func endsTheConnectionAndIsNamedInTheError(_ row: Row) async throws {
         let plan = ScriptPlan(.expectRequest(1), .send(row.frames), .stall)
         try await withPool(plan, over: .http2, clock: ManualClock()) { stage in
             let sink = try await stage.send(.post)
@@ -95,7 +95,8 @@ import Testing
         }
     }
 
-    @Test("[H-5.11] the server hears why before the connection is closed") func aServerHearsWhy() async throws
+    @Test("[H-5.11] the server receives GOAWAY before the connection is closed") func goAwayPrecedesTheClose()
+        async throws
     {
         let plan = ScriptPlan(
             .expectRequest(1), .send(ServerFrames().data(7, "x")), .expectFrame(type: 7, stream: 0),
@@ -120,10 +121,13 @@ import Testing
             "too much content",
             ServerFrames().head(1, "200", [("content-length", "1")]).data(1, "xx", ends: true)
         ),
-        ("too little", ServerFrames().head(1, "200", [("content-length", "3")]).data(1, "xx", ends: true)),
+        (
+            "too little content",
+            ServerFrames().head(1, "200", [("content-length", "3")]).data(1, "xx", ends: true)
+        ),
         ("a name of no octets (CVE-2019-9516)", ServerFrames().frame(1, flags: 5, 1, [0x88, 0, 0, 0])),
         (
-            "thousands of them (CVE-2019-9516)",
+            "thousands of empty names (CVE-2019-9516)",
             ServerFrames().frame(1, flags: 5, 1, [0x88] + [UInt8](repeating: 0, count: 12_000))
         ),
         ("a line break", ServerFrames().head(1, "200", [("x", "a\r\nb: c")], ends: true)),
@@ -134,7 +138,7 @@ import Testing
     ]
 
     private static let overLimits = [
-        "thousands of them (CVE-2019-9516)", "a list that expands (CVE-2016-6581)",
+        "thousands of empty names (CVE-2019-9516)", "a list that expands (CVE-2016-6581)",
     ]
 
     /// A field of 3,000 octets that enters the table, and 4,000 references to it.
@@ -143,7 +147,7 @@ import Testing
             + [UInt8](repeating: 0xBE, count: 4_000)
     }
 
-    @Test(arguments: malformed.indices) func aMalformedResponseCostsItsStream(_ index: Int) async throws {
+    @Test(arguments: malformed.indices) func aMalformedResponseEndsOnlyItsStream(_ index: Int) async throws {
         let (name, frames) = Self.malformed[index]
         let plan = ScriptPlan(
             .expectRequest(1), .send(frames), .expectRequest(3), .send(ServerFrames.bare.reply(3)),
@@ -161,7 +165,7 @@ import Testing
         }
     }
 
-    @Test func aFloodedConnectionTakesNoOtherAlong() async throws {
+    @Test func aFloodEndsOnlyItsConnection() async throws {
         let flood = ServerFrames().times(20_000) { $0.ping() }
         let plan = ScriptPlan([
             Script([

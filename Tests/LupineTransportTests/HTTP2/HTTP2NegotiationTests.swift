@@ -8,41 +8,42 @@ import Testing
 
 @testable import LupineTransport
 
-/// Which version is used: the one that ALPN selects over TLS, the one known beforehand without TLS.
+/// The choice of the HTTP version: by ALPN over TLS, by the client's configuration without TLS.
 @Suite struct HTTP2NegotiationTests {
     struct Row: CustomTestStringConvertible, Sendable {
         let testDescription: String
         let client: HTTPVersions
         let server: [String]
-        /// Nil if the connection must fail.
-        let testedHTTP: HTTPVersion?
+        /// The version that the client must speak; nil if the connection must fail.
+        let expected: HTTPVersion?
     }
 
     static let rows = [
         Row(
             testDescription: "both know both", client: [.http11, .http2], server: ["h2", "http/1.1"],
-            testedHTTP: .http2),
+            expected: .http2),
         Row(
             testDescription: "the server has HTTP/1.1 alone", client: [.http11, .http2],
-            server: ["http/1.1"], testedHTTP: .http11),
+            server: ["http/1.1"], expected: .http11),
         Row(
             testDescription: "the server does not know ALPN", client: [.http11, .http2], server: [],
-            testedHTTP: .http11),
+            expected: .http11),
         Row(
             testDescription: "the server has HTTP/2 alone", client: [.http11, .http2], server: ["h2"],
-            testedHTTP: .http2),
+            expected: .http2),
         Row(
             testDescription: "the client has HTTP/1.1 alone", client: .http11, server: ["h2", "http/1.1"],
-            testedHTTP: .http11),
+            expected: .http11),
         Row(
             testDescription: "the client wants HTTP/2", client: .http2, server: ["http/1.1", "h2"],
-            testedHTTP: .http2),
+            expected: .http2),
         Row(
             testDescription: "the client wants HTTP/2 and does not get it", client: .http2, server: [],
-            testedHTTP: nil),
+            expected: nil),
     ]
 
-    @Test("[H-3.4] over TLS what ALPN has chosen is spoken", arguments: rows) func whatIsChosenIsSpoken(
+    @Test("[H-3.4] over TLS the client speaks the version that ALPN has chosen", arguments: rows)
+    func theChosenVersionIsSpoken(
         _ row: Row
     ) async throws {
         var serving = try SecureStage.serving { $0.applicationProtocols = row.server }
@@ -53,11 +54,11 @@ import Testing
                     let response = try await client.get(SecureStage.url(origin, "/get"))
                     #expect(try await response.body.text().contains("good.test"))
                     let metrics = response.body.metrics
-                    #expect(metrics?.version == row.testedHTTP)
+                    #expect(metrics?.version == row.expected)
                     #expect(metrics?.isReusedConnection == isReused)
-                    if row.testedHTTP == .http2 { #expect(metrics?.applicationProtocol == "h2") }
+                    if row.expected == .http2 { #expect(metrics?.applicationProtocol == "h2") }
                 } catch {
-                    #expect(row.testedHTTP == nil)
+                    #expect(row.expected == nil)
                     #expect(
                         error
                             == .tls(host: "good.test", port: origin.port, .http2NotChosen(nil)))
@@ -71,7 +72,7 @@ import Testing
         arguments: [
             "AES128-GCM-SHA256", "ECDHE-RSA-AES128-SHA256", "ECDHE-RSA-AES256-SHA384", "ECDHE-RSA-AES128-SHA",
         ])
-    func aCipherThatIsNotEnough(_ list: String) async throws {
+    func aCipherForbiddenInHTTP2(_ list: String) async throws {
         var serving = try SecureStage.serving(["rsa"]) { tls in
             tls.applicationProtocols = ["h2"]
             tls.ignoresHTTP2Requirements = true

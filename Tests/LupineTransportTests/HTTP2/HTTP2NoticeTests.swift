@@ -10,8 +10,8 @@ import Testing
 
 /// HTTP/2 events other than messages, as observers receive them.
 @Suite struct HTTP2NoticeTests {
-    @Test("[U-21.1] a stream, settings, a window, GOAWAY and a reset are told as they come")
-    func all() async throws {
+    @Test("[U-21.1] a stream, settings, a window, GOAWAY and a reset are reported in order")
+    func overHTTP2() async throws {
         let observer = RecordingObserver()
         let settings = [Setting(.maxConcurrentStreams, 7), Setting(.initialWindowSize, 0)]
         let plan = ScriptPlan(
@@ -34,13 +34,14 @@ import Testing
         await observer.waitForEnds(2)
         await client.shutdown()
         await origin.shutdown()
-        let set = HTTP2Notice.settings([
+        let settingsNotice = HTTP2Notice.settings([
             HTTP2Notice.Parameter(name: "SETTINGS_MAX_CONCURRENT_STREAMS", value: 7),
             HTTP2Notice.Parameter(name: "SETTINGS_INITIAL_WINDOW_SIZE", value: 0),
         ])
         #expect(
             observer.notices == [
-                .opened(stream: 1), set, .opened(stream: 3), set, .windowOpened(octets: 12),
+                .opened(stream: 1), settingsNotice, .opened(stream: 3), settingsNotice,
+                .windowOpened(octets: 12),
                 .goAway(last: 3, .noError), .reset(.internalError),
             ])
         #expect(observer.violations.isEmpty)
@@ -53,7 +54,7 @@ import Testing
             ])
     }
 
-    @Test("[U-21.1] over HTTP/1.1 nothing is said beside the messages") func none() async throws {
+    @Test("[U-21.1] over HTTP/1.1 there are no notices") func overHTTP1() async throws {
         let observer = RecordingObserver()
         try await withStack(settings: .with { $0.transferObservers = [observer] }) { client, origin in
             _ = try await client.get(origin.url + "/get").body.collect()

@@ -8,7 +8,7 @@ import Testing
 
 @testable import LupineTransport
 
-/// The effects of an exchange's priority over HTTP/2: what is sent to the server, and whose content goes first.
+/// The effects of an exchange's priority over HTTP/2: on the fields and frames sent to the server, and on the order of content.
 @Suite(.timeLimit(.minutes(30))) struct HTTP2PriorityTests {
     @Test(
         "[H-12.5] the urgency of each priority",
@@ -24,44 +24,44 @@ import Testing
         let testDescription: String
         let testedHTTP: TestedHTTP
         let priority: Float
-        var own: String?
-        let said: String
+        var programValue: String?
+        let expected: String
     }
 
     @Test(
-        "[H-12.5] what a request says of its priority",
+        "[H-12.5] the Priority field of a request",
         arguments: [
-            Row(testDescription: "the usual one", testedHTTP: .http2, priority: 0.5, said: "nothing"),
-            Row(testDescription: "a high one", testedHTTP: .http2, priority: 0.75, said: "u=1"),
-            Row(testDescription: "a low one", testedHTTP: .http2, priority: 0.25, said: "u=5"),
+            Row(testDescription: "the default", testedHTTP: .http2, priority: 0.5, expected: "nothing"),
+            Row(testDescription: "a high one", testedHTTP: .http2, priority: 0.75, expected: "u=1"),
+            Row(testDescription: "a low one", testedHTTP: .http2, priority: 0.25, expected: "u=5"),
             Row(
-                testDescription: "what the program says itself", testedHTTP: .http2, priority: 1,
-                own: "u=6, i",
-                said: "u=6, i"),
-            Row(testDescription: "over HTTP/1.1", testedHTTP: .http1, priority: 1, said: "nothing"),
+                testDescription: "set by the program", testedHTTP: .http2, priority: 1,
+                programValue: "u=6, i",
+                expected: "u=6, i"),
+            Row(testDescription: "over HTTP/1.1", testedHTTP: .http1, priority: 1, expected: "nothing"),
             Row(
-                testDescription: "what the program says itself, over HTTP/1.1", testedHTTP: .http1,
+                testDescription: "set by the program, over HTTP/1.1", testedHTTP: .http1,
                 priority: 1,
-                own: "u=2", said: "u=2"),
+                programValue: "u=2", expected: "u=2"),
         ])
     func field(_ row: Row) async throws {
         try await withPool(over: row.testedHTTP) { stage in
             stage.origin.route("GET", "/said") { request throws(Refusal) in
                 let values = request.head.fields.values(of: .priority)
-                let said = values.isEmpty ? "nothing" : values.joined(separator: " and ")
-                return OriginResponse(body: .bytes(Array(said.utf8)))
+                let expected = values.isEmpty ? "nothing" : values.joined(separator: " and ")
+                return OriginResponse(body: .bytes(Array(expected.utf8)))
             }
-            let made = try stage.exchange(
-                .get, "/said", fields: row.own.map { [(FieldName.priority, $0)] } ?? [])
-            made.exchange.priority = row.priority
-            stage.pool.submit(made.exchange)
-            await made.sink.ended.wait()
-            #expect(made.sink.text == row.said)
+            let pair = try stage.exchange(
+                .get, "/said", fields: row.programValue.map { [(FieldName.priority, $0)] } ?? [])
+            pair.exchange.priority = row.priority
+            stage.pool.submit(pair.exchange)
+            await pair.sink.ended.wait()
+            #expect(pair.sink.text == row.expected)
         }
     }
 
-    /// Runs `body` with a request whose response is held back. An earlier request has made sure that the server's settings have
-    /// arrived.
+    /// Runs `body` with a request whose response is held back. The server's settings have arrived, because an earlier request has
+    /// been answered.
     private func withHeldRequest(
         http2: HTTP2Behaviour = HTTP2Behaviour(), fields: [(FieldName, String)] = [],
         _ body: (PoolStage, Exchange) async throws -> Void
@@ -74,17 +74,17 @@ import Testing
                 response.gate = gate
                 return response
             }
-            let made = try stage.exchange(.get, "/held", fields: fields)
-            stage.pool.submit(made.exchange)
+            let pair = try stage.exchange(.get, "/held", fields: fields)
+            stage.pool.submit(pair.exchange)
             while stage.origin.counts.requests < 2 { await Task.yield() }
-            try await body(stage, made.exchange)
+            try await body(stage, pair.exchange)
             gate.open()
-            await made.sink.ended.wait()
-            #expect(made.sink.failure == nil)
+            await pair.sink.ended.wait()
+            #expect(pair.sink.failure == nil)
         }
     }
 
-    @Test("[H-12.6] a priority that changes is told, the last one of a turn") func update() async throws {
+    @Test("[H-12.6] a change of priority is sent, the last one of a turn") func update() async throws {
         try await withHeldRequest { stage, exchange in
             let loop = stage.group.loops[0]
             func change(_ priorities: Float...) async throws {
@@ -103,8 +103,8 @@ import Testing
         }
     }
 
-    @Test("[H-12.6] a server that does not say that it listens is told nothing")
-    func deafServer() async throws {
+    @Test("[H-12.6] a server that does not announce support gets no PRIORITY_UPDATE")
+    func serverWithoutSupport() async throws {
         var behaviour = HTTP2Behaviour()
         behaviour.announcesPriorities = false
         try await withHeldRequest(http2: behaviour) { stage, exchange in
@@ -115,7 +115,7 @@ import Testing
         }
     }
 
-    @Test("[H-12.6] what the program has said itself is not overruled") func ownField() async throws {
+    @Test("[H-12.6] a field that the program has set is not overridden") func ownField() async throws {
         try await withHeldRequest(fields: [(.priority, "u=2")]) { stage, exchange in
             exchange.priority = 1
             await stage.settle()
@@ -124,7 +124,7 @@ import Testing
         }
     }
 
-    @Test("[H-12.6] a response that is whole has no priority any more") func wholeResponse() async throws {
+    @Test("[H-12.6] the priority of a complete response is not updated") func wholeResponse() async throws {
         let plan = ScriptPlan(
             .expectRequest(1),
             .send(ServerFrames([Setting(.noRFC7540Priorities, 1)]).reply().settings()),
@@ -132,20 +132,20 @@ import Testing
             .send(ServerFrames.bare.reply(3)),
             .stall)
         try await withPool(plan, over: .http2) { stage in
-            let made = try stage.exchange(sink: RecordingSink(demand: { _ in .pause }))
-            stage.pool.submit(made.exchange)
+            let pair = try stage.exchange(sink: RecordingSink(demand: { _ in .pause }))
+            stage.pool.submit(pair.exchange)
             await stage.origin.gate("answered").wait()
             await stage.settle()
-            made.exchange.priority = 1
+            pair.exchange.priority = 1
             await stage.settle()
             try await stage.send()
             #expect(Self.frames(stage.origin.received(on: 0)).allSatisfy { $0.type != 16 })
-            made.exchange.cancel()
-            await made.sink.ended.wait()
+            pair.exchange.cancel()
+            await pair.sink.ended.wait()
         }
     }
 
-    // MARK: what goes first
+    // MARK: the order of content
 
     /// Returns the types and streams of the frames that a client has sent.
     static func frames(_ octets: [UInt8]) -> [(type: UInt8, stream: UInt32)] {
@@ -160,7 +160,7 @@ import Testing
         return frames
     }
 
-    @Test("[H-12.7] content of urgent requests goes first, in turn among equals", arguments: [false, true])
+    @Test("[H-12.7] content of urgent requests is sent first; equals take turns", arguments: [false, true])
     func urgentContentFirst(_ changesLater: Bool) async throws {
         let start = ServerFrames([Setting(.initialWindowSize, 0)]).frame(8, 0, [0, 0x10, 0, 0])
         let opening = ServerFrames.bare.settings([Setting(.initialWindowSize, 1 << 20)])
@@ -173,23 +173,23 @@ import Testing
         try await withPool(plan, over: .http2) { stage in
             try await stage.send()
             let priorities: [Float] = [0.25, 0.75, 0.75]
-            var made: [(exchange: Exchange, sink: RecordingSink)] = []
+            var pairs: [(exchange: Exchange, sink: RecordingSink)] = []
             for priority in priorities {
-                let one = try stage.exchange(
+                let pair = try stage.exchange(
                     .post, content: .bytes([UInt8](repeating: 1, count: 48 << 10)))
-                if !changesLater { one.exchange.priority = priority }
-                made.append(one)
-                stage.pool.submit(one.exchange)
+                if !changesLater { pair.exchange.priority = priority }
+                pairs.append(pair)
+                stage.pool.submit(pair.exchange)
             }
             await stage.origin.gate("asked").wait()
             if changesLater {
-                for (one, priority) in zip(made, priorities) { one.exchange.priority = priority }
+                for (pair, priority) in zip(pairs, priorities) { pair.exchange.priority = priority }
                 await stage.settle()
             }
             stage.origin.gate("open").open()
-            for one in made {
-                await one.sink.ended.wait()
-                #expect(one.sink.failure == nil)
+            for pair in pairs {
+                await pair.sink.ended.wait()
+                #expect(pair.sink.failure == nil)
             }
             let sent = Self.frames(stage.origin.received(on: 0)).filter { $0.type == 0 }.map(\.stream)
             #expect(sent == [5, 7, 5, 7, 5, 7, 3, 3, 3])
@@ -200,23 +200,25 @@ import Testing
     @Test("[H-12.7] a narrow connection starves no stream") func turnsOverANarrowConnection() async throws {
         let start = ServerFrames([Setting(.initialWindowSize, 0)])
         let opening = ServerFrames.bare.settings([Setting(.initialWindowSize, 1 << 20)])
-        let more = ServerFrames.bare.frame(8, 0, [0, 0, 0x40, 0])
+        let windowUpdate = ServerFrames.bare.frame(8, 0, [0, 0, 0x40, 0])
         let plan = ScriptPlan(
             .expectRequest(1), .send(start.reply()), .expectRequest(3), .expectRequest(5), .send(opening),
             .expectFrame(type: 0, stream: 3), .expectFrame(type: 0, stream: 5),
             .expectFrame(type: 0, stream: 3), .expectFrame(type: 0, stream: 5),
-            .send(more), .expectFrame(type: 0, stream: 3), .send(more), .expectFrame(type: 0, stream: 5),
-            .send(more), .expectFrame(type: 0, stream: 3), .send(more), .expectFrame(type: 0, stream: 5),
+            .send(windowUpdate), .expectFrame(type: 0, stream: 3), .send(windowUpdate),
+            .expectFrame(type: 0, stream: 5),
+            .send(windowUpdate), .expectFrame(type: 0, stream: 3), .send(windowUpdate),
+            .expectFrame(type: 0, stream: 5),
             .send(ServerFrames.bare.reply(3).reply(5)), .stall)
         try await withPool(plan, over: .http2, limits: PoolLimits(perHost: 1)) { stage in
             try await stage.send()
-            let made = try (0..<2).map { _ in
+            let pairs = try (0..<2).map { _ in
                 try stage.exchange(.post, content: .bytes([UInt8](repeating: 1, count: 200_000)))
             }
-            for one in made { stage.pool.submit(one.exchange) }
-            for one in made {
-                await one.sink.ended.wait()
-                #expect(one.sink.failure == nil)
+            for pair in pairs { stage.pool.submit(pair.exchange) }
+            for pair in pairs {
+                await pair.sink.ended.wait()
+                #expect(pair.sink.failure == nil)
             }
         }
     }

@@ -16,7 +16,7 @@ import Testing
         }
     }
 
-    /// Returns the turns of senders that always have more to send, each with its urgency.
+    /// Returns the names of the senders of `count` turns; each sender always has more to send.
     private func turns(_ count: Int, _ senders: [(Character, UInt8)]) -> String {
         var queue = SenderQueue<Sender>()
         for (name, urgency) in senders { queue.append(Sender(name, urgency), as: Urgency(urgency)) }
@@ -37,18 +37,18 @@ import Testing
         #expect(turns(24, [("z", 7), ("a", 0), ("b", 0)]) == "abababaz" + "bababab" + "z" + "abababaz")
     }
 
-    @Test("[H-12.7] each level that waits has a turn at times") func noneIsForgotten() {
+    @Test("[H-12.7] each level that waits gets some of the turns") func everyLevelGetsTurns() {
         let turns = turns(48, [("x", 7), ("m", 4), ("n", 5), ("a", 1)])
         let others = turns.filter { $0 != "a" }
         #expect(others == "mnxmnx")
         #expect(turns.count - others.count == 42)
     }
 
-    @Test("nothing is passed over where nobody else waits") func alone() {
+    @Test("a sender that is alone has every turn") func alone() {
         #expect(turns(20, [("a", 6)]) == String(repeating: "a", count: 20))
     }
 
-    @Test func oneThatIsTakenOutHasNoTurn() {
+    @Test func aRemovedSenderHasNoTurn() {
         var queue = SenderQueue<Sender>()
         let senders = [Sender("a", 2), Sender("b", 2), Sender("c", 5)]
         for sender in senders { queue.append(sender, as: sender.urgency) }
@@ -60,7 +60,7 @@ import Testing
         #expect(queue.isEmpty)
     }
 
-    @Test func thousandsComeOutInTheirOrder() {
+    @Test func thousandsKeepTheirOrder() {
         var queue = SenderQueue<Sender>()
         let senders = (0..<5_000).map { _ in Sender("s", 3) }
         for sender in senders { queue.append(sender, as: sender.urgency) }

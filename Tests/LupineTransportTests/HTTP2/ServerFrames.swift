@@ -6,7 +6,7 @@ import LupineOrigin
 
 @testable import LupineTransport
 
-/// The frames of a server, octet by octet, for scripts, which may send what no server should.
+/// Builds the frames of a server for scripts; they may violate the protocol.
 struct ServerFrames {
     private(set) var octets: [UInt8] = []
     private var encoder = HPACKEncoder()
@@ -95,11 +95,11 @@ struct ServerFrames {
     /// Adds octets that are not a frame.
     func raw(_ more: [UInt8]) -> ServerFrames { adding { $0.octets += more } }
 
-    /// Adds the frames of `part` so many times. They must not contain a header block, which depends on those before it.
+    /// Adds the frames of `part` `count` times. They must not contain a header block, which depends on those before it.
     func times(_ count: Int, _ part: (ServerFrames) -> ServerFrames) -> ServerFrames {
-        let one = part(.bare).octets
+        let octetsOfPart = part(.bare).octets
         return adding { frames in
-            for _ in 0..<count { frames.octets += one }
+            for _ in 0..<count { frames.octets += octetsOfPart }
         }
     }
 
@@ -111,7 +111,7 @@ struct ServerFrames {
 }
 
 extension Script.Step {
-    /// Waits for a request on that stream.
+    /// Waits for a request on `stream`.
     static func expectRequest(_ stream: UInt32) -> Script.Step { .expectFrame(type: 1, stream: stream) }
 
     /// Waits until the client has acknowledged settings that were sent after its request. Closing a socket with unread octets

@@ -18,7 +18,7 @@ import Testing
 
     static let receiving: [Machine.Event] = [.requestSent, .headReceived]
     static let paused = receiving + [.pause]
-    static let leaving = receiving + [.enough]
+    static let enough = receiving + [.enough]
 
     static let rows = [
         Row(
@@ -28,7 +28,7 @@ import Testing
             testDescription: "held content is released", events: [.hold, .release],
             state: .exchanging(.sending, .awaitingHead), actions: .init(releasesContent: true)),
         Row(
-            testDescription: "a second release means nothing", events: [.hold, .release, .release],
+            testDescription: "a second release has no effect", events: [.hold, .release, .release],
             state: .exchanging(.sending, .awaitingHead)),
         Row(
             testDescription: "a final answer to held content", events: [.hold, .headReceived],
@@ -55,27 +55,28 @@ import Testing
         Row(
             testDescription: "the end of a turn", events: receiving + [.turnEnded],
             state: .exchanging(.sent, .receiving)),
-        Row(testDescription: "enough", events: leaving, state: .skipping),
+        Row(testDescription: "enough", events: enough, state: .skipping),
         Row(
-            testDescription: "enough, and the rest is here", events: leaving + [.responseEnded],
+            testDescription: "enough, and the response ends in the same turn",
+            events: enough + [.responseEnded],
             state: .over, actions: .init(exchange: .succeed)),
         Row(
-            testDescription: "enough, and the rest is not here", events: leaving + [.turnEnded],
+            testDescription: "enough, and the turn ends first", events: enough + [.turnEnded],
             state: .over, actions: .init(exchange: .succeed)),
         Row(
-            testDescription: "enough, and the stream breaks", events: leaving + [.broken], state: .over,
+            testDescription: "enough, and the stream breaks", events: enough + [.broken], state: .over,
             actions: .init(exchange: .succeed)),
         Row(
-            testDescription: "enough, and taken back", events: leaving + [.cancel], state: .over,
+            testDescription: "enough, then cancelled", events: enough + [.cancel], state: .over,
             actions: .init(exchange: .fail)),
         Row(
-            testDescription: "taken back", events: [.cancel], state: .over, actions: .init(exchange: .fail)),
+            testDescription: "cancelled", events: [.cancel], state: .over, actions: .init(exchange: .fail)),
         Row(
             testDescription: "broken while paused", events: paused + [.broken], state: .over,
             actions: .init(exchange: .fail)),
     ]
 
-    @Test(arguments: rows) func movesAsTheTableSays(_ row: Row) {
+    @Test(arguments: rows) func transition(_ row: Row) {
         var machine = Machine()
         var actions = Machine.Actions()
         for event in row.events { actions = machine.handle(event) }
@@ -86,7 +87,7 @@ import Testing
         arguments: [
             .release, .resume, .requestSent, .pause, .enough, .turnEnded, .cancel, .broken,
         ] as [Machine.Event])
-    func whatComesLateMeansNothing(_ event: Machine.Event) {
+    func lateEventsHaveNoEffect(_ event: Machine.Event) {
         var machine = Machine()
         _ = machine.handle(.cancel)
         let actions = machine.handle(event)

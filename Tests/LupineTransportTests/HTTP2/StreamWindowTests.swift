@@ -6,7 +6,7 @@ import Testing
 
 @testable import LupineTransport
 
-/// How the window of a download adapts to its delay: both ends are the real machines, the link between them is simulated.
+/// The adaptation of a download's window to its link. Both ends are real machines; the link between them is simulated.
 @Suite struct StreamWindowTests {
     /// A server that always has more to send, a client, and the octets in transit between them. Times are in nanoseconds.
     private struct Download {
@@ -15,29 +15,29 @@ import Testing
         /// Octets per second.
         let rate: Double
         let roundTrip: Double
-        /// Octets per second that the consumer takes; nil if it takes everything at once.
-        let consumed: Double?
+        /// Octets per second that the consumer reads; nil if it reads everything at once.
+        let consumerRate: Double?
 
         var client: HTTP2Machine
         var server: HTTP2Machine
         var window = StreamWindow(65_535)
         var now = 0.0
-        /// When the link has transmitted everything that the server has given it.
-        var free = 0.0
+        /// The time at which the link has transmitted all that the server has sent.
+        var linkFreeTime = 0.0
         /// Octets in transit, with the times of their arrival.
         var toClient: [(at: Double, octets: [UInt8])] = []
         var toServer: [(at: Double, octets: [UInt8])] = []
-        var arrived = 0
-        var arrivedThere = 0
+        var arrivedAtClient = 0
+        var arrivedAtServer = 0
         var received = 0
         var held = 0
-        var consumedUpTo = 0.0
+        var lastConsumption = 0.0
         let stream: StreamID
 
-        init(rate: Double, roundTrip: Double, consumed: Double? = nil) throws {
+        init(rate: Double, roundTrip: Double, consumerRate: Double? = nil) throws {
             self.rate = rate
             self.roundTrip = roundTrip * 1e9
-            self.consumed = consumed
+            self.consumerRate = consumerRate
             var settings = HTTP2Machine.defaultSettings
             settings.initialWindowSize = 65_535
             client = HTTP2Machine(
@@ -55,39 +55,39 @@ import Testing
         var time: Duration { .nanoseconds(Int64(now)) }
         var instant: Instant { Instant(nanoseconds: Int64(now)) }
 
-        /// Runs the simulation until that time.
+        /// Runs the simulation until `end`.
         mutating func run(until end: Double) throws {
             while true {
-                sendQuestions()
-                try serve()
+                sendFromClient()
+                try sendFromServer()
                 var next = end
-                if arrived < toClient.count { next = min(next, toClient[arrived].at) }
-                if arrivedThere < toServer.count { next = min(next, toServer[arrivedThere].at) }
-                if free > now { next = min(next, free) }
-                if consumed != nil, held > 0 { next = min(next, now + 1e7) }
+                if arrivedAtClient < toClient.count { next = min(next, toClient[arrivedAtClient].at) }
+                if arrivedAtServer < toServer.count { next = min(next, toServer[arrivedAtServer].at) }
+                if linkFreeTime > now { next = min(next, linkFreeTime) }
+                if consumerRate != nil, held > 0 { next = min(next, now + 1e7) }
                 now = max(now, next)
                 if now >= end { return }
-                while arrivedThere < toServer.count, toServer[arrivedThere].at <= now {
-                    try take(toServer[arrivedThere].octets)
-                    arrivedThere += 1
+                while arrivedAtServer < toServer.count, toServer[arrivedAtServer].at <= now {
+                    try receiveAtServer(toServer[arrivedAtServer].octets)
+                    arrivedAtServer += 1
                 }
-                while arrived < toClient.count, toClient[arrived].at <= now {
-                    try receive(toClient[arrived].octets)
-                    toClient[arrived].octets = []
-                    arrived += 1
+                while arrivedAtClient < toClient.count, toClient[arrivedAtClient].at <= now {
+                    try receiveAtClient(toClient[arrivedAtClient].octets)
+                    toClient[arrivedAtClient].octets = []
+                    arrivedAtClient += 1
                 }
                 consume()
             }
         }
 
-        private mutating func sendQuestions() {
+        private mutating func sendFromClient() {
             var octets: [UInt8] = []
             client.takeOutput(into: &octets)
             if !octets.isEmpty { toServer.append((now + roundTrip / 2, octets)) }
         }
 
         /// Handles the server's events; its response begins when the request arrives.
-        private mutating func take(_ octets: [UInt8]) throws {
+        private mutating func receiveAtServer(_ octets: [UInt8]) throws {
             var rest = octets[...]
             while true {
                 let (event, count) = try server.next(rest.span, at: time)
@@ -101,9 +101,9 @@ import Testing
             }
         }
 
-        /// Gives the link one piece whenever it is free, so that nothing queues on it.
-        private mutating func serve() throws {
-            guard free <= now else { return }
+        /// Sends one piece whenever the link is free, so that nothing queues on it.
+        private mutating func sendFromServer() throws {
+            guard linkFreeTime <= now else { return }
             var octets: [UInt8] = []
             let count =
                 server.streamCount > 0
@@ -111,11 +111,11 @@ import Testing
             if octets.isEmpty { server.takeOutput(into: &octets) }
             guard !octets.isEmpty else { return }
             octets += Self.content.prefix(count)
-            free = now + Double(octets.count) / rate * 1e9
-            toClient.append((free + roundTrip / 2, octets))
+            linkFreeTime = now + Double(octets.count) / rate * 1e9
+            toClient.append((linkFreeTime + roundTrip / 2, octets))
         }
 
-        private mutating func receive(_ octets: [UInt8]) throws {
+        private mutating func receiveAtClient(_ octets: [UInt8]) throws {
             var rest = octets[...]
             while true {
                 let (event, count) = try client.next(rest.span, at: time)
@@ -130,12 +130,12 @@ import Testing
 
         private mutating func consume() {
             guard held > 0 else {
-                consumedUpTo = now
+                lastConsumption = now
                 return
             }
-            let count = consumed.map { min(held, Int((now - consumedUpTo) * $0 / 1e9)) } ?? held
+            let count = consumerRate.map { min(held, Int((now - lastConsumption) * $0 / 1e9)) } ?? held
             guard count > 0 else { return }
-            consumedUpTo = now
+            lastConsumption = now
             held -= count
             let growth = window.recordTaken(
                 count, at: instant, isCaughtUp: held == 0,
@@ -145,7 +145,7 @@ import Testing
         }
     }
 
-    struct Way: Sendable, CustomTestStringConvertible {
+    struct Link: Sendable, CustomTestStringConvertible {
         /// Megabits per second.
         let rate: Double
         let milliseconds: Double
@@ -154,20 +154,20 @@ import Testing
         var product: Double { rate * 125 * milliseconds }
     }
 
-    /// The largest product is that of the largest window.
-    static let ways = [
-        Way(rate: 8, milliseconds: 1), Way(rate: 20, milliseconds: 40), Way(rate: 100, milliseconds: 20),
-        Way(rate: 100, milliseconds: 150), Way(rate: 1_000, milliseconds: 10),
-        Way(rate: 670, milliseconds: 100), Way(rate: 50, milliseconds: 600),
+    /// The largest product fills the largest window.
+    static let links = [
+        Link(rate: 8, milliseconds: 1), Link(rate: 20, milliseconds: 40), Link(rate: 100, milliseconds: 20),
+        Link(rate: 100, milliseconds: 150), Link(rate: 1_000, milliseconds: 10),
+        Link(rate: 670, milliseconds: 100), Link(rate: 50, milliseconds: 600),
     ]
 
     /// The window doubles with each round trip until the peer no longer waits for it.
-    @Test("[H-12.10] a stream alone fills its link after a few round trips", arguments: ways)
-    func throughput(_ way: Way) throws {
-        var download = try Download(rate: way.rate * 125_000, roundTrip: way.milliseconds / 1_000)
+    @Test("[H-12.10] a stream alone fills its link after a few round trips", arguments: links)
+    func throughput(_ link: Link) throws {
+        var download = try Download(rate: link.rate * 125_000, roundTrip: link.milliseconds / 1_000)
         var trips = 7.0
         var window = 65_535.0
-        while window < min(2 * way.product, Double(HTTP2Connection.largestStreamWindow)) {
+        while window < min(2 * link.product, Double(HTTP2Connection.largestStreamWindow)) {
             window *= 2
             trips += 1
         }
@@ -175,8 +175,8 @@ import Testing
         let before = download.received
         let span = max(6 * download.roundTrip, 2e8)
         try download.run(until: download.now + span)
-        let share = Double(download.received - before) / (download.rate * span / 1e9)
-        #expect(share >= 0.9, "\(way): \(share), window \(download.window.size)")
+        let usedShare = Double(download.received - before) / (download.rate * span / 1e9)
+        #expect(usedShare >= 0.9, "\(link): \(usedShare), window \(download.window.size)")
         #expect(download.window.size <= HTTP2Connection.largestStreamWindow)
     }
 
@@ -184,7 +184,7 @@ import Testing
         "[H-12.10] the window of a consumer that is slower than a window in a second does not grow",
         arguments: [1_000, 20_000, 60_000] as [Double])
     func slowConsumer(_ rate: Double) throws {
-        var download = try Download(rate: 12_500_000, roundTrip: 0.05, consumed: rate)
+        var download = try Download(rate: 12_500_000, roundTrip: 0.05, consumerRate: rate)
         try download.run(until: 20e9)
         #expect(download.window.size == 65_535)
         // No more than a window is held.
@@ -206,7 +206,7 @@ import Testing
         #expect(download.window.size <= 4 * 200_000)
     }
 
-    @Test func growthIsWhatTheConnectionHasLeft() {
+    @Test func growthIsLimitedByTheConnection() {
         var window = StreamWindow(100)
         let now = Instant(nanoseconds: 0)
         #expect(window.recordTaken(99, at: now, isCaughtUp: true, growthLimit: 1_000) == 0)

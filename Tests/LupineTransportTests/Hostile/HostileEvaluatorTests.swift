@@ -10,7 +10,7 @@ import Testing
 
 @testable import LupineTransport
 
-/// A custom evaluator that blocks holds up its own connection, and at most others that have such an evaluator.
+/// A custom evaluator that blocks delays its own connection, and at most others with a custom evaluator.
 @Suite struct HostileEvaluatorTests {
     /// An evaluator whose calls block until the test releases them.
     private final class Blocker: Sendable {
@@ -28,25 +28,25 @@ import Testing
             }
         }
 
-        /// Releases one call, or the next one that comes.
-        func letGo() { release.signal() }
+        /// Releases one running call, or the next call.
+        func releaseOne() { release.signal() }
     }
 
-    /// Returns once so many callouts wait for a thread, and so many run.
+    /// Returns once `waiting` callouts wait for a thread, and `running` callouts run.
     private static func wait(_ stage: SecurePool, waiting: Int, running: Int) async {
         while stage.group.callouts.load != (waiting, running) { await Task.yield() }
     }
 
-    private static func names(_ prefix: String) throws -> [String] {
+    private static func threadNames(_ prefix: String) throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").compactMap {
             try? String(contentsOfFile: "/proc/self/task/\($0)/comm", encoding: .utf8)
         }.filter { $0.hasPrefix(prefix) }
     }
 
-    // MARK: others go on
+    // MARK: other connections
 
     @Test("[O-7] a request on the same loop is answered while an evaluator waits for it")
-    func othersGoOn() async throws {
+    func otherRequestsAreAnswered() async throws {
         let plain = try OriginServer.start()
         let blocker = Blocker()
         try await withSecureStack(
@@ -61,15 +61,15 @@ import Testing
             let answer = try await client.get(plain.url + "/get")
             _ = try await answer.body.collect()
             #expect(answer.status.code == 200)
-            blocker.letGo()
+            blocker.releaseOne()
             _ = try await secure
             #expect(blocker.calls.value == 1)
         }
         await plain.shutdown()
     }
 
-    @Test("[O-7] the same for the evaluator of a proxy")
-    func othersGoOnBesideAProxy() async throws {
+    @Test("[O-7] a request on the same loop is answered while the evaluator of a proxy waits")
+    func otherRequestsAreAnsweredBesideAProxy() async throws {
         let plain = try OriginServer.start()
         let blocker = Blocker()
         let steps: [Script.Step] = [.expectHead, .reply("one"), .stall]
@@ -85,15 +85,15 @@ import Testing
             async let proxied = client.get("http://far.test/").body.text()
             await blocker.began.wait()
             _ = try await client.get(plain.url + "/get").body.collect()
-            blocker.letGo()
+            blocker.releaseOne()
             let text = try await proxied
             #expect(text == "one")
         }
         await plain.shutdown()
     }
 
-    @Test("names are looked up while every thread for evaluators is taken")
-    func lookUpsGoOn() async throws {
+    @Test("names are looked up while every thread for evaluators is in use")
+    func lookUpsContinue() async throws {
         let blocker = Blocker()
         try await withSecurePool(callouts: 1) { stage in
             let held = try stage.exchange(profile: SecurePool.profile(trust: blocker.trust))
@@ -104,41 +104,41 @@ import Testing
             let answered = Gate()
             await loop.run { _ = resolver.lookUp("a.test", port: 1, on: loop) { _ in answered.open() } }
             await answered.wait()
-            blocker.letGo()
+            blocker.releaseOne()
             await held.sink.ended.wait()
             #expect(held.sink.failure == nil)
         }
     }
 
-    // MARK: more than there are threads for
+    // MARK: more evaluators than threads
 
-    @Test("evaluators that find no thread wait, and the time for the handshake ends them")
+    @Test("evaluators that find no thread wait until the handshake time-out")
     func waitingIsTimed() async throws {
         let clock = ManualClock()
-        let (blockers, late) = ([Blocker(), Blocker()], [Blocker(), Blocker()])
-        let times = { (dial: inout DialConfiguration) in dial.tlsHandshakeTimeout = .milliseconds(100) }
-        try await withSecurePool(dial: times, clock: clock, callouts: 2) { stage in
-            var made: [RecordingSink] = []
-            for (index, blocker) in (blockers + late).enumerated() {
-                let one = try stage.exchange("/get", profile: SecurePool.profile(trust: blocker.trust))
-                stage.pool.submit(one.exchange)
-                made.append(one.sink)
+        let (blockers, queuedBlockers) = ([Blocker(), Blocker()], [Blocker(), Blocker()])
+        let setTimeout = { (dial: inout DialConfiguration) in dial.tlsHandshakeTimeout = .milliseconds(100) }
+        try await withSecurePool(dial: setTimeout, clock: clock, callouts: 2) { stage in
+            var sinks: [RecordingSink] = []
+            for (index, blocker) in (blockers + queuedBlockers).enumerated() {
+                let pair = try stage.exchange("/get", profile: SecurePool.profile(trust: blocker.trust))
+                stage.pool.submit(pair.exchange)
+                sinks.append(pair.sink)
                 await Self.wait(stage, waiting: max(0, index - 1), running: min(2, index + 1))
             }
             clock.advance(by: .milliseconds(100))
-            for sink in made {
+            for sink in sinks {
                 await sink.ended.wait()
                 #expect(sink.failure?.isTimeOut(of: "good.test", .tlsHandshake) == true)
             }
             #expect(stage.group.callouts.load == (0, 2))
-            for blocker in blockers { blocker.letGo() }
+            for blocker in blockers { blocker.releaseOne() }
             // Their threads serve others again; evaluators that have waited too long are not called.
             let next = Blocker()
-            next.letGo()
+            next.releaseOne()
             let sink = try await stage.send(profile: SecurePool.profile(trust: next.trust))
             #expect(sink.failure == nil)
-            #expect((blockers + late).map(\.calls.value) == [1, 1, 0, 0])
-            #expect(made.allSatisfy { $0.log.value.ends == 1 })
+            #expect((blockers + queuedBlockers).map(\.calls.value) == [1, 1, 0, 0])
+            #expect(sinks.allSatisfy { $0.log.value.ends == 1 })
         }
     }
 
@@ -156,12 +156,12 @@ import Testing
                     order.update { $0.append(number) }
                     reply(.success(()))
                 }
-                let made = try stage.exchange("/get", profile: SecurePool.profile(trust: trust))
-                stage.pool.submit(made.exchange)
-                sinks.append(made.sink)
+                let pair = try stage.exchange("/get", profile: SecurePool.profile(trust: trust))
+                stage.pool.submit(pair.exchange)
+                sinks.append(pair.sink)
                 await Self.wait(stage, waiting: number + 1, running: 1)
             }
-            first.letGo()
+            first.releaseOne()
             for sink in sinks {
                 await sink.ended.wait()
                 #expect(sink.failure == nil)
@@ -177,9 +177,9 @@ import Testing
         let (first, second, third) = (Blocker(), Blocker(), Blocker())
         try await withSecurePool(callouts: 1) { stage in
             func begin(_ blocker: Blocker) throws -> (exchange: Exchange, sink: RecordingSink) {
-                let made = try stage.exchange("/get", profile: SecurePool.profile(trust: blocker.trust))
-                stage.pool.submit(made.exchange)
-                return made
+                let pair = try stage.exchange("/get", profile: SecurePool.profile(trust: blocker.trust))
+                stage.pool.submit(pair.exchange)
+                return pair
             }
             let held = try begin(first)
             await first.began.wait()
@@ -191,37 +191,37 @@ import Testing
             await cancelled.sink.ended.wait()
             #expect(cancelled.sink.failure == .cancelled)
             await Self.wait(stage, waiting: 1, running: 1)
-            first.letGo()
-            third.letGo()
-            for made in [held, last] {
-                await made.sink.ended.wait()
-                #expect(made.sink.failure == nil)
+            first.releaseOne()
+            third.releaseOne()
+            for pair in [held, last] {
+                await pair.sink.ended.wait()
+                #expect(pair.sink.failure == nil)
             }
             #expect([first, second, third].map(\.calls.value) == [1, 0, 1])
         }
     }
 
-    @Test("a request that is cancelled while its evaluator runs ends once, and the answer is nothing")
+    @Test("a request that is cancelled while its evaluator runs ends once, and the reply is ignored")
     func cancelledWhileRunning() async throws {
         let (first, second) = (Blocker(), Blocker())
         try await withSecurePool(callouts: 1) { stage in
-            let made = try stage.exchange("/get", profile: SecurePool.profile(trust: first.trust))
-            stage.pool.submit(made.exchange)
+            let pair = try stage.exchange("/get", profile: SecurePool.profile(trust: first.trust))
+            stage.pool.submit(pair.exchange)
             await first.began.wait()
-            made.exchange.cancel(.cancelled)
-            await made.sink.ended.wait()
-            first.letGo()
+            pair.exchange.cancel(.cancelled)
+            await pair.sink.ended.wait()
+            first.releaseOne()
             // Runs on the same thread, so after the answer that is no longer needed.
-            second.letGo()
+            second.releaseOne()
             let sink = try await stage.send(profile: SecurePool.profile(trust: second.trust))
             #expect(sink.failure == nil)
-            #expect(made.sink.failure == .cancelled && made.sink.log.value.ends == 1)
+            #expect(pair.sink.failure == .cancelled && pair.sink.log.value.ends == 1)
             #expect(stage.origin.counts.requests == 1)
         }
     }
 
-    @Test("an evaluator that is let go under the lock of its profiles would stop them")
-    func profilesLetGoOutsideOfTheirLock() {
+    @Test("profiles do not release an evaluator while they hold their lock")
+    func profilesReleaseEvaluatorsOutsideOfTheirLock() {
         final class Token: Sendable {
             let profiles: TLSProfiles
             init(_ profiles: TLSProfiles) { self.profiles = profiles }
@@ -239,24 +239,24 @@ import Testing
         _ = profiles.profile(TLSConfiguration(), trust: .default)
     }
 
-    @Test("[O-7] what an evaluator's closure holds ends on no loop")
-    func closureEndsElsewhere() async throws {
-        final class Parting: Sendable {
+    @Test("[O-7] objects that an evaluator captures are not released on a loop")
+    func closureIsReleasedElsewhere() async throws {
+        final class CapturedObject: Sendable {
             let ended: @Sendable (Bool) -> Void
             init(_ ended: @escaping @Sendable (Bool) -> Void) { self.ended = ended }
             deinit { ended(EventLoop.current != nil) }
         }
-        let (places, told) = AsyncStream.makeStream(of: Bool.self)
+        let (releases, releaseEvents) = AsyncStream.makeStream(of: Bool.self)
         try await withSecurePool { stage in
-            let parting = Parting { told.yield($0) }
-            let trust = TrustEvaluator.custom { [parting] _, reply in
-                withExtendedLifetime(parting) { reply(.success(())) }
+            let captured = CapturedObject { releaseEvents.yield($0) }
+            let trust = TrustEvaluator.custom { [captured] _, reply in
+                withExtendedLifetime(captured) { reply(.success(())) }
             }
             let sink = try await stage.send("/get", profile: SecurePool.profile(trust: trust))
             #expect(sink.failure == nil)
         }
         // The idle connection has ended with its pool; it was the last owner of the profile.
-        for await isOnLoop in places {
+        for await isOnLoop in releases {
             #expect(!isOnLoop)
             break
         }
@@ -264,40 +264,40 @@ import Testing
 
     // MARK: the end
 
-    @Test("no thread for evaluators is there before the first, and none is left when the group has ended")
+    @Test("the first evaluator starts a thread, which ends with the group")
     func threadsEndWithTheGroup() async throws {
         let (running, waiting) = (Blocker(), Blocker())
         try await withSecurePool(callouts: 1, name: "evl-end") { stage in
             let profile = SecurePool.profile(trust: running.trust)
             #expect(try await stage.send(profile: SecurePool.profile()).failure == nil)
-            #expect(try Self.names("evl-end-ask").isEmpty)
-            running.letGo()
+            #expect(try Self.threadNames("evl-end-ask").isEmpty)
+            running.releaseOne()
             #expect(try await stage.send("/get", profile: profile).failure == nil)
-            #expect(try Self.names("evl-end-ask").count == 1)
+            #expect(try Self.threadNames("evl-end-ask").count == 1)
             // One evaluator runs, the other waits for its thread.
-            let made = try [running, waiting].map { blocker in
+            let pairs = try [running, waiting].map { blocker in
                 try stage.exchange("/get", profile: SecurePool.profile(trust: blocker.trust))
             }
-            for (index, one) in made.enumerated() {
-                stage.pool.submit(one.exchange)
+            for (index, pair) in pairs.enumerated() {
+                stage.pool.submit(pair.exchange)
                 await Self.wait(stage, waiting: index, running: 1)
             }
             let group = stage.group
             let end = Task { await group.shutdown() }
             // Only the shutdown waits for the program's code.
-            for one in made {
-                await one.sink.ended.wait()
-                #expect(one.sink.failure == .shutDown && one.sink.log.value.ends == 1)
+            for pair in pairs {
+                await pair.sink.ended.wait()
+                #expect(pair.sink.failure == .shutDown && pair.sink.log.value.ends == 1)
             }
-            running.letGo()
+            running.releaseOne()
             await end.value
             #expect(running.calls.value == 2 && waiting.calls.value == 0)
             // The kernel removes a thread from the list a moment after it wakes those who join it.
-            while try !Self.names("evl-end").isEmpty { await Task.yield() }
+            while try !Self.threadNames("evl-end").isEmpty { await Task.yield() }
         }
     }
 
-    @Test("a client of its own loops ends in the same way, blocking or not", arguments: [true, false])
+    @Test("a group with callouts ends, blocking or not", arguments: [true, false])
     func groupsEnd(_ blocks: Bool) async throws {
         let group = try EventLoopGroup(count: 2, name: "evl-two", callouts: 2)
         let (began, release) = (Gate(), DispatchSemaphore(value: 0))

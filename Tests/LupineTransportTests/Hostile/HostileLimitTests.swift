@@ -51,8 +51,8 @@ import Testing
         }
     }
 
-    @Test("every limit holds for everyone who takes a body", arguments: LimitBody.all, Case.allCases)
-    func holds(_ taker: LimitBody, _ limit: Case) async throws {
+    @Test("every limit holds for every function that reads a body", arguments: LimitBody.all, Case.allCases)
+    func holds(_ reader: LimitBody, _ limit: Case) async throws {
         let settings = HTTPClient.Configuration.with {
             $0.decodesContent = true
             $0.redirectLimit = 3
@@ -68,13 +68,13 @@ import Testing
         try await withStack(plan, settings: settings) { client, origin in
             let path = limit == .redirects ? "/redirect/4" : "/"
             let error = await failure { () throws(TransportError) in
-                try await taker.take(client.get(origin.url + path).body, Case.collected)
+                try await reader.read(client.get(origin.url + path).body, Case.collected)
             }
             switch (limit, error) {
             case (.ratio, .coding(_, _, .ratioLimit(_, limit: 4, _, _))): break
             case (.bytes, .coding(_, _, .outputLimit(_, limit: 900))): break
             case (.ratio, _), (.bytes, _): Issue.record("\(String(describing: error))")
-            default: #expect(error == limit.error("127.0.0.1", origin.port, collects: taker.collects))
+            default: #expect(error == limit.error("127.0.0.1", origin.port, collects: reader.collects))
             }
         }
     }
@@ -90,14 +90,14 @@ import Testing
         ])
         try await withStack(ScriptPlan([script]), settings: .with { $0.decodesContent = true }) {
             client, origin in
-            var (pieces, found, longest) = (
+            var (pieces, receivedCount, longest) = (
                 try await client.get(origin.url + "/").body.makeAsyncIterator(), 0, 0
             )
             while let piece = try await pieces.next() {
-                found += piece.count
+                receivedCount += piece.count
                 longest = max(longest, piece.count)
             }
-            #expect(found == count)
+            #expect(receivedCount == count)
             #expect(longest <= 64 << 10)
         }
     }

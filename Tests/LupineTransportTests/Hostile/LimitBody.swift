@@ -9,16 +9,16 @@ struct LimitBody: Sendable, CustomTestStringConvertible {
     let testDescription: String
     /// Whether the body is collected in memory.
     let collects: Bool
-    /// Reads the whole body, of which at most so many bytes may be collected.
-    let take: @Sendable (ResponseBody, Int) async throws(TransportError) -> Int
+    /// Reads the whole body; the second argument limits the number of bytes that may be collected.
+    let read: @Sendable (ResponseBody, Int) async throws(TransportError) -> Int
 
     init(
         _ name: String, collects: Bool = true,
-        _ take: @escaping @Sendable (ResponseBody, Int) async throws(TransportError) -> Int
+        _ read: @escaping @Sendable (ResponseBody, Int) async throws(TransportError) -> Int
     ) {
         testDescription = name
         self.collects = collects
-        self.take = take
+        self.read = read
     }
 
     static let all = [

@@ -7,7 +7,7 @@ import Testing
 
 /// Alarms on a manual clock, which the loop reads when it is woken.
 struct AlarmClockTests {
-    private final class Rung: Sendable {
+    private final class FiredAlarms: Sendable {
         private let names = Lock([String]())
         func note(_ name: String) { names.withLock { $0.append(name) } }
         var all: [String] { names.withLock { $0 } }
@@ -15,7 +15,7 @@ struct AlarmClockTests {
 
     private struct Stage {
         let clock = ManualClock()
-        let rung = Rung()
+        let fired = FiredAlarms()
         let group: EventLoopGroup
         let alarms: AlarmClock
         let start: Instant
@@ -29,10 +29,10 @@ struct AlarmClockTests {
         @discardableResult
         func set(_ name: String, at seconds: Int) -> @Sendable () -> Void {
             let moment = start.advanced(by: .seconds(seconds))
-            return alarms.set(at: moment) { [rung] in rung.note(name) }
+            return alarms.set(at: moment) { [fired] in fired.note(name) }
         }
 
-        /// Moves the clock, and returns once the loop has run what is due.
+        /// Advances the clock, and returns once the loop has fired the alarms that are due.
         func move(to seconds: Int) async {
             await turn()
             clock.advance(by: .nanoseconds(start.nanoseconds - clock.now().nanoseconds) + .seconds(seconds))
@@ -48,8 +48,8 @@ struct AlarmClockTests {
         }
     }
 
-    @Test("the loop has one timer for each moment that was the earliest, and none when they have come")
-    func looks() async throws {
+    @Test("the loop has a timer for each alarm that was the earliest when set, and none after them")
+    func timersOfTheLoop() async throws {
         let stage = try Stage()
         func timers() async -> Int {
             let loop = stage.group.loops[0]
@@ -71,90 +71,90 @@ struct AlarmClockTests {
         await stage.group.shutdown()
     }
 
-    @Test("alarms go off in their order, whatever the order in which they were set")
+    @Test("alarms fire in the order of their times, whatever the order in which they were set")
     func order() async throws {
         let stage = try Stage()
         for second in [30, 10, 20, 10] { stage.set("\(second)", at: second) }
         await stage.move(to: 9)
-        #expect(stage.rung.all.isEmpty)
+        #expect(stage.fired.all.isEmpty)
         await stage.move(to: 10)
-        #expect(stage.rung.all == ["10", "10"])
+        #expect(stage.fired.all == ["10", "10"])
         await stage.move(to: 25)
         stage.set("27", at: 27)
-        #expect(stage.rung.all == ["10", "10", "20"])
+        #expect(stage.fired.all == ["10", "10", "20"])
         await stage.move(to: 40)
-        #expect(stage.rung.all == ["10", "10", "20", "27", "30"])
+        #expect(stage.fired.all == ["10", "10", "20", "27", "30"])
         #expect(stage.alarms.count == 0)
         await stage.group.shutdown()
     }
 
-    @Test("an alarm that was taken back does not go off, and the others do")
-    func takenBack() async throws {
+    @Test("a cancelled alarm does not fire, and the others do")
+    func cancelledAlarms() async throws {
         let stage = try Stage()
         let first = stage.set("first", at: 10)
         let second = stage.set("second", at: 20)
         stage.set("third", at: 30)
         first()
         await stage.move(to: 15)
-        #expect(stage.rung.all.isEmpty && stage.alarms.count == 2)
+        #expect(stage.fired.all.isEmpty && stage.alarms.count == 2)
         second()
         second()
         await stage.move(to: 60)
-        #expect(stage.rung.all == ["third"])
+        #expect(stage.fired.all == ["third"])
         first()
         #expect(stage.alarms.count == 0)
         await stage.group.shutdown()
     }
 
-    @Test("what is due already goes off soon")
+    @Test("an alarm set for the past fires soon")
     func past() async throws {
         let stage = try Stage()
         await stage.move(to: 50)
         stage.set("late", at: 10)
         await stage.move(to: 50)
-        #expect(stage.rung.all == ["late"])
+        #expect(stage.fired.all == ["late"])
         await stage.group.shutdown()
     }
 
-    @Test("an alarm that goes off may set another")
-    func again() async throws {
+    @Test("an alarm that fires may set another")
+    func alarmsThatSetAlarms() async throws {
         let stage = try Stage()
         let moment = stage.start.advanced(by: .seconds(5))
         _ = stage.alarms.set(at: moment) { stage.set("second", at: 7) }
         await stage.move(to: 6)
-        #expect(stage.rung.all.isEmpty)
+        #expect(stage.fired.all.isEmpty)
         await stage.move(to: 7)
-        #expect(stage.rung.all == ["second"])
+        #expect(stage.fired.all == ["second"])
         await stage.group.shutdown()
     }
 
-    @Test("as long as there is no loop a thread sees to the alarms; later ones are the loop's")
+    @Test("a thread fires the alarms until there is a loop, which fires the later ones")
     func withoutLoop() async throws {
         let loop = Lock<EventLoop?>(nil)
         let alarms = AlarmClock { loop.withLock { $0 } }
-        let early = Rung()
+        let fired = FiredAlarms()
         let start = MonotonicClock().now()
-        // So late that it is taken back before it is due, however busy the machine is; the count shows that it is gone.
-        let takenBack = alarms.set(at: start.advanced(by: .seconds(3_600))) { early.note("taken back") }
-        takenBack()
-        // Set in the order in which they are due, which holds wherever the thread comes between.
+        // It is due so late that it is cancelled before, however busy the machine is; the count shows its removal.
+        let cancel = alarms.set(at: start.advanced(by: .seconds(3_600))) { fired.note("taken back") }
+        cancel()
+        // Set in the order in which they are due, so that they fire in this order whenever the thread runs.
         await withCheckedContinuation { done in
-            _ = alarms.set(at: start) { early.note("first") }
-            _ = alarms.set(at: start.advanced(by: .milliseconds(30))) { early.note("second") }
+            _ = alarms.set(at: start) { fired.note("first") }
+            _ = alarms.set(at: start.advanced(by: .milliseconds(30))) { fired.note("second") }
             _ = alarms.set(at: start.advanced(by: .milliseconds(60))) { done.resume() }
         }
-        #expect(early.all == ["first", "second"])
+        #expect(fired.all == ["first", "second"])
         #expect(alarms.count == 0 && alarms.timerCount == 0)
 
         let group = try EventLoopGroup(count: 1, name: "alarms")
-        let far = alarms.set(at: start.advanced(by: .seconds(3_600))) { early.note("far") }
+        let cancelDistant = alarms.set(at: start.advanced(by: .seconds(3_600))) { fired.note("far") }
         loop.withLock { $0 = group.loops[0] }
-        // The thread hands its alarms over to the loop, and ends.
+        // The thread moves its alarms to the loop, and ends.
         while alarms.timerCount == 0 { await Task.yield() }
         let isOnLoop = await withCheckedContinuation { done in
             _ = alarms.set(at: start) { done.resume(returning: group.loops[0].isOnLoop) }
         }
-        far()
+        cancelDistant()
         #expect(isOnLoop)
         await group.shutdown()
     }

@@ -12,7 +12,7 @@ extension EventLoop {
     }
 }
 
-/// Runs `body` with a loop of its own, and shuts the loop down afterwards.
+/// Runs `body` with a new loop, and shuts the loop down afterwards.
 func withLoop<Result>(
     clock: any TransportClock = MonotonicClock(), _ body: (EventLoop) async throws -> Result
 ) async throws -> Result {

@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func timersFollowTheClockAndCancelledOnesAreSilent() async throws {
+    @Test func timersFollowTheClockAndCancelledOnesDoNotFire() async throws {
         let clock = ManualClock()
         try await withLoop(clock: clock) { loop in
             let fired = Box<[Int]>([])
@@ -88,18 +88,18 @@ import Testing
         }
     }
 
-    @Test("a timer that is set again and again for now holds up nobody")
+    @Test("a timer that is set repeatedly for the present does not keep the loop from other work")
     func timersForNow() async throws {
         try await withLoop(clock: ManualClock()) { loop in
             let (rounds, seen) = (Box(0), Box(0))
-            @Sendable func again() {
+            @Sendable func reschedule() {
                 _ = loop.schedule(after: .zero) { reason in
                     rounds.update { $0 += 1 }
-                    if reason == .due, rounds.value < 1_000 { again() }
+                    if reason == .due, rounds.value < 1_000 { reschedule() }
                 }
             }
             await loop.run {
-                again()
+                reschedule()
                 // Runs in the next turn, before its timers.
                 #expect(loop.execute { seen.update { $0 = rounds.value } })
             }
@@ -120,7 +120,7 @@ import Testing
         }
     }
 
-    /// Echoes until the peer closes, and reports how it ended.
+    /// Echoes until the peer closes, and reports the reason of the end.
     private final class Echo: LoopChannel {
         let loop: EventLoop
         var socket: Socket?
@@ -179,17 +179,17 @@ import Testing
 
         func loopWillClose() { end("closing") }
 
-        private func end(_ how: String) {
+        private func end(_ endReason: String) {
             guard let registration else { return }
             loop.deregister(registration)
             self.registration = nil
             socket = nil
-            finished?(how)
+            finished?(endReason)
             finished = nil
         }
     }
 
-    /// Sends a megabyte, half-closes, and compares what comes back.
+    /// Sends a megabyte, half-closes, and compares the received bytes.
     @Test(
         arguments: [
             SocketAddress.loopback, .ipv6(.loopback, port: 0, zone: 0),
@@ -199,10 +199,10 @@ import Testing
         try await withLoop { loop in
             let (clientEnd, handover) = try connectedPair(address)
             let client = clientEnd.take()
-            let how = Box<String?>(nil)
+            let endReason = Box<String?>(nil)
             #expect(
                 await loop.run {
-                    (try? Echo(handover.take(), loop) { end in how.update { $0 = end } }) != nil
+                    (try? Echo(handover.take(), loop) { end in endReason.update { $0 = end } }) != nil
                 })
             let message = (0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) }
             var sent = 0
@@ -223,14 +223,14 @@ import Testing
             }
             await loop.run {}
             #expect(received == message)
-            #expect(how.value == "end")
+            #expect(endReason.value == "end")
         }
     }
 
-    @Test func aResetIsHeard() async throws {
+    @Test func aResetIsReported() async throws {
         try await withLoop { loop in
             let (client, handover) = try connectedPair(.loopback)
-            let heard: String = try await withCheckedThrowingContinuation { continuation in
+            let reported: String = try await withCheckedThrowingContinuation { continuation in
                 let accepted = loop.execute {
                     do {
                         _ = try Echo(handover.take(), loop) { continuation.resume(returning: $0) }
@@ -241,7 +241,7 @@ import Testing
                 #expect(accepted)
                 try? client.take().reset()
             }
-            #expect(heard == "ECONNRESET")
+            #expect(reported == "ECONNRESET")
         }
     }
 
@@ -267,28 +267,30 @@ import Testing
                         wakeUp: wakeUp, inbox: LoopInbox(wakeUp: wakeUp),
                         activity: LoopActivity(now: MonotonicClock().now()), clock: MonotonicClock(),
                         diagnose: { _ in })
-                    let bells = [try WakeUp(), try WakeUp()]
+                    let wakeUps = [try WakeUp(), try WakeUp()]
                     let channels = [Recorder(), Recorder()]
-                    let late = Recorder()
+                    let replacement = Recorder()
                     var registrations: [Registration] = []
-                    for (bell, channel) in zip(bells, channels) {
-                        registrations.append(try core.register(bell.descriptor.rawValue, channel))
+                    for (channelWakeUp, channel) in zip(wakeUps, channels) {
+                        registrations.append(try core.register(channelWakeUp.descriptor.rawValue, channel))
                     }
-                    let idle = try WakeUp()
+                    let idleWakeUp = try WakeUp()
                     for index in 0..<2 {
                         channels[index].onEvent = {
                             channels[index].onEvent = nil
                             channels[1 - index].onEvent = nil
                             #expect(core.deregister(registrations[1 - index], closing: false))
-                            let reused = try? core.register(idle.descriptor.rawValue, late)
+                            let reused = try? core.register(idleWakeUp.descriptor.rawValue, replacement)
                             #expect(reused?.slot == registrations[1 - index].slot)
                             #expect(reused?.generation != registrations[1 - index].generation)
                             #expect(!core.deregister(registrations[1 - index], closing: false))
                         }
                     }
-                    for bell in bells { bell.signal() }
+                    for channelWakeUp in wakeUps { channelWakeUp.signal() }
                     _ = core.turn(of: loop)
-                    return .success([channels[0].events + channels[1].events, late.events, core.registered])
+                    return .success([
+                        channels[0].events + channels[1].events, replacement.events, core.registered,
+                    ])
                 } catch {
                     return .failure(error)
                 }
@@ -297,21 +299,25 @@ import Testing
         }
     }
 
-    @Test func shutdownTellsEverybodyAndRunsWhatWasAccepted() async throws {
+    @Test func shutdownNotifiesChannelsAndTimersAndRunsAcceptedWork() async throws {
         let loop = try EventLoop.start(name: "test-shutdown")
         let (clientEnd, handover) = try connectedPair(.loopback)
         let client = clientEnd.take()
-        let heard = Box<[String]>([])
+        let reported = Box<[String]>([])
         await loop.run {
-            _ = try? Echo(handover.take(), loop) { how in heard.update { $0.append("channel \(how)") } }
-            _ = loop.schedule(after: .seconds(3600)) { reason in heard.update { $0.append("timer \(reason)") }
+            _ = try? Echo(handover.take(), loop) { endReason in
+                reported.update { $0.append("channel \(endReason)") }
             }
-            _ = loop.schedule(at: .distantFuture) { reason in heard.update { $0.append("timer \(reason)") } }
+            _ = loop.schedule(after: .seconds(3600)) { reason in
+                reported.update { $0.append("timer \(reason)") }
+            }
+            _ = loop.schedule(at: .distantFuture) { reason in reported.update { $0.append("timer \(reason)") }
+            }
             loop.beginShutdown()
             // Work is still accepted, so it runs, as does the work that it submits.
             let accepted = loop.execute {
-                heard.update { $0.append("work") }
-                #expect(loop.execute { heard.update { $0.append("more work") } })
+                reported.update { $0.append("work") }
+                #expect(loop.execute { reported.update { $0.append("more work") } })
             }
             #expect(accepted)
         }
@@ -320,16 +326,16 @@ import Testing
         _ = await (first, second)
         loop.shutdownAndWait()
         #expect(
-            heard.value.sorted() == [
+            reported.value.sorted() == [
                 "channel closing", "more work", "timer loopClosing", "timer loopClosing", "work",
             ])
         #expect(!loop.execute { Issue.record("ran after the end") })
         #expect(!loop.executeInline { Issue.record("ran after the end") })
-        let rest = try [UInt8](capacity: 1) { output throws(Errno) in
-            let outcome304 = try client.receive(into: &output)
-            #expect(outcome304 == .end, "the server's descriptor is closed")
+        let received = try [UInt8](capacity: 1) { output throws(Errno) in
+            let outcome = try client.receive(into: &output)
+            #expect(outcome == .end, "the server's descriptor is closed")
         }
-        #expect(rest.isEmpty)
+        #expect(received.isEmpty)
     }
 
     /// Threads submit work while the loop ends: each piece is either run or refused, never lost.
@@ -354,19 +360,19 @@ import Testing
         }
     }
 
-    @Test func groupsShareOutByLoad() async throws {
+    @Test func groupsDistributeByLoad() async throws {
         let group = try EventLoopGroup(count: 3, name: "test-group")
         #expect(Set((0..<6).map { _ in ObjectIdentifier(group.next()) }).count == 3)
         let busy = group.loops[1]
-        let bell = try WakeUp()
+        let channelWakeUp = try WakeUp()
         let recorder = LoopBound(sending: Recorder(), to: busy)
-        #expect(await busy.run { (try? busy.register(bell.descriptor, recorder.value)) != nil })
+        #expect(await busy.run { (try? busy.register(channelWakeUp.descriptor, recorder.value)) != nil })
         #expect((0..<6).allSatisfy { _ in group.next() !== busy })
         await group.shutdown()
         #expect(!busy.execute {})
     }
 
-    @Test func packedGroupsFillTheirFirstLoopAsLongAsItIsNotBusy() async throws {
+    @Test func packedGroupsUseTheirFirstLoopUntilItIsBusy() async throws {
         let clock = ManualClock()
         let group = try EventLoopGroup(count: 2, name: "test-packed", sharing: .packed, clock: clock)
         #expect((0..<6).allSatisfy { _ in group.next() === group.loops[0] })
@@ -378,20 +384,20 @@ import Testing
         await group.shutdown()
     }
 
-    @Test func packedGroupsGoOnToTheNextLoopWhenTheFirstIsFull() async throws {
+    @Test func packedGroupsUseTheNextLoopWhenTheFirstIsFull() async throws {
         let group = try EventLoopGroup(count: 2, name: "test-full", sharing: .packed)
         let first = group.loops[0]
         let recorder = LoopBound(sending: Recorder(), to: first)
-        let bells = try (0..<EventLoopGroup.packedConnections).map { _ in try WakeUp() }
+        let wakeUps = try (0..<EventLoopGroup.packedConnections).map { _ in try WakeUp() }
         let areRegistered = await first.run {
-            bells.allSatisfy { (try? first.register($0.descriptor, recorder.value)) != nil }
+            wakeUps.allSatisfy { (try? first.register($0.descriptor, recorder.value)) != nil }
         }
         #expect(areRegistered && first.load == EventLoopGroup.packedConnections)
         #expect((0..<6).allSatisfy { _ in group.next() === group.loops[1] })
         await group.shutdown()
     }
 
-    @Test func theDefaultGroupIsOneForAll() throws {
+    @Test func theDefaultGroupIsShared() throws {
         let group = try EventLoopGroup.shared()
         #expect(try EventLoopGroup.shared() === group)
         #expect(group.loops.count == min(NativeThread.usableCores, 4))

@@ -5,7 +5,7 @@ import Testing
 
 @testable import LupineTransport
 
-/// The warning about jobs that hold up their loop.
+/// The warning about jobs that occupy their loop for too long.
 @Suite(.timeLimit(.minutes(10))) struct LongJobTests {
     @Test func theWarningNamesTheJobTheLoopAndWhatToDo() throws {
         let job = try #require(LongJob("UnownedJob(id: 7)", on: "lupine-loop-0", for: .milliseconds(73)))
@@ -21,20 +21,20 @@ import Testing
     }
 
     #if DEBUG
-        @Test("[C-61] a loop tells of the first long job alone") func first() async throws {
+        @Test("[C-61] a loop reports only its first long job") func first() async throws {
             let clock = ManualClock()
-            let told = Box<[LongJob]>([])
+            let reported = Box<[LongJob]>([])
             let loop = try EventLoop.start(
                 name: "test-loop", clock: clock, callouts: nil,
-                diagnose: { job in told.update { $0.append(job) } })
+                diagnose: { job in reported.update { $0.append(job) } })
             for length in [0, 50, 51, 80] {
                 await Task(executorPreference: loop) { clock.advance(by: .milliseconds(length)) }.value
                 // Waits for the end of the job's turn.
                 await loop.run {}
             }
-            #expect(told.value.map(\.length) == [.milliseconds(51)])
-            #expect(told.value.first?.thread == "test-loop")
-            #expect(told.value.first?.job.hasPrefix("UnownedJob(id: ") == true)
+            #expect(reported.value.map(\.length) == [.milliseconds(51)])
+            #expect(reported.value.first?.thread == "test-loop")
+            #expect(reported.value.first?.job.hasPrefix("UnownedJob(id: ") == true)
             await loop.shutdown()
         }
     #endif

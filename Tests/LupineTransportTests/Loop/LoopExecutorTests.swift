@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test("[C-61] jobs run in the order in which they came") func order() async throws {
+    @Test("[C-61] jobs run in the order in which they were enqueued") func order() async throws {
         try await withLoop { loop in
             let seen = Box<[Int]>([])
             for number in 0..<1_000 {
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test("[C-60] what an actor does stays on the actor's executor, if it has one of its own")
+    @Test("[C-60] an actor with its own executor runs there, not on the loop")
     func actors() async throws {
         try await withLoop { loop in
             let seen = await Task(executorPreference: loop) {
@@ -81,7 +81,7 @@ import Testing
 
     // MARK: when
 
-    @Test("[C-61] jobs run behind what the turn has brought") func turn() async throws {
+    @Test("[C-61] jobs run after the events and the deferred work of the turn") func turn() async throws {
         final class Listener: TurnEndListener {
             let notes: Box<[String]>
             init(_ notes: Box<[String]>) { self.notes = notes }
@@ -101,7 +101,7 @@ import Testing
         }
     }
 
-    /// Records when it is called for received octets, and resumes a task in between.
+    /// Records the beginning and the end of each read, and resumes a task in between.
     private final class Reader: LoopChannel {
         let loop: EventLoop
         let socket: Socket
@@ -134,7 +134,7 @@ import Testing
         }
     }
 
-    @Test("[C-61] a task that a read lets go on does not run inside it") func reading() async throws {
+    @Test("[C-61] a task that a read resumes does not run inside the read") func reading() async throws {
         try await withLoop { loop in
             let (client, server) = try connectedPair(.loopback)
             let notes = Box<[String]>([])
@@ -154,12 +154,14 @@ import Testing
 
     // MARK: fairness
 
-    @Test("[C-61] a task that never stops leaves the loop its events") func endlessTask() async throws {
+    @Test("[C-61] a task that never stops does not keep the loop from its events") func endlessTask()
+        async throws
+    {
         try await withStack { client, origin in
             let executor = client.executor
-            let (isOver, rounds) = (Box(false), Box(0))
+            let (mayStop, rounds) = (Box(false), Box(0))
             let spinning = Task(executorPreference: executor) {
-                while !isOver.value {
+                while !mayStop.value {
                     rounds.update { $0 += 1 }
                     await Task.yield()
                 }
@@ -171,20 +173,21 @@ import Testing
             // The task has run meanwhile, and still does.
             let seen = rounds.value
             while rounds.value == seen { await Task.yield() }
-            isOver.update { $0 = true }
+            mayStop.update { $0 = true }
             await spinning.value
         }
     }
 
-    @Test("[C-61] work that never stops leaves the tasks their turns") func endlessWork() async throws {
+    @Test("[C-61] work that never stops does not keep the tasks from running") func endlessWork() async throws
+    {
         try await withLoop { loop in
-            let isOver = Box(false)
-            @Sendable func again() {
-                if !isOver.value { loop.executeOnLoop(again) }
+            let mayStop = Box(false)
+            @Sendable func repeatWork() {
+                if !mayStop.value { loop.executeOnLoop(repeatWork) }
             }
-            await loop.run { again() }
+            await loop.run { repeatWork() }
             for _ in 0..<20 { await Task(executorPreference: loop) {}.value }
-            isOver.update { $0 = true }
+            mayStop.update { $0 = true }
         }
     }
 
@@ -196,7 +199,7 @@ import Testing
             await loop.run {
                 for number in 1...3 {
                     Task(executorPreference: loop) {
-                        #expect(loop.now == clock.now(), "the time of a job is the present")
+                        #expect(loop.now == clock.now(), "a job does not see the present time")
                         clock.advance(by: .milliseconds(5))
                         notes.update { $0.append("job \(number)") }
                         if number == 1 { _ = loop.execute { notes.update { $0.append("work") } } }
@@ -208,7 +211,7 @@ import Testing
         }
     }
 
-    @Test("[C-61] what a job enqueues waits for the next turn")
+    @Test("[C-61] work that a job enqueues waits for the next turn")
     func enqueuedByJobs() async throws {
         try await withLoop(clock: ManualClock()) { loop in
             let notes = Box<[String]>([])
@@ -227,20 +230,20 @@ import Testing
 
     // MARK: the library's own work
 
-    @Test("work of the library's that a job has led to is not the program's")
+    @Test("the library's work inside a job does not count as part of the job")
     func workInsideJobs() async throws {
         try await withLoop { loop in
             let seen = await Task(executorPreference: loop) { () -> [Bool] in
-                let inside = Box(true)
-                _ = loop.executeInline { inside.update { $0 = EventLoop.ofRunningJob != nil } }
-                return [inside.value, EventLoop.ofRunningJob != nil]
+                let isInsideJob = Box(true)
+                _ = loop.executeInline { isInsideJob.update { $0 = EventLoop.ofRunningJob != nil } }
+                return [isInsideJob.value, EventLoop.ofRunningJob != nil]
             }.value
             #expect(seen == [false, true])
         }
     }
 
     /// Under `LUPINE_HELD_LOCKS`, this terminates the process unless the assertion makes an exception for jobs.
-    @Test func theProgramMayBeCalledInAJobOfItsOwn() async throws {
+    @Test func theProgramMayBeCalledInItsOwnJob() async throws {
         try await withLoop { loop in await Task(executorPreference: loop) { assertNotOnLoop() }.value }
     }
 
@@ -299,17 +302,19 @@ import Testing
         }
     }
 
-    @Test("[C-63] a task that never stops does not keep its loop") func endlessTaskAtTheEnd() async throws {
+    @Test("[C-63] a task that never stops does not keep its loop from ending") func endlessTaskAtTheEnd()
+        async throws
+    {
         let loop = try EventLoop.start(name: "test-loop")
-        let (isOver, began) = (Box(false), Gate())
+        let (mayStop, began) = (Box(false), Gate())
         let spinning = Task(executorPreference: loop) {
             began.open()
-            while !isOver.value { await Task.yield() }
+            while !mayStop.value { await Task.yield() }
             return EventLoop.current == nil
         }
         await began.wait()
         await loop.shutdown()
-        isOver.update { $0 = true }
+        mayStop.update { $0 = true }
         #expect(await spinning.value)
     }
 
@@ -321,10 +326,10 @@ import Testing
         }
     }
 
-    @Test("[C-63] whoever keeps an executor keeps no client") func keeping() async throws {
+    @Test("[C-63] an executor does not retain its client") func keeping() async throws {
         let executor: any TaskExecutor
         do { executor = HTTPClient(configuration: .with { _ in }).executor }
-        // The client is gone, and its loops end although one of them is used as an executor.
+        // The client has been released, so its loops end although one of them is used as an executor.
         while await Task(executorPreference: executor, operation: { EventLoop.current != nil }).value {}
     }
 }

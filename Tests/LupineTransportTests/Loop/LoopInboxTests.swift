@@ -5,15 +5,15 @@ import Testing
 @testable import LupineTransport
 
 @Suite struct LoopInboxTests {
-    /// Returns how often the bell was rung: an eventfd counts, and reading resets it to 0.
-    private func rings(_ wakeUp: WakeUp) throws -> UInt8 {
+    /// Returns how often the eventfd was signalled; reading it resets the count to 0.
+    private func signalCount(_ wakeUp: WakeUp) throws -> UInt8 {
         let bytes = try [UInt8](capacity: 8) { output throws(Errno) in
             _ = try wakeUp.descriptor.read(into: &output)
         }
         return bytes.first ?? 0
     }
 
-    @Test func aBurstRingsTheBellOnce() throws {
+    @Test func aBurstSignalsOnce() throws {
         let wakeUp = try WakeUp()
         let inbox = LoopInbox(wakeUp: wakeUp)
         var batch: [LoopInbox.Work] = []
@@ -21,18 +21,18 @@ import Testing
 
         #expect(inbox.fallAsleep())
         for _ in 0..<100 { #expect(inbox.submit {}) }
-        #expect(try rings(wakeUp) == 1)
+        #expect(try signalCount(wakeUp) == 1)
 
         #expect(inbox.take(into: &batch, &jobs) == .open)
         #expect(batch.count == 100)
         batch = []
         for _ in 0..<10 { #expect(inbox.submit {}) }
-        #expect(try rings(wakeUp) == 0, "the loop is awake and will look by itself")
+        #expect(try signalCount(wakeUp) == 0, "a loop that is awake needs no signal")
         #expect(!inbox.fallAsleep(), "there is work")
         _ = inbox.take(into: &batch, &jobs)
         #expect(inbox.fallAsleep())
         #expect(inbox.submit {})
-        #expect(try rings(wakeUp) == 1)
+        #expect(try signalCount(wakeUp) == 1)
     }
 
     @Test func aClosedInboxRefuses() throws {
@@ -50,16 +50,16 @@ import Testing
         #expect(!inbox.submit {})
     }
 
-    @Test func theBellClosesWithItsLastHolder() throws {
+    @Test func theEventDescriptorClosesWithItsLastHolder() throws {
         let inbox: LoopInbox
-        weak var bell: WakeUp?
+        weak var weakWakeUp: WakeUp?
         do {
             let wakeUp = try WakeUp()
-            bell = wakeUp
+            weakWakeUp = wakeUp
             inbox = LoopInbox(wakeUp: wakeUp)
         }
-        #expect(bell != nil)
+        #expect(weakWakeUp != nil)
         #expect(inbox.close())
-        #expect(bell == nil)
+        #expect(weakWakeUp == nil)
     }
 }

@@ -9,23 +9,25 @@ import Testing
         var random = SeededRandom(seed: 7)
         var heap = TimerHeap<Int>()
         var model: [(deadline: Int64, order: Int, token: TimerHeap<Int>.Token)] = []
-        var dead: [TimerHeap<Int>.Token] = []
+        var removedTokens: [TimerHeap<Int>.Token] = []
         var now: Int64 = 0
-        var set = 0
-        while set < 10_000 || !model.isEmpty {
+        var insertedCount = 0
+        while insertedCount < 10_000 || !model.isEmpty {
             switch Int.random(in: 0..<10, using: &random) {
-            case 0..<5 where set < 10_000:
+            case 0..<5 where insertedCount < 10_000:
                 let deadline = now + Int64.random(in: -5...500, using: &random)
-                let token = heap.insert(set, at: Instant(nanoseconds: deadline))
-                model.append((deadline, set, token))
-                set += 1
+                let token = heap.insert(insertedCount, at: Instant(nanoseconds: deadline))
+                model.append((deadline, insertedCount, token))
+                insertedCount += 1
             case 5..<8:
-                guard let victim = model.indices.randomElement(using: &random) else { continue }
-                let removed = model.remove(at: victim)
+                guard let index = model.indices.randomElement(using: &random) else { continue }
+                let removed = model.remove(at: index)
                 #expect(heap.remove(removed.token) == removed.order)
-                dead.append(removed.token)
+                removedTokens.append(removed.token)
             case 8:
-                if let token = dead.randomElement(using: &random) { #expect(heap.remove(token) == nil) }
+                if let token = removedTokens.randomElement(using: &random) {
+                    #expect(heap.remove(token) == nil)
+                }
             default:
                 now += Int64.random(in: 0...40, using: &random)
                 let due = model.filter { $0.deadline <= now }
@@ -33,7 +35,7 @@ import Testing
                 model.removeAll { $0.deadline <= now }
                 for timer in due {
                     #expect(heap.popDue(at: Instant(nanoseconds: now)) == timer.order)
-                    dead.append(timer.token)
+                    removedTokens.append(timer.token)
                 }
                 #expect(heap.popDue(at: Instant(nanoseconds: now)) == nil)
             }
@@ -49,7 +51,7 @@ import Testing
         #expect(fired == (0..<100).map { $0 })
     }
 
-    @Test func timersThatAreSetMeanwhileWait() {
+    @Test func timersSetAfterTheBoundAreNotReturned() {
         var heap = TimerHeap<Int>()
         let now = Instant(nanoseconds: 5)
         _ = heap.insert(1, at: now)

@@ -5,13 +5,13 @@ import Testing
 
 @testable import LupineTransport
 
-/// How much a connection may do in a turn before the loop's others run.
+/// The amount of work that a connection may do in a turn before the loop's other connections run.
 @Suite struct TurnAllowanceTests {
-    /// After eight steps, or 5 ms, the loop's others get their turn.
-    @Test func anAllowanceIsOfOneTurn() async throws {
+    /// The allowance is spent after eight steps, or 5 ms.
+    @Test func anAllowanceIsSpentByStepsAndTime() async throws {
         let clock = ManualClock()
         try await withLoop(clock: clock) { loop in
-            let allowance = await loop.run { LoopBound(Kept(TurnAllowance()), on: loop) }
+            let allowance = await loop.run { LoopBound(MutableValue(TurnAllowance()), on: loop) }
             func steps(_ count: Int, counting isStep: Bool = true) async -> [Bool] {
                 await loop.run {
                     (0..<count).map { _ in allowance.value.value.isSpent(on: loop, counting: isStep) }
@@ -21,17 +21,17 @@ import Testing
             clock.advance(by: .milliseconds(1))
             #expect(await steps(20, counting: false).allSatisfy { !$0 })
             #expect(await steps(7).allSatisfy { !$0 })
-            let late = await loop.run {
+            let isSpentByTime = await loop.run {
                 clock.advance(by: .milliseconds(5))
                 return allowance.value.value.isSpent(on: loop, counting: false)
             }
-            #expect(late)
+            #expect(isSpentByTime)
         }
     }
 }
 
 /// A mutable value that is confined to a loop.
-private final class Kept<Value> {
+private final class MutableValue<Value> {
     var value: Value
 
     init(_ value: Value) { self.value = value }

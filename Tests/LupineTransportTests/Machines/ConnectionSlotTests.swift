@@ -14,7 +14,7 @@ struct ConnectionSlotTests {
         var limits = PoolLimits()
     }
 
-    static let again = ConnectionSlot.Event.finished(.reusable(KeepAlive()))
+    static let finishedReusable = ConnectionSlot.Event.finished(.reusable(KeepAlive()))
     static let open: [ConnectionSlot.Event] = [.dial(lastWaiter: 1), .connected(capacity: 1)]
     static let openForTwo: [ConnectionSlot.Event] = [.dial(lastWaiter: 1), .connected(capacity: 2)]
     static let minute = Instant.zero + .seconds(60)
@@ -34,15 +34,15 @@ struct ConnectionSlotTests {
             testDescription: "dialing, connected", events: open, state: .idle(until: minute),
             effect: .available),
         Row(
-            testDescription: "dialing, connected, for none",
+            testDescription: "dialing, connected with capacity 0",
             events: [.dial(lastWaiter: 1), .connected(capacity: 0)], state: .idle(until: minute),
             effect: .none),
         Row(
-            testDescription: "dialing, connected, for fewer than it could carry",
+            testDescription: "dialing, connected, with fewer exchanges allowed than its capacity",
             events: [.dial(lastWaiter: 1), .connected(capacity: 9, allowed: 2), .lease, .lease],
             state: .busy(exchanges: 2), effect: .none),
         Row(
-            testDescription: "dialing, connected, for one, whatever others were allowed",
+            testDescription: "dialing, connected with capacity 1, to which no allowance applies",
             events: [.dial(lastWaiter: 1), .connected(capacity: 1, allowed: 0)], state: .idle(until: minute),
             effect: .available),
         Row(
@@ -62,32 +62,33 @@ struct ConnectionSlotTests {
             testDescription: "busy, lease", events: openForTwo + [.lease, .lease], state: .busy(exchanges: 2),
             effect: .none),
         Row(
-            testDescription: "idle, for two from now on", events: open + [.capacity(2)],
+            testDescription: "idle, capacity raised to 2", events: open + [.capacity(2)],
             state: .idle(until: minute), effect: .available),
         Row(
-            testDescription: "busy, with room from now on", events: open + [.lease, .capacity(2)],
+            testDescription: "busy, capacity raised to 2", events: open + [.lease, .capacity(2)],
             state: .busy(exchanges: 1), effect: .available),
         Row(
-            testDescription: "busy, with room no more", events: openForTwo + [.lease, .capacity(1)],
+            testDescription: "busy, capacity lowered to 1", events: openForTwo + [.lease, .capacity(1)],
             state: .busy(exchanges: 1), effect: .none),
         Row(
-            testDescription: "busy, for none from now on",
-            events: openForTwo + [.lease, .capacity(0), again], state: .idle(until: minute), effect: .none),
+            testDescription: "busy, capacity lowered to 0",
+            events: openForTwo + [.lease, .capacity(0), finishedReusable], state: .idle(until: minute),
+            effect: .none),
         Row(
-            testDescription: "idle, for none and for one again",
+            testDescription: "idle, capacity lowered to 0, then raised to 1",
             events: openForTwo + [.capacity(0), .capacity(1)], state: .idle(until: minute),
             effect: .available),
         Row(
-            testDescription: "retiring, for more from now on",
+            testDescription: "retiring, capacity raised",
             events: open + [.lease, .retire, .capacity(9)],
             state: .retiring(exchanges: 1), effect: .none),
         Row(testDescription: "idle, retire", events: open + [.retire], state: .vacant, effect: .close),
         Row(testDescription: "idle, gone", events: open + [.gone], state: .vacant, effect: .close),
         Row(
-            testDescription: "busy, finished and reusable", events: open + [.lease, again],
+            testDescription: "busy, finished and reusable", events: open + [.lease, finishedReusable],
             state: .idle(until: minute), effect: .available),
         Row(
-            testDescription: "one of two finished", events: openForTwo + [.lease, .lease, again],
+            testDescription: "one of two finished", events: openForTwo + [.lease, .lease, finishedReusable],
             state: .busy(exchanges: 1), effect: .available),
         Row(
             testDescription: "the server's time-out, a second early",
@@ -98,20 +99,20 @@ struct ConnectionSlotTests {
             events: open + [.lease, .finished(.reusable(KeepAlive(timeout: .seconds(1))))],
             state: .idle(until: Instant.zero + .milliseconds(500)), effect: .available),
         Row(
-            testDescription: "a server's time-out longer than ours",
+            testDescription: "a server's time-out longer than the client's",
             events: open + [.lease, .finished(.reusable(KeepAlive(timeout: .seconds(600))))],
             state: .idle(until: minute), effect: .available),
         Row(
-            testDescription: "a server's time-out of nothing",
+            testDescription: "a server's time-out of zero",
             events: open + [.lease, .finished(.reusable(KeepAlive(timeout: .zero)))], state: .vacant,
             effect: .close),
         Row(
-            testDescription: "the server takes no more",
+            testDescription: "the server accepts no further request",
             events: open + [.lease, .finished(.reusable(KeepAlive(maximum: 0)))], state: .vacant,
             effect: .close),
         Row(
-            testDescription: "the server takes one more",
-            events: open + [.lease, .finished(.reusable(KeepAlive(maximum: 1))), .lease, again],
+            testDescription: "the server accepts one further request",
+            events: open + [.lease, .finished(.reusable(KeepAlive(maximum: 1))), .lease, finishedReusable],
             state: .vacant,
             effect: .close),
         Row(
@@ -119,7 +120,7 @@ struct ConnectionSlotTests {
             events: openForTwo + [.lease, .finished(.reusable(KeepAlive(maximum: 1))), .lease],
             state: .busy(exchanges: 1), effect: .none),
         Row(
-            testDescription: "spent while another exchange runs",
+            testDescription: "the server's maximum is reached while another exchange runs",
             events: openForTwo + [.lease, .lease, .finished(.reusable(KeepAlive(maximum: 0)))],
             state: .retiring(exchanges: 1), effect: .none),
         Row(
@@ -127,7 +128,7 @@ struct ConnectionSlotTests {
             events: open + [.lease, .finished(.notReusable)],
             state: .vacant, effect: .close),
         Row(
-            testDescription: "one of two spoils the connection",
+            testDescription: "one of two exchanges ends, not reusable",
             events: openForTwo + [.lease, .lease, .finished(.notReusable)], state: .retiring(exchanges: 1),
             effect: .none),
         Row(
@@ -138,12 +139,12 @@ struct ConnectionSlotTests {
             testDescription: "retiring, retire", events: open + [.lease, .retire, .retire],
             state: .retiring(exchanges: 1), effect: .none),
         Row(
-            testDescription: "retiring, last finished", events: open + [.lease, .retire, again],
+            testDescription: "retiring, last finished", events: open + [.lease, .retire, finishedReusable],
             state: .vacant,
             effect: .close),
         Row(
             testDescription: "retiring, one of two finished",
-            events: openForTwo + [.lease, .lease, .retire, again],
+            events: openForTwo + [.lease, .lease, .retire, finishedReusable],
             state: .retiring(exchanges: 1), effect: .none),
         Row(
             testDescription: "retiring, gone", events: open + [.lease, .retire, .gone], state: .vacant,
@@ -159,16 +160,17 @@ struct ConnectionSlotTests {
         #expect(slot.state == row.state)
         #expect(effect == row.effect)
         #expect(
-            slot.generation == (row.state == .vacant ? 1 : 0), "an ended connection's name is not used again")
+            slot.generation == (row.state == .vacant ? 1 : 0),
+            "the identifier of a closed connection is not used again")
     }
 
-    @Test func anOldConnectionClosesWhenItComesBack() {
+    @Test func aConnectionPastItsMaximumAgeClosesWhenReleased() {
         let limits = PoolLimits(maximumAge: .seconds(3))
         var slot = ConnectionSlot()
         slot.assign(to: 0)
         for event in Self.open + [.lease] { _ = slot.handle(event, at: .zero, limits: limits) }
         #expect(!slot.isExpired(at: Instant.zero + .milliseconds(2999)))
         #expect(slot.isExpired(at: Instant.zero + .seconds(3)))
-        #expect(slot.handle(Self.again, at: Instant.zero + .seconds(3), limits: limits) == .close)
+        #expect(slot.handle(Self.finishedReusable, at: Instant.zero + .seconds(3), limits: limits) == .close)
     }
 }

@@ -4,12 +4,12 @@ import Testing
 
 @testable import LupineTransport
 
-/// Every transition of the race for a connection; addresses are words, causes are errnos.
+/// Every transition of the race between connection attempts. Addresses are words; the causes of failures are errno values.
 struct HappyEyeballsMachineTests {
     typealias Machine = HappyEyeballsMachine<String, Int32>
 
     static let attemptDelay = Interval.milliseconds(250)
-    static let due = Machine.Action.setTimer(Instant.zero + attemptDelay)
+    static let setAttemptTimer = Machine.Action.setTimer(Instant.zero + attemptDelay)
 
     static func address(_ name: String) -> (family: Machine.Family, address: String) {
         (name.hasPrefix("6") ? .ipv6 : .ipv4, name)
@@ -42,45 +42,47 @@ struct HappyEyeballsMachineTests {
             testDescription: "[U-9.16] the timer starts the other family, which wins",
             addresses: ["6a", "6b", "4a"],
             steps: [
-                (.start, [.connect(attempt(0), "6a"), due]),
-                (.timer, [.connect(attempt(1), "4a"), due]),
+                (.start, [.connect(attempt(0), "6a"), setAttemptTimer]),
+                (.timer, [.connect(attempt(1), "4a"), setAttemptTimer]),
                 (.connected(attempt(1)), [.cancelTimer, .close(attempt(0)), .won(attempt(1), "4a")]),
                 (.connected(attempt(0)), [.close(attempt(0))]),
             ]),
         Row(
-            testDescription: "the slow first one may still win", addresses: ["6a", "4a"],
+            testDescription: "the first attempt may still win after the second has begun",
+            addresses: ["6a", "4a"],
             steps: [
-                (.start, [.connect(attempt(0), "6a"), due]),
+                (.start, [.connect(attempt(0), "6a"), setAttemptTimer]),
                 (.timer, [.connect(attempt(1), "4a"), .cancelTimer]),
                 (.timer, []),
                 (.connected(attempt(0)), [.close(attempt(1)), .won(attempt(0), "6a")]),
             ]),
         Row(
-            testDescription: "a failure is followed at once, the last of all ends the race",
+            testDescription: "a failed attempt starts the next one, and the last failure ends the race",
             addresses: ["6a", "4a"],
             steps: [
-                (.start, [.connect(attempt(0), "6a"), due]),
+                (.start, [.connect(attempt(0), "6a"), setAttemptTimer]),
                 (.failed(attempt(0), 101), [.connect(attempt(1), "4a"), .cancelTimer]),
                 (.failed(attempt(0), 101), []),
                 (.failed(attempt(1), 111), [.failed([failure("6a", 101), failure("4a", 111)])]),
             ]),
         Row(
-            testDescription: "failures stand in the order they happened", addresses: ["6a", "4a"],
+            testDescription: "failures are listed in the order in which they happened",
+            addresses: ["6a", "4a"],
             steps: [
-                (.start, [.connect(attempt(0), "6a"), due]),
+                (.start, [.connect(attempt(0), "6a"), setAttemptTimer]),
                 (.timer, [.connect(attempt(1), "4a"), .cancelTimer]),
                 (.failed(attempt(1), 111), []),
                 (.connected(attempt(1)), []),
                 (.failed(attempt(0), 110), [.failed([failure("4a", 111), failure("6a", 110)])]),
             ]),
         Row(
-            testDescription: "cancelled before it began", addresses: ["6a"],
+            testDescription: "cancelled before the start", addresses: ["6a"],
             steps: [(.cancel, []), (.cancel, [])]),
         Row(
-            testDescription: "cancelled while it runs", addresses: ["6a", "4a", "6b"],
+            testDescription: "cancelled during the race", addresses: ["6a", "4a", "6b"],
             steps: [
-                (.start, [.connect(attempt(0), "6a"), due]),
-                (.timer, [.connect(attempt(1), "4a"), due]),
+                (.start, [.connect(attempt(0), "6a"), setAttemptTimer]),
+                (.timer, [.connect(attempt(1), "4a"), setAttemptTimer]),
                 (.cancel, [.cancelTimer, .close(attempt(0)), .close(attempt(1))]),
                 (.timer, []), (.failed(attempt(0), 1), []),
             ]),
@@ -135,29 +137,31 @@ struct HappyEyeballsMachineTests {
         for _ in 0..<3000 {
             let count = Int.random(in: 0...5, using: &random)
             var machine = Self.machine((0..<count).map { "\(Bool.random(using: &random) ? 4 : 6)-\($0)" })
-            var live: Set<Int> = []
+            var attemptsInProgress: Set<Int> = []
             var isTimerSet = false
-            var endings = 0
+            var results = 0
             var winner: Int?
             var event = Machine.Event.start
             while true {
                 for action in machine.handle(event, at: .zero) {
                     switch action {
-                    case .connect(let attempt, _): #expect(live.insert(attempt.rawValue).inserted)
-                    case .close(let attempt): #expect(live.remove(attempt.rawValue) != nil)
+                    case .connect(let attempt, _):
+                        #expect(attemptsInProgress.insert(attempt.rawValue).inserted)
+                    case .close(let attempt): #expect(attemptsInProgress.remove(attempt.rawValue) != nil)
                     case .setTimer: isTimerSet = true
                     case .cancelTimer: isTimerSet = false
                     case .won(let attempt, _):
-                        endings += 1
+                        results += 1
                         winner = attempt.rawValue
                     case .failed(let failures):
-                        endings += 1
-                        #expect(failures.count == count && live.isEmpty)
+                        results += 1
+                        #expect(failures.count == count && attemptsInProgress.isEmpty)
                     }
                 }
-                if endings > 0 { break }
-                #expect(!live.isEmpty, "a race that is not over has an attempt under way")
-                let runner = Machine.AttemptID(rawValue: live.sorted().randomElement(using: &random) ?? 0)
+                if results > 0 { break }
+                #expect(!attemptsInProgress.isEmpty, "a race that has not ended has an attempt in progress")
+                let runner = Machine.AttemptID(
+                    rawValue: attemptsInProgress.sorted().randomElement(using: &random) ?? 0)
                 switch Int.random(in: 0..<4, using: &random) {
                 case 0 where isTimerSet:
                     isTimerSet = false
@@ -165,11 +169,11 @@ struct HappyEyeballsMachineTests {
                 case 1:
                     event = .connected(runner)
                 case _:
-                    live.remove(runner.rawValue)
+                    attemptsInProgress.remove(runner.rawValue)
                     event = .failed(runner, 111)
                 }
             }
-            #expect(endings == 1 && live == Set([winner].compactMap { $0 }) && !isTimerSet)
+            #expect(results == 1 && attemptsInProgress == Set([winner].compactMap { $0 }) && !isTimerSet)
         }
     }
 }

@@ -7,7 +7,7 @@ import Testing
 /// Drives a pool's machine with HTTP/2, one event at a time, for tests that look at the actions.
 struct MachineStage: ~Copyable {
     var machine = PoolMachine(versions: [.http11, .http2])
-    private var number: UInt64 = 0
+    private var lastExchangeNumber: UInt64 = 0
 
     /// Returns the actions that an event leads to, without those for timers.
     mutating func handle(_ event: PoolEvent, at now: Instant = .zero) -> [PoolAction] {
@@ -17,28 +17,28 @@ struct MachineStage: ~Copyable {
     }
 
     /// Returns the identifier of a new exchange.
-    mutating func exchange() -> ExchangeID {
-        number += 1
-        return ExchangeID(rawValue: number)
+    mutating func makeExchange() -> ExchangeID {
+        lastExchangeNumber += 1
+        return ExchangeID(rawValue: lastExchangeNumber)
     }
 
     mutating func submit(
         to origin: Origin, needsFresh: Bool = false, at now: Instant = .zero
     ) -> (exchange: ExchangeID, actions: [PoolAction]) {
-        let exchange = exchange()
+        let exchange = makeExchange()
         return (exchange, handle(.submit(exchange, to: origin, needsFresh: needsFresh), at: now))
     }
 
-    /// Submits an exchange that has to wait, and returns it with the dial that begins for it.
+    /// Submits an exchange for which the machine starts a dial, and returns both.
     mutating func dial(
         to origin: Origin, needsFresh: Bool = false, at now: Instant = .zero
     ) throws -> (exchange: ExchangeID, dial: ConnectionID) {
         let (exchange, actions) = submit(to: origin, needsFresh: needsFresh, at: now)
         for case .dial(let connection, origin, _) in actions { return (exchange, connection) }
-        throw NoDial()
+        throw NoDialError()
     }
 
-    /// Returns a connection that carries one exchange.
+    /// Opens a connection for one exchange, which keeps running on it.
     mutating func connect(to origin: Origin, capacity: Int = 3) throws -> ConnectionID {
         let dial = try dial(to: origin).dial
         _ = handle(.connected(dial, capacity: capacity))
@@ -47,7 +47,7 @@ struct MachineStage: ~Copyable {
 
     /// Returns the connection that a WebSocket is given, or nil if there is none.
     mutating func webSocket(to origin: Origin, at now: Instant = .zero) -> ConnectionID? {
-        let exchange = exchange()
+        let exchange = makeExchange()
         switch handle(.submitWebSocket(exchange, to: origin), at: now).first {
         case .run(exchange, on: let connection, reused: _)?: return connection
         case let action:
@@ -56,12 +56,12 @@ struct MachineStage: ~Copyable {
         }
     }
 
-    /// Returns those of the dials that are in progress.
+    /// Returns those of `dials` that are still in progress.
     func dialing(_ dials: ConnectionID...) -> [ConnectionID] {
         var found: [ConnectionID] = []
         for dial in dials where machine.isDialing(dial) { found.append(dial) }
         return found
     }
 
-    private struct NoDial: Error {}
+    private struct NoDialError: Error {}
 }

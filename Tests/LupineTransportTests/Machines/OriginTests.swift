@@ -38,7 +38,7 @@ struct OriginTests {
         #expect(Set(Self.distinct).count == Self.distinct.count)
     }
 
-    @Test func equalOriginsHashAlikeHoweverTheyWereMade() {
+    @Test func equalOriginsHaveEqualHashesWhateverTheCaseOfTheHost() {
         let first = Origin(scheme: .http, host: "ExAmple.TEST", port: 80, proxy: Self.proxy)
         let second = Origin(scheme: .http, host: "example.test", port: 80, proxy: Self.proxy)
         #expect(first == second && first.hashValue == second.hashValue && first.host == "example.test")
@@ -86,32 +86,34 @@ struct ReplayRuleTests {
     @Test(arguments: [
         "GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE", "POST", "PATCH", "CONNECT", "get", "QUERY",
     ])
-    func onlyTheRaceIsReplayedAndOnlyOnce(_ name: String) throws {
+    func aRequestThatMayHaveMetAClosingConnectionIsReplayedOnce(_ name: String) throws {
         let method = try Method(name)
         let isIdempotent = ["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE"].contains(name)
         for bits in 0..<16 {
             for replays in 0..<3 {
                 let evidence = Self.evidence(bits, method, isUnprocessed: false, replays)
-                let isRace = bits & 1 != 0 && bits & 2 == 0 && replays == 0
+                let mayHaveMetAClose = bits & 1 != 0 && bits & 2 == 0 && replays == 0
                 let isSafe = bits & 4 == 0 || isIdempotent && bits & 8 != 0
-                #expect(ReplayRule.mayReplay(evidence) == (isRace && isSafe), "\(evidence)")
+                #expect(ReplayRule.mayReplay(evidence) == (mayHaveMetAClose && isSafe), "\(evidence)")
             }
         }
     }
 
     @Test(arguments: [Method.get, .post])
-    func whatThePeerHasNotTouchedIsSentAgainWhateverTheMethodAndThreeTimes(_ method: Method) {
+    func anUnprocessedRequestIsReplayedUpToThreeTimesWithAnyMethod(_ method: Method) {
         for bits in 0..<16 {
             for replays in 0..<5 {
                 let evidence = Self.evidence(bits, method, isUnprocessed: true, replays)
-                let canBeHadAgain = bits & 4 == 0 || bits & 8 != 0
+                let canBeSentAgain = bits & 4 == 0 || bits & 8 != 0
                 #expect(
-                    ReplayRule.mayReplay(evidence) == (bits & 2 == 0 && canBeHadAgain && replays < 3),
+                    ReplayRule.mayReplay(evidence) == (bits & 2 == 0 && canBeSentAgain && replays < 3),
                     "\(evidence)")
             }
         }
     }
 
+    /// Makes a failed attempt. In `bits`, 1 says that the connection was reused, 2 that the response began, 4 that the request
+    /// began, 8 that the body is replayable.
     private static func evidence(
         _ bits: Int, _ method: Method, isUnprocessed: Bool, _ replays: Int
     ) -> ReplayRule.FailedAttempt {

@@ -3,30 +3,30 @@ import Testing
 
 @testable import LupineTransport
 
-/// The decisions of the pool, case by case. The model performs the actions and checks the machine's invariants meanwhile.
+/// The decisions of the pool, case by case. The model performs the actions and checks the machine's invariants.
 struct PoolMachineTests {
-    let a = Origin(scheme: .http, host: "a.test", port: 80)
-    let b = Origin(scheme: .https, host: "b.test", port: 443)
-    let c = Origin(scheme: .http, host: "c.test", port: 8080)
+    let originA = Origin(scheme: .http, host: "a.test", port: 80)
+    let originB = Origin(scheme: .https, host: "b.test", port: 443)
+    let originC = Origin(scheme: .http, host: "c.test", port: 8080)
 
     private func finishOldest(_ model: inout PoolModel, of origin: Origin? = nil) {
         let busy = model.busy.filter { origin == nil || model.connections[$0]?.origin == origin }
-        let oldest = busy.compactMap { name in
-            model.connections[name]?.exchanges.map { (name, $0) }.min { $0.1.rawValue < $1.1.rawValue }
+        let oldest = busy.compactMap { id in
+            model.connections[id]?.exchanges.map { (id, $0) }.min { $0.1.rawValue < $1.1.rawValue }
         }.min { $0.1.rawValue < $1.1.rawValue }
         if let oldest { model.finish(oldest.1, on: oldest.0, .reusable(KeepAlive())) }
     }
 
     @Test func anExchangeDialsAndRuns() {
         var model = PoolModel(PoolLimits())
-        let exchange = model.submit(a)
+        let exchange = model.submit(originA)
         #expect(model.dialing.count == 1)
         let connection = model.dialing[0]
         model.connect(connection)
         #expect(model.lastActions == [.run(exchange, on: connection, reused: false)])
         model.finish(exchange, on: connection, .reusable(KeepAlive()))
         #expect(model.lastActions == [.wake(at: Instant.zero + .seconds(60))])
-        let second = model.submit(a)
+        let second = model.submit(originA)
         #expect(model.lastActions == [.run(second, on: connection, reused: true)])
         #expect(model.dialCount == 1)
     }
@@ -36,7 +36,7 @@ struct PoolMachineTests {
     @Test func anExchangeRunsOnTheLoopThatItAsksForIfItCan() {
         var model = PoolModel(PoolLimits())
         var exchanges: [Int: ExchangeID] = [:]
-        for loop in 0..<3 { exchanges[loop] = model.submit(a, loop: loop) }
+        for loop in 0..<3 { exchanges[loop] = model.submit(originA, loop: loop) }
         // Each dial is made on its exchange's loop.
         let dials = model.dialing
         #expect(dials.map { model.connections[$0]?.loop } == [0, 1, 2])
@@ -46,25 +46,25 @@ struct PoolMachineTests {
                 model.finish(exchange, on: dial, .reusable(KeepAlive()))
             }
         }
-        // The connection released last is on loop 0; an exchange that asks for another loop gets one there all the same.
-        let second = model.submit(a, loop: 1)
+        // The connection released last is on loop 0; an exchange that asks for loop 1 runs on a connection there.
+        let second = model.submit(originA, loop: 1)
         #expect(model.lastActions == [.run(second, on: dials[1], reused: true)])
-        // No connection on that loop is left: the last one released is lent.
-        let third = model.submit(a, loop: 1)
+        // No idle connection is on that loop: the connection released last is lent.
+        let third = model.submit(originA, loop: 1)
         #expect(model.lastActions == [.run(third, on: dials[0], reused: true)])
-        let fourth = model.submit(a)
+        let fourth = model.submit(originA)
         #expect(model.lastActions == [.run(fourth, on: dials[2], reused: true)])
         // No connection is idle: a dial is made on that loop.
-        model.submit(a, loop: 1)
+        model.submit(originA, loop: 1)
         #expect(model.dialing.map { model.connections[$0]?.loop } == [1])
-        model.submit(a)
+        model.submit(originA)
         #expect(model.dialing.map { model.connections[$0]?.loop } == [1, nil])
     }
 
-    @Test func onlyTheLastFewAreLookedAtForALoop() {
-        let few = PoolMachine.searchLimit
-        var model = PoolModel(PoolLimits(perHost: few + 1, total: few + 1))
-        for loop in 0...few { model.submit(a, loop: loop) }
+    @Test func theSearchForALoopIsLimited() {
+        let searchLimit = PoolMachine.searchLimit
+        var model = PoolModel(PoolLimits(perHost: searchLimit + 1, total: searchLimit + 1))
+        for loop in 0...searchLimit { model.submit(originA, loop: loop) }
         let dials = model.dialing
         for dial in dials { model.connect(dial) }
         for dial in dials {
@@ -74,15 +74,16 @@ struct PoolMachineTests {
         }
         var actions: [PoolAction] = []
         model.machine.handle(
-            .submit(ExchangeID(rawValue: 999), to: a, needsFresh: false, loop: 0), at: .zero, into: &actions)
-        #expect(actions == [.run(ExchangeID(rawValue: 999), on: dials[few], reused: true)])
+            .submit(ExchangeID(rawValue: 999), to: originA, needsFresh: false, loop: 0), at: .zero,
+            into: &actions)
+        #expect(actions == [.run(ExchangeID(rawValue: 999), on: dials[searchLimit], reused: true)])
     }
 
-    // MARK: dials that ask
+    // MARK: claimed dials
 
-    @Test func aDialThatAsksIsTiedToTheOldestWaiter() {
+    @Test func aClaimedDialIsTiedToTheOldestWaiter() {
         var model = PoolModel(PoolLimits(perHost: 2, total: 9))
-        let exchanges = (0..<3).map { _ in model.submit(a) }
+        let exchanges = (0..<3).map { _ in model.submit(originA) }
         let dials = model.dialing
         model.claim(dials[1])
         model.claim(dials[0])
@@ -96,9 +97,9 @@ struct PoolMachineTests {
         #expect(model.waiting.count == 1)
     }
 
-    @Test func aDialThatAsksFailsTheOneItIsTiedToAndNobodyElse() {
+    @Test func aClaimedDialThatFailsFailsOnlyItsClaimant() {
         var model = PoolModel(PoolLimits(perHost: 1, total: 9))
-        let exchanges = (0..<3).map { _ in model.submit(a) }
+        let exchanges = (0..<3).map { _ in model.submit(originA) }
         for exchange in exchanges {
             let dial = model.dialing[0]
             model.claim(dial)
@@ -109,10 +110,10 @@ struct PoolMachineTests {
         #expect(model.machine.keyCount == 0)
     }
 
-    @Test func aCancelledClaimTakesItsDialAlong() {
+    @Test func aCancelledClaimAbandonsItsDial() {
         var model = PoolModel(PoolLimits(perHost: 1, total: 9))
-        let first = model.submit(a)
-        let second = model.submit(a)
+        let first = model.submit(originA)
+        let second = model.submit(originA)
         let dial = model.dialing[0]
         model.claim(dial)
         model.cancelClaim(dial)
@@ -122,40 +123,40 @@ struct PoolMachineTests {
         #expect(model.lastActions.isEmpty)
     }
 
-    /// The exchange that waits under the key of the dial must not use the connection.
-    @Test func aConnectionThatTurnsOutToBeAnothersServesTheOther() {
+    /// The exchange that waits under the dial's former key must not use the connection.
+    @Test func aConnectionWithANewKeyServesTheExchangesOfThatKey() {
         var model = PoolModel(PoolLimits(perHost: 2, total: 9))
-        let first = model.submit(a)
-        let waiting = model.submit(a)
+        let first = model.submit(originA)
+        let waiting = model.submit(originA)
         let dial = model.dialing[0]
         model.claim(dial)
-        model.connect(dial, home: b)
+        model.connect(dial, newKey: originB)
         #expect(model.answers[first] == .ran && model.answers[waiting] == nil)
         model.finish(first, on: dial, .reusable(KeepAlive()))
         #expect(model.answers[waiting] == nil)
-        let others = model.submit(b)
-        #expect(model.lastActions == [.run(others, on: dial, reused: true)])
+        let exchangeForB = model.submit(originB)
+        #expect(model.lastActions == [.run(exchangeForB, on: dial, reused: true)])
     }
 
-    @Test func aConnectionThatFindsNoRoomAtItsHomeServesNobodyElse() {
+    @Test func aConnectionWithoutRoomUnderItsNewKeyServesOnlyItsClaimant() {
         var model = PoolModel(PoolLimits(perHost: 1, total: 9))
-        let resident = model.submit(b)
+        let resident = model.submit(originB)
         model.connect(model.dialing[0])
-        let first = model.submit(a)
+        let first = model.submit(originA)
         let dial = model.dialing[0]
         model.claim(dial)
-        model.connect(dial, home: b)
+        model.connect(dial, newKey: originB)
         #expect(model.answers[first] == .ran)
-        let (mine, theirs) = (model.submit(a), model.submit(b))
+        let (waitingForA, waitingForB) = (model.submit(originA), model.submit(originB))
         model.finish(first, on: dial, .reusable(KeepAlive()))
         #expect(model.lastActions.contains(.close(dial, .notReusable)))
         #expect(model.answers[resident] == .ran)
-        #expect(model.answers[mine] == nil && model.answers[theirs] == nil)
+        #expect(model.answers[waitingForA] == nil && model.answers[waitingForB] == nil)
     }
 
-    @Test func aDialThatAsksForNobodyIsGivenUp() {
+    @Test func aClaimWithoutAWaiterAbandonsTheDial() {
         var model = PoolModel(PoolLimits())
-        model.submit(a)
+        model.submit(originA)
         let dial = model.dialing[0]
         if let waiter = model.waiting.keys.first { model.cancel(waiter) }
         model.claim(dial)
@@ -163,35 +164,35 @@ struct PoolMachineTests {
         #expect(model.machine.openCount == 0 && model.machine.keyCount == 0)
     }
 
-    @Test func aShutDownFailsWhoeverIsTiedToADial() {
+    @Test func aShutDownFailsTheClaimantOfADial() {
         var model = PoolModel(PoolLimits())
-        let exchange = model.submit(a)
+        let exchange = model.submit(originA)
         model.claim(model.dialing[0])
         model.shutDown()
         #expect(model.answers[exchange] == .failed(.shutDown))
     }
 
-    @Test func theLastInIsLentFirst() {
+    @Test func theConnectionReleasedLastIsLentFirst() {
         var model = PoolModel(PoolLimits(perHost: 3, total: 9))
-        for _ in 0..<3 { model.submit(a) }
-        let names = model.dialing
-        for name in names { model.connect(name) }
-        for name in [names[1], names[0], names[2]] {
-            if let exchange = model.connections[name]?.exchanges.first {
-                model.finish(exchange, on: name, .reusable(KeepAlive()))
+        for _ in 0..<3 { model.submit(originA) }
+        let ids = model.dialing
+        for id in ids { model.connect(id) }
+        for id in [ids[1], ids[0], ids[2]] {
+            if let exchange = model.connections[id]?.exchanges.first {
+                model.finish(exchange, on: id, .reusable(KeepAlive()))
             }
         }
-        for expected in [names[2], names[0], names[1]] {
-            let exchange = model.submit(a)
+        for expected in [ids[2], ids[0], ids[1]] {
+            let exchange = model.submit(originA)
             #expect(model.lastActions == [.run(exchange, on: expected, reused: true)])
         }
     }
 
-    @Test func limitsHoldAndWaitersGoInOrder() {
+    @Test func limitsHoldAndWaitersRunInOrder() {
         var model = PoolModel(PoolLimits(perHost: 2, total: 9))
-        let exchanges = (0..<5).map { _ in model.submit(a) }
+        let exchanges = (0..<5).map { _ in model.submit(originA) }
         #expect(model.dialing.count == 2)
-        for name in model.dialing { model.connect(name) }
+        for id in model.dialing { model.connect(id) }
         var order: [ExchangeID] = []
         while !model.waiting.isEmpty {
             finishOldest(&model)
@@ -200,26 +201,26 @@ struct PoolMachineTests {
         #expect(order == Array(exchanges[2...]))
     }
 
-    @Test("[U-9.14] waiters go by priority, and in order among equals")
-    func waitersGoByPriority() {
+    @Test("[U-9.14] waiters run by priority; of equal priorities, the one submitted first")
+    func waitersRunByPriority() {
         var model = PoolModel(PoolLimits(perHost: 1, total: 9))
-        model.submit(a)
-        for name in model.dialing { model.connect(name) }
-        let middle = model.submit(a)
-        let low = model.submit(a, priority: 0)
-        let high = model.submit(a, priority: 1)
-        let secondMiddle = model.submit(a)
-        let secondHigh = model.submit(a, priority: 1)
-        let between = model.submit(a, priority: 0.3)
-        #expect(order(&model) == [high, secondHigh, middle, secondMiddle, between, low])
+        model.submit(originA)
+        for id in model.dialing { model.connect(id) }
+        let middle = model.submit(originA)
+        let low = model.submit(originA, priority: 0)
+        let high = model.submit(originA, priority: 1)
+        let secondMiddle = model.submit(originA)
+        let secondHigh = model.submit(originA, priority: 1)
+        let between = model.submit(originA, priority: 0.3)
+        #expect(drain(&model) == [high, secondHigh, middle, secondMiddle, between, low])
     }
 
-    @Test("[U-9.14] a priority changes while its exchange waits, and who waited longer stays ahead of equals")
+    @Test("[U-9.14] a waiter keeps its place among equal priorities when its priority changes")
     func aPriorityChangesWhileWaiting() {
         var model = PoolModel(PoolLimits(perHost: 1, total: 9))
-        model.submit(a)
-        for name in model.dialing { model.connect(name) }
-        let exchanges = (0..<5).map { _ in model.submit(a) }
+        model.submit(originA)
+        for id in model.dialing { model.connect(id) }
+        let exchanges = (0..<5).map { _ in model.submit(originA) }
         let waiters = exchanges.compactMap { exchange in
             model.waiting.first { $0.value.exchange == exchange }?.key
         }
@@ -229,10 +230,11 @@ struct PoolMachineTests {
         model.reprioritise(waiters[3], 1)
         model.reprioritise(waiters[2], 0.1)
         model.reprioritise(waiters[0], 0.5)
-        #expect(order(&model) == [exchanges[3], exchanges[4], exchanges[0], exchanges[1], exchanges[2]])
+        #expect(drain(&model) == [exchanges[3], exchanges[4], exchanges[0], exchanges[1], exchanges[2]])
     }
 
-    private func order(_ model: inout PoolModel) -> [ExchangeID] {
+    /// Finishes exchanges until none waits, and returns the waiters in the order in which they ran.
+    private func drain(_ model: inout PoolModel) -> [ExchangeID] {
         var order: [ExchangeID] = []
         while !model.waiting.isEmpty {
             finishOldest(&model)
@@ -243,10 +245,10 @@ struct PoolMachineTests {
 
     @Test func aCancelledWaiterFreesItsPlaceAndItsDialServesTheNext() {
         var model = PoolModel(PoolLimits(perHost: 1, total: 1))
-        let first = model.submit(a)
-        let second = model.submit(a)
+        let first = model.submit(originA)
+        let second = model.submit(originA)
         guard let waiter = model.waiting.first(where: { $0.value.exchange == first })?.key else {
-            Issue.record("the first waits")
+            Issue.record("the first exchange does not wait")
             return
         }
         model.cancel(waiter)
@@ -258,41 +260,41 @@ struct PoolMachineTests {
         #expect(model.lastActions == [.run(second, on: dial, reused: false)])
     }
 
-    @Test func aLateCancellationMeetsNobody() {
+    @Test func aLateCancellationHasNoEffect() {
         var model = PoolModel(PoolLimits(perHost: 1, total: 1))
-        model.submit(a)
+        model.submit(originA)
         let answered = Array(model.waiting.keys)
         model.connect(model.dialing[0])
-        let next = model.submit(a)
+        let next = model.submit(originA)
         for waiter in answered { model.cancel(waiter) }
         #expect(model.lastActions.isEmpty && model.answers[next] == nil)
     }
 
-    @Test func roomGivenUpWithoutNeedGoesToTheFirstInTheQueue() {
+    @Test func freedRoomGoesToTheFirstOriginInTheQueue() {
         var model = PoolModel(PoolLimits(perHost: 2, total: 2))
-        for origin in [a, b] {
+        for origin in [originA, originB] {
             model.submit(origin)
             model.connect(model.dialing[0])
         }
-        model.submit(b)
-        model.submit(c)
-        finishOldest(&model, of: a)
-        #expect(model.open(a) == 0 && model.open(b) == 2 && model.open(c) == 0)
+        model.submit(originB)
+        model.submit(originC)
+        finishOldest(&model, of: originA)
+        #expect(model.open(originA) == 0 && model.open(originB) == 2 && model.open(originC) == 0)
     }
 
     @Test func theDialOfTheOnlyWaiterBecomesIdleWhenItIsCancelled() {
         var model = PoolModel(PoolLimits())
-        model.submit(a)
+        model.submit(originA)
         for waiter in model.waiting.keys { model.cancel(waiter) }
         model.connect(model.dialing[0])
         #expect(model.idle.count == 1)
-        model.submit(a)
+        model.submit(originA)
         #expect(model.idle.isEmpty && model.dialCount == 1)
     }
 
     @Test func aDeadHostFailsAThousandWaitersInTwoRounds() {
         var model = PoolModel(PoolLimits(perHost: 6, total: 100))
-        for _ in 0..<1000 { model.submit(a) }
+        for _ in 0..<1000 { model.submit(originA) }
         while let dial = model.dialing.first { model.failDial(dial) }
         #expect(model.answers.count == 1000)
         #expect(model.answers.values.allSatisfy { $0 == .failed(.dialFailed) })
@@ -301,20 +303,20 @@ struct PoolMachineTests {
 
     @Test func aFailedDialBesideALiveConnectionFailsOnlyOne() {
         var model = PoolModel(PoolLimits(perHost: 2, total: 9))
-        for _ in 0..<5 { model.submit(a) }
+        for _ in 0..<5 { model.submit(originA) }
         model.connect(model.dialing[0])
         model.failDial(model.dialing[0])
         #expect(model.answers.values.count { $0 == .failed(.dialFailed) } == 1)
-        #expect(model.dialing.count == 1, "those left have a new dial")
+        #expect(model.dialing.count == 1, "the remaining waiters have a new dial")
     }
 
-    @Test func aFailedDialThatNobodyNeedsFailsNobody() {
+    @Test func aFailedDialThatNoWaiterNeedsFailsNoExchange() {
         var model = PoolModel(PoolLimits(perHost: 3, total: 9))
-        let exchange = model.submit(a)
-        model.submit(a)
+        let exchange = model.submit(originA)
+        model.submit(originA)
         let dials = model.dialing
         model.connect(dials[0])
-        model.submit(a)
+        model.submit(originA)
         model.finish(exchange, on: dials[0], .reusable(KeepAlive()))
         #expect(model.dialing.count == 2 && model.waiting.count == 1)
         model.failDial(model.dialing[0])
@@ -323,29 +325,30 @@ struct PoolMachineTests {
 
     @Test func anIdleConnectionOfAnotherHostMakesRoom() {
         var model = PoolModel(PoolLimits(perHost: 2, total: 2))
-        for origin in [a, b] {
+        for origin in [originA, originB] {
             model.submit(origin)
             model.connect(model.dialing[0])
         }
         finishOldest(&model)
         finishOldest(&model)
-        let oldest = model.connections.first { $0.value.origin == a }?.key
-        model.submit(c)
-        #expect(model.open(a) == 0 && model.open(b) == 1 && model.open(c) == 1)
+        let oldest = model.connections.first { $0.value.origin == originA }?.key
+        model.submit(originC)
+        #expect(model.open(originA) == 0 && model.open(originB) == 1 && model.open(originC) == 1)
         if let oldest { #expect(model.lastActions.contains(.close(oldest, .madeRoom))) }
     }
 
     @Test func roomIsSharedAmongHostsThatQueue() {
         var model = PoolModel(PoolLimits(perHost: 4, total: 4))
-        for _ in 0..<200 { model.submit(a) }
-        for name in model.dialing { model.connect(name) }
-        for _ in 0..<100 { model.submit(b) }
+        for _ in 0..<200 { model.submit(originA) }
+        for id in model.dialing { model.connect(id) }
+        for _ in 0..<100 { model.submit(originB) }
         for _ in 0..<8 {
             finishOldest(&model)
-            for name in model.dialing { model.connect(name) }
+            for id in model.dialing { model.connect(id) }
         }
         #expect(
-            model.open(a) == 2 && model.open(b) == 2, "a host that came first keeps no more than its share")
+            model.open(originA) == 2 && model.open(originB) == 2,
+            "a host that came first keeps no more than its share")
         let dials = model.dialCount
         for _ in 0..<50 { finishOldest(&model) }
         #expect(model.dialCount == dials, "a fair share is kept without further dials")
@@ -353,13 +356,13 @@ struct PoolMachineTests {
 
     @Test func moreHostsThanConnectionsTakeTurns() {
         var model = PoolModel(PoolLimits(perHost: 2, total: 2))
-        let origins = [a, b, c]
+        let origins = [originA, originB, originC]
         for _ in 0..<60 { for origin in origins { model.submit(origin) } }
         var served: [Origin: Int] = [:]
         for _ in 0..<90 {
-            for name in model.dialing {
-                if let origin = model.connections[name]?.origin { served[origin, default: 0] += 1 }
-                model.connect(name)
+            for id in model.dialing {
+                if let origin = model.connections[id]?.origin { served[origin, default: 0] += 1 }
+                model.connect(id)
             }
             finishOldest(&model)
         }
@@ -369,19 +372,19 @@ struct PoolMachineTests {
 
     @Test func expiredIdleConnectionsAreNotLent() {
         var model = PoolModel(PoolLimits(idleTimeout: .seconds(10)))
-        model.submit(a)
+        model.submit(originA)
         let connection = model.dialing[0]
         model.connect(connection)
         finishOldest(&model)
         model.now = Instant.zero + .seconds(10)
-        model.submit(a)
+        model.submit(originA)
         #expect(model.lastActions.first == .close(connection, .expired))
         #expect(model.dialing.count == 1)
     }
 
-    @Test func sweepsCloseWhatLiesIdle() {
+    @Test func sweepsCloseIdleConnections() {
         var model = PoolModel(PoolLimits(idleTimeout: .seconds(10)))
-        for origin in [a, b] {
+        for origin in [originA, originB] {
             model.submit(origin)
             model.connect(model.dialing[0])
             finishOldest(&model)
@@ -393,7 +396,7 @@ struct PoolMachineTests {
 
     @Test func aDeadIdleConnectionIsForgotten() {
         var model = PoolModel(PoolLimits())
-        model.submit(a)
+        model.submit(originA)
         model.connect(model.dialing[0])
         finishOldest(&model)
         model.lose(model.idle[0])
@@ -402,11 +405,11 @@ struct PoolMachineTests {
 
     @Test func aReplayRunsOnANewConnectionOnly() {
         var model = PoolModel(PoolLimits(perHost: 1, total: 4))
-        model.submit(a)
+        model.submit(originA)
         let first = model.dialing[0]
         model.connect(first)
-        let replay = model.submit(a, needsFresh: true)
-        let later = model.submit(a)
+        let replay = model.submit(originA, needsFresh: true)
+        let later = model.submit(originA)
         finishOldest(&model)
         #expect(
             model.lastActions.first == .close(first, .madeRoom), "the replay came first and needs the room")
@@ -419,31 +422,31 @@ struct PoolMachineTests {
 
     @Test func aReplayClosesAnIdleConnectionAtTheHostsLimit() {
         var model = PoolModel(PoolLimits(perHost: 1, total: 4))
-        model.submit(a)
+        model.submit(originA)
         let first = model.dialing[0]
         model.connect(first)
         finishOldest(&model)
-        model.submit(a, needsFresh: true)
+        model.submit(originA, needsFresh: true)
         #expect(model.connections[first] == nil && model.dialing.count == 1)
     }
 
     @Test func descriptorsRunOut() {
         var model = PoolModel(PoolLimits())
-        model.submit(a)
+        model.submit(originA)
         let idle = model.dialing[0]
         model.connect(idle)
         finishOldest(&model)
-        let exchange = model.submit(b)
+        let exchange = model.submit(originB)
         let dial = model.dialing[0]
         model.exhaustDescriptors(dial)
-        #expect(model.lastActions == [.close(idle, .descriptorsExhausted), .dial(dial, to: b)])
+        #expect(model.lastActions == [.close(idle, .descriptorsExhausted), .dial(dial, to: originB)])
         model.exhaustDescriptors(dial)
         #expect(model.lastActions == [.fail(exchange, .descriptorsExhausted)])
     }
 
     @Test func severalExchangesShareAConnectionThatCarriesThem() {
         var model = PoolModel(PoolLimits(perHost: 1, total: 1))
-        let exchanges = (0..<5).map { _ in model.submit(a) }
+        let exchanges = (0..<5).map { _ in model.submit(originA) }
         let connection = model.dialing[0]
         model.connect(connection, capacity: 3)
         #expect(
@@ -456,33 +459,35 @@ struct PoolMachineTests {
         #expect(model.dialing.count == 1, "the last waiter gets a new one")
     }
 
-    @Test func aConnectionCarriesAsManyAsItsPeerSaysLast() {
+    @Test func theLatestCapacityOfAConnectionApplies() {
         var model = PoolModel(PoolLimits(perHost: 1, total: 1))
-        let exchanges = (0..<6).map { _ in model.submit(a) }
+        let exchanges = (0..<6).map { _ in model.submit(originA) }
         let connection = model.dialing[0]
         model.connect(connection, capacity: 2)
         model.changeCapacity(of: connection, to: 4)
         #expect(model.lastActions == (2..<4).map { .run(exchanges[$0], on: connection, reused: true) })
         model.changeCapacity(of: connection, to: 1)
         for index in 0..<3 { model.finish(exchanges[index], on: connection, .reusable(KeepAlive())) }
-        #expect(model.lastActions.isEmpty, "three of four are over, and one may go on")
+        #expect(model.lastActions.isEmpty, "one of four exchanges still runs, and the capacity is one")
         model.finish(exchanges[3], on: connection, .reusable(KeepAlive()))
         #expect(model.lastActions == [.run(exchanges[4], on: connection, reused: true)])
         model.lose(connection)
         let next = model.dialing[0]
-        let late = model.submit(a)
+        let late = model.submit(originA)
         model.connect(next, capacity: 100)
-        #expect(model.lastActions == [.run(exchanges[5], on: next, reused: false)], "what was said is known")
+        #expect(
+            model.lastActions == [.run(exchanges[5], on: next, reused: false)],
+            "the next connection begins with the same capacity")
         #expect(model.answers[late] == nil)
     }
 
-    @Test func shutDownAnswersEveryone() {
+    @Test func shutDownAnswersEveryExchange() {
         var model = PoolModel(PoolLimits(perHost: 2, total: 3))
-        model.submit(a)
-        model.submit(b)
-        for name in model.dialing { model.connect(name) }
+        model.submit(originA)
+        model.submit(originB)
+        for id in model.dialing { model.connect(id) }
         finishOldest(&model)
-        for _ in 0..<4 { model.submit(b) }
+        for _ in 0..<4 { model.submit(originB) }
         let busy = model.busy.first
         let dial = model.dialing.first
         model.shutDown()
@@ -491,7 +496,7 @@ struct PoolMachineTests {
             model.handle(.connected(dial, capacity: 1))
             #expect(model.lastActions == [.close(dial, .unwanted)])
         }
-        let late = model.submit(a)
+        let late = model.submit(originA)
         #expect(model.answers[late] == .failed(.shutDown))
         while !model.busy.isEmpty { finishOldest(&model) }
         if let busy {
@@ -500,13 +505,13 @@ struct PoolMachineTests {
         #expect(model.machine.openCount == 0 && model.answers.count == Int(model.submitted))
     }
 
-    @Test func steadyStateTakesNoNewPlaces() {
+    @Test func aSteadyLoadUsesNoFurtherSlots() {
         var model = PoolModel(PoolLimits(perHost: 2, total: 2))
-        for _ in 0..<4 { model.submit(a) }
-        for name in model.dialing { model.connect(name) }
+        for _ in 0..<4 { model.submit(originA) }
+        for id in model.dialing { model.connect(id) }
         for _ in 0..<500 {
             finishOldest(&model)
-            model.submit(a)
+            model.submit(originA)
         }
         #expect(model.machine.slots.count == 2 && model.machine.waiters.placeCount <= 4)
     }

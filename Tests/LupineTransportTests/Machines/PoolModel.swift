@@ -4,24 +4,24 @@ import Testing
 @testable import LupineTransport
 
 /// A model of the pool: it performs the decisions of a `PoolMachine` on plain collections, rejects illegal actions, and checks
-/// after each event everything that the machine promises.
+/// the machine's invariants after each event.
 struct PoolModel: ~Copyable {
     struct Connection {
         var origin: Origin
         var isDialing = true
         /// The exchange that the dial is tied to.
         var claimant: ExchangeID?
-        var claimantIsFresh = false
+        var claimantNeedsFresh = false
         var isRetiring = false
-        /// Its loop, once it has been opened.
+        /// The loop of the connection, once it has been opened.
         var loop: Int?
         var capacity = 1
         /// Whether it can carry several exchanges, however many it is allowed now.
         var isMultiplexed = false
         var exchanges: Set<ExchangeID> = []
         var wasUsed = false
-        /// How many exchanges have ended on it.
-        var ended = 0
+        /// The number of exchanges that have ended on it.
+        var finishedCount = 0
         var remaining = Int.max
         var idleUntil: Instant?
         var retiresAt = Instant.distantFuture
@@ -36,7 +36,7 @@ struct PoolModel: ~Copyable {
     struct Waiter {
         var exchange: ExchangeID
         var origin: Origin
-        var isFresh: Bool
+        var needsFresh: Bool
         var place: Int
         var priority: Float
         var replays: Int
@@ -63,37 +63,37 @@ struct PoolModel: ~Copyable {
     private(set) var answers: [ExchangeID: Answer] = [:]
     private(set) var wake: Instant?
     private(set) var submitted: UInt64 = 0
-    /// The number of events handled; all promises were checked after each.
+    /// The number of events handled; the invariants were checked after each.
     private(set) var eventsHandled = 0
     private(set) var dialCount = 0
-    private(set) var waiterNames: Set<WaiterID> = []
-    private var connectionNames: Set<ConnectionID> = []
+    private(set) var waiterIDs: Set<WaiterID> = []
+    private var connectionIDs: Set<ConnectionID> = []
     private var retried: Set<ConnectionID> = []
     /// The loop that the newest waiter of an origin asked for.
-    private var wishes: [Origin: Int] = [:]
-    /// How many exchanges at once an origin's peer has last allowed; forgotten with the origin's key.
+    private var requestedLoops: [Origin: Int] = [:]
+    /// The number of concurrent exchanges that an origin's peer allowed last; removed with the origin's key.
     private var allowed: [Origin: Int] = [:]
-    /// How many exchanges the latest connection has processed whose peer refused others on it, by origin.
+    /// By origin, the number of exchanges that its latest connection processed before the peer refused others.
     private var endurance: [Origin: Int] = [:]
-    /// Origins whose exchanges each need a connection, as far as the model knows; not those whose first dial took too long.
+    /// Origins whose exchanges each need a connection, as far as known; not those whose first dial took too long.
     private var unshared: Set<Origin> = []
     /// Origins that chose HTTP/1.1 last.
     private var chosenHTTP11: Set<Origin> = []
-    /// When a waiter of an origin began to wait for the dial of another one.
+    /// The time at which a waiter of an origin began to wait for another waiter's dial.
     private var sharingSince: [Origin: Instant] = [:]
     /// Connections to other origins that also carry an origin's exchanges.
     private var shared: [Origin: ConnectionID] = [:]
     /// The exchange whose dial is replaced by another origin's connection.
     private var movedClaimant: ExchangeID?
     /// The number of exchanges that ran on a connection to another origin.
-    private(set) var ranAbroad = 0
+    private(set) var coalescedRunCount = 0
     /// A connection that had carried nothing when its peer began to allow exchanges.
-    private var awakened: ConnectionID?
-    /// The number of connections that the machine stopped lending on its own decision.
-    private(set) var gaveWay = 0
+    private var connectionNewlyAllowed: ConnectionID?
+    /// The number of connections that the machine retired without an event that demanded it.
+    private(set) var giveWayCount = 0
     /// The number of exchanges that ran on the loop that they had asked for.
-    private(set) var ranAtHome = 0
-    private var clock = 0
+    private(set) var runsOnRequestedLoop = 0
+    private var order = 0
     private var peakWaiting = 0
     /// The exchange whose dial has just failed.
     private var failedClaimant: ExchangeID?
@@ -126,20 +126,20 @@ struct PoolModel: ~Copyable {
         handle(.reprioritise(waiter, priority))
     }
 
-    /// A `home` other than the dial's key, named in the answer, applies only if an exchange is tied to the dial.
+    /// Reports that a dial has connected. A `newKey` other than the dial's applies only if an exchange has claimed the dial.
     mutating func connect(
-        _ connection: ConnectionID, capacity: Int = 1, home: Origin? = nil, loop: Int? = nil
+        _ connection: ConnectionID, capacity: Int = 1, newKey: Origin? = nil, loop: Int? = nil
     ) {
-        let home = connections[connection]?.claimant == nil ? nil : home
+        let newKey = connections[connection]?.claimant == nil ? nil : newKey
         connections[connection]?.isDialing = false
         // A dial that was assigned to a loop is made there.
         let loop = connections[connection]?.loop ?? loop
         connections[connection]?.loop = loop
         let isClaimed = connections[connection]?.claimant != nil
-        let known = connections[connection].flatMap { expected(of: $0.origin) }.map { max(1, $0) }
+        let known = connections[connection].flatMap { expectedCapacity(of: $0.origin) }.map { max(1, $0) }
         connections[connection]?.isMultiplexed = capacity > 1
         connections[connection]?.capacity = capacity > 1 ? min(capacity, known ?? capacity) : capacity
-        if let origin = home ?? connections[connection]?.origin {
+        if let origin = newKey ?? connections[connection]?.origin {
             if capacity > 1 {
                 unshared.remove(origin)
                 chosenHTTP11.remove(origin)
@@ -151,12 +151,12 @@ struct PoolModel: ~Copyable {
         }
         connections[connection]?.retiresAt = limits.maximumAge.map { now + $0 } ?? .distantFuture
         becomeAvailable(connection)
-        handle(.connected(connection, capacity: capacity, newKey: home, loop: loop))
+        handle(.connected(connection, capacity: capacity, newKey: newKey, loop: loop))
     }
 
     mutating func finish(_ exchange: ExchangeID, on connection: ConnectionID, _ reuse: PoolEvent.Reuse) {
         connections[connection]?.exchanges.remove(exchange)
-        if reuse != .notReusable, connections[connection]?.isRetiring == false { outlast(connection) }
+        if reuse != .notReusable, connections[connection]?.isRetiring == false { countEnd(connection) }
         switch reuse {
         case .notReusable:
             connections[connection]?.isRetiring = true
@@ -173,22 +173,22 @@ struct PoolModel: ~Copyable {
         handle(.lost(connection))
     }
 
-    /// Reports that the dial has a question: it is tied to the exchange that it would serve, or given up.
+    /// Claims the dial for the exchange that it would serve; the machine abandons a dial that would serve none.
     mutating func claim(_ connection: ConnectionID) {
         let queue = waiting.filter { $0.value.origin == connections[connection]?.origin }
         let next =
-            queue.filter(\.value.isFresh).min { $0.value.isDue(noLaterThan: $1.value) }
+            queue.filter(\.value.needsFresh).min { $0.value.isDue(noLaterThan: $1.value) }
             ?? queue.min { $0.value.isDue(noLaterThan: $1.value) }
         if let next, connections[connection]?.claimant == nil {
             connections[connection]?.claimant = next.value.exchange
-            connections[connection]?.claimantIsFresh = next.value.isFresh
+            connections[connection]?.claimantNeedsFresh = next.value.needsFresh
             waiting[next.key] = nil
             if let origin = connections[connection]?.origin { unshared.insert(origin) }
         }
         let claimant = connections[connection]?.claimant
         handle(.claim(connection))
-        #expect(machine.claimant(of: connection) == claimant, "not the one that it would serve")
-        #expect((connections[connection] == nil) == (claimant == nil), "a dial for nobody goes on")
+        #expect(machine.claimant(of: connection) == claimant, "not the exchange that it would serve")
+        #expect((connections[connection] == nil) == (claimant == nil), "a dial without a claimant continues")
     }
 
     mutating func cancelClaim(_ connection: ConnectionID) {
@@ -220,51 +220,51 @@ struct PoolModel: ~Copyable {
         handle(.retire(connection, carried: carried))
     }
 
-    /// Counts an exchange that has ended. A connection that carries more than the previous one did may be lent as often as its
-    /// peer allows.
-    private mutating func outlast(_ name: ConnectionID) {
-        guard let connection = connections[name], connection.isMultiplexed else { return }
-        connections[name]?.ended += 1
-        guard let known = endurance[connection.origin], connection.ended + 1 > known else { return }
+    /// Counts an exchange that has ended. A connection that has carried more than the previous one is lent as often as its peer
+    /// allows.
+    private mutating func countEnd(_ id: ConnectionID) {
+        guard let connection = connections[id], connection.isMultiplexed else { return }
+        connections[id]?.finishedCount += 1
+        guard let known = endurance[connection.origin], connection.finishedCount + 1 > known else { return }
         endurance[connection.origin] = nil
-        connections[name]?.capacity = allowed[connection.origin] ?? 100
+        connections[id]?.capacity = allowed[connection.origin] ?? 100
     }
 
-    /// Returns how many exchanges at once a new connection is lent to, as far as that is known.
-    private func expected(of origin: Origin) -> Int? {
+    /// Returns the number of concurrent exchanges that a new connection is expected to carry; nil if unknown.
+    private func expectedCapacity(of origin: Origin) -> Int? {
         guard let known = endurance[origin] else { return allowed[origin] }
         return min(known, allowed[origin] ?? known)
     }
 
-    /// Changes how many exchanges at once the peer allows.
+    /// Reports the number of concurrent exchanges that the peer allows.
     mutating func changeCapacity(of connection: ConnectionID, to capacity: Int) {
         if let origin = connections[connection]?.origin { allowed[origin] = capacity }
         let room = min(capacity, endurance(of: connection) ?? capacity)
         connections[connection]?.capacity = room
-        awakened = connections[connection]?.wasUsed == true ? nil : connection
+        connectionNewlyAllowed = connections[connection]?.wasUsed == true ? nil : connection
         handle(.capacity(connection, capacity))
-        awakened = nil
+        connectionNewlyAllowed = nil
     }
 
-    private func endurance(of name: ConnectionID) -> Int? {
-        connections[name].flatMap { endurance[$0.origin] }
+    private func endurance(of id: ConnectionID) -> Int? {
+        connections[id].flatMap { endurance[$0.origin] }
     }
 
     /// Reports that the dial may be replaced by another origin's connection.
-    mutating func coalesce(_ dial: ConnectionID, onto name: ConnectionID) {
+    mutating func coalesce(_ dial: ConnectionID, onto id: ConnectionID) {
         guard let dialed = connections[dial] else { return }
         let origin = dialed.origin
-        let isAwaitedFresh = waiting.values.contains { $0.origin == origin && $0.isFresh }
+        let waiterNeedsFresh = waiting.values.contains { $0.origin == origin && $0.needsFresh }
         let ends =
-            versions.contains(.http2) && isAtHand(name) && connections[name]?.origin != origin
-            && !(dialed.claimant == nil ? isAwaitedFresh : dialed.claimantIsFresh)
+            versions.contains(.http2) && mayCoalesceNow(id) && connections[id]?.origin != origin
+            && !(dialed.claimant == nil ? waiterNeedsFresh : dialed.claimantNeedsFresh)
             && !machine.misdirectedOrigins.contains(origin)
         if ends {
             connections[dial] = nil
-            shared[origin] = name
+            shared[origin] = id
             movedClaimant = dialed.claimant
         }
-        handle(.coalesce(dial, onto: name))
+        handle(.coalesce(dial, onto: id))
         if let claimant = movedClaimant { #expect(answers[claimant] == .ran) }
         movedClaimant = nil
         let isDialing = machine.isDialing(dial)
@@ -277,8 +277,8 @@ struct PoolModel: ~Copyable {
     }
 
     /// Returns whether a connection may be lent to another origin's exchanges now.
-    private func isAtHand(_ name: ConnectionID) -> Bool {
-        guard let connection = connections[name], connection.isMultiplexed, connection.hasRoom else {
+    private func mayCoalesceNow(_ id: ConnectionID) -> Bool {
+        guard let connection = connections[id], connection.isMultiplexed, connection.hasRoom else {
             return false
         }
         return (connection.idleUntil ?? connection.retiresAt) > now
@@ -290,7 +290,7 @@ struct PoolModel: ~Copyable {
         wake = nil
         handle(.tick)
         for (_, connection) in connections {
-            if let until = connection.idleUntil { #expect(until > now, "a sweep leaves nothing expired") }
+            if let until = connection.idleUntil { #expect(until > now, "a sweep left an expired one") }
         }
     }
 
@@ -303,7 +303,7 @@ struct PoolModel: ~Copyable {
         isShutDown = true
         for connection in connections.keys { connections[connection]?.isRetiring = true }
         handle(.shutDown)
-        #expect(waiting.isEmpty, "a shut pool lets nobody wait")
+        #expect(waiting.isEmpty, "an exchange waits after the shutdown")
         #expect(!connections.values.contains { $0.isDialing || $0.exchanges.isEmpty })
     }
 
@@ -318,26 +318,26 @@ struct PoolModel: ~Copyable {
     }
 
     mutating func handle(_ event: PoolEvent) {
-        clock += 1
+        order += 1
         eventsHandled += 1
         actions.removeAll(keepingCapacity: true)
         machine.handle(event, at: now, into: &actions)
         for action in actions { perform(action, of: event) }
-        noteThoseThatGaveWay()
+        noteRetiredConnections()
         check()
     }
 
-    /// Notes the connections that the machine lends no more, because of their age or because a waiter needs room.
-    private mutating func noteThoseThatGaveWay() {
-        for (name, connection) in connections where !connection.isRetiring {
-            guard machine.slots[Int(name.index)].isRetiring else { continue }
-            connections[name]?.isRetiring = true
+    /// Notes the connections that the machine has retired because of their age or because a waiter needs room.
+    private mutating func noteRetiredConnections() {
+        for (id, connection) in connections where !connection.isRetiring {
+            guard machine.slots[Int(id.index)].isRetiring else { continue }
+            connections[id]?.isRetiring = true
             if connection.retiresAt <= now { continue }
-            gaveWay += 1
-            #expect(connection.isMultiplexed, "it would have come back")
+            giveWayCount += 1
+            #expect(connection.isMultiplexed, "a connection of HTTP/1.1 was retired")
             #expect(
-                waiting.values.contains { $0.origin != connection.origin || $0.isFresh },
-                "it gave way to nobody")
+                waiting.values.contains { $0.origin != connection.origin || $0.needsFresh },
+                "it was retired, but no waiter needs its room")
         }
     }
 
@@ -348,21 +348,21 @@ struct PoolModel: ~Copyable {
 
     func open(_ origin: Origin) -> Int { connections.values.count { $0.origin == origin } }
 
-    /// Returns how many connections count for the limit of an origin.
-    private func taken(by origin: Origin) -> Int { open(origin) - min(limits.perHost, draining(of: origin)) }
+    /// Returns the number of connections that count for the limit of an origin.
+    private func used(of origin: Origin) -> Int { open(origin) - min(limits.perHost, draining(of: origin)) }
 
     private func draining(of origin: Origin) -> Int {
         connections.values.count { $0.origin == origin && $0.isMultiplexed && $0.isRetiring }
     }
 
-    /// Returns how many waiters one dial is expected to serve, at most.
-    private func share(of origin: Origin) -> Int {
+    /// Returns the largest number of waiters that one dial is expected to serve.
+    private func waitersPerDial(of origin: Origin) -> Int {
         let maySpeakHTTP2 = origin.scheme == .https ? versions.contains(.http2) : versions == .http2
-        return maySpeakHTTP2 && !unshared.contains(origin) ? max(1, expected(of: origin) ?? 100) : 1
+        return maySpeakHTTP2 && !unshared.contains(origin) ? max(1, expectedCapacity(of: origin) ?? 100) : 1
     }
 
-    private func sorted(_ isWanted: (Connection) -> Bool) -> [ConnectionID] {
-        connections.filter { isWanted($0.value) }.keys.sorted { $0.rawValue < $1.rawValue }
+    private func sorted(_ predicate: (Connection) -> Bool) -> [ConnectionID] {
+        connections.filter { predicate($0.value) }.keys.sorted { $0.rawValue < $1.rawValue }
     }
 
     // MARK: Actions
@@ -371,131 +371,131 @@ struct PoolModel: ~Copyable {
         guard let state = connections[connection], state.exchanges.isEmpty else { return }
         let timeout = min(limits.idleTimeout, hint.safeTimeout ?? limits.idleTimeout)
         connections[connection]?.idleUntil = min(now + timeout, state.retiresAt)
-        clock += 1
-        connections[connection]?.availableSince = clock
+        order += 1
+        connections[connection]?.availableSince = order
     }
 
     private mutating func perform(_ action: PoolAction, of event: PoolEvent) {
         switch action {
-        case .run(let exchange, let name, let reused):
-            guard let connection = connections[name] else {
+        case .run(let exchange, let id, let reused):
+            guard let connection = connections[id] else {
                 Issue.record("\(action) names no connection")
                 return
             }
             #expect(connection.hasRoom, "\(action): a connection without room was lent")
             #expect(connection.wasUsed == reused)
             if let entry = waiting.first(where: { $0.value.exchange == exchange }) {
-                let lane = waiting.values.filter {
-                    $0.origin == entry.value.origin && $0.isFresh == entry.value.isFresh
+                let rivals = waiting.values.filter {
+                    $0.origin == entry.value.origin && $0.needsFresh == entry.value.needsFresh
                 }
-                #expect(lane.allSatisfy { entry.value.isDue(noLaterThan: $0) }, "\(action): out of turn")
+                #expect(rivals.allSatisfy { entry.value.isDue(noLaterThan: $0) }, "\(action): out of turn")
                 if connection.origin != entry.value.origin {
-                    guard case .coalesce(_, onto: name) = event else {
+                    guard case .coalesce(_, onto: id) = event else {
                         Issue.record("\(action): another origin's connection")
                         return
                     }
-                    #expect(shared[entry.value.origin] == name)
-                    ranAbroad += 1
+                    #expect(shared[entry.value.origin] == id)
+                    coalescedRunCount += 1
                 }
-                if entry.value.isFresh {
-                    var isNew = awakened == name
-                    if case .connected(name, _, _, _) = event { isNew = true }
+                if entry.value.needsFresh {
+                    var isNew = connectionNewlyAllowed == id
+                    if case .connected(id, _, _, _) = event { isNew = true }
                     #expect(isNew, "\(action): a replay must run on a new connection")
                 }
                 waiting[entry.key] = nil
             } else if movedClaimant == exchange {
-                guard case .coalesce(_, onto: name) = event else {
-                    Issue.record("\(action): its dial is not over")
+                guard case .coalesce(_, onto: id) = event else {
+                    Issue.record("\(action): its dial has not ended")
                     return
                 }
-                ranAbroad += 1
+                coalescedRunCount += 1
             } else if connection.claimant == exchange {
-                guard case .connected(name, _, let home, _) = event else {
-                    Issue.record("\(action): its dial is not over")
+                guard case .connected(id, _, let newKey, _) = event else {
+                    Issue.record("\(action): its dial has not ended")
                     return
                 }
-                connections[name]?.claimant = nil
-                // The connection moves to the key that the answer named, or is lent to no other exchange.
-                if let home, home != connection.origin {
-                    let hasRoom = taken(by: home) < limits.perHost
+                connections[id]?.claimant = nil
+                // The connection moves to the new key, or retires if that key has no room.
+                if let newKey, newKey != connection.origin {
+                    let hasRoom = used(of: newKey) < limits.perHost
                     if hasRoom {
-                        connections[name]?.origin = home
+                        connections[id]?.origin = newKey
                     } else {
-                        connections[name]?.isRetiring = true
+                        connections[id]?.isRetiring = true
                     }
                 }
-            } else if case .submit(let fresh, let origin, let needsFresh, _, _, let loop) = event,
-                fresh == exchange
+            } else if case .submit(let newID, let origin, let needsFresh, _, _, let loop) = event,
+                newID == exchange
             {
                 #expect(!needsFresh)
                 #expect(
                     connection.idleUntil.map { $0 > now } ?? true, "\(action): an expired connection was lent"
                 )
                 let own = connections.values.filter { $0.origin == origin && $0.hasRoom }
-                let isAbroad = connection.origin != origin
-                if isAbroad {
-                    ranAbroad += 1
-                    #expect(shared[origin] == name && own.isEmpty, "\(action): another origin's connection")
+                let isCoalesced = connection.origin != origin
+                if isCoalesced {
+                    coalescedRunCount += 1
+                    #expect(shared[origin] == id && own.isEmpty, "\(action): another origin's connection")
                 }
-                let near = isAbroad ? [] : own.filter { loop != nil && $0.loop == loop }
-                let isNear = loop != nil && connection.loop == loop
-                if isNear { ranAtHome += 1 }
-                #expect(isNear || near.isEmpty, "\(action): not on the loop that it asks for")
-                if !connection.isMultiplexed, !isAbroad {
-                    let others = (isNear ? near : Array(connections.values)).filter {
+                let sameLoop = isCoalesced ? [] : own.filter { loop != nil && $0.loop == loop }
+                let isOnLoop = loop != nil && connection.loop == loop
+                if isOnLoop { runsOnRequestedLoop += 1 }
+                #expect(isOnLoop || sameLoop.isEmpty, "\(action): not on the requested loop")
+                if !connection.isMultiplexed, !isCoalesced {
+                    let others = (isOnLoop ? sameLoop : Array(connections.values)).filter {
                         $0.origin == origin && $0.hasRoom && !$0.isMultiplexed
                     }
                     #expect(
                         others.allSatisfy { $0.availableSince <= connection.availableSince },
-                        "\(action): not the last one in")
+                        "\(action): not the connection released last")
                 }
             } else {
-                Issue.record("\(action): nobody waits for it")
+                Issue.record("\(action): it neither waits nor was submitted")
             }
             answer(exchange, .ran)
-            connections[name]?.exchanges.insert(exchange)
-            connections[name]?.wasUsed = true
-            connections[name]?.idleUntil = nil
-            if connection.remaining != .max { connections[name]?.remaining -= 1 }
+            connections[id]?.exchanges.insert(exchange)
+            connections[id]?.wasUsed = true
+            connections[id]?.idleUntil = nil
+            if connection.remaining != .max { connections[id]?.remaining -= 1 }
         case .wait(let exchange, let waiter):
             guard
-                case .submit(let fresh, let origin, let needsFresh, let priority, let replays, let loop) =
+                case .submit(let newID, let origin, let needsFresh, let priority, let replays, let loop) =
                     event,
-                fresh == exchange
+                newID == exchange
             else {
                 Issue.record("\(action): it was not submitted")
                 return
             }
-            #expect(waiterNames.insert(waiter).inserted, "a waiter's name was given out twice")
+            #expect(waiterIDs.insert(waiter).inserted, "a waiter's identifier was used twice")
             var isServed = false
-            if !needsFresh, let connection = shared[origin] { isServed = isAtHand(connection) }
-            #expect(!isServed, "\(action): beside a connection to another origin")
+            if !needsFresh, let connection = shared[origin] { isServed = mayCoalesceNow(connection) }
+            #expect(!isServed, "\(action): beside a usable connection to another origin")
             waiting[waiter] = Waiter(
-                exchange: exchange, origin: origin, isFresh: needsFresh, place: clock, priority: priority,
+                exchange: exchange, origin: origin, needsFresh: needsFresh, place: order, priority: priority,
                 replays: replays)
             peakWaiting = max(peakWaiting, waiting.count)
-            wishes[origin] = loop
-        case .dial(let name, let origin, let loop):
+            requestedLoops[origin] = loop
+        case .dial(let id, let origin, let loop):
             dialCount += 1
-            #expect(loop == wishes[origin], "\(action): not where the newest waiter wants it")
-            if case .descriptorsExhausted(name) = event {
-                #expect(connections[name]?.isDialing == true)
-                #expect(retried.insert(name).inserted, "\(action): tried a third time")
+            #expect(loop == requestedLoops[origin], "\(action): not on the loop of the newest waiter")
+            if case .descriptorsExhausted(id) = event {
+                #expect(connections[id]?.isDialing == true)
+                #expect(retried.insert(id).inserted, "\(action): a second retry")
             } else {
-                #expect(connectionNames.insert(name).inserted, "a connection's name was given out twice")
-                connections[name] = Connection(origin: origin)
+                #expect(connectionIDs.insert(id).inserted, "a connection's identifier was used twice")
+                connections[id] = Connection(origin: origin)
             }
-            connections[name]?.loop = loop
+            connections[id]?.loop = loop
             #expect(!isShutDown)
-        case .abandonDial(let name):
-            #expect(connections[name]?.isDialing == true)
-            connections[name] = nil
-        case .close(let name, let reason):
-            if case .connected(name, _, _, _) = event, connections[name] == nil {
+        case .abandonDial(let id):
+            #expect(connections[id]?.isDialing == true)
+            connections[id] = nil
+        case .close(let id, let reason):
+            if case .connected(id, _, _, _) = event, connections[id] == nil {
                 #expect(reason == .unwanted)
                 return
             }
-            guard let connection = connections.removeValue(forKey: name) else {
+            guard let connection = connections.removeValue(forKey: id) else {
                 Issue.record("\(action) names no connection")
                 return
             }
@@ -517,7 +517,7 @@ struct PoolModel: ~Copyable {
             if failure == .dialFailed || failure == .descriptorsExhausted {
                 let queue = waiting.values.filter { $0.origin == entry.value.origin }
                 #expect(
-                    queue.allSatisfy { entry.value.isDue(noLaterThan: $0) }, "\(action): not the foremost")
+                    queue.allSatisfy { entry.value.isDue(noLaterThan: $0) }, "\(action): not the first")
             }
             waiting[entry.key] = nil
             answer(exchange, .failed(failure))
@@ -531,7 +531,7 @@ struct PoolModel: ~Copyable {
         answers[exchange] = answer
     }
 
-    // MARK: Promises
+    // MARK: Invariants
 
     private mutating func check() {
         #expect(machine.openCount == connections.count)
@@ -542,7 +542,7 @@ struct PoolModel: ~Copyable {
         #expect(machine.waiters.placeCount <= peakWaiting, "waiters' places leak")
         if let earliest = idle.compactMap(\.idleUntil).min() {
             let latest = max(earliest, now) + PoolMachine.sweepGranularity
-            #expect(wake.map { $0 <= latest } == true, "an idle connection nobody will sweep")
+            #expect(wake.map { $0 <= latest } == true, "no sweep is scheduled")
         }
         shared = shared.filter { connections[$0.value] != nil }
         let origins = Set(connections.values.map(\.origin)).union(waiting.values.map(\.origin))
@@ -550,36 +550,36 @@ struct PoolModel: ~Copyable {
         let awaited = Set(waiting.values.map(\.origin))
         allowed = allowed.filter { origins.contains($0.key) }
         endurance = endurance.filter { origins.contains($0.key) }
-        // The version that an origin chose is remembered for longer.
+        // The version that an origin chose is remembered after its key is removed.
         unshared = unshared.intersection(origins).union(chosenHTTP11.subtracting(origins))
         sharingSince = sharingSince.filter { origins.contains($0.key) }
         #expect(machine.keyCount == origins.count, "keys leak")
         for origin in origins {
-            let mine = connections.values.filter { $0.origin == origin }
-            let dials = mine.count { $0.isDialing && $0.claimant == nil }
+            let own = connections.values.filter { $0.origin == origin }
+            let dials = own.count { $0.isDialing && $0.claimant == nil }
             let queue = waiting.values.filter { $0.origin == origin }
-            let taken = taken(by: origin)
-            #expect(taken <= limits.perHost, "the host's limit")
-            if queue.contains(where: { !$0.isFresh }) {
+            let used = used(of: origin)
+            #expect(used <= limits.perHost, "the host's limit")
+            if queue.contains(where: { !$0.needsFresh }) {
                 #expect(
-                    !mine.contains { $0.hasRoom && ($0.idleUntil != nil || $0.retiresAt > now) },
-                    "someone waits beside a connection that could serve")
+                    !own.contains { $0.hasRoom && ($0.idleUntil != nil || $0.retiresAt > now) },
+                    "an exchange waits beside a connection that could serve it")
             }
-            let served = dials * share(of: origin)
+            let servedByDials = dials * waitersPerDial(of: origin)
             let isDrainingEnough = draining(of: origin) > limits.perHost
-            if queue.count > served, taken < limits.perHost {
-                #expect(connections.count == limits.total, "someone waits, there is room, and nobody dials")
+            if queue.count > servedByDials, used < limits.perHost {
+                #expect(connections.count == limits.total, "a waiter could be dialed for")
                 // An idle connection that allows no exchanges is kept while exchanges wait for it.
                 let mayMakeRoom = idle.contains { $0.capacity > 0 || !awaited.contains($0.origin) }
-                #expect(!mayMakeRoom, "someone waits for room that an idle connection takes")
+                #expect(!mayMakeRoom, "an exchange waits for room that an idle connection takes")
             }
-            checkSharing(of: origin, mayDial: queue.count > dials && taken < limits.perHost)
-            if queue.count(where: \.isFresh) > served, taken >= limits.perHost {
+            checkSharing(of: origin, mayDial: queue.count > dials && used < limits.perHost)
+            if queue.count(where: \.needsFresh) > servedByDials, used >= limits.perHost {
                 #expect(
-                    !mine.contains { $0.idleUntil != nil && $0.hasRoom },
+                    !own.contains { $0.idleUntil != nil && $0.hasRoom },
                     "a replay waits beside an idle connection")
                 #expect(
-                    !mine.contains(where: \.hasRoom) || isDrainingEnough,
+                    !own.contains(where: \.hasRoom) || isDrainingEnough,
                     "a replay waits beside a connection that could give way")
             }
         }
@@ -593,7 +593,7 @@ struct PoolModel: ~Copyable {
         }
         let since = sharingSince[origin] ?? now
         sharingSince[origin] = since
-        #expect(now < since + PoolMachine.sharingTime, "someone waits for another's dial for ever")
-        #expect(wake.map { $0 <= since + PoolMachine.sharingTime } == true, "nobody would end that")
+        #expect(now < since + PoolMachine.sharingTime, "an exchange waits too long for another's dial")
+        #expect(wake.map { $0 <= since + PoolMachine.sharingTime } == true, "no tick ends the wait")
     }
 }

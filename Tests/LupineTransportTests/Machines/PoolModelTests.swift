@@ -4,7 +4,7 @@ import Testing
 
 @testable import LupineTransport
 
-/// The pool's machine compared with its model, in random steps: every promise is checked after every event.
+/// Random events are applied to the pool's machine and its model, and the invariants are checked after every event.
 struct PoolModelTests {
     struct Walk: CustomTestStringConvertible, Sendable {
         var testDescription: String
@@ -22,7 +22,7 @@ struct PoolModelTests {
             testDescription: "one host under its limit", seed: 1, limits: PoolLimits(perHost: 3, total: 8),
             origins: 1),
         Walk(
-            testDescription: "hosts that fight for the total", seed: 2,
+            testDescription: "hosts that compete for the total", seed: 2,
             limits: PoolLimits(perHost: 3, total: 5),
             origins: 4),
         Walk(
@@ -43,7 +43,7 @@ struct PoolModelTests {
             testDescription: "HTTP/2 on a single connection each", seed: 8,
             limits: PoolLimits(perHost: 1, total: 4), origins: 3, largestCapacity: 6, versions: .http2),
         Walk(
-            testDescription: "HTTP/2 that fights for the total", seed: 9,
+            testDescription: "HTTP/2 hosts that compete for the total", seed: 9,
             limits: PoolLimits(perHost: 3, total: 3), origins: 4, largestCapacity: 3, versions: .http2),
         Walk(
             testDescription: "HTTP/2 with room", seed: 10, limits: PoolLimits(perHost: 4, total: 40),
@@ -54,13 +54,13 @@ struct PoolModelTests {
     ]
 
     @Test(arguments: walks)
-    func everyPromiseHoldsAfterEveryEvent(_ walk: Walk) {
+    func everyInvariantHoldsAfterEveryEvent(_ walk: Walk) {
         var random = SeededRandom(seed: walk.seed)
         let origins = (0..<walk.origins).map { Origin(scheme: .http, host: "h\($0).test", port: 80) }
         var model = PoolModel(walk.limits, versions: walk.versions)
-        var gone: [ConnectionID] = []
+        var closed: [ConnectionID] = []
         while model.eventsHandled < walk.events {
-            step(&model, &random, origins, walk.largestCapacity, &gone)
+            step(&model, &random, origins, walk.largestCapacity, &closed)
         }
         model.shutDown()
         model.submit(origins[0])
@@ -70,17 +70,21 @@ struct PoolModelTests {
         }
         #expect(model.machine.openCount == 0)
         #expect(model.machine.keyCount == 0)
-        if walk.versions == .http2 { #expect(model.gaveWay > 0 || walk.limits.total > 9, "nobody gave way") }
-        if walk.versions == .http2, walk.origins > 2 {
-            #expect(model.ranAbroad > 0, "nobody shared another's connection")
+        if walk.versions == .http2 {
+            #expect(model.giveWayCount > 0 || walk.limits.total > 9, "no connection gave way")
         }
-        if walk.limits.perHost > 2 { #expect(model.ranAtHome > 0, "nobody ran where it wanted to") }
+        if walk.versions == .http2, walk.origins > 2 {
+            #expect(model.coalescedRunCount > 0, "no exchange ran on another's connection")
+        }
+        if walk.limits.perHost > 2 {
+            #expect(model.runsOnRequestedLoop > 0, "no exchange ran on its requested loop")
+        }
         #expect(model.answers.count == Int(model.submitted), "every exchange was answered")
     }
 
     private func step(
         _ model: inout PoolModel, _ random: inout SeededRandom, _ origins: [Origin], _ largestCapacity: Int,
-        _ gone: inout [ConnectionID]
+        _ closed: inout [ConnectionID]
     ) {
         switch Int.random(in: 0..<100, using: &random) {
         case 0..<33:
@@ -93,7 +97,7 @@ struct PoolModelTests {
             guard let dial = model.dialing.randomElement(using: &random) else { return }
             model.connect(
                 dial, capacity: Int.random(in: 1...largestCapacity, using: &random),
-                home: Int.random(in: 0..<3, using: &random) == 0
+                newKey: Int.random(in: 0..<3, using: &random) == 0
                     ? origins.randomElement(using: &random) : nil,
                 loop: Int.random(in: 0..<Self.loops, using: &random))
         case 50..<52:
@@ -111,8 +115,8 @@ struct PoolModelTests {
             else { return }
             model.finish(exchange, on: connection, reuse(&random))
         case 80..<82:
-            let names = model.waiting.sorted { $0.value.place < $1.value.place }.map(\.key)
-            if let waiter = names.randomElement(using: &random) {
+            let waiters = model.waiting.sorted { $0.value.place < $1.value.place }.map(\.key)
+            if let waiter = waiters.randomElement(using: &random) {
                 model.cancel(waiter)
                 model.cancel(waiter)
                 model.reprioritise(waiter, 1)
@@ -127,7 +131,7 @@ struct PoolModelTests {
         case 86..<88:
             guard let dial = model.dialing.randomElement(using: &random) else { return }
             model.failDial(dial)
-            gone.append(dial)
+            closed.append(dial)
         case 88..<89:
             guard let dial = model.dialing.randomElement(using: &random),
                 let other = (model.idle + model.busy).randomElement(using: &random)
@@ -142,7 +146,7 @@ struct PoolModelTests {
         case 90..<92:
             guard let connection = (model.idle + model.busy).randomElement(using: &random) else { return }
             model.lose(connection)
-            gone.append(connection)
+            closed.append(connection)
         case 92..<93:
             if let connection = (model.idle + model.busy).randomElement(using: &random) {
                 let carried =
@@ -150,18 +154,18 @@ struct PoolModelTests {
                 model.retire(connection, carried: carried ? Int.random(in: 0...6, using: &random) : nil)
             }
         case 93..<94:
-            guard let late = gone.randomElement(using: &random) else { return }
-            model.handle(.lost(late))
-            model.handle(.finished(late, .notReusable))
-            model.handle(.dialFailed(late))
-            model.handle(.claim(late))
-            model.handle(.cancelClaim(late))
-            model.handle(.retire(late))
-            model.handle(.connected(late, capacity: 1))
-            model.handle(.coalesce(late, onto: late))
+            guard let closedID = closed.randomElement(using: &random) else { return }
+            model.handle(.lost(closedID))
+            model.handle(.finished(closedID, .notReusable))
+            model.handle(.dialFailed(closedID))
+            model.handle(.claim(closedID))
+            model.handle(.cancelClaim(closedID))
+            model.handle(.retire(closedID))
+            model.handle(.connected(closedID, capacity: 1))
+            model.handle(.coalesce(closedID, onto: closedID))
         case 95..<97:
-            let names = model.waiting.sorted { $0.value.place < $1.value.place }.map(\.key)
-            if let waiter = names.randomElement(using: &random) {
+            let waiters = model.waiting.sorted { $0.value.place < $1.value.place }.map(\.key)
+            if let waiter = waiters.randomElement(using: &random) {
                 model.reprioritise(waiter, priority(&random))
             }
         case 94..<95:

@@ -127,7 +127,7 @@ struct ProxyRuleTests {
         Environment(testDescription: "http alone", variables: ["http_proxy": "a"], http: "a"),
         Environment(testDescription: "httpoxy", variables: ["HTTP_PROXY": "evil", "REQUEST_METHOD": "GET"]),
         Environment(
-            testDescription: "https in lower case first",
+            testDescription: "https_proxy precedes HTTPS_PROXY",
             variables: ["https_proxy": "a", "HTTPS_PROXY": "b"], https: "a"),
         Environment(testDescription: "https in upper case", variables: ["HTTPS_PROXY": "b"], https: "b"),
         Environment(
@@ -137,11 +137,12 @@ struct ProxyRuleTests {
         Environment(
             testDescription: "empty counts as not set", variables: ["http_proxy": "", "all_proxy": "c"],
             http: "c", https: "c"),
-        Environment(testDescription: "excepted", variables: ["all_proxy": "c", "no_proxy": "test"]),
         Environment(
-            testDescription: "excepted, upper case", variables: ["all_proxy": "c", "NO_PROXY": "a.test"]),
+            testDescription: "listed in no_proxy", variables: ["all_proxy": "c", "no_proxy": "test"]),
         Environment(
-            testDescription: "lower case excepts first",
+            testDescription: "listed in NO_PROXY", variables: ["all_proxy": "c", "NO_PROXY": "a.test"]),
+        Environment(
+            testDescription: "no_proxy precedes NO_PROXY",
             variables: ["all_proxy": "c", "no_proxy": "b.test", "NO_PROXY": "*"], http: "c", https: "c"),
     ])
     func environment(_ row: Environment) throws {

@@ -6,16 +6,16 @@ import Testing
 /// The pool's decisions about connections that carry several exchanges: when they are lent, when they give way, and how many are
 /// opened.
 struct SharedConnectionTests {
-    let a = Origin(scheme: .http, host: "a.test", port: 80)
-    let b = Origin(scheme: .https, host: "b.test", port: 443)
-    let c = Origin(scheme: .http, host: "c.test", port: 8080)
+    let originA = Origin(scheme: .http, host: "a.test", port: 80)
+    let originB = Origin(scheme: .https, host: "b.test", port: 443)
+    let originC = Origin(scheme: .http, host: "c.test", port: 8080)
 
     private func finishOldest(
-        _ model: inout PoolModel, of origin: Origin? = nil, but spared: Set<ExchangeID> = []
+        _ model: inout PoolModel, of origin: Origin? = nil, except spared: Set<ExchangeID> = []
     ) {
         let busy = model.busy.filter { origin == nil || model.connections[$0]?.origin == origin }
-        let oldest = busy.flatMap { name in
-            (model.connections[name]?.exchanges ?? []).subtracting(spared).map { (name, $0) }
+        let oldest = busy.flatMap { id in
+            (model.connections[id]?.exchanges ?? []).subtracting(spared).map { (id, $0) }
         }.min { $0.1.rawValue < $1.1.rawValue }
         if let oldest { model.finish(oldest.1, on: oldest.0, .reusable(KeepAlive())) }
     }
@@ -24,44 +24,46 @@ struct SharedConnectionTests {
         for dial in model.dialing { model.connect(dial, capacity: capacity) }
     }
 
-    // MARK: who was sent away
+    // MARK: refused exchanges
 
-    @Test("[H-12.11] among equals, whoever was sent away most often goes first")
-    func whoeverWasSentAwayGoesFirst() {
+    @Test("[H-12.11] among equal priorities, the exchange that was refused most often runs first")
+    func theExchangeRefusedMostOftenRunsFirst() {
         var model = PoolModel(PoolLimits(perHost: 1, total: 9))
-        model.submit(a)
+        model.submit(originA)
         let connection = model.dialing[0]
         model.connect(connection)
-        let plain = model.submit(a)
-        let once = model.submit(a, replays: 1)
-        let urgent = model.submit(a, priority: 1)
-        let twice = model.submit(a, replays: 2)
+        let plain = model.submit(originA)
+        let once = model.submit(originA, replays: 1)
+        let urgent = model.submit(originA, priority: 1)
+        let twice = model.submit(originA, replays: 2)
         for next in [urgent, twice, once, plain] {
             finishOldest(&model)
             #expect(model.lastActions == [.run(next, on: connection, reused: true)])
         }
     }
 
-    @Test("[H-12.12] after a peer that sends some away, a connection carries no more than that one did")
-    func aPeerThatSendsAwaySoon() {
+    @Test("[H-12.12] after a refusal, a connection carries no more than the refusing one processed")
+    func aPeerThatRefusesExchanges() {
         var model = PoolModel(PoolLimits(perHost: 2, total: 9), versions: .http2)
-        for _ in 0..<20 { model.submit(a) }
+        for _ in 0..<20 { model.submit(originA) }
         let first = model.dialing[0]
         model.connect(first, capacity: 100)
         model.changeCapacity(of: first, to: 50)
         // The first connection carries three of twenty.
         model.retire(first, carried: 3)
-        for _ in 0..<17 { model.submit(a, replays: 1) }
-        #expect(model.dialing.count == 2, "each is expected to carry three")
+        for _ in 0..<17 { model.submit(originA, replays: 1) }
+        #expect(model.dialing.count == 2, "each connection is expected to carry three")
         connectAll(&model, capacity: 100)
         let second = model.busy.filter { $0 != first }
         #expect(second.allSatisfy { model.connections[$0]?.exchanges.count == 3 })
         model.changeCapacity(of: second[0], to: 50)
         #expect(model.connections[second[0]]?.exchanges.count == 3)
         // The second connection carries more than the first did.
-        for _ in 0..<3 { finishOldest(&model, of: a, but: model.connections[first]?.exchanges ?? []) }
+        for _ in 0..<3 {
+            finishOldest(&model, of: originA, except: model.connections[first]?.exchanges ?? [])
+        }
         #expect(model.waiting.count == 8)
-        while model.connections[second[0]]?.ended ?? 4 < 4,
+        while model.connections[second[0]]?.finishedCount ?? 4 < 4,
             let exchange = model.connections[second[0]]?.exchanges.first
         {
             model.finish(exchange, on: second[0], .reusable(KeepAlive()))
@@ -69,16 +71,16 @@ struct SharedConnectionTests {
         #expect(model.waiting.isEmpty)
     }
 
-    // MARK: how many at once
+    // MARK: capacity
 
-    @Test("[H-12.1] a connection whose peer takes no requests is lent to nobody until it takes some")
-    func aConnectionThatTakesNoneIsLentToNobody() {
+    @Test("[H-12.1] a connection whose peer allows no requests is not lent until it allows some")
+    func aConnectionOfCapacityZeroIsNotLent() {
         var model = PoolModel(PoolLimits(perHost: 1, total: 9))
-        let first = model.submit(a)
+        let first = model.submit(originA)
         let connection = model.dialing[0]
         model.connect(connection, capacity: 4)
         model.changeCapacity(of: connection, to: 0)
-        let second = model.submit(a)
+        let second = model.submit(originA)
         #expect(model.answers[second] == nil)
         model.finish(first, on: connection, .reusable(KeepAlive()))
         #expect(model.answers[second] == nil && model.idle == [connection])
@@ -86,34 +88,34 @@ struct SharedConnectionTests {
         #expect(model.lastActions == [.run(second, on: connection, reused: true)])
     }
 
-    @Test func anIdleConnectionIsLentAgainOnceItsPeerTakesRequests() {
+    @Test func anIdleConnectionIsLentAgainOnceItsPeerAllowsRequests() {
         var model = PoolModel(PoolLimits(perHost: 1, total: 9))
-        model.submit(a)
+        model.submit(originA)
         let connection = model.dialing[0]
         model.connect(connection, capacity: 4)
         finishOldest(&model)
         model.changeCapacity(of: connection, to: 0)
         model.changeCapacity(of: connection, to: 0)
-        let exchange = model.submit(a)
+        let exchange = model.submit(originA)
         #expect(model.answers[exchange] == nil && model.dialCount == 1)
         model.changeCapacity(of: connection, to: 1)
         #expect(model.lastActions == [.run(exchange, on: connection, reused: true)])
     }
 
-    @Test("[H-12.1] where no requests are taken, connections are opened up to the limit and no further")
-    func whereNoneAreTakenNobodyDialsForEver() {
+    @Test("[H-12.1] where peers allow no requests, connections are opened up to the limit")
+    func peersOfCapacityZeroCauseNoEndlessDials() {
         var model = PoolModel(PoolLimits(perHost: 2, total: 2))
-        model.submit(a)
+        model.submit(originA)
         let connection = model.dialing[0]
         model.connect(connection, capacity: 4)
         model.changeCapacity(of: connection, to: 0)
-        let exchanges = (0..<3).map { _ in model.submit(a) }
+        let exchanges = (0..<3).map { _ in model.submit(originA) }
         let second = model.dialing[0]
         // The second connection is lent once before its peer's settings arrive.
         model.connect(second, capacity: 100)
         #expect(model.answers[exchanges[0]] == .ran)
         model.changeCapacity(of: second, to: 0)
-        let other = model.submit(b)
+        let other = model.submit(originB)
         #expect(model.dialCount == 2 && model.dialing.isEmpty)
         #expect(exchanges[1...].allSatisfy { model.answers[$0] == nil } && model.answers[other] == nil)
         model.changeCapacity(of: second, to: 4)
@@ -122,12 +124,12 @@ struct SharedConnectionTests {
 
     @Test func aConnectionThatIsNeverLentExpires() {
         var model = PoolModel(PoolLimits(perHost: 1, total: 9, idleTimeout: .seconds(5)))
-        model.submit(a)
+        model.submit(originA)
         let connection = model.dialing[0]
         model.connect(connection, capacity: 4)
         model.changeCapacity(of: connection, to: 0)
         finishOldest(&model)
-        let exchange = model.submit(a)
+        let exchange = model.submit(originA)
         model.advance(by: .seconds(6))
         #expect(model.connections[connection] == nil && model.dialing.count == 1)
         model.connect(model.dialing[0], capacity: 100)
@@ -136,38 +138,38 @@ struct SharedConnectionTests {
 
     // MARK: giving way
 
-    /// Keeps every connection busy: with exchanges that wait, and without.
+    /// Each load keeps the connections busy; the larger one also makes exchanges wait.
     @Test(
-        "[H-12.4] a request that needs a fresh connection has one under a steady load",
+        "[H-12.4] a request that needs a fresh connection is served under a steady load",
         arguments: [PoolLimits(perHost: 1, total: 9), PoolLimits(perHost: 9, total: 1)], [2, 8])
     func aReplayIsServedUnderSteadyLoad(_ limits: PoolLimits, _ load: Int) {
         var model = PoolModel(limits, versions: .http2)
-        for _ in 0..<load { model.submit(a) }
+        for _ in 0..<load { model.submit(originA) }
         connectAll(&model, capacity: 4)
-        let replay = model.submit(a, needsFresh: true)
+        let replay = model.submit(originA, needsFresh: true)
         var finished = 0
         while model.answers[replay] == nil, finished < 20 {
             connectAll(&model, capacity: 4)
             finishOldest(&model)
-            model.submit(a)
+            model.submit(originA)
             finished += 1
         }
         #expect(model.answers[replay] == .ran)
     }
 
-    @Test("[H-12.4] an origin that waits for room has some under a steady load", arguments: [2, 8])
+    @Test("[H-12.4] an origin that waits for room is served under a steady load", arguments: [2, 8])
     func aHostThatWaitsForRoomIsServedUnderSteadyLoad(_ load: Int) {
         var model = PoolModel(PoolLimits(perHost: 2, total: 2), versions: .http2)
-        for _ in 0..<load { model.submit(a) }
+        for _ in 0..<load { model.submit(originA) }
         connectAll(&model, capacity: 4)
-        model.submit(c)
+        model.submit(originC)
         connectAll(&model, capacity: 4)
-        let other = model.submit(b)
+        let other = model.submit(originB)
         var finished = 0
         while model.answers[other] == nil, finished < 30 {
             connectAll(&model, capacity: 4)
             finishOldest(&model)
-            model.submit(finished % 2 == 0 ? a : c)
+            model.submit(finished % 2 == 0 ? originA : originC)
             finished += 1
         }
         #expect(model.answers[other] == .ran)
@@ -176,34 +178,34 @@ struct SharedConnectionTests {
     /// The connection that gives way first carries an exchange that never ends.
     @Test func anExchangeThatNeverEndsDoesNotKeepRoomFromOthers() {
         var model = PoolModel(PoolLimits(perHost: 1, total: 2), versions: .http2)
-        let endless = model.submit(a)
+        let endless = model.submit(originA)
         connectAll(&model, capacity: 4)
-        model.submit(a)
-        model.submit(c)
+        model.submit(originA)
+        model.submit(originC)
         connectAll(&model, capacity: 4)
-        model.submit(c)
-        let other = model.submit(b)
+        model.submit(originC)
+        let other = model.submit(originB)
         var finished = 0
         while model.answers[other] == nil, finished < 4 * PoolMachine.endsBetweenRetirements {
             connectAll(&model, capacity: 4)
-            finishOldest(&model, but: [endless])
-            model.submit(c)
+            finishOldest(&model, except: [endless])
+            model.submit(originC)
             finished += 1
         }
         #expect(model.answers[other] == .ran && model.answers.count > PoolMachine.endsBetweenRetirements)
     }
 
-    @Test func onlyAsManyGiveWayAsAreWaitedFor() {
+    @Test func noMoreConnectionsGiveWayThanWaitersNeed() {
         var model = PoolModel(PoolLimits(perHost: 4, total: 4), versions: .http2)
         for _ in 0..<4 {
-            for _ in 0..<4 { model.submit(a) }
+            for _ in 0..<4 { model.submit(originA) }
             connectAll(&model, capacity: 4)
         }
         #expect(model.busy.count == 4)
-        model.submit(b)
+        model.submit(originB)
         for _ in 0..<3 {
             finishOldest(&model)
-            model.submit(a)
+            model.submit(originA)
         }
         #expect(model.busy.count { model.connections[$0]?.isRetiring == true } == 1)
     }
@@ -213,37 +215,37 @@ struct SharedConnectionTests {
     @Test("[H-12.2] a connection that drains leaves room for another")
     func aConnectionThatDrainsLeavesRoom() {
         var model = PoolModel(PoolLimits(perHost: 1, total: 9), versions: .http2)
-        let long = model.submit(a)
+        let longExchange = model.submit(originA)
         let first = model.dialing[0]
         model.connect(first, capacity: 4)
         model.retire(first)
-        let next = model.submit(a)
+        let next = model.submit(originA)
         #expect(model.dialing.count == 1)
         connectAll(&model, capacity: 4)
-        #expect(model.answers[next] == .ran && model.open(a) == 2)
-        model.finish(long, on: first, .reusable(KeepAlive()))
+        #expect(model.answers[next] == .ran && model.open(originA) == 2)
+        model.finish(longExchange, on: first, .reusable(KeepAlive()))
         #expect(model.lastActions == [.close(first, .notReusable)])
     }
 
-    @Test("[H-12.2] no more connections that drain are left out of the count than may be open")
-    func aPeerThatSendsEachConnectionAwayOpensNoEndOfThem() {
+    @Test("[H-12.2] of an origin's draining connections, only so many are not counted as may be open")
+    func aPeerThatRetiresEachConnectionDoesNotCauseEndlessDials() {
         var model = PoolModel(PoolLimits(perHost: 2, total: 99), versions: .http2)
         for _ in 0..<20 {
-            model.submit(a)
+            model.submit(originA)
             connectAll(&model, capacity: 4)
-            for name in model.busy { model.retire(name) }
+            for id in model.busy { model.retire(id) }
         }
-        #expect(model.open(a) == 4 && model.dialing.isEmpty)
+        #expect(model.open(originA) == 4 && model.dialing.isEmpty)
         finishOldest(&model)
-        #expect(model.open(a) == 4 && model.dialing.count == 1)
+        #expect(model.open(originA) == 4 && model.dialing.count == 1)
     }
 
-    @Test func aConnectionOfHTTP1ThatDrainsCounts() {
+    @Test func aDrainingConnectionOfHTTP1Counts() {
         var model = PoolModel(PoolLimits(perHost: 1, total: 99))
-        model.submit(a)
+        model.submit(originA)
         connectAll(&model, capacity: 1)
-        for name in model.busy { model.retire(name) }
-        model.submit(a)
-        #expect(model.dialing.isEmpty && model.open(a) == 1)
+        for id in model.busy { model.retire(id) }
+        model.submit(originA)
+        #expect(model.dialing.isEmpty && model.open(originA) == 1)
     }
 }

@@ -3,36 +3,36 @@ import Testing
 
 @testable import LupineTransport
 
-/// How many dials are made for exchanges that may all run on one connection.
+/// The number of dials that are made for exchanges that may all run on one connection.
 struct SharedDialTests {
-    let a = Origin(scheme: .http, host: "a.test", port: 80)
-    let b = Origin(scheme: .https, host: "b.test", port: 443)
+    let originA = Origin(scheme: .http, host: "a.test", port: 80)
+    let originB = Origin(scheme: .https, host: "b.test", port: 443)
     let limits = PoolLimits(perHost: 6, total: 99)
 
     @Test("[H-12.3] exchanges that may share a connection wait for the first dial")
     func oneDialForAll() {
         var model = PoolModel(limits, versions: .http2)
-        let exchanges = (0..<64).map { _ in model.submit(a) }
+        let exchanges = (0..<64).map { _ in model.submit(originA) }
         #expect(model.dialCount == 1)
         model.connect(model.dialing[0], capacity: 100)
         #expect(exchanges.allSatisfy { model.answers[$0] == .ran } && model.dialCount == 1)
     }
 
-    @Test func whatEachOriginMaySpeakDecides() {
+    @Test func theVersionsOfTheOriginDecide() {
         var model = PoolModel(limits, versions: [.http11, .http2])
         for _ in 0..<3 {
-            model.submit(a)
-            model.submit(b)
+            model.submit(originA)
+            model.submit(originB)
         }
-        #expect(model.open(a) == 3 && model.open(b) == 1)
+        #expect(model.open(originA) == 3 && model.open(originB) == 1)
     }
 
-    @Test("[H-12.3] what an origin chose is remembered when its connections are gone")
-    func whatAnOriginChoseIsRemembered() {
+    @Test("[H-12.3] the version that an origin chose is remembered after its connections have closed")
+    func theChosenVersionIsRemembered() {
         var model = PoolModel(limits, versions: [.http11, .http2])
-        func ask(_ capacity: Int) -> Int {
+        func dialCount(_ capacity: Int) -> Int {
             let before = model.dialCount
-            for _ in 0..<3 { model.submit(b) }
+            for _ in 0..<3 { model.submit(originB) }
             let dials = model.dialCount - before
             while let dial = model.dialing.first { model.connect(dial, capacity: capacity) }
             for connection in model.busy {
@@ -44,53 +44,53 @@ struct SharedDialTests {
             #expect(model.machine.keyCount == 0 && model.waiting.isEmpty)
             return dials
         }
-        #expect(ask(1) == 1, "nothing is known")
-        #expect(ask(1) == 3, "it chose HTTP/1.1")
-        #expect(ask(100) == 3)
-        #expect(ask(100) == 1, "it chose HTTP/2")
-        #expect(ask(1) == 1)
-        #expect(ask(1) == 3)
+        #expect(dialCount(1) == 1, "the version is unknown")
+        #expect(dialCount(1) == 3, "it chose HTTP/1.1")
+        #expect(dialCount(100) == 3)
+        #expect(dialCount(100) == 1, "it chose HTTP/2")
+        #expect(dialCount(1) == 1)
+        #expect(dialCount(1) == 3)
     }
 
-    @Test("[H-12.3] one exchange, and a client of HTTP/1.1, wait for no dial but their own")
-    func nobodyWaitsWithoutNeed() {
+    @Test("[H-12.3] one exchange alone, or over HTTP/1.1, waits for no other exchange's dial")
+    func noExchangeWaitsWithoutNeed() {
         var model = PoolModel(limits, versions: .http2)
-        model.submit(a)
+        model.submit(originA)
         #expect(model.wake == nil, "no timer for one exchange")
-        var plain = PoolModel(limits)
-        for _ in 0..<64 { plain.submit(b) }
-        #expect(plain.dialCount == 6 && plain.wake == nil)
+        var http11Model = PoolModel(limits)
+        for _ in 0..<64 { http11Model.submit(originB) }
+        #expect(http11Model.dialCount == 6 && http11Model.wake == nil)
     }
 
-    @Test("[H-12.3] after 300 ms each exchange has a dial of its own")
-    func theFirstDialIsWaitedForSoLong() {
+    @Test("[H-12.3] after 300 ms each waiting exchange gets a dial")
+    func theFirstDialIsAwaitedFor300Milliseconds() {
         var model = PoolModel(limits, versions: .http2)
-        model.submit(a)
+        model.submit(originA)
         model.advance(by: .milliseconds(100))
-        for _ in 0..<3 { model.submit(a) }
+        for _ in 0..<3 { model.submit(originA) }
         #expect(model.wake == .zero + .milliseconds(300))
         model.advance(by: .milliseconds(199))
         #expect(model.dialCount == 1)
         model.advance(by: .milliseconds(1))
         #expect(model.dialCount == 4)
-        model.submit(a)
-        #expect(model.dialCount == 5, "it is not waited for again")
+        model.submit(originA)
+        #expect(model.dialCount == 5, "the first dial is not awaited again")
         model.connect(model.dialing[0], capacity: 100)
         #expect(model.waiting.isEmpty)
     }
 
-    @Test func whoComesLaterThanThatDialsAtOnce() {
+    @Test func anExchangeSubmittedLaterDialsAtOnce() {
         var model = PoolModel(limits, versions: .http2)
-        model.submit(a)
+        model.submit(originA)
         model.advance(by: .milliseconds(300))
-        model.submit(a)
+        model.submit(originA)
         #expect(model.dialCount == 2 && model.wake == nil)
     }
 
-    @Test("[H-12.3] where the first dial fails, each exchange that is left has one of its own")
+    @Test("[H-12.3] after the first dial has failed, each remaining exchange gets a dial")
     func theFirstDialFails() {
         var model = PoolModel(limits, versions: .http2)
-        let exchanges = (0..<64).map { _ in model.submit(a) }
+        let exchanges = (0..<64).map { _ in model.submit(originA) }
         model.failDial(model.dialing[0])
         #expect(model.answers == [exchanges[0]: .failed(.dialFailed)])
         #expect(model.dialing.count == 6)
@@ -98,9 +98,9 @@ struct SharedDialTests {
         #expect(model.answers.count == 64 && model.dialCount <= 13, "\(model.dialCount)")
     }
 
-    @Test func aDialThatFailsBesideAnotherFailsThoseThatTheOtherHasNoRoomFor() {
+    @Test func aFailedDialFailsTheExchangesThatTheOtherDialHasNoRoomFor() {
         var model = PoolModel(limits, versions: .http2)
-        for _ in 0..<150 { model.submit(a) }
+        for _ in 0..<150 { model.submit(originA) }
         #expect(model.dialing.count == 2)
         model.failDial(model.dialing[1])
         #expect(model.answers.count == 50 && model.waiting.count == 100)
@@ -109,43 +109,43 @@ struct SharedDialTests {
     @Test("[H-12.3] an origin that has spoken HTTP/1.1 is dialed for each exchange")
     func theOriginSpeaksHTTP1() {
         var model = PoolModel(limits, versions: .http2)
-        for _ in 0..<4 { model.submit(a) }
+        for _ in 0..<4 { model.submit(originA) }
         model.connect(model.dialing[0])
         #expect(model.dialing.count == 3)
         for dial in model.dialing { model.connect(dial) }
-        for _ in 0..<2 { model.submit(a) }
-        #expect(model.dialing.count == 2, "it is known now")
+        for _ in 0..<2 { model.submit(originA) }
+        #expect(model.dialing.count == 2, "the version is known")
     }
 
-    @Test func anOriginThatSpeaksHTTP2AgainIsSharedAgain() {
+    @Test func dialsToAnOriginThatSpeaksHTTP2AgainAreSharedAgain() {
         var model = PoolModel(limits, versions: .http2)
-        for _ in 0..<2 { model.submit(a) }
+        for _ in 0..<2 { model.submit(originA) }
         model.connect(model.dialing[0])
         model.connect(model.dialing[0], capacity: 2)
-        for _ in 0..<6 { model.submit(a) }
+        for _ in 0..<6 { model.submit(originA) }
         #expect(model.dialing.count == 1)
     }
 
     @Test func asManyDialsAsTheWaitersNeed() {
         var model = PoolModel(limits, versions: .http2)
-        model.submit(a)
+        model.submit(originA)
         let first = model.dialing[0]
         model.connect(first, capacity: 100)
         model.changeCapacity(of: first, to: 10)
-        for _ in 0..<9 { model.submit(a) }
+        for _ in 0..<9 { model.submit(originA) }
         #expect(model.waiting.isEmpty)
-        for _ in 0..<25 { model.submit(a) }
+        for _ in 0..<25 { model.submit(originA) }
         #expect(model.dialing.count == 3)
         for dial in model.dialing { model.connect(dial, capacity: 100) }
         #expect(model.waiting.isEmpty && model.dialCount == 4)
-        for _ in 0..<500 { model.submit(a) }
-        #expect(model.open(a) == 6)
+        for _ in 0..<500 { model.submit(originA) }
+        #expect(model.open(originA) == 6)
     }
 
-    @Test("[H-12.3] a dial that asks for somebody's word keeps nobody else waiting")
-    func aDialThatAsksIsWaitedForByOne() {
+    @Test("[H-12.3] a claimed dial keeps no other exchange waiting")
+    func aClaimedDialIsAwaitedByItsClaimantOnly() {
         var model = PoolModel(limits, versions: .http2)
-        let exchanges = (0..<4).map { _ in model.submit(a) }
+        let exchanges = (0..<4).map { _ in model.submit(originA) }
         let dial = model.dialing[0]
         model.claim(dial)
         #expect(model.dialing.count == 4)
@@ -153,9 +153,9 @@ struct SharedDialTests {
         #expect(model.answers == [exchanges[0]: .ran])
     }
 
-    @Test func aDialThatAskedAndMayBeSharedServesAll() {
+    @Test func aClaimedDialThatMayBeSharedServesAll() {
         var model = PoolModel(limits, versions: .http2)
-        let exchanges = (0..<4).map { _ in model.submit(a) }
+        let exchanges = (0..<4).map { _ in model.submit(originA) }
         let dial = model.dialing[0]
         model.claim(dial)
         model.connect(dial, capacity: 100)
@@ -163,31 +163,31 @@ struct SharedDialTests {
     }
 
     /// The time-outs for connecting apply to all of the exchanges.
-    @Test func theSharedDialIsForEachThatItMayServe() {
+    @Test func aSharedDialCountsAsTheDialOfEachExchangeThatItMayServe() {
         var model = PoolModel(limits, versions: .http2)
-        for _ in 0..<4 { model.submit(a) }
+        for _ in 0..<4 { model.submit(originA) }
         #expect(model.waiting.keys.allSatisfy { model.machine.isDialed(for: $0) })
     }
 
-    @Test func roomThatComesLateIsSharedToo() {
+    @Test func aDialForFreedRoomIsShared() {
         var model = PoolModel(PoolLimits(perHost: 2, total: 1), versions: .http2)
-        model.submit(b)
+        model.submit(originB)
         model.connect(model.dialing[0], capacity: 1)
-        for _ in 0..<4 { model.submit(a) }
+        for _ in 0..<4 { model.submit(originA) }
         model.advance(by: .milliseconds(500))
         if let exchange = model.connections[model.busy[0]]?.exchanges.first {
             model.finish(exchange, on: model.busy[0], .reusable(KeepAlive()))
         }
-        #expect(model.open(a) == 1 && model.wake == model.now + .milliseconds(300))
+        #expect(model.open(originA) == 1 && model.wake == model.now + .milliseconds(300))
     }
 
-    @Test func aFirstDialThatIsSlowBesideNobodyCostsNoTimer() {
+    @Test func aSlowDialIsForgottenOnceItsWaitersAreCancelled() {
         var model = PoolModel(limits, versions: .http2)
-        for _ in 0..<3 { model.submit(a) }
+        for _ in 0..<3 { model.submit(originA) }
         #expect(model.wake != nil)
         for waiter in model.waiting.keys { model.cancel(waiter) }
         model.advance(by: .milliseconds(300))
-        model.submit(a)
+        model.submit(originA)
         model.connect(model.dialing[0], capacity: 100)
         #expect(model.dialCount == 1 && model.waiting.isEmpty)
     }

@@ -9,8 +9,8 @@ struct SharedWebSocketTests {
     private let origin = Origin(scheme: .https, host: "a.test", port: 443)
     private let other = Origin(scheme: .https, host: "b.test", port: 443)
 
-    @Test("[H-13.3] a connection is lent whose peer takes web sockets and has room, and none is dialled")
-    func lends() throws {
+    @Test("[H-13.3] a WebSocket needs a connection whose peer accepts it and that has room; none is dialed")
+    func connectionsThatAccept() throws {
         var stage = MachineStage()
         #expect(stage.webSocket(to: origin) == nil)
         #expect(stage.machine.keyCount == 0 && stage.machine.openCount == 0)
@@ -27,21 +27,22 @@ struct SharedWebSocketTests {
         #expect(stage.machine.openCount == 1)
     }
 
-    @Test("[H-13.3] one that is about to go, or has lain idle for too long, is lent to no web socket")
-    func spares() throws {
+    @Test("[H-13.3] a retiring or expired connection is not lent to a WebSocket")
+    func retiringOrExpired() throws {
         var stage = MachineStage()
         let connection = try stage.connect(to: origin, capacity: 3)
         _ = stage.handle(.acceptsWebSockets(connection))
         _ = stage.handle(.finished(connection, .reusable(KeepAlive())))
         #expect(stage.webSocket(to: origin, at: .zero + .seconds(61)) == nil)
-        _ = stage.handle(.submit(stage.exchange(), to: origin, needsFresh: false))
+        _ = stage.handle(.submit(stage.makeExchange(), to: origin, needsFresh: false))
         _ = stage.handle(.retire(connection))
         #expect(stage.webSocket(to: origin) == nil)
         // The identifier of the connection is no longer in use.
         _ = stage.handle(.acceptsWebSockets(connection))
     }
 
-    @Test("[H-13.3] what takes its place is not taken to be willing") func forgets() throws {
+    @Test("[H-13.3] a new connection accepts no WebSockets until its peer says so") func replacements() throws
+    {
         var stage = MachineStage()
         let first = try stage.connect(to: origin, capacity: 3)
         _ = stage.handle(.acceptsWebSockets(first))

@@ -81,76 +81,81 @@ struct TransferDeadlinesTests {
         var events: [TransferDeadlines.Event]
         var timeout: TransferTimeout
         /// The second at which the time-out expires; the first event is at 0.
-        var at: Int64
+        var expiresAt: Int64
     }
 
     @Test(arguments: [
-        Row(testDescription: "nothing yet", events: [], timeout: .whole, at: 1000),
-        Row(testDescription: "waiting", events: [.connecting, .waiting], timeout: .whole, at: 1000),
-        Row(testDescription: "connecting", events: [.connecting], timeout: .connect, at: 1),
+        Row(testDescription: "nothing yet", events: [], timeout: .whole, expiresAt: 1000),
+        Row(testDescription: "waiting", events: [.connecting, .waiting], timeout: .whole, expiresAt: 1000),
+        Row(testDescription: "connecting", events: [.connecting], timeout: .connect, expiresAt: 1),
         Row(
-            testDescription: "handshaking", events: [.connecting, .handshaking], timeout: .tlsHandshake, at: 3
+            testDescription: "handshaking", events: [.connecting, .handshaking], timeout: .tlsHandshake,
+            expiresAt: 3
         ),
-        Row(testDescription: "sending", events: [.connecting, .sending], timeout: .idleWrite, at: 6),
+        Row(testDescription: "sending", events: [.connecting, .sending], timeout: .idleWrite, expiresAt: 6),
         Row(
-            testDescription: "the peer takes bytes", events: [.sending, .wrote, .wrote], timeout: .idleWrite,
-            at: 7),
-        Row(testDescription: "our source is dry", events: [.sending, .sourceDry], timeout: .whole, at: 1000),
+            testDescription: "the peer reads bytes", events: [.sending, .wrote, .wrote], timeout: .idleWrite,
+            expiresAt: 7),
         Row(
-            testDescription: "the source flows again", events: [.sending, .sourceDry, .wrote],
-            timeout: .idleWrite, at: 7),
-        Row(testDescription: "sent", events: [.sending, .sent], timeout: .firstByte, at: 4),
+            testDescription: "the source has no bytes", events: [.sending, .sourceDry], timeout: .whole,
+            expiresAt: 1000),
         Row(
-            testDescription: "the first byte", events: [.sending, .sent, .received], timeout: .idleRead, at: 6
+            testDescription: "the source has bytes again", events: [.sending, .sourceDry, .wrote],
+            timeout: .idleWrite, expiresAt: 7),
+        Row(testDescription: "sent", events: [.sending, .sent], timeout: .firstByte, expiresAt: 4),
+        Row(
+            testDescription: "the first byte", events: [.sending, .sent, .received], timeout: .idleRead,
+            expiresAt: 6
         ),
         Row(
             testDescription: "each byte", events: [.sending, .sent, .received, .received], timeout: .idleRead,
-            at: 7),
+            expiresAt: 7),
         Row(
             testDescription: "an early response while sending", events: [.sending, .received],
-            timeout: .idleRead, at: 5),
+            timeout: .idleRead, expiresAt: 5),
         Row(
             testDescription: "an interim response while sending", events: [.sending, .received, .interim],
-            timeout: .idleWrite, at: 5),
+            timeout: .idleWrite, expiresAt: 5),
         Row(
-            testDescription: "the peer takes bytes behind an interim response",
-            events: [.sending, .received, .interim, .wrote, .wrote, .wrote], timeout: .idleWrite, at: 10),
+            testDescription: "the peer reads bytes after an interim response",
+            events: [.sending, .received, .interim, .wrote, .wrote, .wrote], timeout: .idleWrite,
+            expiresAt: 10),
         Row(
-            testDescription: "sent behind an interim response",
-            events: [.sending, .received, .interim, .wrote, .sent], timeout: .firstByte, at: 7),
+            testDescription: "sent after an interim response",
+            events: [.sending, .received, .interim, .wrote, .sent], timeout: .firstByte, expiresAt: 7),
         Row(
-            testDescription: "an interim response behind the request",
-            events: [.sending, .sent, .received, .interim], timeout: .idleRead, at: 6),
+            testDescription: "an interim response after the request",
+            events: [.sending, .sent, .received, .interim], timeout: .idleRead, expiresAt: 6),
         Row(
             testDescription: "sent after an early response", events: [.sending, .received, .sent],
-            timeout: .idleRead, at: 5),
+            timeout: .idleRead, expiresAt: 5),
         Row(
             testDescription: "the write side is stuck", events: [.sending, .received, .received, .received],
-            timeout: .idleWrite, at: 5),
+            timeout: .idleWrite, expiresAt: 5),
         Row(
             testDescription: "reading paused", events: [.sent, .received, .readingPaused], timeout: .whole,
-            at: 1000),
+            expiresAt: 1000),
         Row(
             testDescription: "bytes in flight as reading pauses",
-            events: [.sent, .received, .readingPaused, .received], timeout: .whole, at: 1000),
+            events: [.sent, .received, .readingPaused, .received], timeout: .whole, expiresAt: 1000),
         Row(
             testDescription: "reading resumed", events: [.sent, .received, .readingPaused, .readingResumed],
-            timeout: .idleRead, at: 7),
+            timeout: .idleRead, expiresAt: 7),
         Row(
             testDescription: "a pause before the first byte changes nothing",
-            events: [.sent, .readingPaused], timeout: .firstByte, at: 3),
+            events: [.sent, .readingPaused], timeout: .firstByte, expiresAt: 3),
         Row(
-            testDescription: "resuming what was not paused", events: [.sent, .received, .readingResumed],
-            timeout: .idleRead, at: 5),
+            testDescription: "resumed without a pause", events: [.sent, .received, .readingResumed],
+            timeout: .idleRead, expiresAt: 5),
     ])
-    func next(_ row: Row) { strikes(row, Self.all) }
+    func next(_ row: Row) { expectExpiry(row, Self.all) }
 
-    private func strikes(_ row: Row, _ timeouts: TransferTimeouts) {
+    private func expectExpiry(_ row: Row, _ timeouts: TransferTimeouts) {
         var deadlines = TransferDeadlines(timeouts, at: .zero)
         for (second, event) in row.events.enumerated() {
             deadlines.handle(event, at: Instant.zero + .seconds(Int64(second)))
         }
-        let instant = Instant.zero + .seconds(row.at)
+        let instant = Instant.zero + .seconds(row.expiresAt)
         #expect(deadlines.next?.timeout == row.timeout)
         #expect(deadlines.next?.instant == instant)
         #expect(deadlines.expired(at: instant) == row.timeout)
@@ -163,62 +168,71 @@ struct TransferDeadlinesTests {
     @Test(
         "[U-14.2, U-14.3] the idle time",
         arguments: [
-            Row(testDescription: "nothing yet", events: [], timeout: .whole, at: 1000),
-            Row(testDescription: "connecting", events: [.connecting], timeout: .idle, at: 5),
-            Row(testDescription: "handshaking", events: [.connecting, .handshaking], timeout: .idle, at: 6),
-            Row(testDescription: "queued", events: [.connecting, .waiting], timeout: .whole, at: 1000),
-            Row(testDescription: "the request begins", events: [.sending], timeout: .idle, at: 5),
-            Row(testDescription: "bytes go out", events: [.sending, .wrote, .wrote], timeout: .idle, at: 7),
+            Row(testDescription: "nothing yet", events: [], timeout: .whole, expiresAt: 1000),
+            Row(testDescription: "connecting", events: [.connecting], timeout: .idle, expiresAt: 5),
+            Row(
+                testDescription: "handshaking", events: [.connecting, .handshaking], timeout: .idle,
+                expiresAt: 6),
+            Row(
+                testDescription: "queued", events: [.connecting, .waiting], timeout: .whole, expiresAt: 1000),
+            Row(testDescription: "the request begins", events: [.sending], timeout: .idle, expiresAt: 5),
+            Row(
+                testDescription: "bytes go out", events: [.sending, .wrote, .wrote], timeout: .idle,
+                expiresAt: 7),
             Row(
                 testDescription: "bytes go out under an early response",
                 events: [.sending, .received, .wrote],
-                timeout: .idle, at: 7),
+                timeout: .idle, expiresAt: 7),
             Row(
-                testDescription: "our own source is dry", events: [.sending, .sourceDry], timeout: .idle,
-                at: 5),
-            Row(testDescription: "bytes come", events: [.sent, .received, .received], timeout: .idle, at: 7),
+                testDescription: "the source has no bytes", events: [.sending, .sourceDry], timeout: .idle,
+                expiresAt: 5),
+            Row(
+                testDescription: "bytes arrive", events: [.sent, .received, .received], timeout: .idle,
+                expiresAt: 7),
             Row(
                 testDescription: "the consumer paused", events: [.sent, .received, .readingPaused],
-                timeout: .whole, at: 1000),
+                timeout: .whole, expiresAt: 1000),
             Row(
-                testDescription: "the consumer goes on",
-                events: [.sent, .received, .readingPaused, .readingResumed], timeout: .idle, at: 8),
-            Row(testDescription: "suspended", events: [.sent, .suspended], timeout: .whole, at: 1000),
+                testDescription: "the consumer resumes",
+                events: [.sent, .received, .readingPaused, .readingResumed], timeout: .idle, expiresAt: 8),
+            Row(testDescription: "suspended", events: [.sent, .suspended], timeout: .whole, expiresAt: 1000),
             Row(
-                testDescription: "suspended as bytes come", events: [.sent, .suspended, .received],
-                timeout: .whole, at: 1000),
+                testDescription: "bytes arrive during a suspension", events: [.sent, .suspended, .received],
+                timeout: .whole, expiresAt: 1000),
             Row(
-                testDescription: "taken up again", events: [.sent, .suspended, .unsuspended], timeout: .idle,
-                at: 7),
+                testDescription: "resumed", events: [.sent, .suspended, .unsuspended], timeout: .idle,
+                expiresAt: 7),
             Row(
-                testDescription: "taken up while paused",
+                testDescription: "resumed while the consumer is paused",
                 events: [.sent, .received, .readingPaused, .suspended, .unsuspended], timeout: .whole,
-                at: 1000),
+                expiresAt: 1000),
         ])
-    func idle(_ row: Row) { strikes(row, Self.idleOnly) }
+    func idle(_ row: Row) { expectExpiry(row, Self.idleOnly) }
 
-    /// U-6.4: the other time-outs stop, too, and restart afterwards.
+    /// U-6.4: a suspension stops every time-out but `whole`; it restarts afterwards.
     @Test(arguments: [
-        Row(testDescription: "connecting", events: [.connecting, .suspended], timeout: .whole, at: 1000),
+        Row(
+            testDescription: "connecting", events: [.connecting, .suspended], timeout: .whole, expiresAt: 1000
+        ),
         Row(
             testDescription: "connecting again", events: [.connecting, .suspended, .unsuspended],
-            timeout: .connect, at: 3),
+            timeout: .connect, expiresAt: 3),
         Row(
             testDescription: "handshaking again", events: [.handshaking, .suspended, .unsuspended],
-            timeout: .tlsHandshake, at: 4),
+            timeout: .tlsHandshake, expiresAt: 4),
         Row(
             testDescription: "sending again", events: [.sending, .suspended, .unsuspended],
-            timeout: .idleWrite, at: 7),
+            timeout: .idleWrite, expiresAt: 7),
         Row(
             testDescription: "the first byte again", events: [.sent, .suspended, .unsuspended],
-            timeout: .firstByte, at: 5),
+            timeout: .firstByte, expiresAt: 5),
         Row(
             testDescription: "reading again", events: [.sent, .received, .suspended, .unsuspended],
-            timeout: .idleRead, at: 7),
+            timeout: .idleRead, expiresAt: 7),
     ])
-    func suspension(_ row: Row) { strikes(row, Self.all) }
+    func suspension(_ row: Row) { expectExpiry(row, Self.all) }
 
-    @Test func withoutTimeoutsNothingStrikes() {
+    @Test func withoutTimeoutsNothingExpires() {
         var deadlines = TransferDeadlines(TransferTimeouts(), at: .zero)
         for event in [TransferDeadlines.Event.connecting, .handshaking, .sending, .sent, .received] {
             deadlines.handle(event, at: .zero)
@@ -226,7 +240,7 @@ struct TransferDeadlinesTests {
         }
     }
 
-    @Test func theWholeStrikesEvenWhileBytesFlow() {
+    @Test func theWholeTimeoutExpiresEvenWhileBytesFlow() {
         var deadlines = TransferDeadlines(
             TransferTimeouts(idleRead: .seconds(4), whole: .seconds(10)), at: .zero)
         deadlines.handle(.sent, at: .zero)

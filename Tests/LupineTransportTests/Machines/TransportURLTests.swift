@@ -4,7 +4,7 @@ import Testing
 @testable import LupineTransport
 
 struct TransportURLTests {
-    struct Good: CustomTestStringConvertible, Sendable {
+    struct Valid: CustomTestStringConvertible, Sendable {
         var testDescription: String
         var host: String
         var port: UInt16
@@ -12,67 +12,68 @@ struct TransportURLTests {
         var hostField: String
         var zone: String?
         var unixPath: String?
+        /// The expected description; nil if it equals `testDescription`.
         var written: String?
     }
 
     @Test(arguments: [
-        Good(
+        Valid(
             testDescription: "http://a", host: "a", port: 80, target: "/", hostField: "a",
             written: "http://a/"),
-        Good(testDescription: "http://a/", host: "a", port: 80, target: "/", hostField: "a"),
-        Good(
+        Valid(testDescription: "http://a/", host: "a", port: 80, target: "/", hostField: "a"),
+        Valid(
             testDescription: "HTTPS://EXAMPLE.Test/P?Q", host: "example.test", port: 443, target: "/P?Q",
             hostField: "example.test", written: "https://example.test/P?Q"),
-        Good(
+        Valid(
             testDescription: "http://a:80/", host: "a", port: 80, target: "/", hostField: "a",
             written: "http://a/"),
-        Good(
+        Valid(
             testDescription: "http://a:/", host: "a", port: 80, target: "/", hostField: "a",
             written: "http://a/"),
-        Good(testDescription: "https://a:80/", host: "a", port: 80, target: "/", hostField: "a:80"),
-        Good(
+        Valid(testDescription: "https://a:80/", host: "a", port: 80, target: "/", hostField: "a:80"),
+        Valid(
             testDescription: "http://a:00065535/", host: "a", port: 65535, target: "/", hostField: "a:65535",
             written: "http://a:65535/"),
-        Good(
+        Valid(
             testDescription: "http://a?q", host: "a", port: 80, target: "/?q", hostField: "a",
             written: "http://a/?q"),
-        Good(
+        Valid(
             testDescription: "http://a?", host: "a", port: 80, target: "/?", hostField: "a",
             written: "http://a/?"),
-        Good(
+        Valid(
             testDescription: "http://a/x#frag?/", host: "a", port: 80, target: "/x", hostField: "a",
             written: "http://a/x"),
-        Good(
+        Valid(
             testDescription: "http://a/%2e%2E/../b//c/./", host: "a", port: 80, target: "/%2e%2E/../b//c/./",
             hostField: "a"),
-        Good(
+        Valid(
             testDescription: "http://a/:@!$&'()*+,;=-._~?/?:@", host: "a", port: 80,
             target: "/:@!$&'()*+,;=-._~?/?:@", hostField: "a"),
-        Good(testDescription: "http://a//b", host: "a", port: 80, target: "//b", hostField: "a"),
-        Good(
+        Valid(testDescription: "http://a//b", host: "a", port: 80, target: "//b", hostField: "a"),
+        Valid(
             testDescription: "http://a_b-c.test./", host: "a_b-c.test.", port: 80, target: "/",
             hostField: "a_b-c.test."),
-        Good(
+        Valid(
             testDescription: "http://127.0.0.1:8080/x", host: "127.0.0.1", port: 8080, target: "/x",
             hostField: "127.0.0.1:8080"),
-        Good(testDescription: "http://[::1]/", host: "::1", port: 80, target: "/", hostField: "[::1]"),
-        Good(
+        Valid(testDescription: "http://[::1]/", host: "::1", port: 80, target: "/", hostField: "[::1]"),
+        Valid(
             testDescription: "https://[2001:DB8::A]:8443/", host: "2001:db8::a", port: 8443, target: "/",
             hostField: "[2001:db8::a]:8443", written: "https://[2001:db8::a]:8443/"),
-        Good(
+        Valid(
             testDescription: "http://[fe80::1%25eth0]/", host: "fe80::1", port: 80, target: "/",
             hostField: "[fe80::1]", zone: "eth0"),
-        Good(
+        Valid(
             testDescription: "http://[fe80::1%25a%2Fb]/", host: "fe80::1", port: 80, target: "/",
             hostField: "[fe80::1]", zone: "a/b"),
-        Good(
+        Valid(
             testDescription: "http+unix://%2Frun%2Fd.sock/v1?x=1", host: "localhost", port: 0,
             target: "/v1?x=1", hostField: "localhost", unixPath: "/run/d.sock"),
-        Good(
+        Valid(
             testDescription: "http+unix://%2ftmp%2f%c3%a9", host: "localhost", port: 0, target: "/",
             hostField: "localhost", unixPath: "/tmp/é", written: "http+unix://%2Ftmp%2F%C3%A9/"),
     ])
-    func read(_ row: Good) throws {
+    func parse(_ row: Valid) throws {
         let url = try TransportURL(row.testDescription)
         #expect(url.host == row.host)
         #expect(url.port == row.port)
@@ -81,99 +82,99 @@ struct TransportURLTests {
         #expect(url.zone == row.zone)
         #expect(url.unixPath == row.unixPath)
         #expect(url.description == row.written ?? row.testDescription)
-        #expect(try TransportURL(url.description) == url, "what is written is read as the same")
+        #expect(try TransportURL(url.description) == url, "the description parses to the same URL")
     }
 
-    @Test("[H-8.17] an empty path is the path / but for OPTIONS")
-    func withoutAPath() throws {
-        for (text, isWithout) in [
+    @Test("[H-8.17] an empty path means /, except that OPTIONS then asks for *")
+    func anEmptyPath() throws {
+        for (text, hasEmptyPath) in [
             ("http://a", true), ("http://a#f", true), ("http+unix://%2Fa", true), ("http://a/", false),
             ("http://a?", false), ("http://a?q", false), ("http://a/x", false),
         ] {
             let url = try TransportURL(text)
-            #expect(url.target(of: .options) == (isWithout ? .asterisk : .origin(url.target)), "\(text)")
+            #expect(url.target(of: .options) == (hasEmptyPath ? .asterisk : .origin(url.target)), "\(text)")
             #expect(url.target(of: .get) == .origin(url.target))
         }
-        let (without, with) = (try TransportURL("http://a"), try TransportURL("http://a/"))
-        #expect(without == with && without.hashValue == with.hashValue && without.path == "/")
-        for (base, reference, isWithout) in [
+        let (emptyPath, rootPath) = (try TransportURL("http://a"), try TransportURL("http://a/"))
+        #expect(emptyPath == rootPath && emptyPath.hashValue == rootPath.hashValue && emptyPath.path == "/")
+        for (base, reference, hasEmptyPath) in [
             ("http://a/b", "http://c", true), ("http://a/b", "//c", true), ("http://a", "#f", true),
             ("http://a", "", true), ("http://a", "/", false), ("http://a", ".", false),
             ("http://a", "?q", false), ("http://a/", "", false), ("http://a/", "http://c/", false),
         ] {
             let url = try TransportURL(base).resolving(reference)
-            #expect((url.target(of: .options) == .asterisk) == isWithout, "\(reference) at \(base)")
+            #expect((url.target(of: .options) == .asterisk) == hasEmptyPath, "\(reference) at \(base)")
         }
     }
 
-    struct Bad: CustomTestStringConvertible, Sendable {
+    struct Invalid: CustomTestStringConvertible, Sendable {
         var text: String
         var error: TransportURLError
         var testDescription: String { text.debugDescription }
     }
 
     @Test(arguments: [
-        Bad(text: "", error: .missingScheme),
-        Bad(text: "a.test/x", error: .missingScheme),
-        Bad(text: "//a/x", error: .missingScheme),
-        Bad(text: "1http://a", error: .missingScheme),
-        Bad(text: "ftp://a", error: .unsupportedScheme("ftp")),
-        Bad(text: "localhost:80", error: .unsupportedScheme("localhost")),
-        Bad(text: "http:a", error: .missingAuthority(offset: 5)),
-        Bad(text: "http:/a", error: .missingAuthority(offset: 5)),
-        Bad(text: "http://", error: .emptyHost(offset: 7)),
-        Bad(text: "http:///x", error: .emptyHost(offset: 7)),
-        Bad(text: "http://:80/", error: .emptyHost(offset: 7)),
-        Bad(text: "http://?x", error: .emptyHost(offset: 7)),
-        Bad(text: "http://u@a/", error: .userinfo(offset: 7)),
-        Bad(text: "http://u:p@a/", error: .userinfo(offset: 7)),
-        Bad(text: "http://@a/", error: .userinfo(offset: 7)),
-        Bad(text: "http://good.test@evil.test/", error: .userinfo(offset: 7)),
-        Bad(text: "http://a\\@b/", error: .userinfo(offset: 7)),
-        Bad(text: "http://a\\b/", error: .illegalByte(0x5C, offset: 8)),
-        Bad(text: "http://a b/", error: .illegalByte(0x20, offset: 8)),
-        Bad(text: " http://a/", error: .illegalByte(0x20, offset: 0)),
-        Bad(text: "http://a/\r\nX: y", error: .illegalByte(0x0D, offset: 9)),
-        Bad(text: "http://a/\u{0}", error: .illegalByte(0x00, offset: 9)),
-        Bad(text: "http://a/\u{7F}", error: .illegalByte(0x7F, offset: 9)),
-        Bad(text: "http://é/", error: .illegalByte(0xC3, offset: 7)),
-        Bad(text: "http://a/é", error: .illegalByte(0xC3, offset: 9)),
-        Bad(text: "http://a/x|y", error: .illegalByte(0x7C, offset: 10)),
-        Bad(text: "http://a/?[x]", error: .illegalByte(0x5B, offset: 10)),
-        Bad(text: "http://a/#a#b", error: .illegalByte(0x23, offset: 11)),
-        Bad(text: "http://a/%", error: .malformedPercentEncoding(offset: 9)),
-        Bad(text: "http://a/%4", error: .malformedPercentEncoding(offset: 9)),
-        Bad(text: "http://a/?%4g", error: .malformedPercentEncoding(offset: 10)),
-        Bad(text: "http://a/#%", error: .malformedPercentEncoding(offset: 10)),
-        Bad(text: "http://a%2Eb/", error: .percentEncodedHost(offset: 8)),
-        Bad(text: "http://a:0/", error: .malformedPort(offset: 9)),
-        Bad(text: "http://a:65536/", error: .malformedPort(offset: 9)),
-        Bad(text: "http://a:99999999999999999999/", error: .malformedPort(offset: 9)),
-        Bad(text: "http://a:-1/", error: .malformedPort(offset: 9)),
-        Bad(text: "http://a:8x/", error: .malformedPort(offset: 9)),
-        Bad(text: "http://a:b:80/", error: .malformedPort(offset: 9)),
-        Bad(text: "http://::1/", error: .emptyHost(offset: 7)),
-        Bad(text: "http://[::1/", error: .malformedIPLiteral(offset: 7)),
-        Bad(text: "http://[]/", error: .malformedIPLiteral(offset: 8)),
-        Bad(text: "http://[1.2.3.4]/", error: .malformedIPLiteral(offset: 8)),
-        Bad(text: "http://[v1.x]/", error: .malformedIPLiteral(offset: 8)),
-        Bad(text: "http://[::1]x/", error: .illegalByte(0x78, offset: 12)),
-        Bad(text: "http://[fe80::1%eth0]/", error: .malformedZone(offset: 15)),
-        Bad(text: "http://[fe80::1%25]/", error: .malformedZone(offset: 15)),
-        Bad(text: "http://[fe80::1%25%00]/", error: .malformedZone(offset: 15)),
-        Bad(text: "http+unix:///x", error: .emptyHost(offset: 12)),
-        Bad(text: "http+unix://%2Fa:80/", error: .malformedSocketPath(offset: 16)),
-        Bad(text: "http+unix://%2Fa%00b/", error: .malformedSocketPath(offset: 12)),
-        Bad(text: "http+unix://%2F%FF/", error: .malformedSocketPath(offset: 12)),
-        Bad(text: "http+unix://%2/", error: .malformedPercentEncoding(offset: 12)),
-        Bad(
+        Invalid(text: "", error: .missingScheme),
+        Invalid(text: "a.test/x", error: .missingScheme),
+        Invalid(text: "//a/x", error: .missingScheme),
+        Invalid(text: "1http://a", error: .missingScheme),
+        Invalid(text: "ftp://a", error: .unsupportedScheme("ftp")),
+        Invalid(text: "localhost:80", error: .unsupportedScheme("localhost")),
+        Invalid(text: "http:a", error: .missingAuthority(offset: 5)),
+        Invalid(text: "http:/a", error: .missingAuthority(offset: 5)),
+        Invalid(text: "http://", error: .emptyHost(offset: 7)),
+        Invalid(text: "http:///x", error: .emptyHost(offset: 7)),
+        Invalid(text: "http://:80/", error: .emptyHost(offset: 7)),
+        Invalid(text: "http://?x", error: .emptyHost(offset: 7)),
+        Invalid(text: "http://u@a/", error: .userinfo(offset: 7)),
+        Invalid(text: "http://u:p@a/", error: .userinfo(offset: 7)),
+        Invalid(text: "http://@a/", error: .userinfo(offset: 7)),
+        Invalid(text: "http://good.test@evil.test/", error: .userinfo(offset: 7)),
+        Invalid(text: "http://a\\@b/", error: .userinfo(offset: 7)),
+        Invalid(text: "http://a\\b/", error: .illegalByte(0x5C, offset: 8)),
+        Invalid(text: "http://a b/", error: .illegalByte(0x20, offset: 8)),
+        Invalid(text: " http://a/", error: .illegalByte(0x20, offset: 0)),
+        Invalid(text: "http://a/\r\nX: y", error: .illegalByte(0x0D, offset: 9)),
+        Invalid(text: "http://a/\u{0}", error: .illegalByte(0x00, offset: 9)),
+        Invalid(text: "http://a/\u{7F}", error: .illegalByte(0x7F, offset: 9)),
+        Invalid(text: "http://é/", error: .illegalByte(0xC3, offset: 7)),
+        Invalid(text: "http://a/é", error: .illegalByte(0xC3, offset: 9)),
+        Invalid(text: "http://a/x|y", error: .illegalByte(0x7C, offset: 10)),
+        Invalid(text: "http://a/?[x]", error: .illegalByte(0x5B, offset: 10)),
+        Invalid(text: "http://a/#a#b", error: .illegalByte(0x23, offset: 11)),
+        Invalid(text: "http://a/%", error: .malformedPercentEncoding(offset: 9)),
+        Invalid(text: "http://a/%4", error: .malformedPercentEncoding(offset: 9)),
+        Invalid(text: "http://a/?%4g", error: .malformedPercentEncoding(offset: 10)),
+        Invalid(text: "http://a/#%", error: .malformedPercentEncoding(offset: 10)),
+        Invalid(text: "http://a%2Eb/", error: .percentEncodedHost(offset: 8)),
+        Invalid(text: "http://a:0/", error: .malformedPort(offset: 9)),
+        Invalid(text: "http://a:65536/", error: .malformedPort(offset: 9)),
+        Invalid(text: "http://a:99999999999999999999/", error: .malformedPort(offset: 9)),
+        Invalid(text: "http://a:-1/", error: .malformedPort(offset: 9)),
+        Invalid(text: "http://a:8x/", error: .malformedPort(offset: 9)),
+        Invalid(text: "http://a:b:80/", error: .malformedPort(offset: 9)),
+        Invalid(text: "http://::1/", error: .emptyHost(offset: 7)),
+        Invalid(text: "http://[::1/", error: .malformedIPLiteral(offset: 7)),
+        Invalid(text: "http://[]/", error: .malformedIPLiteral(offset: 8)),
+        Invalid(text: "http://[1.2.3.4]/", error: .malformedIPLiteral(offset: 8)),
+        Invalid(text: "http://[v1.x]/", error: .malformedIPLiteral(offset: 8)),
+        Invalid(text: "http://[::1]x/", error: .illegalByte(0x78, offset: 12)),
+        Invalid(text: "http://[fe80::1%eth0]/", error: .malformedZone(offset: 15)),
+        Invalid(text: "http://[fe80::1%25]/", error: .malformedZone(offset: 15)),
+        Invalid(text: "http://[fe80::1%25%00]/", error: .malformedZone(offset: 15)),
+        Invalid(text: "http+unix:///x", error: .emptyHost(offset: 12)),
+        Invalid(text: "http+unix://%2Fa:80/", error: .malformedSocketPath(offset: 16)),
+        Invalid(text: "http+unix://%2Fa%00b/", error: .malformedSocketPath(offset: 12)),
+        Invalid(text: "http+unix://%2F%FF/", error: .malformedSocketPath(offset: 12)),
+        Invalid(text: "http+unix://%2/", error: .malformedPercentEncoding(offset: 12)),
+        Invalid(
             text: "http+unix://" + String(repeating: "a", count: 108),
             error: .socketPathTooLong(length: 108, limit: 107)),
-        Bad(
+        Invalid(
             text: "http://a/" + String(repeating: "x", count: 64 * 1024 - 8),
             error: .tooLong(length: 65537, limit: 65536)),
     ])
-    func refuse(_ row: Bad) {
+    func refuse(_ row: Invalid) {
         #expect(throws: row.error) { _ = try TransportURL(row.text) }
     }
 
@@ -226,7 +227,7 @@ struct TransportURLTests {
         #expect(throws: error) { _ = try base.resolving(reference) }
     }
 
-    @Test func relativeReferencesStayOnTheirSocketAndPort() throws {
+    @Test func relativeReferencesKeepTheSocketAndThePort() throws {
         let socket = try TransportURL("http+unix://%2Fs/a/b?c")
         #expect(try socket.resolving("../d").description == "http+unix://%2Fs/d")
         let bare = try TransportURL("http://[::1]:8080")
@@ -243,7 +244,7 @@ struct TransportURLTests {
     }
 
     @Test(arguments: ["/a\r\nSet-Cookie: x", "/\u{0}", "/\u{7F}", "http://a b/", "http://é/"])
-    func aLocationFieldIsNotRepairedThatFar(_ location: String) {
+    func controlBytesAndInvalidHostsAreNotRepaired(_ location: String) {
         #expect(throws: TransportURLError.self) {
             _ = try TransportURL("http://h/").resolving(location: location)
         }

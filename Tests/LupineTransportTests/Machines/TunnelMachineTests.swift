@@ -25,11 +25,11 @@ struct TunnelMachineTests {
     static let rows = [
         Row(testDescription: "a tunnel", answer: "HTTP/1.1 200 OK\r\n\r\n", outcome: .established(200)),
         Row(
-            testDescription: "a tunnel from a proxy of old",
+            testDescription: "a tunnel from a proxy of HTTP/1.0",
             answer: "HTTP/1.0 200 Connection established\r\nProxy-Agent: x\r\n\r\n",
             outcome: .established(200)),
         Row(
-            testDescription: "a length beside 2xx means nothing",
+            testDescription: "Content-Length is ignored in a 2xx response",
             answer: "HTTP/1.1 204 X\r\nContent-Length: 5\r\n\r\nhello", surplus: 5, outcome: .established(204)
         ),
         Row(
@@ -65,13 +65,13 @@ struct TunnelMachineTests {
             var machine = TunnelMachine(to: try Authority(host: "a.test", port: 443))
             _ = try machine.start()
             var outcome = Outcome.needMore
-            var left = bytes.count
+            var unreadCount = bytes.count
             for piece in [bytes[..<cut], bytes[cut...]] where outcome == .needMore && !piece.isEmpty {
                 do throws(TunnelError) {
                     switch try machine.receive(Array(piece).span) {
-                    case .needMore: left -= piece.count
+                    case .needMore: unreadCount -= piece.count
                     case .established(let head, let consumed):
-                        left -= consumed
+                        unreadCount -= consumed
                         outcome = .established(Int(head.status.code))
                     }
                 } catch {
@@ -86,7 +86,7 @@ struct TunnelMachineTests {
                 }
             }
             #expect(outcome == row.outcome, "cut at \(cut)")
-            if case .established = outcome { #expect(left == row.surplus, "cut at \(cut)") }
+            if case .established = outcome { #expect(unreadCount == row.surplus, "cut at \(cut)") }
         }
     }
 
@@ -104,7 +104,7 @@ struct TunnelMachineTests {
                 == "CONNECT a.test:443 HTTP/1.1\r\nHost: a.test:443\r\nProxy-Authorization: \(value)\r\n\r\n")
     }
 
-    @Test func addressesStandInBracketsAndFieldsGoAlong() throws {
+    @Test func addressesAreInBracketsAndFieldsAreSent() throws {
         var fields = Fields()
         try fields.append(.userAgent, "x")
         var machine = TunnelMachine(to: try Authority(host: "::1", port: 80), fields: fields)
@@ -124,9 +124,9 @@ struct TunnelMachineTests {
         _ = try machine.start()
         _ = try machine.receive(Array("HTTP/1.1 2".utf8).span)
         #expect(machine.receivedEnd() == .http(.truncated(.insideHead(received: 10))))
-        var silent = TunnelMachine(to: try Authority(host: "a", port: 1))
-        _ = try silent.start()
-        #expect(silent.receivedEnd() == .http(.truncated(.beforeHead)))
+        var silentMachine = TunnelMachine(to: try Authority(host: "a", port: 1))
+        _ = try silentMachine.start()
+        #expect(silentMachine.receivedEnd() == .http(.truncated(.beforeHead)))
     }
 
     @Test func headsAndInterimHeadsAreLimited() throws {
@@ -139,10 +139,10 @@ struct TunnelMachineTests {
             _ = try machine.receive(
                 Array(("HTTP/1.1 200 OK\r\nA: " + String(repeating: "x", count: 64)).utf8).span)
         }
-        var patient = TunnelMachine(to: try Authority(host: "a", port: 1), limits: limits)
-        _ = try patient.start()
+        var secondMachine = TunnelMachine(to: try Authority(host: "a", port: 1), limits: limits)
+        _ = try secondMachine.start()
         #expect(throws: TunnelError.http(.limitExceeded(.interimHeads, allowed: 2))) {
-            for _ in 0..<3 { _ = try patient.receive(Array("HTTP/1.1 100 C\r\n\r\n".utf8).span) }
+            for _ in 0..<3 { _ = try secondMachine.receive(Array("HTTP/1.1 100 C\r\n\r\n".utf8).span) }
         }
     }
 }

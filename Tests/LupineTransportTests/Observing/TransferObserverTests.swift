@@ -23,10 +23,10 @@ import Testing
     // MARK: in order
 
     @Test(
-        "[U-21.1] a transfer starts, is dialled and lent a connection, has a head and ends; a kept one is not dialled",
+        "[U-21.1] a transfer has a start, a dial if needed, a lease, a head and an end",
         arguments: TestedHTTP.allCases
     )
-    func oneAfterTheOther(over testedHTTP: TestedHTTP) async throws {
+    func eventsInOrder(over testedHTTP: TestedHTTP) async throws {
         let observer = RecordingObserver()
         try await withStack(over: testedHTTP, settings: Self.settings([observer])) { client, origin in
             var request = try HTTPRequest(method: .post, url: origin.url + "/post?a=1")
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test("[U-21.1] with TLS the dial says what was agreed on")
+    @Test("[U-21.1] over TLS the dial reports what was negotiated")
     func overTLS() async throws {
         let observer = RecordingObserver()
         try await withSecureStack(settings: .with { $0.transferObservers = [observer] }) { client, origin in
@@ -102,7 +102,7 @@ import Testing
     }
 
     @Test(
-        "[U-21.2] what is sent again because a kept connection had died stays one transfer",
+        "[U-21.2] a replay after the loss of a reused connection belongs to the same transfer",
         arguments: TestedHTTP.allCases)
     func replays(over testedHTTP: TestedHTTP) async throws {
         let observer = RecordingObserver()
@@ -126,7 +126,7 @@ import Testing
 
     // MARK: every end
 
-    /// How a transfer may end.
+    /// A way in which a transfer may end.
     struct Ending: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let steps: [Script.Step]
@@ -190,7 +190,7 @@ import Testing
 
     @Test("[U-21.1] a transfer that gets no connection starts and ends")
     func noConnection() async throws {
-        // The socket is bound but does not listen, so that nobody else gets the port meanwhile.
+        // The socket is bound but does not listen, so that no other program gets the port meanwhile.
         let loopback = try #require(SocketAddress(literal: "127.0.0.1", port: 0))
         let socket = try Socket.stream(for: loopback)
         try socket.bind(to: loopback)
@@ -207,7 +207,7 @@ import Testing
     }
 
     @Test(
-        "[U-21.1] a shutdown returns when the ends of all transfers have been told",
+        "[U-21.1] a shutdown returns when the ends of all transfers have been reported",
         arguments: TestedHTTP.allCases)
     func shutdown(over testedHTTP: TestedHTTP) async throws {
         let observer = RecordingObserver()
@@ -259,7 +259,7 @@ import Testing
     // MARK: where it is called
 
     @Test(
-        "[U-21.3, O-7] an observer that blocks holds up no request, and hears of everything later",
+        "[U-21.3, O-7] an observer that blocks delays no request, and receives every event later",
         arguments: TestedHTTP.allCases)
     func blocks(over testedHTTP: TestedHTTP) async throws {
         let release = DispatchSemaphore(value: 0)
@@ -290,9 +290,9 @@ import Testing
             #expect(client.poolCounts().count == 1 && client.connectionsOpened == 1)
             task.yield(Task { try await Int(client.get(end.start.url).status.code) })
         }
-        try await withStack(over: testedHTTP, settings: Self.settings([observer])) { made, origin in
-            client.update { $0 = made }
-            _ = try await made.get(origin.url + "/get").body.collect()
+        try await withStack(over: testedHTTP, settings: Self.settings([observer])) { newClient, origin in
+            client.update { $0 = newClient }
+            _ = try await newClient.get(origin.url + "/get").body.collect()
             var iterator = tasks.makeAsyncIterator()
             let status = try await iterator.next()?.value
             #expect(status == 200)
@@ -301,17 +301,17 @@ import Testing
     }
 
     @Test(
-        "[U-21.3] several observers are told of everything, one call after the other",
+        "[U-21.3] several observers receive every event, one call at a time",
         arguments: TestedHTTP.allCases)
     func several(over testedHTTP: TestedHTTP) async throws {
-        let inside = Box(0)
+        let runningCalls = Box(0)
         let order = Box<[Int]>([])
         let observers = (0..<3).map { number in
             RecordingObserver { _ in
-                inside.update { $0 += 1 }
-                #expect(inside.value == 1)
+                runningCalls.update { $0 += 1 }
+                #expect(runningCalls.value == 1)
                 order.update { $0.append(number) }
-                inside.update { $0 -= 1 }
+                runningCalls.update { $0 -= 1 }
             }
         }
         try await withStack(over: testedHTTP, settings: Self.settings(observers) { $0.ownLoops = 2 }) {
@@ -331,21 +331,21 @@ import Testing
         }
     }
 
-    @Test("[U-21.3] observers are let go of with their client, and their thread ends")
-    func letsGo() async throws {
-        final class Held: TransferObserver {
-            let gone: Gate
-            init(_ gone: Gate) { self.gone = gone }
-            deinit { gone.open() }
+    @Test("[U-21.3] observers are released with their client, and their thread ends")
+    func release() async throws {
+        final class ReleasedObserver: TransferObserver {
+            let released: Gate
+            init(_ released: Gate) { self.released = released }
+            deinit { released.open() }
         }
-        let gone = Gate()
+        let released = Gate()
         let origin = try OriginServer.start()
         do {
-            let client = HTTPClient(configuration: Self.settings([Held(gone)]))
+            let client = HTTPClient(configuration: Self.settings([ReleasedObserver(released)]))
             _ = try await client.get(origin.url + "/get").body.collect()
             await client.shutdown()
         }
-        await gone.wait()
+        await released.wait()
         await origin.shutdown()
     }
 }

@@ -7,11 +7,13 @@ import Testing
 
 @testable import LupineTransport
 
-/// Which connection carries which exchange, over real sockets.
+/// The pool's choice of a connection for each exchange, over real sockets.
 @Suite struct ConnectionPoolTests {
     // MARK: reuse
 
-    @Test(arguments: TestedHTTP.allCases) func oneAfterAnotherShareAConnection(over testedHTTP: TestedHTTP)
+    @Test(arguments: TestedHTTP.allCases) func successiveExchangesShareAConnection(
+        over testedHTTP: TestedHTTP
+    )
         async throws
     {
         try await withPool(over: testedHTTP) { stage in
@@ -24,7 +26,7 @@ import Testing
         }
     }
 
-    @Test func idleConnectionsEndAfterAWhile() async throws {
+    @Test func idleConnectionsCloseAfterTheIdleTimeout() async throws {
         let plan = ScriptPlan(.expectHead, .reply(), .expectEnd, .signal("closed"), .stall)
         try await withPool(plan, limits: PoolLimits(idleTimeout: .milliseconds(1))) { stage in
             try await stage.send()
@@ -34,7 +36,7 @@ import Testing
         }
     }
 
-    @Test func theServersHintShortensIt() async throws {
+    @Test func theServersKeepAliveTimeoutShortensTheIdleTime() async throws {
         let plan = ScriptPlan(
             .expectHead, .reply("ok", "Keep-Alive: timeout=0\r\n"), .expectEnd, .signal("closed"), .stall)
         try await withPool(plan) { stage in
@@ -45,7 +47,7 @@ import Testing
         }
     }
 
-    @Test func theServersMaximumCounts() async throws {
+    @Test func theServersKeepAliveMaximumApplies() async throws {
         let plan = ScriptPlan([
             Script([
                 .expectHead, .reply("1", "Keep-Alive: timeout=60, max=1\r\n"), .expectHead,
@@ -61,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func anOldConnectionIsNotLentAgain() async throws {
+    @Test func aConnectionPastItsMaximumAgeIsNotLentAgain() async throws {
         try await withPool(limits: PoolLimits(maximumAge: .zero)) { stage in
             for _ in 0..<3 {
                 let sink = try await stage.send(.get, "/get")
@@ -71,7 +73,7 @@ import Testing
         }
     }
 
-    @Test("[U-9.14] exchanges get the one connection by priority, which may change while they wait")
+    @Test("[U-9.14] waiters get the only connection by priority, which may change meanwhile")
     func priorities() async throws {
         let plan = ScriptPlan(
             .expectHead, .signal("busy"), .waitForSignal("go"), .reply(), .expectHead, .reply(), .expectHead,
@@ -88,7 +90,7 @@ import Testing
             others[2].exchange.priority = .nan
             #expect(others.map(\.exchange.priority) == [0, 0.75, 0.5, 1])
             stage.origin.gate("go").open()
-            for made in [first] + others { await made.sink.ended.wait() }
+            for pair in [first] + others { await pair.sink.ended.wait() }
             let heads = String(decoding: stage.origin.received(on: 0), as: UTF8.self)
                 .split(separator: "\r\n").filter { $0.hasPrefix("GET ") }
             #expect(heads == ["/", "/d", "/b", "/c", "/a"].map { "GET \($0) HTTP/1.1" })
@@ -108,16 +110,16 @@ import Testing
 
     // MARK: limits
 
-    @Test func theLimitPerHostAndWhoComesFirst() async throws {
+    @Test func waitersAtTheHostsLimitRunInOrder() async throws {
         let plan = ScriptPlan(
             .expectHead, .signal("one"), .waitForSignal("go"), .reply("0"), .expectHead, .reply("1"),
             .expectHead, .reply("2"), .expectHead, .reply("3"), .stall)
         try await withPool(plan, limits: PoolLimits(perHost: 1)) { stage in
             var sinks: [RecordingSink] = []
             for _ in 0..<4 {
-                let made = try stage.exchange()
-                stage.pool.submit(made.exchange)
-                sinks.append(made.sink)
+                let pair = try stage.exchange()
+                stage.pool.submit(pair.exchange)
+                sinks.append(pair.sink)
             }
             await stage.origin.gate("one").wait()
             stage.origin.gate("go").open()
@@ -127,17 +129,17 @@ import Testing
         }
     }
 
-    /// Hosts share one connection's room: each connection gives way to another host's, whichever loop it is on.
-    @Test(arguments: [1, 3], TestedHTTP.allCases) func theLimitOfAllIsSharedFairly(
+    /// Only one connection may be open in total: each is closed to make room for another host's, whichever loop it is on.
+    @Test(arguments: [1, 3], TestedHTTP.allCases) func theTotalLimitIsSharedFairly(
         _ loops: Int, over testedHTTP: TestedHTTP
     ) async throws {
         try await withPool(over: testedHTTP, limits: PoolLimits(perHost: 1, total: 1), loops: loops) {
             stage in
             var sinks: [RecordingSink] = []
             for number in 0..<60 {
-                let made = try stage.exchange(.get, "/bytes/\(number)", host: "host\(number % 3).test")
-                stage.pool.submit(made.exchange)
-                sinks.append(made.sink)
+                let pair = try stage.exchange(.get, "/bytes/\(number)", host: "host\(number % 3).test")
+                stage.pool.submit(pair.exchange)
+                sinks.append(pair.sink)
             }
             for (number, sink) in sinks.enumerated() {
                 await sink.ended.wait()
@@ -147,14 +149,15 @@ import Testing
         }
     }
 
-    @Test(arguments: TestedHTTP.allCases) func manyAtOnceThroughFew(over testedHTTP: TestedHTTP) async throws
+    @Test(arguments: TestedHTTP.allCases) func manyExchangesShareEightConnections(over testedHTTP: TestedHTTP)
+        async throws
     {
         try await withPool(over: testedHTTP, limits: PoolLimits(perHost: 8), loops: 3) { stage in
             var sinks: [RecordingSink] = []
             for number in 0..<500 {
-                let made = try stage.exchange(.get, "/bytes/\(number * 7)")
-                stage.pool.submit(made.exchange)
-                sinks.append(made.sink)
+                let pair = try stage.exchange(.get, "/bytes/\(number * 7)")
+                stage.pool.submit(pair.exchange)
+                sinks.append(pair.sink)
             }
             for (number, sink) in sinks.enumerated() {
                 await sink.ended.wait()
@@ -165,7 +168,7 @@ import Testing
         }
     }
 
-    // MARK: connections that died
+    // MARK: connections that the peer closed
 
     @Test func aStaleConnectionIsReplacedOnce() async throws {
         let plan = ScriptPlan([
@@ -181,7 +184,7 @@ import Testing
         }
     }
 
-    @Test func butNotTwice() async throws {
+    @Test func aReplayIsNotReplayedAgain() async throws {
         let plan = ScriptPlan([
             Script([.expectHead, .reply("first"), .expectHead, .close]), Script([.expectHead, .close]),
         ])
@@ -194,7 +197,9 @@ import Testing
         }
     }
 
-    @Test(arguments: [Method.post, .patch]) func neverWhatMayHaveBeenDone(_ method: Method) async throws {
+    @Test(arguments: [Method.post, .patch]) func aRequestThatIsNotIdempotentIsNotReplayed(_ method: Method)
+        async throws
+    {
         let plan = ScriptPlan([
             Script([.expectHead, .reply("first"), .expectHead, .close]),
             Script([.expectHead, .reply(), .stall]),
@@ -214,7 +219,7 @@ import Testing
         ])
         try await withPool(plan) { stage in
             try await stage.send()
-            let source = TapeSource(Array("abc".utf8), rewinds: rewinds)
+            let source = SinglePieceSource(Array("abc".utf8), rewinds: rewinds)
             let sink = try await stage.send(.put, content: .stream(source, length: 3))
             #expect(
                 sink.failure
@@ -225,7 +230,7 @@ import Testing
         }
     }
 
-    @Test func aConnectionThatDiedIdleIsNoticed() async throws {
+    @Test func anIdleConnectionThatThePeerClosesIsRemoved() async throws {
         let plan = ScriptPlan([
             Script([.expectHead, .reply("first"), .waitForSignal("die"), .close]),
             Script([.expectHead, .reply("second"), .stall]),
@@ -239,7 +244,7 @@ import Testing
         }
     }
 
-    @Test func bytesOnAnIdleConnectionPoisonIt() async throws {
+    @Test func bytesOnAnIdleConnectionCloseIt() async throws {
         let plan = ScriptPlan([
             Script([.expectHead, .reply("first"), .waitForSignal("speak"), .reply("forged"), .expectEnd]),
             Script([.expectHead, .reply("second"), .stall]),
@@ -253,7 +258,7 @@ import Testing
     }
 
     /// The lengths let the response end exactly where a read ends, so that the bytes after it are not read with it.
-    @Test(arguments: [0, 1, EventLoop.readBufferSize]) func bytesBehindAResponsePoisonIt(_ size: Int)
+    @Test(arguments: [0, 1, EventLoop.readBufferSize]) func bytesAfterAResponseCloseTheConnection(_ size: Int)
         async throws
     {
         let head = "HTTP/1.1 200 OK\r\nContent-Length: "
@@ -279,7 +284,7 @@ import Testing
 
     // MARK: dials that fail
 
-    @Test func refused() async throws {
+    @Test func aRefusedConnect() async throws {
         do {
             let sink = RecordingSink()
             let key = LupineTransport.Origin(scheme: .http, host: "127.0.0.2", port: 1)
@@ -301,9 +306,9 @@ import Testing
 
     @Test func aThousandWaitersOnADeadHost() async throws {
         let group = try EventLoopGroup(count: 2, name: "dead")
-        let asked = Lock(0)
+        let lookUpCount = Lock(0)
         let resolver = Resolver { _, _ throws(ResolutionError) in
-            asked.withLock { $0 += 1 }
+            lookUpCount.withLock { $0 += 1 }
             throw .nameNotFound
         }
         let pool = ConnectionPool(
@@ -333,9 +338,11 @@ import Testing
                 await loop.run { SyscallFaults.inject([.tooManyDescriptors], in: .socket) }
             }
             let sink = try await stage.send(.get, "/get", host: "new.test")
-            var left = 0
-            for loop in stage.group.loops { left += await loop.run { SyscallFaults.removeUnused(.socket) } }
-            if left == loops - 1 {
+            var unusedFaults = 0
+            for loop in stage.group.loops {
+                unusedFaults += await loop.run { SyscallFaults.removeUnused(.socket) }
+            }
+            if unusedFaults == loops - 1 {
                 #expect(sink.failure == nil)
             } else {
                 // The second attempt was made on another loop, and met the fault planted there.
@@ -347,7 +354,7 @@ import Testing
         }
     }
 
-    @Test func withoutDescriptorsAndNothingIdleTheErrorSaysSo() async throws {
+    @Test func withoutDescriptorsAndIdleConnectionsTheExchangeFails() async throws {
         try await withPool { stage in
             await stage.group.loops[0].run { SyscallFaults.inject([.tooManyDescriptors], in: .socket) }
             let sink = try await stage.send(.get, "/get")
@@ -366,28 +373,28 @@ import Testing
         try await stage.send(.get, "/get", host: "idle.test")
         var sinks: [RecordingSink] = []
         for number in 0..<20 {
-            let made = try stage.exchange(
+            let pair = try stage.exchange(
                 .get, number % 2 == 0 ? "/stall" : "/infinite", host: "host\(number % 4).test",
                 sink: RecordingSink(demand: { _ in .pause }))
-            stage.pool.submit(made.exchange)
-            sinks.append(made.sink)
+            stage.pool.submit(pair.exchange)
+            sinks.append(pair.sink)
         }
         await origin.gate("stalled").wait()
         // Dials that are in progress.
         for number in 0..<20 {
-            let made = try stage.exchange(.get, "/get", host: "late\(number).test")
-            stage.pool.submit(made.exchange)
-            sinks.append(made.sink)
+            let pair = try stage.exchange(.get, "/get", host: "late\(number).test")
+            stage.pool.submit(pair.exchange)
+            sinks.append(pair.sink)
         }
-        let finished = sinks
+        let allSinks = sinks
         await withCheckedContinuation { continuation in stage.pool.shutDown { continuation.resume() } }
-        for sink in finished.prefix(20) {
+        for sink in allSinks.prefix(20) {
             await sink.ended.wait()
             #expect(sink.failure == .shutDown)
         }
-        for sink in finished { await sink.ended.wait() }
+        for sink in allSinks { await sink.ended.wait() }
         await stage.settle()
-        #expect(finished.allSatisfy { $0.log.value.ends == 1 })
+        #expect(allSinks.allSatisfy { $0.log.value.ends == 1 })
         #expect(stage.pool.openCount == 0 && group.loops.allSatisfy { $0.load == 0 })
         let late = try await stage.send(.get, "/get")
         #expect(late.failure == .shutDown)
@@ -396,7 +403,7 @@ import Testing
     }
 
     /// The response is read to its end, although the program has released the client.
-    @Test func aClientThatIsDroppedLetsItsResponseEnd() async throws {
+    @Test func aReleasedClientLetsItsResponseEnd() async throws {
         let plan = ScriptPlan(
             .expectHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nabc"), .waitForSignal("rest"),
             .send("def"),
@@ -414,29 +421,29 @@ import Testing
     }
 }
 
-/// Content in one piece, from a source that can or cannot be rewound.
-final class TapeSource: ContentSource {
+/// A source that supplies its content in one piece and may be unable to rewind.
+final class SinglePieceSource: ContentSource {
     private let bytes: [UInt8]
     let isReplayable: Bool
-    private let state = Box((given: false, abandoned: false))
+    private let state = Box((hasGivenBytes: false, isAbandoned: false))
 
     init(_ bytes: [UInt8], rewinds: Bool) {
         self.bytes = bytes
         isReplayable = rewinds
     }
 
-    var isAbandoned: Bool { state.value.abandoned }
+    var isAbandoned: Bool { state.value.isAbandoned }
 
     func next(_ reply: @escaping @Sendable (ContentPiece) -> Void) {
-        let isOver = state.value.given
-        state.update { $0.given = true }
-        reply(isOver ? .end(trailers: Fields()) : .bytes(bytes))
+        let hasGivenBytes = state.value.hasGivenBytes
+        state.update { $0.hasGivenBytes = true }
+        reply(hasGivenBytes ? .end(trailers: Fields()) : .bytes(bytes))
     }
 
     func rewind() -> Bool {
-        state.update { $0.given = false }
+        state.update { $0.hasGivenBytes = false }
         return isReplayable
     }
 
-    func abandon() { state.update { $0.abandoned = true } }
+    func abandon() { state.update { $0.isAbandoned = true } }
 }

@@ -10,7 +10,7 @@ import Testing
 /// Requests of a task that runs on a loop use connections on that loop.
 @Suite(.timeLimit(.minutes(10))) struct LoopPreferenceTests {
     /// Records the loop on which a response is received.
-    private final class Place: Sendable {
+    private final class LoopRecorder: Sendable {
         let loop = Box<EventLoop?>(nil)
 
         func sink() -> RecordingSink {
@@ -21,20 +21,20 @@ import Testing
         }
     }
 
-    @Test("[C-62] a request of a task is dialled on the loop of the task") func dials() async throws {
+    @Test("[C-62] a request of a task is dialed on the loop of the task") func dials() async throws {
         try await withPool(loops: 3) { stage in
             for (number, loop) in stage.group.loops.enumerated() {
-                let place = Place()
+                let recorder = LoopRecorder()
                 try await Task(executorPreference: loop) {
-                    _ = try await stage.send(host: "host\(number).test", sink: place.sink())
+                    _ = try await stage.send(host: "host\(number).test", sink: recorder.sink())
                 }.value
-                #expect(place.loop.value === loop)
+                #expect(recorder.loop.value === loop)
                 #expect(loop.load == 1)
             }
         }
     }
 
-    @Test("[C-62] a request of a task is lent a connection of its loop before others") func leases()
+    @Test("[C-62] a request prefers a connection on its task's loop") func leases()
         async throws
     {
         try await withPool(loops: 3) { stage in
@@ -51,29 +51,31 @@ import Testing
             while stage.pool.idleCount < 3 { await Task.yield() }
             try #require(stage.group.loops.map(\.load) == [1, 1, 1])
             for loop in stage.group.loops + stage.group.loops.reversed() {
-                let place = Place()
-                try await Task(executorPreference: loop) { _ = try await stage.send(sink: place.sink()) }
+                let recorder = LoopRecorder()
+                try await Task(executorPreference: loop) { _ = try await stage.send(sink: recorder.sink()) }
                     .value
-                #expect(place.loop.value === loop)
+                #expect(recorder.loop.value === loop)
             }
             #expect(stage.pool.connectionsOpened == 3)
         }
     }
 
-    @Test("[C-62] where its loop has none idle, it is lent another") func otherLoops() async throws {
+    @Test("[C-62] without an idle connection on its loop, a request uses another loop") func otherLoops()
+        async throws
+    {
         try await withPool(loops: 2) { stage in
             for loop in stage.group.loops {
-                let place = Place()
-                try await Task(executorPreference: loop) { _ = try await stage.send(sink: place.sink()) }
+                let recorder = LoopRecorder()
+                try await Task(executorPreference: loop) { _ = try await stage.send(sink: recorder.sink()) }
                     .value
-                #expect(place.loop.value === stage.group.loops[0])
+                #expect(recorder.loop.value === stage.group.loops[0])
             }
             #expect(stage.pool.connectionsOpened == 1)
         }
     }
 
-    @Test("[C-62] a loop of another group is nobody's preference")
-    func strangers() async throws {
+    @Test("[C-62] a loop of another group is not preferred")
+    func otherGroups() async throws {
         try await withPool(loops: 1) { stage in
             let other = try EventLoopGroup(count: 2, name: "other")
             for loop in other.loops {
@@ -97,19 +99,19 @@ import Testing
             _ = client.executor
             let loop = try #require(client.executor as? EventLoop)
             for _ in 0..<3 {
-                let isThere = try await withTaskExecutorPreference(loop) {
+                let isOnLoop = try await withTaskExecutorPreference(loop) {
                     let response = try await client.get(origin.url + "/bytes/2000")
                     let text = try await response.body.text()
                     return loop.isOnLoop && !text.isEmpty
                 }
-                #expect(isThere)
+                #expect(isOnLoop)
                 #expect(loop.load == 1)
             }
             #expect(client.connectionsOpened == 1)
         }
     }
 
-    @Test("[C-63] the executor of a client goes on after its end") func clientAtTheEnd() async throws {
+    @Test("[C-63] the executor of a client runs jobs after the shutdown") func clientAtTheEnd() async throws {
         let client = HTTPClient(configuration: .with { _ in })
         let executor = client.executor
         // The client may be shut down by a task on the executor itself.

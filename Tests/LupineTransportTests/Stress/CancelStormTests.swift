@@ -13,11 +13,11 @@ import Testing
     /// occurs.
     struct Point: Sendable {
         let moment: StressSink.Moment
-        let turn: Int
+        let occurrence: Int
         let shape: CancelRun.Shape
         let isOnLoop: Bool
 
-        private typealias Row = (moment: StressSink.Moment, turns: Int, shape: CancelRun.Shape)
+        private typealias Row = (moment: StressSink.Moment, occurrences: Int, shape: CancelRun.Shape)
         private static let rows: [Row] = [
             (.beforeSubmit, 1, .length), (.afterSubmit, 3, .length), (.supplying, 5, .stream),
             (.sent, 4, .stream), (.sent, 1, .upload), (.interim, 1, .announced), (.supplying, 1, .announced),
@@ -26,9 +26,9 @@ import Testing
         ]
 
         static let all: [Point] = rows.flatMap { row in
-            (0..<row.turns).flatMap { turn in
+            (0..<row.occurrences).flatMap { occurrence in
                 [true, false].map {
-                    Point(moment: row.moment, turn: turn, shape: row.shape, isOnLoop: $0)
+                    Point(moment: row.moment, occurrence: occurrence, shape: row.shape, isOnLoop: $0)
                 }
             }
         }
@@ -44,15 +44,15 @@ import Testing
             configuration.limits.perHost = 24
             let pool = ConnectionPool(configuration: configuration, group: group, resolver: Resolver())
             let remains = Remains()
-            let wrong = Box<[String]>([])
+            let failures = Box<[String]>([])
             let run = CancelRun(
-                StressSize.cancellations, pool, others, origin.port, remains, wrong)
+                StressSize.cancellations, pool, others, origin.port, remains, failures)
             origin.route(nil, "/arrive/{id}") { request throws(Refusal) in
                 run.arrived(request.parameters[0])
                 return try OriginResponse(200, "text/plain", [UInt8](repeating: 1, count: 3_000))
             }
-            await run.toEnd(width: 96)
-            #expect(wrong.value.isEmpty, "\(wrong.value.count): \(wrong.value.prefix(5))")
+            await run.runAll(concurrency: 96)
+            #expect(failures.value.isEmpty, "\(failures.value.count): \(failures.value.prefix(5))")
             #expect(run.cancelled > StressSize.cancellations / 2)
 
             await withCheckedContinuation { done in pool.shutDown { done.resume() } }
@@ -72,7 +72,7 @@ import Testing
     }
 }
 
-/// Starts exchanges, so many at a time, each with a random point of cancellation.
+/// Starts exchanges, a fixed number at a time, each with a random point of cancellation.
 final class CancelRun: Sendable {
     private struct State: Sendable {
         var random = SeededRandom(seed: 0xCA5CE1)
@@ -91,18 +91,18 @@ final class CancelRun: Sendable {
     private let others: EventLoopGroup
     private let origin: Origin
     private let remains: Remains
-    private let wrong: Box<[String]>
+    private let failures: Box<[String]>
 
     init(
         _ total: Int, _ pool: ConnectionPool, _ others: EventLoopGroup, _ port: UInt16, _ remains: Remains,
-        _ wrong: Box<[String]>
+        _ failures: Box<[String]>
     ) {
         self.total = total
         self.pool = pool
         self.others = others
         origin = Origin(scheme: .http, host: "127.0.0.1", port: port)
         self.remains = remains
-        self.wrong = wrong
+        self.failures = failures
     }
 
     typealias Origin = LupineTransport.Origin
@@ -111,10 +111,10 @@ final class CancelRun: Sendable {
 
     func forget() { state.withLock { $0.awaiting = [:] } }
 
-    func toEnd(width: Int) async {
+    func runAll(concurrency: Int) async {
         await withCheckedContinuation { done in
             state.withLock { $0.whenDone = done }
-            for _ in 0..<width { startElsewhere() }
+            for _ in 0..<concurrency { startElsewhere() }
         }
     }
 
@@ -138,9 +138,9 @@ final class CancelRun: Sendable {
         let point = CancelStormTests.Point.all[drawn.point]
         let others = others
         let sink = StressSink(
-            { sink, moment, turn in
+            { sink, moment, occurrence in
                 guard moment == point.moment || (point.moment == .paused && moment == .content),
-                    turn == point.turn
+                    occurrence == point.occurrence
                 else { return .more }
                 // Cancels while the exchange pauses; from another thread that happens after this returns, or nearly so.
                 if point.isOnLoop { sink.cancel() } else { _ = others.next().execute { sink.cancel() } }
@@ -154,7 +154,7 @@ final class CancelRun: Sendable {
         if point.shape == .held { state.withLock { $0.awaiting[drawn.id] = sink } }
         sink.reached(.beforeSubmit)
         pool.submit(exchange)
-        for _ in 0...point.turn { sink.reached(.afterSubmit) }
+        for _ in 0...point.occurrence { sink.reached(.afterSubmit) }
     }
 
     private func exchange(_ id: Int, _ shape: Shape, _ sink: StressSink) -> Exchange {
@@ -183,14 +183,14 @@ final class CancelRun: Sendable {
 
     private func ended(_ sink: StressSink, _ id: Int) {
         let outcome = sink.outcome.withLock { $0 }
-        if outcome.ends != 1 { wrong.update { $0.append("\(id) ended \(outcome.ends) times") } }
-        if outcome.afterEnd > 0 { wrong.update { $0.append("\(id) was called after its end") } }
+        if outcome.ends != 1 { failures.update { $0.append("\(id) ended \(outcome.ends) times") } }
+        if outcome.afterEnd > 0 { failures.update { $0.append("\(id) was called after its end") } }
         var wasCancelled = false
         switch outcome.result {
         case .success where outcome.status == 200: break
         case .failure(.cancelled): wasCancelled = true
         case .success, .failure, nil:
-            wrong.update { $0.append("\(id): \(outcome.status) \(String(describing: outcome.result))") }
+            failures.update { $0.append("\(id): \(outcome.status) \(String(describing: outcome.result))") }
         }
         let cancelled = wasCancelled ? 1 : 0
         let whenDone = state.withLock { state -> CheckedContinuation<Void, Never>? in

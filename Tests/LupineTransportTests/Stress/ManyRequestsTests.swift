@@ -15,17 +15,17 @@ import Testing
             configuration.connectionsPerHost = 64
             configuration.ownLoops = 4
             let client = HTTPClient(configuration: configuration)
-            let wrong = await withTaskGroup(of: String?.self) { group in
+            let failures = await withTaskGroup(of: String?.self) { group in
                 for index in 0..<StressSize.requests {
                     group.addTask {
                         await Self.fetch(index, client, origin.url)
                     }
                 }
-                var wrong: [String] = []
-                for await failure in group { if let failure { wrong.append(failure) } }
-                return wrong
+                var failures: [String] = []
+                for await failure in group { if let failure { failures.append(failure) } }
+                return failures
             }
-            #expect(wrong.isEmpty, "\(wrong.count) failed: \(wrong.prefix(5))")
+            #expect(failures.isEmpty, "\(failures.count) failed: \(failures.prefix(5))")
             #expect(origin.counts.requests == StressSize.requests)
             #expect(client.connectionsOpened == 64)
             #expect(origin.counts.connectionsAccepted == 64)
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    /// Sends one request with its own size and framing; returns what was wrong with the response.
+    /// Sends one request with its own size and framing; returns a description of the failure, or nil.
     static func fetch(_ index: Int, _ client: HTTPClient, _ url: String) async -> String? {
         let seed = UInt64(index)
         let count = [0, 1, 100, 1_460, 5_000, 20_000, 70_000][index % 7] + index % 13
@@ -63,19 +63,19 @@ import Testing
         }
     }
 
-    static func pieces(of octets: [UInt8], _ known: Bool) -> HTTPRequest.Body {
-        let place = Box(0)
-        return .stream(length: known ? Int64(octets.count) : nil) {
-            let start = place.value
+    static func pieces(of octets: [UInt8], _ hasLength: Bool) -> HTTPRequest.Body {
+        let offset = Box(0)
+        return .stream(length: hasLength ? Int64(octets.count) : nil) {
+            let start = offset.value
             guard start < octets.count else { return nil }
             let end = min(octets.count, start + 7_001)
-            place.update { $0 = end }
+            offset.update { $0 = end }
             return Array(octets[start..<end])
         }
     }
 
-    private static func verdict(_ index: Int, _ isRight: Bool) -> String? {
-        isRight ? nil : "\(index): the body is not what was sent"
+    private static func verdict(_ index: Int, _ isCorrect: Bool) -> String? {
+        isCorrect ? nil : "\(index): the body is not what was sent"
     }
 
     @Test func twoThousandConnectionsAtOnce() async throws {
@@ -95,7 +95,7 @@ import Testing
             configuration.totalConnections = wanted
             configuration.ownLoops = 4
             let client = HTTPClient(configuration: configuration)
-            let wrong = await withTaskGroup(of: String?.self) { group in
+            let failures = await withTaskGroup(of: String?.self) { group in
                 for index in 0..<wanted {
                     group.addTask {
                         do {
@@ -105,11 +105,11 @@ import Testing
                         } catch { return "\(index): \(error)" }
                     }
                 }
-                var wrong: [String] = []
-                for await failure in group { if let failure { wrong.append(failure) } }
-                return wrong
+                var failures: [String] = []
+                for await failure in group { if let failure { failures.append(failure) } }
+                return failures
             }
-            #expect(wrong.isEmpty, "\(wrong.count) failed: \(wrong.prefix(5))")
+            #expect(failures.isEmpty, "\(failures.count) failed: \(failures.prefix(5))")
             #expect(client.connectionsOpened == wanted)
             #expect(origin.counts.connectionsAccepted == wanted)
             #expect(origin.counts.connectionsOpen == wanted)
@@ -119,7 +119,7 @@ import Testing
     }
 }
 
-/// Opens a gate when so many have arrived.
+/// Opens a gate when `count` requests have arrived.
 final class HoldRoute: Sendable {
     private let missing: Atomic<Int>
     private let gate: Gate

@@ -19,23 +19,23 @@ import Testing
             configuration.redirectLimit = 3
             let client = HTTPClient(configuration: configuration)
             configuration.timeout = .milliseconds(20)
-            let hasty = HTTPClient(configuration: configuration)
-            let wrong = await withTaskGroup(of: [String].self) { group in
+            let impatientClient = HTTPClient(configuration: configuration)
+            let failures = await withTaskGroup(of: [String].self) { group in
                 for thread in 0..<8 {
                     group.addTask {
                         var random = SeededRandom(seed: UInt64(thread))
-                        var wrong: [String] = []
+                        var failures: [String] = []
                         for _ in 0..<StressSize.mixedExchanges / 8 / Self.width {
-                            wrong += await Self.burst(client, hasty, origin.url, &random)
+                            failures += await Self.burst(client, impatientClient, origin.url, &random)
                         }
-                        return wrong
+                        return failures
                     }
                 }
                 return await group.reduce(into: []) { $0 += $1 }
             }
-            #expect(wrong.isEmpty, "\(wrong.count): \(wrong.prefix(5))")
+            #expect(failures.isEmpty, "\(failures.count): \(failures.prefix(5))")
             await client.shutdown()
-            await hasty.shutdown()
+            await impatientClient.shutdown()
         }
     }
 
@@ -54,9 +54,9 @@ import Testing
         for (path, plan) in plans { origin.script(nil, path, plan) }
     }
 
-    /// Sends some requests at the same time, and returns what went wrong.
+    /// Sends some requests at the same time, and returns the failures.
     private static func burst(
-        _ client: HTTPClient, _ hasty: HTTPClient, _ url: String, _ random: inout SeededRandom
+        _ client: HTTPClient, _ impatientClient: HTTPClient, _ url: String, _ random: inout SeededRandom
     ) async -> [String] {
         let draws = (0..<width).map { _ in
             (kind: Int.random(in: 0..<12, using: &random), number: Int.random(in: 0..<50_000, using: &random))
@@ -65,19 +65,19 @@ import Testing
             for draw in draws {
                 group.addTask {
                     do {
-                        return try await one(draw.kind, draw.number, client, hasty, url)
+                        return try await sendOne(draw.kind, draw.number, client, impatientClient, url)
                     } catch { return "\(draw): \(error)" }
                 }
             }
-            var wrong: [String] = []
-            for await failure in group { if let failure { wrong.append(failure) } }
-            return wrong
+            var failures: [String] = []
+            for await failure in group { if let failure { failures.append(failure) } }
+            return failures
         }
     }
 
     /// Sends one request of a kind; returns nil if it ended as that kind must.
-    private static func one(
-        _ kind: Int, _ number: Int, _ client: HTTPClient, _ hasty: HTTPClient, _ url: String
+    private static func sendOne(
+        _ kind: Int, _ number: Int, _ client: HTTPClient, _ impatientClient: HTTPClient, _ url: String
     ) async throws -> String? {
         switch kind {
         case 0...3:
@@ -94,7 +94,7 @@ import Testing
             }
         case 6:
             return await failure(of: "stall") {
-                try await hasty.get("\(url)/stall")
+                try await impatientClient.get("\(url)/stall")
             } accepts: {
                 if case .timedOut(_, _, .whole, _) = $0 { true } else { false }
             }
@@ -148,15 +148,15 @@ import Testing
         } catch { return "\(name): \(error)" }
     }
 
-    /// Cancels a task after so many yields; it must end as cancelled.
+    /// Cancels a task after `yieldCount` yields; it must end as cancelled.
     private static func cancelled(
-        _ send: @escaping @Sendable () async throws -> HTTPResponse, after turns: () -> Int
+        _ send: @escaping @Sendable () async throws -> HTTPResponse, after yieldCount: () -> Int
     ) async -> String? {
         let task = Task {
             let response = try await send()
             for try await _ in response.body {}
         }
-        for _ in 0..<turns() { await Task.yield() }
+        for _ in 0..<yieldCount() { await Task.yield() }
         task.cancel()
         do {
             try await task.value

@@ -9,7 +9,7 @@ import Testing
 
 /// Races of two events on one connection or exchange: no exchange may be lost, and none may end twice.
 @Suite(.serialized, .timeLimit(.minutes(10))) struct PoolRaceTests {
-    /// A server that closes after each response without announcing it: connections die as they are lent again.
+    /// A server that closes after each response without announcing it: connections are closed as they are lent again.
     @Test func exchangesLentToDyingConnectionsAreSentAgain() async throws {
         let plan = ScriptPlan(.expectHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"), .close)
         try await withPool(plan, perHost: 4) { pool, _, _, port in
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    /// The loop is told of the reset and of the cancellation in one turn, in this order.
+    /// The loop handles the reset and the cancellation in one turn, in this order.
     @Test func aCancellationThatMeetsAResetIsNotSentAgain() async throws {
         let answer = Script.Step.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
         let plan = ScriptPlan([
@@ -41,7 +41,9 @@ import Testing
             _ = try await Self.fetch(from: pool, port).get()
             let exchange = Box<Exchange?>(nil)
             let isReleased = Box(false)
-            async let result = Self.fetch(from: pool, port) { made in exchange.update { $0 = made } }
+            async let result = Self.fetch(from: pool, port) { newExchange in
+                exchange.update { $0 = newExchange }
+            }
             await server.gate("asked").wait()
             let isBlocked = Box(false)
             _ = loop.execute {
@@ -64,11 +66,11 @@ import Testing
             var fields = Fields()
             try fields.append(.host, "a")
             try fields.append(.transferEncoding, "gzip")
-            let bad = fields
+            let refusedFields = fields
             let refused = await withTaskGroup(of: Bool.self) { group in
                 for _ in 0..<StressSize.refusals {
                     group.addTask {
-                        if case .failure(.http) = await Self.fetch(from: pool, port, bad) {
+                        if case .failure(.http) = await Self.fetch(from: pool, port, refusedFields) {
                             true
                         } else {
                             false
@@ -87,8 +89,9 @@ import Testing
         try await withPool(plan, perHost: 1) { pool, _, server, port in
             let exchange = Box<Exchange?>(nil)
             let source = SilentSource()
-            async let result = Self.fetch(from: pool, port, content: .stream(source, length: nil)) { made in
-                exchange.update { $0 = made }
+            async let result = Self.fetch(from: pool, port, content: .stream(source, length: nil)) {
+                newExchange in
+                exchange.update { $0 = newExchange }
             }
             await server.gate("asked").wait()
             exchange.value?.cancel()
@@ -101,7 +104,7 @@ import Testing
         }
     }
 
-    // MARK: the stage
+    // MARK: the environment
 
     private func withPool(
         _ plan: ScriptPlan, perHost: Int,
@@ -122,37 +125,38 @@ import Testing
 
     private static func fetch(
         from pool: ConnectionPool, _ port: UInt16, _ fields: Fields? = nil, content: OutgoingContent = .none,
-        _ made: (Exchange) -> Void = { _ in }
+        _ onSubmit: (Exchange) -> Void = { _ in }
     ) async -> Result<Fields, TransportError> {
         await withCheckedContinuation { done in
-            var own = Fields()
-            try? own.append(.host, "a")
+            var defaultFields = Fields()
+            try? defaultFields.append(.host, "a")
             let sink = StressSink({ _, _, _ in .more }) { sink in
                 done.resume(returning: sink.outcome.withLock { $0.result } ?? .failure(.shutDown))
             }
             let isPost = if case .none = content { false } else { true }
             let exchange = Exchange(
-                head: RequestHead(method: isPost ? .put : .get, target: .origin("/"), fields: fields ?? own),
+                head: RequestHead(
+                    method: isPost ? .put : .get, target: .origin("/"), fields: fields ?? defaultFields),
                 content: content,
                 origin: LupineTransport.Origin(scheme: .http, host: "127.0.0.1", port: port), sink: sink)
-            made(exchange)
+            onSubmit(exchange)
             pool.submit(exchange)
         }
     }
 }
 
-/// A source whose content never comes.
+/// A source that never supplies its content.
 private final class SilentSource: ContentSource {
-    private let question = Lock<(@Sendable (ContentPiece) -> Void)?>(nil)
+    private let heldReply = Lock<(@Sendable (ContentPiece) -> Void)?>(nil)
     private let abandoned = Lock(false)
 
     let isReplayable = false
-    var isAsked: Bool { question.withLock { $0 != nil } }
+    var isAsked: Bool { heldReply.withLock { $0 != nil } }
     var isAbandoned: Bool { abandoned.withLock { $0 } }
 
     /// Releases the reply, which retains the exchange that retains this source.
-    func forget() { question.withLock { $0 = nil } }
+    func forget() { heldReply.withLock { $0 = nil } }
     func rewind() -> Bool { false }
-    func next(_ reply: @escaping @Sendable (ContentPiece) -> Void) { question.withLock { $0 = reply } }
+    func next(_ reply: @escaping @Sendable (ContentPiece) -> Void) { heldReply.withLock { $0 = reply } }
     func abandon() { abandoned.withLock { $0 = true } }
 }

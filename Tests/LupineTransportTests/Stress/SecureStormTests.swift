@@ -9,11 +9,11 @@ import Testing
 @testable import LupineTransport
 
 /// Exchanges over TLS on several loops, cancelled at random moments, whose servers are judged by evaluators that reply from other
-/// threads in every possible way, on connections that die. Each exchange ends once, as it must, and nothing is left.
+/// threads in every possible way, on connections that break. Each exchange ends once, as it must, and nothing is left.
 @Suite(.serialized, .timeLimit(.minutes(10))) struct SecureStormTests {
     private typealias Key = LupineTransport.Origin
 
-    /// How the server is judged.
+    /// The evaluator that judges the server.
     enum Judge: CaseIterable, Sendable {
         case system, atOnce, elsewhere, late, twice, contradicting, silent, refusing, pinned
 
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    /// How the origin answers.
+    /// The origin's response.
     enum Answer: CaseIterable, Sendable {
         case kept, closed, large, reset, cut
 
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    /// When the exchange is cancelled.
+    /// The moment at which the exchange is cancelled.
     enum Cancellation: CaseIterable, Sendable {
         case never, neverEither, elsewhere, lateElsewhere, head, content
     }
@@ -82,7 +82,7 @@ import Testing
         let cancellation: Cancellation
     }
 
-    /// The objects that all lanes share.
+    /// The objects that all workers share.
     private final class Stage: Sendable {
         let pool: ConnectionPool
         let others: EventLoopGroup
@@ -129,8 +129,8 @@ import Testing
             }
         }
         let stage = Stage(pool: pool, others: others, profiles: profiles, port: origin.port)
-        let wrong = await Self.storm(stage)
-        #expect(wrong.isEmpty, "\(wrong.count): \(wrong.prefix(5))")
+        let failures = await Self.storm(stage)
+        #expect(failures.isEmpty, "\(failures.count): \(failures.prefix(5))")
 
         await withCheckedContinuation { done in pool.shutDown { done.resume() } }
         #expect(pool.openCount == 0)
@@ -147,36 +147,36 @@ import Testing
         let ends = stage.sinks.withLock { $0.map { $0.outcome.withLock { $0.ends } } }
         #expect(
             ends.allSatisfy { $0 == 1 }
-                && ends.count == Self.lanes * (StressSize.secureExchanges / Self.lanes))
+                && ends.count == Self.workers * (StressSize.secureExchanges / Self.workers))
         stage.sinks.withLock { $0 = [] }
         #expect(stage.remains.count == 0)
         await origin.shutdown()
     }
 
-    private static let lanes = 48
+    private static let workers = 48
 
     private static func storm(_ stage: Stage) async -> [String] {
-        await withTaskGroup(of: [String].self) { lanes in
-            for lane in 0..<Self.lanes {
-                lanes.addTask {
-                    var random = SeededRandom(seed: UInt64(lane))
-                    var wrong: [String] = []
-                    for _ in 0..<StressSize.secureExchanges / Self.lanes {
+        await withTaskGroup(of: [String].self) { workers in
+            for worker in 0..<Self.workers {
+                workers.addTask {
+                    var random = SeededRandom(seed: UInt64(worker))
+                    var failures: [String] = []
+                    for _ in 0..<StressSize.secureExchanges / Self.workers {
                         let draw = Draw(
                             judge: .random(in: stage.profiles.indices, using: &random),
                             answer: Answer.allCases.randomElement(using: &random) ?? .kept,
                             cancellation: Cancellation.allCases.randomElement(using: &random) ?? .never)
-                        if let fault = await one(draw, stage) { wrong.append(fault) }
+                        if let fault = await sendOne(draw, stage) { failures.append(fault) }
                     }
-                    return wrong
+                    return failures
                 }
             }
-            return await lanes.reduce(into: []) { $0 += $1 }
+            return await workers.reduce(into: []) { $0 += $1 }
         }
     }
 
-    /// Sends one request and waits for its end; returns what is wrong with it.
-    private static func one(_ draw: Draw, _ stage: Stage) async -> String? {
+    /// Sends one request and waits for its end; returns a description of an unexpected outcome, or nil.
+    private static func sendOne(_ draw: Draw, _ stage: Stage) async -> String? {
         let (judge, profile) = stage.profiles[draw.judge]
         var fields = Fields()
         try? fields.append(.host, "ecdsa.test")
@@ -209,11 +209,11 @@ import Testing
             case .never, .neverEither, .head, .content: break
             }
         }
-        return isInOrder(outcome, draw, judge)
+        return isExpected(outcome, draw, judge)
             ? nil : "\(judge), \(draw.answer), \(draw.cancellation): \(String(describing: outcome.result))"
     }
 
-    private static func isInOrder(_ outcome: StressSink.Outcome, _ draw: Draw, _ judge: Judge) -> Bool {
+    private static func isExpected(_ outcome: StressSink.Outcome, _ draw: Draw, _ judge: Judge) -> Bool {
         guard outcome.ends == 1, outcome.afterEnd == 0 else { return false }
         switch outcome.result {
         case .success:

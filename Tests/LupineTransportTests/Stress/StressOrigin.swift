@@ -38,7 +38,7 @@ struct CheckSum: Hashable, Sendable {
 func withStressOrigin<Result>(_ body: (OriginServer) async throws -> Result) async throws -> Result {
     var configuration = OriginConfiguration()
     configuration.ownLoops = 2
-    // On a slow machine a connection may wait long for its turn, which does not count as silence of the client.
+    // On a slow machine a connection may wait long to be served, which must not count as silence of the client.
     configuration.idleTimeout = .seconds(600)
     let origin = try OriginServer.start(configuration: configuration)
     origin.route("POST", "/sum") { request throws(Refusal) in

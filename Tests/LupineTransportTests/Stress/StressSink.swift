@@ -21,7 +21,7 @@ final class StressSink: ExchangeSink {
         }
     }
 
-    /// Called at each moment, with how often that moment has come before.
+    /// Called at each moment, with the number of its earlier occurrences.
     typealias Observer = @Sendable (StressSink, Moment, Int) -> Demand
 
     struct Outcome: Sendable {
@@ -54,12 +54,12 @@ final class StressSink: ExchangeSink {
 
     @discardableResult
     func reached(_ moment: Moment) -> Demand {
-        let turn = outcome.withLock { outcome -> Int in
+        let occurrence = outcome.withLock { outcome -> Int in
             if outcome.ends > 0, moment.isOfExchange { outcome.afterEnd += 1 }
             defer { outcome.moments[moment.rawValue] += 1 }
             return outcome.moments[moment.rawValue]
         }
-        return observer(self, moment, turn)
+        return observer(self, moment, occurrence)
     }
 
     func receivedInterim(_ head: ResponseHead) { reached(.interim) }
@@ -96,10 +96,10 @@ final class StressSink: ExchangeSink {
     }
 }
 
-/// Content in pieces, from a source that tells its sink whenever it is asked.
+/// A source that supplies its content in pieces, and reports each call of `next` to its sink.
 final class StressSource: ContentSource {
     private let octets: [UInt8]
-    private let place = Lock(0)
+    private let offset = Lock(0)
     private let sink: StressSink
 
     init(_ octets: [UInt8], _ sink: StressSink) {
@@ -110,22 +110,22 @@ final class StressSource: ContentSource {
     let isReplayable = true
     func abandon() {}
     func rewind() -> Bool {
-        place.withLock { $0 = 0 }
+        offset.withLock { $0 = 0 }
         return true
     }
 
     func next(_ reply: @escaping @Sendable (ContentPiece) -> Void) {
         sink.reached(.supplying)
-        let piece = place.withLock { place -> [UInt8] in
-            let end = min(octets.count, place + 3_000)
-            defer { place = end }
-            return Array(octets[place..<end])
+        let piece = offset.withLock { offset -> [UInt8] in
+            let end = min(octets.count, offset + 3_000)
+            defer { offset = end }
+            return Array(octets[offset..<end])
         }
         reply(piece.isEmpty ? .end(trailers: Fields()) : .bytes(piece))
     }
 }
 
-/// Weak references to objects that must be gone at the end.
+/// Weak references to objects that must have been released at the end.
 final class Remains: Sendable {
     private struct Reference: Sendable { weak var object: (any AnyObject & Sendable)? }
     private let references = Lock<[Reference]>([])
@@ -138,7 +138,7 @@ final class Remains: Sendable {
 }
 
 extension EventLoop {
-    /// Returns how many timers are set, by reflection.
+    /// Returns the number of timers that are set, by reflection.
     func timerCount() async -> Int {
         await run {
             func child(_ name: String, of value: Any) -> Any? {

@@ -8,8 +8,8 @@ import Testing
 @Suite struct NetlinkRouteTests {
     private func bytes(_ text: String) -> [UInt8] {
         let digits = text.filter { !$0.isWhitespace }
-        return stride(from: 0, to: digits.count, by: 2).compactMap { at in
-            let start = digits.index(digits.startIndex, offsetBy: at)
+        return stride(from: 0, to: digits.count, by: 2).compactMap { offset in
+            let start = digits.index(digits.startIndex, offsetBy: offset)
             return UInt8(digits[start..<digits.index(start, offsetBy: 2)], radix: 16)
         }
     }
@@ -35,11 +35,11 @@ import Testing
     @Test(
         arguments: [
             (
-                "a length of nothing",
+                "a length of zero",
                 "2400 0900 0000 00 00 02000000 0800 0500 0a010201 1000 00 00 03000000 0800 0500 0a010202", []
             ),
             (
-                "a length below its own head",
+                "a length shorter than its header",
                 "2400 0900 0700 00 00 02000000 0800 0500 0a010201 1000 00 00 03000000 0800 0500 0a010202", []
             ),
             (
@@ -47,17 +47,17 @@ import Testing
                 "2400 0900 1000 00 00 02000000 0800 0500 0a010201 1100 00 00 03000000 0800 0500 0a010202", [2]
             ),
         ] as [(String, String, [UInt32])])
-    func aListThatDoesNotFollowItsLengthsEnds(_ name: String, hops: String, choices: [UInt32]) throws {
+    func aListEndsAtAMalformedLength(_ name: String, hops: String, choices: [UInt32]) throws {
         #expect(try route(Self.head + hops)?.choices == choices, "\(name)")
     }
 
-    @Test func routesOfIPv6AreTold() throws {
+    @Test func routesOfIPv6AreRead() throws {
         let text = "24000000 1800 0000 00000000 00000000 0a 00 00 00 fe 03 00 01 00000000 0800 0400 05000000"
         let route = try #require(try route(text))
         #expect(route.isIPv6 && route.destination == nil && route.interface == 5 && route.choices == [])
     }
 
-    @Test func allRoutesAreAskedForAtOnce() {
+    @Test func oneRequestAsksForAllRoutes() {
         let request = Netlink.routesRequest(sequence: 9)
         #expect(request == bytes("1c000000 1a00 0103 09000000 00000000 00000000 00000000 00000000"))
     }

@@ -30,8 +30,8 @@ import Testing
 
     private func bytes(_ text: String) -> [UInt8] {
         let digits = text.filter { !$0.isWhitespace }
-        return stride(from: 0, to: digits.count, by: 2).compactMap { at in
-            let start = digits.index(digits.startIndex, offsetBy: at)
+        return stride(from: 0, to: digits.count, by: 2).compactMap { offset in
+            let start = digits.index(digits.startIndex, offsetBy: offset)
             return UInt8(digits[start..<digits.index(start, offsetBy: 2)], radix: 16)
         }
     }
@@ -64,15 +64,15 @@ import Testing
     }
 
     @Test(arguments: [link, address, route, failure])
-    func everyCutIsRefusedOrReadNeverOverrun(_ text: String) {
-        let whole = bytes(text)
-        for cut in 1..<whole.count {
+    func truncatedMessagesAreNeverOverrun(_ text: String) {
+        let message = bytes(text)
+        for cut in 1..<message.count {
             #expect(throws: NetlinkError.self, "cut at \(cut)") {
-                _ = try Netlink.messages(in: whole.span.extracting(first: cut))
+                _ = try Netlink.messages(in: message.span.extracting(first: cut))
             }
             // The length in the header is made to agree, so that the attributes are cut.
             guard cut >= 16 else { continue }
-            var shortened = Array(whole[..<cut])
+            var shortened = Array(message[..<cut])
             shortened[0] = UInt8(cut)
             _ = try? Netlink.messages(in: shortened.span)
         }
@@ -80,9 +80,9 @@ import Testing
 
     @Test func randomDamageNeverReachesBeyondTheBytes() {
         var random = SeededRandom(seed: 11)
-        let whole = bytes(Self.link) + bytes(Self.address) + bytes(Self.route) + bytes(Self.failure)
+        let message = bytes(Self.link) + bytes(Self.address) + bytes(Self.route) + bytes(Self.failure)
         for _ in 0..<20_000 {
-            var damaged = whole
+            var damaged = message
             for _ in 0..<Int.random(in: 1...4, using: &random) {
                 damaged[Int.random(in: 0..<damaged.count, using: &random)] = UInt8.random(
                     in: 0...255, using: &random)
@@ -105,12 +105,12 @@ import Testing
             .malformedAttribute(length: 9, available: 4)
         ),
     ])
-    func lengthsThatDoNotFitAreNamed(_ text: String, _ error: NetlinkError) {
+    func malformedLengthsAreReported(_ text: String, _ error: NetlinkError) {
         let datagram = bytes(text)
         #expect(throws: error) { _ = try Netlink.messages(in: datagram.span) }
     }
 
-    @Test func requestsHaveTheKernelsForm() {
+    @Test func requestsHaveTheFormatOfTheKernel() {
         #expect(
             Netlink.routeRequest(to: ip("8.8.8.8"), sequence: 7)
                 == bytes("24000000 1a00 0100 07000000 00000000 02200000 00000000 00000000 0800 0100 08080808")

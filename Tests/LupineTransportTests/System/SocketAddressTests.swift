@@ -31,7 +31,7 @@ import Testing
         "1.2.3.-4", "1..2.3", "1:", ":1", "1:2:3:4:5:6:7", "::12345", "::g", "localhost", "[::1]",
         "1.2.3.4%1", "::-1", "：：1", "::1\0",
     ])
-    func otherTextIsNoLiteral(_ text: String) {
+    func otherTextIsNotALiteral(_ text: String) {
         #expect(SocketAddress(literal: text, port: 80) == nil)
         #expect(IPAddress(text) == nil)
     }
@@ -44,7 +44,7 @@ import Testing
             ("1:2:3:4:5:6:1.2.3.4", [0, 1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 6, 1, 2, 3, 4]),
             ("FFFF::abcd", [255, 255] + [UInt8](repeating: 0, count: 12) + [0xAB, 0xCD]),
         ] as [(String, [UInt8])])
-    func addressesThatAre(_ text: String, _ bytes: [UInt8]) {
+    func octetsOfAddresses(_ text: String, _ bytes: [UInt8]) {
         #expect(IPAddress(text)?.octets == bytes)
     }
 
@@ -85,15 +85,15 @@ import Testing
         if let port = bound.port { #expect(port != 0) }
     }
 
-    @Test func namesThatDoNotFitAreRefused() throws {
+    @Test func unusableNamesAreRefused() throws {
         let socket = try Socket.stream(for: .unixUnnamed)
         for (address, error) in [
             (SocketAddress.unix(path: String(repeating: "a", count: 108)), Errno.nameTooLong),
             (.unix(path: ""), .invalidArgument), (.unix(path: "a\0b"), .invalidArgument),
             (.unixAbstract(name: Array(repeating: 97, count: 108)), .nameTooLong),
         ] {
-            let failure71 = thrown { () throws(Errno) in _ = try socket.bind(to: address) }
-            #expect(failure71 == error)
+            let bindError = thrown { () throws(Errno) in _ = try socket.bind(to: address) }
+            #expect(bindError == error)
         }
     }
 

@@ -6,7 +6,7 @@ import Testing
 @testable import LupineTransport
 
 @Suite struct SocketTests {
-    private func everything(from socket: borrowing Socket) throws -> [UInt8] {
+    private func readToEnd(from socket: borrowing Socket) throws -> [UInt8] {
         var received: [UInt8] = []
         while true {
             var outcome = ReadOutcome.wouldBlock
@@ -24,47 +24,47 @@ import Testing
         let one = Array("one".utf8)
         let nothing: [UInt8] = []
         let three = Array("three".utf8)
-        let outcome24 = try client.send(one.span, more: true)
-        #expect(outcome24 == .bytes(3))
-        let outcome26 = try client.send(one.span, three.span)
-        #expect(outcome26 == .bytes(8))
-        let outcome28 = try client.send(one.span, nothing.span, three.span)
-        #expect(outcome28 == .bytes(8))
+        let firstSend = try client.send(one.span, more: true)
+        #expect(firstSend == .bytes(3))
+        let secondSend = try client.send(one.span, three.span)
+        #expect(secondSend == .bytes(8))
+        let thirdSend = try client.send(one.span, nothing.span, three.span)
+        #expect(thirdSend == .bytes(8))
         try client.shutdownWrite()
-        #expect(String(decoding: try everything(from: server), as: UTF8.self) == "oneonethreeonethree")
-        let failure32 = thrown { () throws(Errno) in _ = try client.send(one.span) }
-        #expect(failure32 == Errno.brokenPipe)
+        #expect(String(decoding: try readToEnd(from: server), as: UTF8.self) == "oneonethreeonethree")
+        let sendError = thrown { () throws(Errno) in _ = try client.send(one.span) }
+        #expect(sendError == Errno.brokenPipe)
     }
 
-    @Test func receivingFillsOnlyWhatIsFree() throws {
+    @Test func receivingFillsOnlyTheFreeCapacity() throws {
         let (clientEnd, serverEnd) = try connectedPair(.loopback)
         let client = clientEnd.take()
         let server = serverEnd.take()
         let message = Array("abcdef".utf8)
-        let outcome41 = try server.peek()
-        #expect(outcome41 == .wouldBlock)
+        let emptyPeek = try server.peek()
+        #expect(emptyPeek == .wouldBlock)
         _ = try client.send(message.span)
-        let outcome44 = try server.peek()
-        #expect(outcome44 == .bytes(1))
+        let peek = try server.peek()
+        #expect(peek == .bytes(1))
         let first = try [UInt8](capacity: 4) { output throws(Errno) in
             output.append(UInt8(ascii: ">"))
-            let outcome48 = try server.receive(into: &output)
-            #expect(outcome48 == .bytes(3))
+            let firstReceive = try server.receive(into: &output)
+            #expect(firstReceive == .bytes(3))
         }
         #expect(first == Array(">abc".utf8))
         var rest: [UInt8] = Array("......".utf8)
         var span = rest.mutableSpan
-        let outcome54 = try server.receive(into: &span)
-        #expect(outcome54 == .bytes(3))
-        let outcome56 = try server.receive(into: &span)
-        #expect(outcome56 == .wouldBlock)
+        let secondReceive = try server.receive(into: &span)
+        #expect(secondReceive == .bytes(3))
+        let thirdReceive = try server.receive(into: &span)
+        #expect(thirdReceive == .wouldBlock)
         #expect(rest == Array("def...".utf8))
         client.close()
-        let outcome60 = try server.peek()
-        #expect(outcome60 == .end)
+        let finalPeek = try server.peek()
+        #expect(finalPeek == .end)
     }
 
-    @Test func aFullSocketSaysWouldBlock() throws {
+    @Test func aFullSocketWouldBlock() throws {
         let (clientEnd, serverEnd) = try connectedPair(.loopback)
         let client = clientEnd.take()
         let server = serverEnd.take()
@@ -73,16 +73,16 @@ import Testing
         while case .bytes(let count) = try client.send(block.span) { sent += count }
         #expect(sent > 0)
         try client.shutdownWrite()
-        let outcome73 = try everything(from: server).count
-        #expect(outcome73 == sent)
+        let receivedCount = try readToEnd(from: server).count
+        #expect(receivedCount == sent)
     }
 
-    @Test func aFileGoesOutAndComesInWithoutUs() throws {
+    @Test func theKernelSendsAndReceivesAFile() throws {
         let path = "/tmp/lupine-socket-test-\(UInt64.random(in: 0...UInt64.max))"
         let content = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 7 >> 2) }
         let source = try Descriptor.writing(path: path)
-        let outcome81 = try source.write(content.span)
-        #expect(outcome81 == .bytes(content.count))
+        let written = try source.write(content.span)
+        #expect(written == .bytes(content.count))
         let (clientEnd, serverEnd) = try connectedPair(.loopback)
         let client = clientEnd.take()
         let server = serverEnd.take()
@@ -104,10 +104,10 @@ import Testing
                 arrived += count
             }
         }
-        let outcome104 = try client.send(file: source, offset: &offset, count: 1)
-        #expect(outcome104 == .end, "the file has no more")
-        let outcome106 = try pipe.fill(from: server, count: 1)
-        #expect(outcome106 == .wouldBlock)
+        let sendAtEnd = try client.send(file: source, offset: &offset, count: 1)
+        #expect(sendAtEnd == .end, "the file has no more")
+        let fillWhenEmpty = try pipe.fill(from: server, count: 1)
+        #expect(fillWhenEmpty == .wouldBlock)
         let copy = try Descriptor.reading(path: path + "-copy")
         let copied = try [UInt8](capacity: 400_000) { output throws(Errno) in
             while case .bytes = try copy.read(into: &output) {}
@@ -122,19 +122,19 @@ import Testing
         let client = clientEnd.take()
         try client.setNoDelay()
         try client.setKeepAlive(KeepAliveProbes(idle: 61, interval: 13, count: 4))
-        let outcome122 = try client.option(6, 1)
-        #expect(outcome122 != 0, "TCP_NODELAY")
-        let outcome124 = try client.option(1, 9)
-        #expect(outcome124 != 0, "SO_KEEPALIVE")
-        let outcome126 = try client.option(6, 4)
-        #expect(outcome126 == 61, "TCP_KEEPIDLE")
-        let outcome128 = try client.option(6, 5)
-        #expect(outcome128 == 13, "TCP_KEEPINTVL")
-        let outcome130 = try client.option(6, 6)
-        #expect(outcome130 == 4, "TCP_KEEPCNT")
+        let noDelay = try client.option(6, 1)
+        #expect(noDelay != 0, "TCP_NODELAY")
+        let keepAlive = try client.option(1, 9)
+        #expect(keepAlive != 0, "SO_KEEPALIVE")
+        let keepIdle = try client.option(6, 4)
+        #expect(keepIdle == 61, "TCP_KEEPIDLE")
+        let keepInterval = try client.option(6, 5)
+        #expect(keepInterval == 13, "TCP_KEEPINTVL")
+        let keepCount = try client.option(6, 6)
+        #expect(keepCount == 4, "TCP_KEEPCNT")
     }
 
-    /// A client that waits to connect with its first bytes must connect all the same when they are late, or never come.
+    /// A client that waits to connect with its first bytes must also connect if they are late or never sent.
     @Test func connectingWithDataNeedsNone() throws {
         let listener = try Socket.stream(for: .loopback)
         try listener.bind(to: .loopback)
@@ -152,7 +152,7 @@ import Testing
         #expect(try server?.peerAddress() == client.localAddress())
     }
 
-    @Test func nobodyListeningIsATypedError() throws {
+    @Test func aRefusedConnectIsATypedError() throws {
         let unused = try Socket.stream(for: .loopback)
         try unused.bind(to: .loopback)
         let target = try #require(try unused.localAddress())
@@ -167,8 +167,8 @@ import Testing
         #expect(refused == .connectionRefused)
         let missing = SocketAddress.unix(path: "/tmp/lupine-no-such-socket")
         let unix = try Socket.stream(for: missing)
-        let failure149 = thrown { () throws(Errno) in _ = try unix.connect(to: missing) }
-        #expect(failure149 == Errno.noSuchFile)
+        let connectError = thrown { () throws(Errno) in _ = try unix.connect(to: missing) }
+        #expect(connectError == Errno.noSuchFile)
     }
 
     @Test func aClientBoundLocallyConnectsFromThere() throws {
@@ -181,10 +181,10 @@ import Testing
         let source = SocketAddress.ipv4(IPv4Address(rawValue: 0x7f00_0002), port: 0)
         try client.bind(to: source)
         _ = try client.connect(to: target)
-        let outcome163 = try client.localAddress()?.host
-        #expect(outcome163 == "127.0.0.2")
-        let outcome165 = try client.peerAddress()
-        #expect(outcome165 == target)
+        let localHost = try client.localAddress()?.host
+        #expect(localHost == "127.0.0.2")
+        let peer = try client.peerAddress()
+        #expect(peer == target)
     }
 
     @Test func runningOutOfDescriptorsIsATypedError() {
@@ -192,7 +192,7 @@ import Testing
             SyscallFaults.inject([error], in: .socket)
             do throws(Errno) {
                 _ = try Socket.stream(for: .loopback)
-                Issue.record("the fault was not met")
+                Issue.record("the injected fault was not used")
             } catch {
                 #expect(TransportError(connecting: .loopback, error) == .outOfDescriptors(error))
             }
@@ -202,7 +202,7 @@ import Testing
                 == .connect(to: .loopback, .connectionRefused))
     }
 
-    /// Plants interruptions and refusals in the calls that transfer bytes or create something: interruptions are retried,
+    /// Injects interruptions and refusals in the calls that transfer bytes or create something: interruptions are retried,
     /// refusals thrown.
     @Test func interruptionsAreRetriedAndRefusalsThrown() throws {
         let (clientEnd, serverEnd) = try connectedPair(.loopback)
@@ -211,34 +211,34 @@ import Testing
         let byte: [UInt8] = [1]
 
         SyscallFaults.inject([.interrupted, .interrupted], in: .send)
-        let outcome192 = try client.send(byte.span)
-        #expect(outcome192 == .bytes(1))
+        let interruptedSend = try client.send(byte.span)
+        #expect(interruptedSend == .bytes(1))
         SyscallFaults.inject([.wouldBlock, .connectionReset], in: .send)
-        let outcome195 = try client.send(byte.span, byte.span)
-        #expect(outcome195 == .wouldBlock)
-        let failure197 = thrown { () throws(Errno) in _ = try client.send(byte.span) }
-        #expect(failure197 == Errno.connectionReset)
+        let blockedSend = try client.send(byte.span, byte.span)
+        #expect(blockedSend == .wouldBlock)
+        let sendError = thrown { () throws(Errno) in _ = try client.send(byte.span) }
+        #expect(sendError == Errno.connectionReset)
 
         SyscallFaults.inject([.interrupted], in: .receive)
-        let outcome201 = try server.peek()
-        #expect(outcome201 == .bytes(1))
+        let interruptedPeek = try server.peek()
+        #expect(interruptedPeek == .bytes(1))
         SyscallFaults.inject([.interrupted, .noMemory], in: .receive)
-        let failure204 = thrown { () throws(Errno) in _ = try server.peek() }
-        #expect(failure204 == Errno.noMemory)
+        let peekError = thrown { () throws(Errno) in _ = try server.peek() }
+        #expect(peekError == Errno.noMemory)
 
         SyscallFaults.inject([.connectionAborted, .tooManyDescriptors], in: .accept)
-        let failure208 = thrown { () throws(Errno) in _ = try server.accept() }
-        #expect(failure208 == Errno.tooManyDescriptors)
+        let acceptError = thrown { () throws(Errno) in _ = try server.accept() }
+        #expect(acceptError == Errno.tooManyDescriptors)
         SyscallFaults.inject([.wouldBlock], in: .accept)
         switch try server.accept() {
         case .none: break
-        case .some: Issue.record("nobody connected")
+        case .some: Issue.record("a connection was accepted")
         }
 
         SyscallFaults.inject([.noMemory], in: .peerAddress)
         #expect(SyscallFaults.removeUnused(.peerAddress) == 1)
-        let outcome218 = try client.peerAddress()
+        let peerAddress = try client.peerAddress()
         let expected = try server.localAddress()
-        #expect(outcome218 == expected)
+        #expect(peerAddress == expected)
     }
 }

@@ -17,7 +17,7 @@ struct StoringTests {
     }
 
     /// Writes a file with these permissions, by default for its owner only.
-    private func keep(_ text: String, at path: String, mode: Int = 0o600) throws {
+    private func store(_ text: String, at path: String, mode: Int = 0o600) throws {
         try Data(text.utf8).write(to: URL(fileURLWithPath: path))
         try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
     }
@@ -25,28 +25,28 @@ struct StoringTests {
     private func clean() { try? FileManager.default.removeItem(atPath: folder) }
 
     /// A child process that is being started has a copy of every descriptor until its program begins.
-    @Test func aLockIsGivenBackThoughSomebodyHasACopy() throws {
+    @Test func aLockIsReleasedAlthoughACopyOfItsDescriptorIsOpen() throws {
         defer { clean() }
         let path = folder + "/lock"
         guard let file = try Descriptor.locking(path: path) else {
-            Issue.record("somebody has it")
+            Issue.record("the lock is taken")
             return
         }
         let copy = Descriptor(adopting: try Syscalls.duplicate(file.rawValue))
         if let second = try Descriptor.locking(path: path) {
-            Issue.record("it was taken twice: \(second.rawValue)")
+            Issue.record("the lock was taken twice: \(second.rawValue)")
         }
         file.unlock()
         file.close()
-        guard let again = try Descriptor.locking(path: path) else {
-            Issue.record("the copy keeps it")
+        guard let relocked = try Descriptor.locking(path: path) else {
+            Issue.record("the copy keeps the lock")
             return
         }
-        again.close()
+        relocked.close()
         copy.close()
     }
 
-    @Test func aFileThatIsThereIsNotTakenOver() throws {
+    @Test func anExistingFileIsNotOverwritten() throws {
         defer { clean() }
         try Data("old".utf8).write(to: URL(fileURLWithPath: folder + "/there"))
         try FileManager.default.createSymbolicLink(
@@ -59,10 +59,10 @@ struct StoringTests {
         #expect(!FileManager.default.fileExists(atPath: folder + "/elsewhere"))
     }
 
-    @Test func aFileIsGoneOnWithBehindItsFirstBytes() throws {
+    @Test func aFileIsContinuedAfterItsFirstBytes() throws {
         defer { clean() }
         let path = folder + "/part"
-        try keep("0123456789", at: path)
+        try store("0123456789", at: path)
         do {
             let target = FileTarget(try Descriptor.continuing(path: path, at: 4))
             try target.write(Array("xy".utf8).span)
@@ -71,9 +71,9 @@ struct StoringTests {
         #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == Data("0123xy".utf8))
     }
 
-    @Test func whatIsNoSuchFileIsNotGoneOnWith() throws {
+    @Test func otherFilesAreNotContinued() throws {
         defer { clean() }
-        try keep("0123", at: folder + "/short")
+        try store("0123", at: folder + "/short")
         try FileManager.default.createSymbolicLink(
             atPath: folder + "/link", withDestinationPath: folder + "/short")
         for (name, error) in [
@@ -87,13 +87,13 @@ struct StoringTests {
         #expect(try Data(contentsOf: URL(fileURLWithPath: folder + "/short")) == Data("0123".utf8))
     }
 
-    @Test("a file that others can change, read or name otherwise is not gone on with, and not cut off")
-    func aFileOfOthersIsNotGoneOnWith() throws {
+    @Test("a file that others can change or read, or with several links, is left as it is")
+    func filesAccessibleToOthersAreNotContinued() throws {
         defer { clean() }
         for mode in [0o602, 0o620, 0o666, 0o604, 0o640] {
-            try keep("0123456789", at: folder + "/\(mode)", mode: mode)
+            try store("0123456789", at: folder + "/\(mode)", mode: mode)
         }
-        try keep("0123456789", at: folder + "/first")
+        try store("0123456789", at: folder + "/first")
         try FileManager.default.linkItem(atPath: folder + "/first", toPath: folder + "/second")
         for name in try FileManager.default.contentsOfDirectory(atPath: folder) {
             let path = folder + "/" + name
@@ -104,7 +104,7 @@ struct StoringTests {
         }
     }
 
-    @Test func aFileSystemThatCouldNotKeepItSaysSo() throws {
+    @Test func aStorageFailureIsReported() throws {
         defer { clean() }
         let target = FileTarget(try Descriptor.creating(path: folder + "/new"))
         #if DEBUG

@@ -17,7 +17,7 @@ import Testing
         /// The text comes from OpenSSL, and differs between its versions.
         case violation
 
-        func fits(_ error: TransportError?, _ origin: OriginServer) -> Bool {
+        func matches(_ error: TransportError?, _ origin: OriginServer) -> Bool {
             switch (self, error) {
             case (.exactly(let expected), .tls("good.test", origin.port, let found)): expected == found
             case (.violation, .tls("good.test", origin.port, .protocolViolation)): true
@@ -51,13 +51,13 @@ import Testing
         Row("plain HTTP", Array("HTTP/1.1 400 Bad Request\r\n\r\n".utf8), .exactly(.notTLS)),
         Row("a mail server", Array("220 mail.test ESMTP ready\r\n".utf8), .exactly(.notTLS)),
         Row("noise", [UInt8](repeating: 0xA5, count: 200), .exactly(.notTLS)),
-        Row("noughts", [UInt8](repeating: 0, count: 200), .exactly(.notTLS)),
-        Row("a goodbye", record(21, [1, 0]), .exactly(.closedInHandshake)),
-        Row("a record longer than any may be", [22, 3, 3, 0x48, 0x01] + [2, 0, 0, 38], .violation),
-        Row("a record of all the length there is", [22, 3, 3, 0xFF, 0xFF], .violation),
-        Row("a record of a kind that is none", record(99, [1, 2, 3]), .violation),
-        Row("content in the clear", record(23, Array("HTTP/1.1 200 OK\r\n\r\n".utf8)), .violation),
-        Row("a change of ciphers at once", record(20, [1]), .violation),
+        Row("zeros", [UInt8](repeating: 0, count: 200), .exactly(.notTLS)),
+        Row("close_notify", record(21, [1, 0]), .exactly(.closedInHandshake)),
+        Row("a record longer than allowed", [22, 3, 3, 0x48, 0x01] + [2, 0, 0, 38], .violation),
+        Row("a record of the largest encodable length", [22, 3, 3, 0xFF, 0xFF], .violation),
+        Row("a record of an unknown type", record(99, [1, 2, 3]), .violation),
+        Row("unencrypted content", record(23, Array("HTTP/1.1 200 OK\r\n\r\n".utf8)), .violation),
+        Row("ChangeCipherSpec first", record(20, [1]), .violation),
         Row("a heartbeat", record(24, [1, 0x40, 0]), .violation),
         Row("records without content", (0..<200).flatMap { _ in record(22, []) }, .violation),
         Row("warnings without end", (0..<200).flatMap { _ in record(21, [1, 90]) }, .violation),
@@ -76,7 +76,7 @@ import Testing
         try await withSecureStack(SecureStage.serving(["good"], plan)) { client, origin in
             let url = SecureStage.url(origin)
             let error = await failure { () throws(TransportError) in try await client.get(url) }
-            #expect(row.expected.fits(error, origin), "\(String(describing: error))")
+            #expect(row.expected.matches(error, origin), "\(String(describing: error))")
             #expect(client.connectionsOpened == 0 && origin.counts.connectionsAccepted == 1)
             await origin.waitUntilEmpty()
         }
@@ -88,7 +88,7 @@ import Testing
         try await withSecureStack(SecureStage.serving(["good"], plan)) { client, origin in
             let url = SecureStage.url(origin)
             let error = await failure { () throws(TransportError) in try await client.get(url) }
-            #expect(row.expected.fits(error, origin), "\(String(describing: error))")
+            #expect(row.expected.matches(error, origin), "\(String(describing: error))")
         }
     }
 
@@ -105,7 +105,7 @@ import Testing
         }
     }
 
-    @Test func everyAlertIsTold() async throws {
+    @Test func everyAlertIsReported() async throws {
         let scripts = (0...255).map { number in
             Script([.expectBytes(5), .sendAlert(UInt8(number)), .expectEnd], on: .socket)
         }
@@ -121,9 +121,9 @@ import Testing
         }
     }
 
-    // MARK: cuts
+    // MARK: truncated flights
 
-    /// Returns how an attempt ended during which the server's flight was cut.
+    /// Makes an attempt during which the server's flight is cut. Returns its error, and whether a connection was established.
     private static func attempt(
         _ version: TLSVersion, _ cut: WireCut, timeout: Duration = .seconds(3_600)
     ) async throws -> (error: TransportError?, isEstablished: Bool) {
@@ -144,33 +144,33 @@ import Testing
         }
     }
 
-    /// Cuts the server's flight at many places: until the handshake is complete the attempt fails; with it the connection is
-    /// established, and its peer is gone.
+    /// Cuts the server's flight at many offsets: before the handshake is complete the attempt fails; after it the connection is
+    /// established and then lost.
     @Test(arguments: [TLSVersion.v1_2, .v1_3]) func cutAnywhere(_ version: TLSVersion) async throws {
-        var border: Int?
-        var places = Array(0...12)
-        while let place = places.last, place < 4_000, border == nil {
-            places.append(place + 83)
-            let end = try await Self.attempt(version, WireCut(after: place + 83, .end))
-            if end.isEstablished { border = place + 83 }
+        var firstComplete: Int?
+        var offsets = Array(0...12)
+        while let offset = offsets.last, offset < 4_000, firstComplete == nil {
+            offsets.append(offset + 83)
+            let end = try await Self.attempt(version, WireCut(after: offset + 83, .end))
+            if end.isEstablished { firstComplete = offset + 83 }
         }
-        let whole = try #require(border)
-        places = places.filter { $0 < whole }
-        for place in places {
-            let end = try await Self.attempt(version, WireCut(after: place, .end))
+        let completeLength = try #require(firstComplete)
+        offsets = offsets.filter { $0 < completeLength }
+        for offset in offsets {
+            let end = try await Self.attempt(version, WireCut(after: offset, .end))
             let port = if case .tls(_, let port, _) = end.error { port } else { UInt16(0) }
-            #expect(end.error == .tls(host: "ecdsa.test", port: port, .closedInHandshake), "\(place)")
+            #expect(end.error == .tls(host: "ecdsa.test", port: port, .closedInHandshake), "\(offset)")
             #expect(!end.isEstablished)
-            let reset = try await Self.attempt(version, WireCut(after: place, .reset))
+            let reset = try await Self.attempt(version, WireCut(after: offset, .reset))
             #expect(
                 reset.error?.withoutPort == .connectionLost(host: "ecdsa.test", port: 0, .connectionReset),
-                "\(place)")
+                "\(offset)")
             #expect(!reset.isEstablished)
         }
-        for place in places where place % 5 == 0 {
+        for offset in offsets where offset % 5 == 0 {
             let stall = try await Self.attempt(
-                version, WireCut(after: place, .stall), timeout: .milliseconds(50))
-            #expect(stall.error?.isTimeOut(of: "ecdsa.test", .tlsHandshake) == true, "\(place)")
+                version, WireCut(after: offset, .stall), timeout: .milliseconds(50))
+            #expect(stall.error?.isTimeOut(of: "ecdsa.test", .tlsHandshake) == true, "\(offset)")
             #expect(!stall.isEstablished)
         }
     }
@@ -191,11 +191,11 @@ import Testing
     func manyCertificates(_ version: TLSVersion, _ count: Int) async throws {
         let good = try SecureStage.identity("good")
         let issuer = try #require(good.intermediates.first)
-        let long = try TLSIdentity(
+        let longChain = try TLSIdentity(
             certificate: good.certificate, intermediates: Array(repeating: issuer, count: count),
             privateKey: good.privateKey)
         let serving = try SecureStage.serving { tls in
-            tls.identities = [TLSServerIdentity(long, serverNames: ["good.test"])]
+            tls.identities = [TLSServerIdentity(longChain, serverNames: ["good.test"])]
             tls.maximumVersion = version
         }
         try await withSecureStack(serving) { client, origin in
@@ -206,14 +206,14 @@ import Testing
             if count == 40 {
                 #expect(error == nil)
             } else {
-                #expect(Expected.violation.fits(error, origin), "\(String(describing: error))")
+                #expect(Expected.violation.matches(error, origin), "\(String(describing: error))")
                 #expect(origin.received(on: 0).isEmpty)
             }
         }
     }
 
     @Test(arguments: [TLSVersion.v1_2, .v1_3])
-    func aServerThatSpeaksOnlySomethingElse(_ version: TLSVersion) async throws {
+    func aServerWithoutACommonProtocol(_ version: TLSVersion) async throws {
         let serving = try SecureStage.serving {
             $0.applicationProtocols = ["mail"]
             $0.maximumVersion = version

@@ -10,7 +10,7 @@ import Testing
 
 /// Handshakes that fail.
 @Suite struct HandshakeTests {
-    @Test func aServerThatSaysNothingIsWaitedForSoLong() async throws {
+    @Test func aSilentServerMeetsTheHandshakeTimeout() async throws {
         let plan = ScriptPlan(on: .socket, .expectBytes(5), .stall)
         try await withSecureStack(
             SecureStage.serving(["good"], plan),
@@ -23,24 +23,25 @@ import Testing
     }
 
     /// The time-out for connecting does not run during the handshake, which has its own.
-    @Test func connectingIsTimedApart() async throws {
+    @Test func theConnectTimeoutDoesNotCoverTheHandshake() async throws {
         let plan = ScriptPlan(on: .socket, .expectBytes(5), .signal("hello"), .stall)
         let clock = ManualClock()
-        let times = { (dial: inout DialConfiguration) in
+        let setTimeouts = { (dial: inout DialConfiguration) in
             dial.timeout = .milliseconds(50)
             dial.tlsHandshakeTimeout = .milliseconds(300)
         }
-        try await withSecurePool(SecureStage.serving(["good"], plan), dial: times, clock: clock) { stage in
-            let made = try stage.exchange(profile: SecurePool.profile())
-            stage.pool.submit(made.exchange)
+        try await withSecurePool(SecureStage.serving(["good"], plan), dial: setTimeouts, clock: clock) {
+            stage in
+            let pair = try stage.exchange(profile: SecurePool.profile())
+            stage.pool.submit(pair.exchange)
             await stage.origin.gate("hello").wait()
             clock.advance(by: .milliseconds(200))
             await stage.settle()
-            #expect(made.sink.log.value.ends == 0)
+            #expect(pair.sink.log.value.ends == 0)
             clock.advance(by: .milliseconds(200))
             await stage.settle()
-            await made.sink.ended.wait()
-            #expect(made.sink.failure?.isTimeOut(of: "good.test", .tlsHandshake) == true)
+            await pair.sink.ended.wait()
+            #expect(pair.sink.failure?.isTimeOut(of: "good.test", .tlsHandshake) == true)
         }
     }
 
@@ -53,7 +54,7 @@ import Testing
         }
     }
 
-    @Test func aPeerThatHangsUp() async throws {
+    @Test func aPeerThatCloses() async throws {
         let plan = ScriptPlan(on: .socket, .expectBytes(5), .close)
         try await withSecureStack(SecureStage.serving(["good"], plan)) { client, origin in
             let url = SecureStage.url(origin)
@@ -67,7 +68,7 @@ import Testing
         }
     }
 
-    @Test func anAlertIsToldByItsName() async throws {
+    @Test func anAlertIsReportedByName() async throws {
         try await withSecureStack(SecureStage.serving { $0.refusalAlert = .unrecognizedName }) {
             client, origin in
             let url = SecureStage.url(origin)
@@ -90,7 +91,7 @@ import Testing
         }
     }
 
-    @Test func rootsThatAreNotThere() async throws {
+    @Test func missingRoots() async throws {
         try await withSecureStack(
             settings: .with {
                 $0.tls.roots = TrustRoots(includesSystem: false, files: ["/nonexistent/roots.pem"])
@@ -108,33 +109,33 @@ import Testing
         }
     }
 
-    /// Cancels at several points of the handshake: the server's flight is held back after so many bytes.
+    /// Cancels at several points of the handshake: the server's flight stops after `bytes` bytes.
     @Test(arguments: [0, 1, 5, 100, 1_000, 2_500]) func cancelledAfter(_ bytes: Int) async throws {
         let plan = ScriptPlan([
             Script([.startTLS(cutting: WireCut(after: bytes, .stall)), .stall], on: .socket)
         ])
         try await withSecurePool(SecureStage.serving(["good"], plan)) { stage in
-            let made = try stage.exchange(profile: SecurePool.profile())
-            stage.pool.submit(made.exchange)
+            let pair = try stage.exchange(profile: SecurePool.profile())
+            stage.pool.submit(pair.exchange)
             while stage.origin.counts.connectionsAccepted == 0 { await stage.settle() }
             await stage.settle()
-            made.exchange.cancel(.cancelled)
-            await made.sink.ended.wait()
-            #expect(made.sink.failure == .cancelled && made.sink.log.value.ends == 1)
+            pair.exchange.cancel(.cancelled)
+            await pair.sink.ended.wait()
+            #expect(pair.sink.failure == .cancelled && pair.sink.log.value.ends == 1)
         }
     }
 
-    @Test func cancelledBeforeAnythingHasBegun() async throws {
+    @Test func cancelledAtOnce() async throws {
         try await withSecurePool { stage in
             for _ in 0..<50 {
-                let made = try stage.exchange(profile: SecurePool.profile())
-                stage.pool.submit(made.exchange)
-                made.exchange.cancel(.cancelled)
-                await made.sink.ended.wait()
+                let pair = try stage.exchange(profile: SecurePool.profile())
+                stage.pool.submit(pair.exchange)
+                pair.exchange.cancel(.cancelled)
+                await pair.sink.ended.wait()
                 // A dial that no exchange waits for ends in an idle connection, so a later exchange may finish before it is
                 // cancelled.
-                #expect(made.sink.log.value.ends == 1)
-                #expect(made.sink.failure == .cancelled || made.sink.failure == nil)
+                #expect(pair.sink.log.value.ends == 1)
+                #expect(pair.sink.failure == .cancelled || pair.sink.failure == nil)
             }
         }
     }

@@ -10,28 +10,28 @@ import Testing
 
 /// Exchanges whose verifier is asked about the connections that are opened for them.
 @Suite struct PeerVerifierTests {
-    /// Records what it is asked, and gives the answers that it was created with, at once or when it is told to.
-    final class Asker: PeerVerifier {
+    /// Records the questions that it receives, and replies as it was created to, at once or when a test uses `held`.
+    final class RecordingVerifier: PeerVerifier {
         struct Log: Sendable {
             var trusts: [PeerTrust] = []
             var requests: [TLSIdentityRequest] = []
-            var places: [String] = []
+            var hosts: [String] = []
         }
 
         let log = Box(Log())
         let wasAsked = Gate()
-        private let judgement: PeerVerdict?
+        private let verdict: PeerVerdict?
         private let answer: IdentityAnswer?
-        /// The profile that the connection belongs to after the judgement; nil leaves it with its own.
-        private let home: TLSProfile?
+        /// The profile that the connection belongs to after the verdict; nil leaves it with its former one.
+        private let newProfile: TLSProfile?
         let held = Box<(@Sendable (PeerVerdict) -> Void)?>(nil)
 
-        /// Creates a verifier; without a judgement, it keeps the reply in `held`.
+        /// Creates a verifier; without a verdict, it keeps the reply in `held`.
         init(
-            _ judgement: PeerVerdict?, _ answer: IdentityAnswer? = .nobody, home: TLSProfile? = nil
+            _ verdict: PeerVerdict?, _ answer: IdentityAnswer? = .nobody, newProfile: TLSProfile? = nil
         ) {
-            self.home = home
-            self.judgement = judgement
+            self.newProfile = newProfile
+            self.verdict = verdict
             self.answer = answer
         }
 
@@ -43,12 +43,12 @@ import Testing
         ) {
             log.update { log in
                 log.trusts.append(peer)
-                log.places.append(host)
+                log.hosts.append(host)
             }
-            if let judgement {
-                reply(judgement, home)
+            if let verdict {
+                reply(verdict, newProfile)
             } else {
-                held.update { [home] in $0 = { reply($0, home) } }
+                held.update { [newProfile] in $0 = { reply($0, newProfile) } }
             }
             wasAsked.open()
         }
@@ -67,7 +67,7 @@ import Testing
             TLSConfiguration(roots: SecureStage.roots), trust: .default, questions: questions)
     }
 
-    private static func options(_ verifier: Asker) -> ExchangeOptions {
+    private static func options(_ verifier: RecordingVerifier) -> ExchangeOptions {
         ExchangeOptions(verifier: verifier)
     }
 
@@ -80,42 +80,42 @@ import Testing
     }
 
     private static func send(
-        _ stage: SecurePool, _ verifier: Asker?, host: String = "good.test", profile: TLSProfile
+        _ stage: SecurePool, _ verifier: RecordingVerifier?, host: String = "good.test", profile: TLSProfile
     ) async throws -> RecordingSink {
-        let made = try stage.exchange(
+        let pair = try stage.exchange(
             "/get", host: host, profile: profile, options: ExchangeOptions(verifier: verifier))
-        stage.pool.submit(made.exchange)
-        await made.sink.ended.wait()
-        return made.sink
+        stage.pool.submit(pair.exchange)
+        await pair.sink.ended.wait()
+        return pair.sink
     }
 
     /// I-12.15: this includes connections that resume a session, which are judged by the chain kept with the session.
     @Test(
-        "[I-12.15] every new connection asks the exchange that it is for",
+        "[I-12.15] every new connection asks the verifier of its exchange",
         arguments: [TLSVersion.v1_2, .v1_3])
-    func everyNewConnectionAsksTheExchangeThatItIsFor(_ version: TLSVersion) async throws {
+    func everyNewConnectionAsksTheVerifierOfItsExchange(_ version: TLSVersion) async throws {
         try await withSecurePool(Self.closing { $0.maximumVersion = version }) { stage in
             let profile = Self.profile()
             for _ in 0..<4 {
-                let verifier = Asker(.byDefault)
+                let verifier = RecordingVerifier(.byDefault)
                 let sink = try await Self.send(stage, verifier, profile: profile)
                 #expect(sink.failure == nil)
                 let log = verifier.log.value
-                #expect(log.places == ["good.test"] && log.trusts.map(\.certificates.count) == [2])
+                #expect(log.hosts == ["good.test"] && log.trusts.map(\.certificates.count) == [2])
             }
             #expect(stage.origin.counts.handshakesResumed == 3)
             // A session that was accepted before can still be refused.
-            let sink = try await Self.send(stage, Asker(.refused(.refused("no"))), profile: profile)
+            let sink = try await Self.send(
+                stage, RecordingVerifier(.refused(.refused("no"))), profile: profile)
             #expect(sink.failure != nil)
         }
     }
 
-    /// U-9.17.
-    @Test("[U-9.17] a connection that stands is lent without a question")
-    func aConnectionThatStandsIsLentWithoutAQuestion() async throws {
+    @Test("[U-9.17] an established connection is lent without a question")
+    func anEstablishedConnectionIsLentWithoutAQuestion() async throws {
         try await withSecurePool { stage in
             let profile = Self.profile()
-            let (first, second) = (Asker(.accepted), Asker(.refused(.refused("no"))))
+            let (first, second) = (RecordingVerifier(.accepted), RecordingVerifier(.refused(.refused("no"))))
             _ = try await Self.send(stage, first, profile: profile)
             let sink = try await Self.send(stage, second, profile: profile)
             #expect(sink.failure == nil && stage.pool.connectionsOpened == 1)
@@ -123,41 +123,42 @@ import Testing
         }
     }
 
-    /// The answer names the profile that the connection belongs to: it is lent under that profile, and its tickets are offered
+    /// The reply names the profile that the connection belongs to: it is lent under that profile, and its tickets are offered
     /// there.
-    @Test("[U-9.17] a connection belongs to the profile that its answer named", arguments: [true, false])
-    func aConnectionBelongsToTheProfileThatItsAnswerNamed(_ keepsAlive: Bool) async throws {
+    @Test("[U-9.17] a connection belongs to the profile that the reply names", arguments: [true, false])
+    func aConnectionBelongsToTheProfileThatTheReplyNames(_ keepsAlive: Bool) async throws {
         try await withSecurePool(keepsAlive ? SecureStage.serving() : Self.closing()) { stage in
-            let (own, home) = (Self.profile(), Self.profile())
-            let first = Asker(.accepted, home: home)
-            #expect(try await Self.send(stage, first, profile: own).failure == nil)
+            let (ownProfile, newProfile) = (Self.profile(), Self.profile())
+            let first = RecordingVerifier(.accepted, newProfile: newProfile)
+            #expect(try await Self.send(stage, first, profile: ownProfile).failure == nil)
             // Under the first profile, neither the connection nor its tickets are used.
-            let second = Asker(.accepted)
-            let sink = try await Self.send(stage, second, profile: own)
+            let second = RecordingVerifier(.accepted)
+            let sink = try await Self.send(stage, second, profile: ownProfile)
             #expect(second.log.value.trusts.count == 1 && stage.origin.counts.handshakesResumed == 0)
-            #expect(sink.metrics?.tls?.profile == own)
-            let third = Asker(.accepted)
-            #expect(try await Self.send(stage, third, profile: home).metrics?.tls?.profile == home)
+            #expect(sink.metrics?.tls?.profile == ownProfile)
+            let third = RecordingVerifier(.accepted)
+            #expect(
+                try await Self.send(stage, third, profile: newProfile).metrics?.tls?.profile == newProfile)
             #expect(third.log.value.trusts.count == (keepsAlive ? 0 : 1))
             #expect(stage.pool.connectionsOpened == (keepsAlive ? 2 : 3))
             #expect(stage.origin.counts.handshakesResumed == (keepsAlive ? 0 : 1))
         }
     }
 
-    /// I-12.14: the answer is final both ways.
-    @Test("[I-12.14] the answer is final both ways", arguments: [TLSVersion.v1_2, .v1_3])
-    func theAnswerIsFinal(_ version: TLSVersion) async throws {
+    @Test("[I-12.14] a verdict is final, whether it accepts or refuses", arguments: [TLSVersion.v1_2, .v1_3])
+    func theVerdictIsFinal(_ version: TLSVersion) async throws {
         try await withSecurePool(Self.closing("expired") { $0.maximumVersion = version }) { stage in
-            let sink = try await Self.send(stage, Asker(.accepted), profile: Self.profile())
+            let sink = try await Self.send(stage, RecordingVerifier(.accepted), profile: Self.profile())
             #expect(sink.failure == nil)
-            let refused = try await Self.send(stage, Asker(.byDefault), profile: Self.profile())
+            let refused = try await Self.send(stage, RecordingVerifier(.byDefault), profile: Self.profile())
             guard case .tls("good.test", _, .untrusted(.expired)) = refused.failure else {
                 Issue.record("\(String(describing: refused.failure))")
                 return
             }
         }
         try await withSecurePool(Self.closing { $0.maximumVersion = version }) { stage in
-            let sink = try await Self.send(stage, Asker(.refused(.refused("no"))), profile: Self.profile())
+            let sink = try await Self.send(
+                stage, RecordingVerifier(.refused(.refused("no"))), profile: Self.profile())
             guard case .tls(_, _, .untrusted(.refused("no"))) = sink.failure else {
                 Issue.record("\(String(describing: sink.failure))")
                 return
@@ -166,29 +167,30 @@ import Testing
         }
     }
 
-    @Test func theWitnessHearsOfRefusedPeersFirst() async throws {
-        let heard = Box<[String]>([])
+    @Test func theRefusalHandlerIsToldOfARefusedPeer() async throws {
+        let refusals = Box<[String]>([])
         let profile = TLSProfile(
             TLSConfiguration(roots: SecureStage.roots), trust: .default,
             refusalHandler: { peer, failure, host, _ in
-                heard.update { $0.append("\(host) \(peer.certificates.count) \(failure == .noPins)") }
+                refusals.update { $0.append("\(host) \(peer.certificates.count) \(failure == .noPins)") }
             })
         try await withSecurePool(Self.closing("expired")) { stage in
             _ = try await Self.send(stage, nil, profile: profile)
-            #expect(heard.value == ["good.test 2 false"])
+            #expect(refusals.value == ["good.test 2 false"])
         }
     }
 
-    @Test func whatBefallsOneDoesNotBefallTheOthers() async throws {
+    @Test func eachExchangeHasItsOwnVerdict() async throws {
         try await withSecurePool(Self.closing()) { stage in
             let profile = Self.profile()
             let verifiers = [
-                Asker(.cancelled), Asker(.accepted), Asker(.refused(.refused("no"))), Asker(.byDefault),
+                RecordingVerifier(.cancelled), RecordingVerifier(.accepted),
+                RecordingVerifier(.refused(.refused("no"))), RecordingVerifier(.byDefault),
             ]
             let sinks = try verifiers.map { verifier in
-                let made = try stage.exchange("/get", profile: profile, options: Self.options(verifier))
-                stage.pool.submit(made.exchange)
-                return made.sink
+                let pair = try stage.exchange("/get", profile: profile, options: Self.options(verifier))
+                stage.pool.submit(pair.exchange)
+                return pair.sink
             }
             for sink in sinks { await sink.ended.wait() }
             #expect(sinks[0].failure == .cancelled)
@@ -201,47 +203,47 @@ import Testing
         }
     }
 
-    @Test func aCancelledExchangeTakesItsConnectionAlong() async throws {
+    @Test func aCancelledExchangeEndsItsConnection() async throws {
         try await withSecurePool { stage in
-            let verifier = Asker(nil)
-            let made = try stage.exchange(profile: Self.profile(), options: Self.options(verifier))
-            stage.pool.submit(made.exchange)
+            let verifier = RecordingVerifier(nil)
+            let pair = try stage.exchange(profile: Self.profile(), options: Self.options(verifier))
+            stage.pool.submit(pair.exchange)
             await verifier.wasAsked.wait()
-            made.exchange.cancel(.cancelled)
-            await made.sink.ended.wait()
-            #expect(made.sink.failure == .cancelled && stage.pool.openCount == 0)
+            pair.exchange.cancel(.cancelled)
+            await pair.sink.ended.wait()
+            #expect(pair.sink.failure == .cancelled && stage.pool.openCount == 0)
             verifier.held.value?(.accepted)
             verifier.held.update { $0 = nil }
             await stage.settle()
-            #expect(made.sink.log.value.ends == 1 && stage.origin.counts.requests == 0)
+            #expect(pair.sink.log.value.ends == 1 && stage.origin.counts.requests == 0)
         }
     }
 
     /// Cancellations, refusals and answers in random order: each exchange ends once, and no connection is left.
     @Test(arguments: 1...4)
-    func everybodyEndsOnceWhateverHappens(_ seed: UInt64) async throws {
+    func everyExchangeEndsOnce(_ seed: UInt64) async throws {
         var random = SeededRandom(seed: seed)
         try await withSecurePool(Self.closing()) { stage in
             let profile = Self.profile()
             var sinks: [RecordingSink] = []
             for _ in 0..<60 {
-                let judgements: [PeerVerdict?] = [
+                let verdicts: [PeerVerdict?] = [
                     .accepted, .byDefault, .cancelled, .refused(.refused("no")), nil,
                 ]
-                let judgement = judgements.randomElement(using: &random) ?? nil
-                let verifier = Asker(judgement)
-                let made = try stage.exchange("/get", profile: profile, options: Self.options(verifier))
-                stage.pool.submit(made.exchange)
-                sinks.append(made.sink)
-                switch (judgement, Int.random(in: 0..<4, using: &random)) {
-                case (_, 0): made.exchange.cancel()
-                case (_, 1): Task { made.exchange.cancel() }
+                let verdict = verdicts.randomElement(using: &random) ?? nil
+                let verifier = RecordingVerifier(verdict)
+                let pair = try stage.exchange("/get", profile: profile, options: Self.options(verifier))
+                stage.pool.submit(pair.exchange)
+                sinks.append(pair.sink)
+                switch (verdict, Int.random(in: 0..<4, using: &random)) {
+                case (_, 0): pair.exchange.cancel()
+                case (_, 1): Task { pair.exchange.cancel() }
                 case (nil, _):
                     // Waits until the verifier has been asked, and is then answered or cancelled.
                     let accepts = Bool.random(using: &random)
                     Task {
                         await verifier.wasAsked.wait()
-                        if accepts { verifier.held.value?(.accepted) } else { made.exchange.cancel() }
+                        if accepts { verifier.held.value?(.accepted) } else { pair.exchange.cancel() }
                         verifier.held.update { $0 = nil }
                     }
                 case (_?, _): break
@@ -254,64 +256,64 @@ import Testing
     }
 
     /// The dial has ended, and its question is still unanswered: only the reply is kept.
-    @Test func whoNeverAnswersKeepsNothingElse() async throws {
+    @Test func aMissingReplyDoesNotRetainTheVerifier() async throws {
         try await withSecurePool { stage in
-            weak var gone: Asker?
+            weak var weakVerifier: RecordingVerifier?
             try await {
-                let verifier = Asker(nil)
-                gone = verifier
-                let made = try stage.exchange(profile: Self.profile(), options: Self.options(verifier))
-                stage.pool.submit(made.exchange)
+                let verifier = RecordingVerifier(nil)
+                weakVerifier = verifier
+                let pair = try stage.exchange(profile: Self.profile(), options: Self.options(verifier))
+                stage.pool.submit(pair.exchange)
                 await verifier.wasAsked.wait()
-                made.exchange.cancel()
-                await made.sink.ended.wait()
+                pair.exchange.cancel()
+                await pair.sink.ended.wait()
             }()
-            for _ in 0..<1000 where gone != nil { await stage.settle() }
-            #expect(gone == nil)
+            for _ in 0..<1000 where weakVerifier != nil { await stage.settle() }
+            #expect(weakVerifier == nil)
         }
     }
 
-    @Test func whoForgetsToAnswerHasRefused() async throws {
+    @Test func aReleasedReplyCountsAsARefusal() async throws {
         try await withSecurePool { stage in
-            let verifier = Asker(nil)
-            let made = try stage.exchange(profile: Self.profile(), options: Self.options(verifier))
-            stage.pool.submit(made.exchange)
+            let verifier = RecordingVerifier(nil)
+            let pair = try stage.exchange(profile: Self.profile(), options: Self.options(verifier))
+            stage.pool.submit(pair.exchange)
             await verifier.wasAsked.wait()
             verifier.held.update { $0 = nil }
-            await made.sink.ended.wait()
-            guard case .tls(_, _, .untrusted(.refused)) = made.sink.failure else {
-                Issue.record("\(String(describing: made.sink.failure))")
+            await pair.sink.ended.wait()
+            guard case .tls(_, _, .untrusted(.refused)) = pair.sink.failure else {
+                Issue.record("\(String(describing: pair.sink.failure))")
                 return
             }
         }
     }
 
-    /// U-14.3: the handshake time-out stops while an answer is awaited.
-    @Test("[U-14.3] thinking is not timed")
-    func thinkingIsNotTimed() async throws {
+    /// The handshake time-out stops while a verdict is awaited.
+    @Test("[U-14.3] the wait for a verdict is not timed")
+    func theWaitForAVerdictIsNotTimed() async throws {
         let clock = ManualClock()
-        let times = { (dial: inout DialConfiguration) in
+        let setTimeouts = { (dial: inout DialConfiguration) in
             dial.timeout = .milliseconds(50)
             dial.tlsHandshakeTimeout = .milliseconds(100)
         }
-        try await withSecurePool(dial: times, clock: clock) { stage in
-            let verifier = Asker(nil)
-            let made = try stage.exchange("/get", profile: Self.profile(), options: Self.options(verifier))
-            stage.pool.submit(made.exchange)
+        try await withSecurePool(dial: setTimeouts, clock: clock) { stage in
+            let verifier = RecordingVerifier(nil)
+            let pair = try stage.exchange("/get", profile: Self.profile(), options: Self.options(verifier))
+            stage.pool.submit(pair.exchange)
             await verifier.wasAsked.wait()
             clock.advance(by: .seconds(3600))
             await stage.settle()
-            #expect(made.sink.log.value.ends == 0)
+            #expect(pair.sink.log.value.ends == 0)
             verifier.held.value?(.accepted)
             verifier.held.update { $0 = nil }
-            await made.sink.ended.wait()
-            #expect(made.sink.failure == nil)
+            await pair.sink.ended.wait()
+            #expect(pair.sink.failure == nil)
         }
     }
 
-    // MARK: who we are
+    // MARK: the client's identity
 
-    private static func asking(_ version: TLSVersion) throws -> OriginConfiguration {
+    private static func requestingIdentity(_ version: TLSVersion) throws -> OriginConfiguration {
         let roots = try Certificate.pem(PKI.bytes("client-root.pem"))
         return try closing { tls in
             tls.clientCertificates = .requested(roots: roots)
@@ -320,28 +322,29 @@ import Testing
     }
 
     @Test(arguments: [TLSVersion.v1_2, .v1_3])
-    func theExchangeSaysWhoWeAre(_ version: TLSVersion) async throws {
+    func theVerifierChoosesTheIdentity(_ version: TLSVersion) async throws {
         let identity = try SecureStage.identity("client-rsa")
         let issuer = try SecureStage.certificate("client-root").subject.der
-        try await withSecurePool(Self.asking(version)) { stage in
+        try await withSecurePool(Self.requestingIdentity(version)) { stage in
             let profile = Self.profile(.trustAndIdentity)
             let answers: [(IdentityAnswer, [Certificate])] = [
                 (.identity(identity), [identity.certificate]), (.nobody, []),
             ]
             for (index, (answer, shown)) in answers.enumerated() {
-                let verifier = Asker(.byDefault, answer)
+                let verifier = RecordingVerifier(.byDefault, answer)
                 let sink = try await Self.send(stage, verifier, profile: profile)
                 #expect(sink.failure == nil)
                 #expect(verifier.log.value.requests.map(\.acceptableIssuers) == [[issuer]])
                 let handshake = try #require(await stage.origin.handshake(on: index))
                 #expect(Array(handshake.clientCertificates.prefix(1)) == shown)
             }
-            let cancelled = try await Self.send(stage, Asker(.byDefault, .cancelled), profile: profile)
+            let cancelled = try await Self.send(
+                stage, RecordingVerifier(.byDefault, .cancelled), profile: profile)
             #expect(cancelled.failure == .cancelled)
             // Under a profile that asks about trust alone, no identity is asked for.
-            let silent = Asker(.byDefault)
-            #expect(try await Self.send(stage, silent, profile: Self.profile()).failure == nil)
-            #expect(silent.log.value.requests.isEmpty)
+            let trustOnlyVerifier = RecordingVerifier(.byDefault)
+            #expect(try await Self.send(stage, trustOnlyVerifier, profile: Self.profile()).failure == nil)
+            #expect(trustOnlyVerifier.log.value.requests.isEmpty)
         }
     }
 }

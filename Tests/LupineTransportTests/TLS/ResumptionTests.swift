@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test func nothingIsResumedWhereTheConfigurationSaysSo() async throws {
+    @Test func nothingIsResumedIfTheConfigurationForbidsIt() async throws {
         try await withSecureStack(
             Self.closing(.v1_3), settings: .with { $0.tls.resumesSessions = false }
         ) { client, origin in
@@ -61,11 +61,11 @@ import Testing
 
     /// A closure is asked about each connection again, with the chain kept with the session; its refusal counts.
     @Test func aClosureIsAskedAboutResumedConnectionsToo() async throws {
-        let asked = Box(0)
+        let evaluationCount = Box(0)
         let evaluator = TrustEvaluator.custom { trust, reply in
-            asked.update { $0 += 1 }
+            evaluationCount.update { $0 += 1 }
             #expect(trust.certificates.count > 1)
-            reply(asked.value < 3 ? .success(()) : .failure(.refused("enough")))
+            reply(evaluationCount.value < 3 ? .success(()) : .failure(.refused("enough")))
         }
         try await withSecureStack(Self.closing(.v1_3), settings: .with { $0.trust = evaluator }) {
             client, origin in
@@ -75,17 +75,17 @@ import Testing
             let error = await failure { () throws(TransportError) in try await client.get(url) }
             #expect(
                 error == .tls(host: "good.test", port: origin.port, .untrusted(.refused("enough"))))
-            #expect(asked.value == 3 && origin.received(on: 2).isEmpty)
+            #expect(evaluationCount.value == 3 && origin.received(on: 2).isEmpty)
         }
     }
 
     /// The chain of a session may have expired, or be no longer acceptable, while the server already has another one.
     @Test(arguments: [TLSVersion.v1_2, .v1_3])
     func afterARefusalTheNextHandshakeIsAFullOne(_ version: TLSVersion) async throws {
-        let asked = Box(0)
+        let evaluationCount = Box(0)
         let evaluator = TrustEvaluator.custom { _, reply in
-            asked.update { $0 += 1 }
-            reply(asked.value == 2 ? .failure(.refused("that chain is over")) : .success(()))
+            evaluationCount.update { $0 += 1 }
+            reply(evaluationCount.value == 2 ? .failure(.refused("that chain is over")) : .success(()))
         }
         try await withSecureStack(
             Self.closing(version), settings: .with { $0.trust = evaluator }
@@ -102,8 +102,8 @@ import Testing
         }
     }
 
-    /// A single-use session is taken once, and only under its own key.
-    @Test func ticketsAreTakenOnce() async throws {
+    /// A single-use session is used once, and only under its own key.
+    @Test func ticketsAreUsedOnce() async throws {
         try await withSecurePool(Self.closing(.v1_3)) { stage in
             let profile = SecurePool.profile()
             let peer = SessionPeer(host: "good.test", port: stage.origin.port, proxy: nil)

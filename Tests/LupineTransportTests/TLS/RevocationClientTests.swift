@@ -7,7 +7,7 @@ import Testing
 
 @testable import LupineTransport
 
-/// How answers about revocation are fetched, and what is refused.
+/// Fetching revocation lists and OCSP responses, and the responses that are refused.
 @Suite struct RevocationClientTests {
     private func withClient(
         _ plan: ScriptPlan? = nil, _ body: (RevocationClient, OriginServer) async throws -> Void
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func aListIsFetchedWithNothingOfOurs() async throws {
+    @Test func aListIsFetchedWithoutFurtherFields() async throws {
         try await withClient { client, origin in
             origin.route("GET", "/list.crl") { _ throws(Refusal) in
                 try OriginResponse(200, "application/pkix-crl", [1, 2, 3])
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test func aQuestionIsPosted() async throws {
+    @Test func anOCSPRequestIsPosted() async throws {
         try await withClient { client, origin in
             origin.route("POST", "/ocsp") { request throws(Refusal) in
                 guard request.field("Content-Type") == "application/ocsp-request" else {
@@ -66,20 +66,20 @@ import Testing
 
     @Test func limitsHold() async throws {
         try await withClient { client, origin in
-            let whole = try await fetch(client, origin.url + "/bytes/1000").get()
-            #expect(whole.count == 1_000)
+            let content = try await fetch(client, origin.url + "/bytes/1000").get()
+            #expect(content.count == 1_000)
             #expect(await fetch(client, origin.url + "/bytes/1001") == .failure(.tooLarge(limit: 1_000)))
             // Without a length, the limit is noticed as the content arrives.
             #expect(await fetch(client, origin.url + "/infinite") == .failure(.tooLarge(limit: 1_000)))
         }
     }
 
-    @Test func otherAnswersAreNone() async throws {
+    @Test func otherResponsesAreFailures() async throws {
         try await withClient { client, origin in
             #expect(await fetch(client, origin.url + "/status/404") == .failure(.status(404)))
             #expect(await fetch(client, origin.url + "/status/204") == .failure(.status(204)))
             guard case .failure(.failed) = await fetch(client, origin.url + "/gzip") else {
-                Issue.record("a coding was taken")
+                Issue.record("a coded response was accepted")
                 return
             }
         }
@@ -106,7 +106,7 @@ import Testing
     }
 
     @Test(arguments: ["https://127.0.0.1/", "ftp://127.0.0.1/", "", "http://", "ldap://x/y"])
-    func otherSchemesAreNotAsked(_ url: String) async throws {
+    func otherSchemesAreNotFetched(_ url: String) async throws {
         try await withClient { client, _ in
             guard case .failure(.failed) = await fetch(client, url) else {
                 Issue.record("\(url) was fetched")
@@ -115,7 +115,7 @@ import Testing
         }
     }
 
-    @Test func silenceIsWaitedForSoLong() async throws {
+    @Test func aSilentServerMeetsTheDeadline() async throws {
         try await withClient(ScriptPlan(.expectHead, .stall)) { client, origin in
             let answer = await fetch(client, origin.url + "/", within: .milliseconds(100))
             #expect(answer == .failure(.timedOut))

@@ -12,7 +12,7 @@ import Testing
 @Suite struct RootsReadingTests {
     private static let missing = TrustRoots(includesSystem: false, files: ["/nonexistent/roots.pem"])
 
-    /// Returns how often the profile's root files were read, and how often parsed.
+    /// Returns the numbers of times that the profile's root files were read and parsed.
     private static func usage(_ profile: TLSProfile) throws -> [Int] {
         let usage = try #require(profile.settings.context(withRoots: false)).store.usage
         return [usage.filesRead, usage.parsed]
@@ -22,7 +22,7 @@ import Testing
         sink.log.value.head.map { Int($0.status.code) }
     }
 
-    @Test func whoTrustsEverybodyReadsNoRoots() async throws {
+    @Test func aDisabledEvaluatorReadsNoRoots() async throws {
         try await withSecurePool { stage in
             let profile = SecurePool.profile(trust: .disabled)
             let sink = try await stage.send(profile: profile)
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test func whoBringsAnchorsReadsNoRoots() async throws {
+    @Test func anEvaluatorWithAnchorsReadsNoRoots() async throws {
         let root = try SecureStage.certificate("root")
         try await withSecurePool { stage in
             let profile = SecurePool.profile(trust: .pinnedCertificates([root], acceptsSelfSigned: true))
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func rootsAreReadOnceForAllWhoShareThem() async throws {
+    @Test func sharedRootsAreReadOnce() async throws {
         try await withSecurePool { stage in
             let unchecked = SecurePool.profile(trust: .disabled)
             let settings = unchecked.settings
@@ -58,7 +58,7 @@ import Testing
     }
 
     /// A verifier may decide without the roots; if it leaves the decision to the evaluator, a worker reads them then.
-    @Test func whoIsAskedDecidesWhetherRootsAreRead() async throws {
+    @Test func rootsAreReadOnlyIfTheVerifierNeedsThem() async throws {
         try await withSecurePool { stage in
             let rows: [(PeerVerdict, usage: [Int])] = [
                 (.accepted, [0, 0]), (.acceptedUnchecked, [0, 0]), (.byDefault, [1, 1]),
@@ -67,17 +67,17 @@ import Testing
                 let profile = TLSProfile(
                     TLSConfiguration(roots: SecureStage.roots), trust: .default, questions: .trust)
                 var options = ExchangeOptions()
-                options.verifier = PeerVerifierTests.Asker(row.0)
-                let made = try stage.exchange("/get", profile: profile, options: options)
-                stage.pool.submit(made.exchange)
-                await made.sink.ended.wait()
-                #expect(Self.status(made.sink) == 200)
+                options.verifier = PeerVerifierTests.RecordingVerifier(row.0)
+                let pair = try stage.exchange("/get", profile: profile, options: options)
+                stage.pool.submit(pair.exchange)
+                await pair.sink.ended.wait()
+                #expect(Self.status(pair.sink) == 200)
                 #expect(try Self.usage(profile) == row.usage)
             }
         }
     }
 
-    @Test func rootsThatAreMissingConcernWhoJudgesByThemAlone() async throws {
+    @Test func missingRootsFailOnlyEvaluatorsThatNeedThem() async throws {
         let served = try SecureStage.serving()
         try await withSecureStack(
             served,
@@ -97,21 +97,21 @@ import Testing
                 return
             }
             #expect(text.contains("/nonexistent/roots.pem") && text.contains("error 2"))
-            #expect(origin.counts.connectionsAccepted == 1, "known before a byte is sent")
+            #expect(origin.counts.connectionsAccepted == 1, "another connection was opened")
         }
     }
 
-    @Test func rootsThatAreMissingAreNoFaultOfThePeers() async throws {
+    @Test func missingRootsAreAConfigurationError() async throws {
         try await withSecurePool { stage in
             let profile = TLSProfile(
                 TLSConfiguration(roots: Self.missing), trust: .default, questions: .trust)
             var options = ExchangeOptions()
-            options.verifier = PeerVerifierTests.Asker(.byDefault)
-            let made = try stage.exchange("/get", profile: profile, options: options)
-            stage.pool.submit(made.exchange)
-            await made.sink.ended.wait()
-            guard case .tls("good.test", _, .configuration(.roots)) = made.sink.failure else {
-                Issue.record("\(String(describing: made.sink.failure))")
+            options.verifier = PeerVerifierTests.RecordingVerifier(.byDefault)
+            let pair = try stage.exchange("/get", profile: profile, options: options)
+            stage.pool.submit(pair.exchange)
+            await pair.sink.ended.wait()
+            guard case .tls("good.test", _, .configuration(.roots)) = pair.sink.failure else {
+                Issue.record("\(String(describing: pair.sink.failure))")
                 return
             }
         }

@@ -44,7 +44,7 @@ struct SecureDownloadTests {
             let profile = SecurePool.profile()
             let running = Box<Exchange?>(nil)
             let pauses = Box(0)
-            // The sink pauses now and then, also before the end.
+            // The sink pauses after every second piece.
             let sink = RecordingSink(
                 plan: { .splice(into: target) },
                 demand: { _ in
@@ -53,9 +53,9 @@ struct SecureDownloadTests {
                     Task.detached { running.value?.resume() }
                     return .pause
                 })
-            let made = try stage.exchange(profile: profile, sink: sink)
-            running.update { $0 = made.exchange }
-            stage.pool.submit(made.exchange)
+            let pair = try stage.exchange(profile: profile, sink: sink)
+            running.update { $0 = pair.exchange }
+            stage.pool.submit(pair.exchange)
             await sink.ended.wait()
             running.update { $0 = nil }
             #expect(sink.failure == nil && sink.log.value.spliced == count)
@@ -65,13 +65,13 @@ struct SecureDownloadTests {
             var buffer = [UInt8](repeating: 0, count: 65_536)
             while true {
                 var span = buffer.mutableSpan
-                guard case .bytes(let more) = try file.read(into: &span, at: Int64(found.count)) else {
+                guard case .bytes(let readCount) = try file.read(into: &span, at: Int64(found.count)) else {
                     break
                 }
-                found += buffer[..<more]
+                found += buffer[..<readCount]
             }
-            let isWhole = found == bytes
-            #expect(isWhole)
+            let isComplete = found == bytes
+            #expect(isComplete)
             if !isLast {
                 let second = RecordingSink()
                 try await stage.send("/", profile: profile, sink: second)

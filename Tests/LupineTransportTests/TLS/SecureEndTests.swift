@@ -7,11 +7,11 @@ import Testing
 
 @testable import LupineTransport
 
-/// How connections over TLS end, and what that means for their content.
+/// The ends of connections over TLS, and their effect on the content.
 @Suite struct SecureEndTests {
     static let untilClose = "HTTP/1.1 200 OK\r\n\r\nto the end"
 
-    @Test func anEndInOrderEndsABody() async throws {
+    @Test func anOrderlyCloseEndsABody() async throws {
         let plan = ScriptPlan(.expectHead, .send(Self.untilClose), .close)
         try await withSecureStack(SecureStage.serving(["good"], plan)) { client, origin in
             let text = try await client.get(SecureStage.url(origin)).body.text()
@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    @Test func aWordOfGoodbyeIsEnough() async throws {
+    @Test func closeNotifyEndsABody() async throws {
         let plan = ScriptPlan(.expectHead, .send(Self.untilClose), .sendCloseNotify, .stall)
         try await withSecureStack(SecureStage.serving(["good"], plan)) { client, origin in
             let text = try await client.get(SecureStage.url(origin)).body.text()
@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    @Test func withoutItABodyMayHaveBeenCutShort() async throws {
+    @Test func aBodyWithoutCloseNotifyIsTruncated() async throws {
         let plan = ScriptPlan(.expectHead, .send(Self.untilClose), .closeWithoutNotify)
         try await withSecureStack(SecureStage.serving(["good"], plan)) { client, origin in
             let response = try await client.get(SecureStage.url(origin))
@@ -40,7 +40,7 @@ import Testing
         "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello",
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
     ])
-    func aBodyThatIsWholeNeedsNoGoodbye(_ answer: String) async throws {
+    func aCompleteBodyNeedsNoCloseNotify(_ answer: String) async throws {
         let plan = ScriptPlan(.expectHead, .send(answer), .closeWithoutNotify)
         try await withSecureStack(SecureStage.serving(["good"], plan)) { client, origin in
             for _ in 0..<2 {
@@ -50,10 +50,10 @@ import Testing
         }
     }
 
-    @Test(arguments: [true, false]) func aBodyThatIsNotWholeIsNone(_ inOrder: Bool) async throws {
+    @Test(arguments: [true, false]) func anIncompleteBodyIsAnError(_ isOrderly: Bool) async throws {
         let plan = ScriptPlan(
             .expectHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\nhello"),
-            inOrder ? .close : .closeWithoutNotify)
+            isOrderly ? .close : .closeWithoutNotify)
         try await withSecureStack(SecureStage.serving(["good"], plan)) { client, origin in
             let response = try await client.get(SecureStage.url(origin))
             let error = await failure { () throws(TransportError) in try await response.body.text() }
@@ -65,13 +65,14 @@ import Testing
     }
 
     /// Input that may arrive while nothing was requested. It ends the connection; the next request uses another one.
-    enum Unasked: CaseIterable, Sendable { case goodbye, end, data }
+    enum UnexpectedInput: CaseIterable, Sendable { case closeNotify, end, data }
 
-    @Test(arguments: Unasked.allCases) func whatComesUnaskedEndsAnIdleConnection(_ what: Unasked) async throws
-    {
+    @Test(arguments: UnexpectedInput.allCases) func unexpectedInputEndsAnIdleConnection(
+        _ input: UnexpectedInput
+    ) async throws {
         let step: Script.Step =
-            switch what {
-            case .goodbye: .sendCloseNotify
+            switch input {
+            case .closeNotify: .sendCloseNotify
             case .end: .closeWithoutNotify
             case .data: .send("HTTP/1.1 200 OK\r\n\r\n")
             }
@@ -80,18 +81,18 @@ import Testing
         let serving = try SecureStage.serving(["good"], ScriptPlan([first, second]))
         try await withSecurePool(serving) { stage in
             let profile = SecurePool.profile()
-            let one = try await stage.send(profile: profile)
-            #expect(one.text == "one")
+            let firstSink = try await stage.send(profile: profile)
+            #expect(firstSink.text == "one")
             stage.origin.gate("go").open()
             // The client closes the connection, although no request is on it.
             while stage.pool.openCount > 0 { await stage.settle() }
-            let two = try await stage.send(profile: profile)
-            #expect(two.text == "two" && two.metrics?.isReused == false)
+            let secondSink = try await stage.send(profile: profile)
+            #expect(secondSink.text == "two" && secondSink.metrics?.isReused == false)
         }
     }
 
     /// A key update is not data: an idle connection that receives one is used again.
-    @Test func newKeysWhileIdleAreNoEnd() async throws {
+    @Test func aKeyUpdateKeepsAnIdleConnection() async throws {
         let plan = ScriptPlan(
             .expectHead, .reply("one"), .waitForSignal("go"), .updateKeys(both: true), .signal("gone"),
             .expectHead, .reply("two"), .stall)
@@ -101,13 +102,13 @@ import Testing
             stage.origin.gate("go").open()
             await stage.origin.gate("gone").wait()
             await stage.settle()
-            let two = try await stage.send(profile: profile)
-            #expect(two.text == "two" && two.metrics?.isReused == true)
+            let secondSink = try await stage.send(profile: profile)
+            #expect(secondSink.text == "two" && secondSink.metrics?.isReused == true)
             #expect(stage.pool.connectionsOpened == 1)
         }
     }
 
-    @Test func ourOwnEndIsSaid() async throws {
+    @Test func theClientSendsCloseNotify() async throws {
         let plan = ScriptPlan(
             .expectHead, .reply("one", "Connection: close\r\n"), .expectEnd, .signal("ended"), .stall)
         try await withSecureStack(SecureStage.serving(["good"], plan)) { client, origin in

@@ -10,7 +10,7 @@ import Testing
 
 /// Requests and responses of every shape over TLS.
 @Suite struct SecureExchangeTests {
-    @Test(arguments: [TLSVersion.v1_2, .v1_3]) func aGetAndWhatItCost(_ version: TLSVersion) async throws {
+    @Test(arguments: [TLSVersion.v1_2, .v1_3]) func metricsOfAGet(_ version: TLSVersion) async throws {
         let serving = try SecureStage.serving { $0.maximumVersion = version }
         try await withSecureStack(serving) { client, origin in
             for isReused in [false, true] {
@@ -26,8 +26,8 @@ import Testing
                     metrics.responseEnd,
                 ]
                 #expect(milestones.count { $0 == nil } == (isReused ? 4 : 0))
-                let there = milestones.compactMap { $0 }
-                #expect(there == there.sorted())
+                let knownMilestones = milestones.compactMap { $0 }
+                #expect(knownMilestones == knownMilestones.sorted())
             }
             #expect(client.connectionsOpened == 1)
             #expect(origin.counts.handshakesCompleted == 1)
@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test func anAddressIsNotAskedForByName() async throws {
+    @Test func anAddressIsNotSentAsServerName() async throws {
         try await withSecureStack { client, origin in
             let response = try await client.get(origin.url + "/get")
             #expect(response.status.code == 200)
@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    /// The origin's buffers are small, so that sending has to wait again and again.
+    /// The origin's buffers are small, so that sending has to wait repeatedly.
     @Test(arguments: [1, 65_536, 2_000_001]) func aFileGoesThroughMemory(_ count: Int) async throws {
         let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ $0 >> 8) }
         let path = try TemporaryFile.make(bytes)
@@ -111,8 +111,8 @@ import Testing
             }
             let response = try await client.send(
                 HTTPRequest(method: .post, url: SecureStage.url(origin, "/mirror"), body: .file(path: path)))
-            let isWhole = try await response.body.collect() == bytes
-            #expect(isWhole)
+            let isComplete = try await response.body.collect() == bytes
+            #expect(isComplete)
         }
     }
 
@@ -136,7 +136,7 @@ import Testing
         }
     }
 
-    @Test func eachByteOfAResponseInARecordOfItsOwn() async throws {
+    @Test func eachByteOfAResponseInASeparateRecord() async throws {
         let answer = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"
         let plan = ScriptPlan(
             .expectHead, .sendByteByByte(Array(answer.utf8)), .expectHead,
@@ -150,21 +150,21 @@ import Testing
         }
     }
 
-    /// The consumer takes nothing: reading stops, and continues where it stopped, including plaintext in the engine.
+    /// The consumer pauses: reading stops, and continues where it stopped, including plaintext in the engine.
     @Test func aPausedResponseLosesNothing() async throws {
         let bytes = (0..<2_000_000).map { UInt8(truncatingIfNeeded: $0 &* 13 &+ $0 >> 8) }
         try await withSecurePool { stage in
             stage.origin.route("GET", "/fixed") { _ throws(Refusal) in OriginResponse(body: .bytes(bytes)) }
             let sink = RecordingSink(demand: { _ in .pause })
-            let made = try stage.exchange("/fixed", profile: SecurePool.profile(), sink: sink)
-            stage.pool.submit(made.exchange)
-            await sink.headCame.wait()
+            let pair = try stage.exchange("/fixed", profile: SecurePool.profile(), sink: sink)
+            stage.pool.submit(pair.exchange)
+            await sink.headReceived.wait()
             while sink.log.value.ends == 0 {
-                made.exchange.resume()
+                pair.exchange.resume()
                 await stage.group.loops[0].run {}
             }
-            let isWhole = sink.log.value.body == bytes
-            #expect(isWhole && sink.failure == nil)
+            let isComplete = sink.log.value.body == bytes
+            #expect(isComplete && sink.failure == nil)
         }
     }
 
@@ -192,18 +192,18 @@ import Testing
         let plan = ScriptPlan(
             .expectHead, .send(answer), .expectBytes(100_000), .send("bye"), .close)
         try await withSecurePool(SecureStage.serving(["good"], plan)) { stage in
-            let heard = HeardUpgrade()
+            let recording = RecordingUpgrade()
             let sink = RecordingSink(upgrade: { connection in
                 _ = connection.send([UInt8](repeating: 1, count: 99_999))
                 _ = connection.send([1])
-                return heard.handler
+                return recording.handler
             })
             try await stage.send(
                 "/", fields: [(.connection, "upgrade"), (.upgrade, "chat")],
                 profile: SecurePool.profile(), sink: sink)
-            await heard.over.wait()
-            #expect(heard.text.value == "hibye")
-            #expect(heard.error.value == .some(nil))
+            await recording.ended.wait()
+            #expect(recording.text.value == "hibye")
+            #expect(recording.error.value == .some(nil))
         }
     }
 
@@ -233,31 +233,31 @@ import Testing
 }
 
 /// Records what an upgraded connection receives.
-final class HeardUpgrade: Sendable {
+final class RecordingUpgrade: Sendable {
     let text = Box("")
     let error = Box<TransportError??>(nil)
-    let over = Gate()
+    let ended = Gate()
     let drained = Gate()
 
     var handler: any UpgradeHandler { Handler(self) }
 
     private final class Handler: UpgradeHandler {
-        private let heard: HeardUpgrade
+        private let recording: RecordingUpgrade
 
-        init(_ heard: HeardUpgrade) { self.heard = heard }
+        init(_ recording: RecordingUpgrade) { self.recording = recording }
 
         func received(_ bytes: Span<UInt8>) -> Demand {
             var copy: [UInt8] = []
             for index in bytes.indices { copy.append(bytes[index]) }
-            heard.text.update { $0 += String(decoding: copy, as: UTF8.self) }
+            recording.text.update { $0 += String(decoding: copy, as: UTF8.self) }
             return .more
         }
 
-        func drained() { heard.drained.open() }
+        func drained() { recording.drained.open() }
 
         func closed(_ error: TransportError?) {
-            heard.error.update { $0 = .some(error) }
-            heard.over.open()
+            recording.error.update { $0 = .some(error) }
+            recording.ended.open()
         }
     }
 }

@@ -67,7 +67,7 @@ import Testing
     }
 
     /// TLS to the proxy, CONNECT inside it, and TLS to the origin inside that.
-    @Test func throughAProxyThatIsSpokenToInTLS() async throws {
+    @Test func throughAProxyOverTLS() async throws {
         let large = [UInt8](repeating: 7, count: 300_000)
         let steps: [Script.Step] = [
             .expectHead, Self.established, .startTLS(), .expectHead, .expectBytes(300_000), .reply("one"),
@@ -79,8 +79,8 @@ import Testing
             let text = try await up.body.text()
             #expect(text == "one")
             let down = try await client.get("https://good.test/").body.collect()
-            let isWhole = down == large
-            #expect(isWhole && client.connectionsOpened == 1)
+            let isComplete = down == large
+            #expect(isComplete && client.connectionsOpened == 1)
             #expect(origin.handshakes(on: 0).map(\.serverName) == ["localhost", "good.test"])
         }
     }
@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    @Test func aProxyThatIsNotTrustedLearnsNothing() async throws {
+    @Test func anUntrustedProxyReceivesNothing() async throws {
         let pins = TrustEvaluator.pinnedCertificates([try SecureStage.certificate("ecdsa")])
         try await withProxy(
             "https", [.expectHead, Self.established], isSecure: true, settings: .with { $0.proxyTrust = pins }

@@ -136,7 +136,7 @@ struct SecurePool {
             TLSConfiguration(roots: SecureStage.roots), trust: trust, identitySource: identitySource)
     }
 
-    /// Returns an exchange with the origin, not submitted yet.
+    /// Returns an exchange with the origin; it is not submitted yet.
     func exchange(
         _ target: String = "/", method: Method = .get, fields: [(FieldName, String)] = [],
         content: OutgoingContent = .none, host: String = "good.test", profile: TLSProfile,
@@ -161,8 +161,8 @@ struct SecurePool {
         _ target: String = "/get", fields: [(FieldName, String)] = [], host: String = "good.test",
         profile: TLSProfile, sink: RecordingSink = RecordingSink()
     ) async throws -> RecordingSink {
-        let made = try exchange(target, fields: fields, host: host, profile: profile, sink: sink)
-        pool.submit(made.exchange)
+        let pair = try exchange(target, fields: fields, host: host, profile: profile, sink: sink)
+        pool.submit(pair.exchange)
         await sink.ended.wait()
         return sink
     }

@@ -7,8 +7,8 @@ import Testing
 
 /// The closing of a socket that carries TLS: its last bytes arrive, whether or not they were held back for the end.
 @Suite struct SocketWireTests {
-    /// Sends over the wire and closes it; returns all bytes that the peer reads, and how they end.
-    private func lastWords(unread: [UInt8], isDrained: Bool) throws -> (
+    /// Sends over the wire and closes it; returns the bytes that the peer reads, and their end.
+    private func closeAndRead(unread: [UInt8], isDrained: Bool) throws -> (
         bytes: [UInt8], end: Result<Bool, Errno>
     ) {
         let (near, far) = try connectedPair(.loopback)
@@ -35,16 +35,16 @@ import Testing
         }
     }
 
-    @Test func whatWaitedForTheEndArrivesBeforeIt() throws {
-        let heard = try lastWords(unread: [], isDrained: true)
-        #expect(heard.bytes == [1, 2, 3, 4, 5])
-        #expect(heard.end == .success(true))
+    @Test func heldBackBytesArriveBeforeTheEnd() throws {
+        let result = try closeAndRead(unread: [], isDrained: true)
+        #expect(result.bytes == [1, 2, 3, 4, 5])
+        #expect(result.end == .success(true))
     }
 
     /// Closing with unread bytes makes the kernel drop what it still holds; the bytes that it has already sent arrive.
-    @Test func nothingWaitsWhereBytesAreUnread() throws {
-        let heard = try lastWords(unread: [9], isDrained: false)
-        #expect(heard.bytes == [1, 2, 3, 4, 5])
-        #expect(heard.end == .failure(.connectionReset))
+    @Test func nothingIsHeldBackIfBytesAreUnread() throws {
+        let result = try closeAndRead(unread: [9], isDrained: false)
+        #expect(result.bytes == [1, 2, 3, 4, 5])
+        #expect(result.end == .failure(.connectionReset))
     }
 }

@@ -6,10 +6,10 @@ import Glibc
 
 /// A file that a test creates and removes.
 enum TemporaryFile {
-    /// Returns a path that is used by nothing else.
+    /// Returns an unused path.
     static func path() -> String { "/tmp/lupine-test-\(UInt64.random(in: 0 ... .max))" }
 
-    /// Creates a file with these bytes, and returns its path.
+    /// Creates a file that contains `bytes`, and returns its path.
     static func make(_ bytes: [UInt8]) throws -> String {
         let path = path()
         let file = try Descriptor.writing(path: path)

@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    @Test func aPinThatDoesNotFitSendsNothing() async throws {
+    @Test func aPinMismatchSendsNothing() async throws {
         let other = try SecureStage.certificate("ecdsa")
         try await withSecureStack { client, origin in
             let url = SecureStage.url(origin, "/get")
@@ -44,7 +44,7 @@ import Testing
     /// The client has an identity, and the server requests it: a server that is not trusted receives neither the identity nor a
     /// byte of the request.
     @Test(arguments: [TLSVersion.v1_2, .v1_3])
-    func aServerThatIsRejectedLearnsNothing(_ version: TLSVersion) async throws {
+    func aRejectedServerReceivesNothing(_ version: TLSVersion) async throws {
         let identity = try SecureStage.identity("client-rsa")
         let roots = try Certificate.pem(PKI.bytes("client-root.pem"))
         let serving = try SecureStage.serving { tls in
@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    @Test func disabledTakesEverybody() async throws {
+    @Test func disabledAcceptsEveryServer() async throws {
         try await withSecureStack(SecureStage.serving(["expired"]), settings: .with { $0.trust = .disabled })
         {
             client, origin in
@@ -96,18 +96,18 @@ import Testing
         }
     }
 
-    // MARK: evaluators of the caller's own
+    // MARK: custom evaluators
 
-    enum Manner: CaseIterable, Sendable { case atOnce, later, twice }
+    enum ReplyTiming: CaseIterable, Sendable { case atOnce, later, twice }
 
-    @Test(arguments: Manner.allCases, [true, false])
-    func aClosureIsAsked(_ manner: Manner, _ accepts: Bool) async throws {
+    @Test(arguments: ReplyTiming.allCases, [true, false])
+    func aClosureIsAsked(_ timing: ReplyTiming, _ accepts: Bool) async throws {
         let asked = Box(0)
         let verdict: Result<Void, TrustFailure> = accepts ? .success(()) : .failure(.refused("not today"))
         let evaluator = TrustEvaluator.custom { trust, reply in
             #expect(trust.host == "good.test" && trust.certificates.count > 1)
             asked.update { $0 += 1 }
-            switch manner {
+            switch timing {
             case .atOnce: reply(verdict)
             case .later: Task { reply(verdict) }
             case .twice:
@@ -130,7 +130,7 @@ import Testing
         }
     }
 
-    @Test func aClosureThatForgetsToReplyHasRefused() async throws {
+    @Test func aReleasedReplyCountsAsARefusal() async throws {
         try await withSecureStack(settings: .with { $0.trust = .custom { _, _ in } }) { client, origin in
             let url = SecureStage.url(origin)
             let error = await failure { () throws(TransportError) in try await client.get(url) }
@@ -149,19 +149,19 @@ import Testing
             asked.open()
         }
         try await withSecurePool { stage in
-            let made = try stage.exchange(profile: SecurePool.profile(trust: evaluator))
-            stage.pool.submit(made.exchange)
+            let pair = try stage.exchange(profile: SecurePool.profile(trust: evaluator))
+            stage.pool.submit(pair.exchange)
             await asked.wait()
-            made.exchange.cancel(.cancelled)
-            await made.sink.ended.wait()
-            #expect(made.sink.failure == .cancelled)
+            pair.exchange.cancel(.cancelled)
+            await pair.sink.ended.wait()
+            #expect(pair.sink.failure == .cancelled)
             reply.value?(.success(()))
             reply.value?(.failure(.refused("late")))
             reply.update { $0 = nil }
         }
     }
 
-    @Test func aQuestionIsAskedInsideTheTimeOfTheHandshake() async throws {
+    @Test func theHandshakeTimeoutIncludesTheEvaluation() async throws {
         let reply = Box<CustomTrustCheck.Reply?>(nil)
         let evaluator = TrustEvaluator.custom { _, answer in reply.update { $0 = answer } }
         try await withSecureStack(
@@ -178,7 +178,7 @@ import Testing
     }
 
     /// An evaluator that may fetch runs on a worker, and its verdict counts like any other.
-    @Test(arguments: [false, true]) func revocationIsAskedOffTheLoop(_ needsAnswer: Bool) async throws {
+    @Test(arguments: [false, true]) func revocationIsCheckedOffTheLoop(_ needsAnswer: Bool) async throws {
         let options: RevocationOptions = needsAnswer ? [.any, .requirePositiveResponse] : .any
         try await withSecureStack(settings: .with { $0.trust = .revocation(options) }) { client, origin in
             let url = SecureStage.url(origin, "/get")
@@ -248,7 +248,7 @@ import Testing
     }
 
     /// A session carries the identity that it was created with: where a closure chooses the identity, each connection asks it.
-    @Test func anIdentityThatWasAskedForIsNotResumed() async throws {
+    @Test func aChosenIdentityIsNotResumed() async throws {
         let identities = [try SecureStage.identity("client-rsa"), try SecureStage.identity("client-ecdsa")]
         let roots = try Certificate.pem(PKI.bytes("client-root.pem"))
         let asked = Box(0)
@@ -269,7 +269,7 @@ import Testing
     }
 
     /// The server sends only its leaf certificate.
-    @Test func anIntermediateIsSuppliedHere() async throws {
+    @Test func anIntermediateFromTheConfiguration() async throws {
         let identity = try TLSIdentity(
             certificate: SecureStage.certificate("good"), intermediates: [],
             privateKey: PrivateKey(pem: PKI.bytes("good.key")))
