@@ -59,7 +59,8 @@ import Testing
         ("no key", replacing("Sec-WebSocket-Key"), .invalidKey(nil), 400),
         ("a short key", replacing("Sec-WebSocket-Key", "YQ=="), .invalidKey(quoted("YQ==")), 400),
         (
-            "two keys", replacing("Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ==", "dGhlIHNhbXBsZSBub25jZQ=="),
+            "two keys",
+            replacing("Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ==", "dGhlIHNhbXBsZSBub25jZQ=="),
             .invalidKey(quoted("dGhlIHNhbXBsZSBub25jZQ==")), 400
         ),
         ("no version", replacing("Sec-WebSocket-Version"), .unsupportedVersion(nil), 426),

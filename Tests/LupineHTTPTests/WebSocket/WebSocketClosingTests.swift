@@ -36,7 +36,8 @@ import Testing
         let closed: [Event] = [.ended]
         return [
             Row(
-                title: "a local close starts the timer", event: .close(localClosure), state: .closing(sent: localClosure),
+                title: "a local close starts the timer", event: .close(localClosure),
+                state: .closing(sent: localClosure),
                 actions: Actions(frame: localClosure, timer: .start)),
             Row(
                 title: "the peer closes: a client answers, and waits for the server to close the connection",
@@ -50,7 +51,8 @@ import Testing
                     frame: try closure(.goingAway), wire: .closeWhenSent, timer: .start,
                     outcome: .peerClosed(peerClosure))),
             Row(
-                title: "an empty close is answered by an empty one", event: .received(.empty), state: .draining,
+                title: "an empty close is answered by an empty one", event: .received(.empty),
+                state: .draining,
                 actions: Actions(frame: .empty, timer: .start, outcome: .peerClosed(.empty))),
             Row(
                 title: "a message that is too big is answered with 1009", event: .failed(error),
@@ -74,16 +76,19 @@ import Testing
                 title: "the connection is lost", event: .ended, state: .closed,
                 actions: Actions(wire: .close, outcome: .lost)),
             Row(
-                title: "only the first local close is sent", before: closing, event: .close(peerClosure), state: .closing(sent: localClosure),
+                title: "only the first local close is sent", before: closing, event: .close(peerClosure),
+                state: .closing(sent: localClosure),
                 actions: Actions()),
             Row(
                 title: "the peer answers a client", before: closing, event: .received(peerClosure),
                 state: .draining,
                 actions: Actions(outcome: .locallyClosed(localClosure, answer: peerClosure))),
             Row(
-                title: "the peer answers a server", role: .server, before: closing, event: .received(peerClosure),
+                title: "the peer answers a server", role: .server, before: closing,
+                event: .received(peerClosure),
                 state: .draining,
-                actions: Actions(wire: .closeWhenSent, outcome: .locallyClosed(localClosure, answer: peerClosure))),
+                actions: Actions(
+                    wire: .closeWhenSent, outcome: .locallyClosed(localClosure, answer: peerClosure))),
             Row(
                 title: "a protocol error after the local close frame gets no second one", before: closing,
                 event: .failed(error), state: .draining,
@@ -91,27 +96,34 @@ import Testing
             Row(
                 title: "the connection ends instead of an answer", before: closing, event: .ended,
                 state: .closed,
-                actions: Actions(wire: .close, timer: .cancel, outcome: .locallyClosed(localClosure, answer: nil))),
+                actions: Actions(
+                    wire: .close, timer: .cancel, outcome: .locallyClosed(localClosure, answer: nil))),
             Row(
                 title: "no answer comes in time", before: closing, event: .timedOut, state: .closed,
                 actions: Actions(wire: .close, outcome: .locallyClosed(localClosure, answer: nil))),
             Row(
-                title: "a local close is ignored once both close frames are sent", before: draining, event: .close(localClosure), state: .draining,
+                title: "a local close is ignored once both close frames are sent", before: draining,
+                event: .close(localClosure), state: .draining,
                 actions: Actions()),
             Row(
-                title: "a failure is ignored once both close frames are sent", before: draining, event: .failed(error), state: .draining,
+                title: "a failure is ignored once both close frames are sent", before: draining,
+                event: .failed(error), state: .draining,
                 actions: Actions()),
             Row(
-                title: "the server closes after both close frames", before: draining, event: .ended, state: .closed,
+                title: "the server closes after both close frames", before: draining, event: .ended,
+                state: .closed,
                 actions: Actions(wire: .close, timer: .cancel)),
             Row(
-                title: "the server does not close after both close frames", before: draining, event: .timedOut,
+                title: "the server does not close after both close frames", before: draining,
+                event: .timedOut,
                 state: .closed, actions: Actions(wire: .close)),
             Row(
-                title: "a local close is ignored once closed", before: closed, event: .close(localClosure), state: .closed,
+                title: "a local close is ignored once closed", before: closed, event: .close(localClosure),
+                state: .closed,
                 actions: Actions()),
             Row(
-                title: "a failure is ignored once closed", before: closed, event: .failed(error), state: .closed,
+                title: "a failure is ignored once closed", before: closed, event: .failed(error),
+                state: .closed,
                 actions: Actions()),
             Row(
                 title: "a second end is ignored once closed", before: closed, event: .ended, state: .closed,
@@ -126,8 +138,8 @@ import Testing
         #expect(closing.state == row.state)
     }
 
-    /// Checks that events in any order lead to one outcome and at most one close frame, and that the timer runs in every state that
-    /// waits.
+    /// Checks that events in any order lead to one outcome and at most one close frame, and that a timer limits every state that
+    /// waits for the peer.
     @Test(arguments: 0..<200) func anyOrderEndsOnce(_ seed: Int) throws {
         var random = SeededRandom(seed: UInt64(seed))
         let role = WebSocketRole.allCases[seed % 2]

@@ -74,7 +74,8 @@ import Testing
                 "Sec-WebSocket-Accept", [("Sec-WebSocket-Accept", "s3pplmbitxaq9kygzzhzrbk+xoo=")]),
             expected: .failure(.invalidAccept(Excerpt("s3pplmbitxaq9kygzzhzrbk+xoo=")))),
         Row(
-            title: "two Accepts", answer: validFields + [("Sec-WebSocket-Accept", "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=")],
+            title: "two Accepts",
+            answer: validFields + [("Sec-WebSocket-Accept", "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=")],
             expected: .failure(.invalidAccept(Excerpt("s3pPLMBiTxaQ9kYGzzhZRbK+xOo=")))),
         Row(
             title: "[U-8.2] one of the subprotocols offered", offered: "chat, superchat",
@@ -97,7 +98,9 @@ import Testing
             expected: .failure(.subprotocolNotOffered(Excerpt("Chat")))),
         Row(
             title: "several subprotocols", offered: "chat, superchat",
-            answer: validFields + [("Sec-WebSocket-Protocol", "chat"), ("Sec-WebSocket-Protocol", "superchat")],
+            answer: validFields + [
+                ("Sec-WebSocket-Protocol", "chat"), ("Sec-WebSocket-Protocol", "superchat"),
+            ],
             expected: .failure(.subprotocolNotOffered(Excerpt("chat, superchat")))),
         Row(
             title: "an extension where none was offered",
@@ -109,7 +112,9 @@ import Testing
             expected: .failure(.extensionNotOffered(Excerpt("x-webkit-deflate-frame")))),
         Row(
             title: "the extension offered, twice", deflate: DeflateOffer(),
-            answer: validFields + [("Sec-WebSocket-Extensions", "permessage-deflate, permessage-deflate;a=1")],
+            answer: validFields + [
+                ("Sec-WebSocket-Extensions", "permessage-deflate, permessage-deflate;a=1")
+            ],
             expected: .failure(.extensionNotOffered(Excerpt("permessage-deflate;a=1")))),
         Row(
             title: "the extension that was offered", deflate: DeflateOffer(),

@@ -165,7 +165,8 @@ import Testing
                 wire: Frames.frame(0x82, [UInt8](repeating: 0, count: 125), width: .two),
                 expected: ["\(WebSocketError.lengthNotMinimal(125))"]),
             Row(
-                title: "65535 octets in a length of eight octets", wire: [0x82, 127, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF],
+                title: "65535 octets in a length of eight octets",
+                wire: [0x82, 127, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF],
                 expected: ["\(WebSocketError.lengthNotMinimal(65535))"]),
             Row(
                 title: "a length of 64 bits", wire: [0x82, 127, 0x80],

@@ -22,7 +22,8 @@ import Testing
             var isFirst = true
             repeat {
                 let isLast = Bool.random(using: &random)
-                let piece = isLast ? remaining : remaining.prefix(Int.random(in: 0...remaining.count, using: &random))
+                let piece =
+                    isLast ? remaining : remaining.prefix(Int.random(in: 0...remaining.count, using: &random))
                 sender.send(
                     message.kind, piece.span, isFinal: isLast, isCompressed: isFirst && message.isCompressed,
                     mask: mask(), into: &wire)

@@ -18,8 +18,9 @@ import Testing
         return Result { () throws(WebSocketError) in try handshake.agreement(head) }
     }
 
-    @Test("[H-13.2] a 2xx status opens a WebSocket without a key, unless it agrees to something that was not offered") func responses() throws
-    {
+    @Test(
+        "[H-13.2] a 2xx response without a key opens a WebSocket, if it accepts nothing that was not offered"
+    ) func responses() throws {
         #expect(try agreement(200) == .success(WebSocketAgreement()))
         #expect(try agreement(299) == .success(WebSocketAgreement()))
         for status in [101, 199, 300, 404] {
@@ -39,7 +40,8 @@ import Testing
                 == .success(WebSocketAgreement(deflate: DeflateAgreement())))
     }
 
-    @Test("[H-13.2] a server answers with 200, and neither requires a key nor sends Sec-WebSocket-Accept") func acceptance()
+    @Test("[H-13.2] a server answers with 200, and neither requires a key nor sends Sec-WebSocket-Accept")
+    func acceptance()
         throws
     {
         let request = try WebSocketAcceptanceTests.request(

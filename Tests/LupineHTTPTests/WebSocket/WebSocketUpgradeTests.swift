@@ -24,7 +24,8 @@ import Testing
             return
         }
         #expect(consumed == toServer.count)
-        let acceptance = try WebSocketAcceptance(receivedRequest, subprotocols: ["echo"], allowsCompression: true)
+        let acceptance = try WebSocketAcceptance(
+            receivedRequest, subprotocols: ["echo"], allowsCompression: true)
         var toClient: [UInt8] = []
         try serverHTTP.send(acceptance.response, body: .none, into: &toClient)
 
