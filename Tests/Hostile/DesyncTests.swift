@@ -26,9 +26,9 @@ import Testing
 
     static let unsolicited = [
         Unsolicited(testDescription: "a whole response", bytes: SplittingCase.forged),
-        Unsolicited(testDescription: "the beginning of one", bytes: "H"),
+        Unsolicited(testDescription: "the beginning of a response", bytes: "H"),
         Unsolicited(
-            testDescription: "a time-out's notice",
+            testDescription: "a 408 response",
             bytes: "HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\n\r\n"),
         Unsolicited(testDescription: "an interim head", bytes: "HTTP/1.1 103 Early Hints\r\n\r\n"),
         Unsolicited(testDescription: "a line end", bytes: "\r\n"),
@@ -37,13 +37,13 @@ import Testing
     ]
 
     @Test(
-        "what comes on an idle connection ends it, and answers nothing", .timeLimit(.minutes(10)),
+        "bytes on an idle connection close it, and answer no request", .timeLimit(.minutes(10)),
         arguments: unsolicited, [false, true])
     func idle(_ row: Unsolicited, _ isSecure: Bool) async throws {
         let plan = ScriptPlan([
             Script([
                 .expectHead, .send(Self.answer), .waitForSignal("speak"), .send(row.bytes), .expectEnd,
-                .signal("hung up"),
+                .signal("closed"),
             ]),
             Self.clean,
         ])
@@ -52,7 +52,7 @@ import Testing
             let first = await stage.session.request(stage.url("/first", host: host)).answered()
             #expect(text(first) == "first")
             stage.origin.gate("speak").open()
-            await stage.origin.gate("hung up").wait()
+            await stage.origin.gate("closed").wait()
             let second = await stage.session.request(stage.url("/second", host: host)).answered()
             #expect(text(second) == "clean")
             #expect(stage.origin.counts.connectionsAccepted == 2)
@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test(
-        "an answer in the middle of an upload is taken, and its connection carries nothing further",
+        "a response in the middle of an upload is delivered, and its connection is not reused",
         .timeLimit(.minutes(10)), arguments: [200, 413, 401])
     func early(_ status: Int) async throws {
         let plan = ScriptPlan([
@@ -79,12 +79,14 @@ import Testing
         }
     }
 
-    @Test("the rest of an answer that was given up reaches nobody", .timeLimit(.minutes(10)))
-    func unread() async throws {
+    @Test(
+        "the remainder of a cancelled response is not delivered to the next request", .timeLimit(.minutes(10))
+    )
+    func cancelled() async throws {
         let plan = ScriptPlan([
             Script([
                 .expectHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nfirst"), .signal("half"),
-                .expectEnd, .send("other" + SplittingCase.forged), .signal("rest"),
+                .expectEnd, .send("other" + SplittingCase.forged), .signal("remainder"),
             ]),
             Self.clean,
         ])
@@ -100,22 +102,22 @@ import Testing
         }
     }
 
-    @Test("an answer before the request is no answer to anybody's second request", .timeLimit(.minutes(10)))
+    @Test("a response sent before its request does not answer the second request", .timeLimit(.minutes(10)))
     func beforeTheRequest() async throws {
         let plan = ScriptPlan([
-            Script([.send(SplittingCase.forged + SplittingCase.forged), .expectEnd, .signal("hung up")]),
+            Script([.send(SplittingCase.forged + SplittingCase.forged), .expectEnd, .signal("closed")]),
             Self.clean,
         ])
         try await HostileStage.with(plan) { stage in
             // The early bytes may be an error or the response of the first request, which has this connection to itself.
             _ = await stage.session.request(stage.url("/first")).answered()
-            await stage.origin.gate("hung up").wait()
+            await stage.origin.gate("closed").wait()
             let second = await stage.session.request(stage.url("/second")).answered()
             #expect(text(second) == "clean")
         }
     }
 
-    @Test("every request gets its own answer while others are given up", .timeLimit(.minutes(10)))
+    @Test("every request gets its own response while others are cancelled", .timeLimit(.minutes(10)))
     func ownAnswers() async throws {
         try await HostileStage.with { stage in
             stage.origin.route("GET", "/number/{n}") { request throws(Refusal) in

@@ -8,14 +8,14 @@ import LupineTLS
 import LupineTestKit
 import Testing
 
-/// Responses that a cache stored for one user, policy or way, and requests of others for them.
+/// Responses that a cache has stored for one user, trust policy or proxy, and requests of others for them.
 @Suite(.timeLimit(.minutes(10))) struct HostileCacheTests {
     typealias Policy = SharedCache.Policy
 
     // MARK: trust
 
-    /// The result for a session with each policy, if the server is asked and not the cache.
-    private static func ownEnd(_ policy: Policy, at leaf: String) -> SharedCache.End {
+    /// Returns the outcome for a session with this policy if its request goes to the server, not to the cache.
+    private static func outcomeAtServer(_ policy: Policy, at leaf: String) -> SharedCache.Outcome {
         switch (policy, leaf) {
         case (.disabled, _), (.accepting, _), (.reading, _), (.ignoring, _): .answer(2)
         case (.standard, "good"), (.listening, "good"), (.pipeline, "good"), (.asking, "good"),
@@ -27,37 +27,38 @@ import Testing
     }
 
     @Test(
-        "[U-12.2] what came over a connection that nobody checked is not given to who would have refused it",
+        "[U-12.2] an unchecked response is not given to a session that would refuse the server",
         arguments: [Policy.disabled, .accepting, .reading], Policy.allCases)
     func unchecked(writer: Policy, reader: Policy) async throws {
         try await SharedCache.with(leaf: "untrusted") { shared in
-            #expect(await shared.ask(writer) == .answer(1))
-            #expect(await shared.ask(reader) == Self.ownEnd(reader, at: "untrusted"))
+            #expect(await shared.fetch(writer) == .answer(1))
+            #expect(await shared.fetch(reader) == Self.outcomeAtServer(reader, at: "untrusted"))
         }
     }
 
-    @Test("[U-12.2] whoever trusts other authorities gets nothing, though their file has the old name")
+    @Test(
+        "[U-12.2] a response is not given to a session whose root file has been replaced under the same name")
     func replacedRoots() async throws {
         try await Self.withFolder { folder in
             let roots = FileManager.default.temporaryDirectory.appending(path: "\(UUID()).pem")
             defer { try? FileManager.default.removeItem(at: roots) }
             try await SharedCache.with(cache: Self.cache(folder)) { shared in
-                func ask() async -> SharedCache.End {
-                    await shared.ask(.standard) {
+                func fetch() async -> SharedCache.Outcome {
+                    await shared.fetch(.standard) {
                         $0.lupine.tls.roots = TrustRoots(includesSystem: false, files: [roots.path])
                     }
                 }
                 try Data(PKI.text("root.pem").utf8).write(to: roots)
-                #expect(await ask() == .answer(1))
-                #expect(await ask() == .answer(1))
+                #expect(await fetch() == .answer(1))
+                #expect(await fetch() == .answer(1))
                 try Data(PKI.text("other-root.pem").utf8).write(to: roots)
-                #expect(await ask() == .refused)
+                #expect(await fetch() == .refused)
             }
         }
     }
 
     @Test(
-        "[U-12.2] a session goes by the authorities that it has read, not by those of the time when it was made"
+        "[U-12.2] the roots of a session are those that it has read, not those when it was created"
     )
     func rootsOfLivingSessions() async throws {
         let roots = FileManager.default.temporaryDirectory.appending(path: "\(UUID()).pem")
@@ -72,60 +73,63 @@ import Testing
             let early = try session()
             try Data(PKI.text("root.pem").utf8).write(to: roots)
             let (first, second) = (try session(), try session())
-            #expect(await first.ask(url) == .answer(1))
+            #expect(await first.fetch(url) == .answer(1))
             try Data(PKI.text("other-root.pem").utf8).write(to: roots)
-            for other in [early, second, try session()] { #expect(await other.ask(url) == .refused) }
-            #expect(await first.ask(url) == .answer(1))
-            for session in [early, first, second] { session.end() }
+            for other in [early, second, try session()] { #expect(await other.fetch(url) == .refused) }
+            #expect(await first.fetch(url) == .answer(1))
+            for session in [early, first, second] { session.invalidate() }
         }
     }
 
-    @Test("[U-12.2] what came through a proxy is not given to whoever would refuse the proxy")
-    func judgedProxies() async throws {
+    @Test("[U-12.2] a response through a proxy is not given to a session that would refuse the proxy")
+    func refusedProxies() async throws {
         try await Self.withFolder { folder in
             try await SharedCache.with(cache: Self.cache(folder)) { shared in
-                func ask(_ policy: SharedCache.Policy) async throws -> SharedCache.End {
+                func fetch(_ policy: SharedCache.Policy) async throws -> SharedCache.Outcome {
                     let session = try shared.session(policy) {
                         $0.lupine.proxies = ["http_proxy": "https://localhost:\(shared.origin.port)"]
                     }
-                    let end = await session.ask(try #require(URL(string: "http://server.test/a/1")))
+                    let outcome = await session.fetch(try #require(URL(string: "http://server.test/a/1")))
                     await session.flush()
-                    session.end()
-                    return end
+                    session.invalidate()
+                    return outcome
                 }
-                for (policy, end) in [
-                    (SharedCache.Policy.standard, SharedCache.End.answer(1)), (.standard, .answer(1)),
+                for (policy, expected) in [
+                    (SharedCache.Policy.standard, SharedCache.Outcome.answer(1)), (.standard, .answer(1)),
                     (.otherRoots, .refused),
                 ] {
-                    let came = try await ask(policy)
-                    #expect(came == end)
+                    let outcome = try await fetch(policy)
+                    #expect(outcome == expected)
                 }
                 // The copy on the disk is not used either.
                 shared.cache.memoryCapacity = 0
-                let came = try await ask(.otherRoots)
-                #expect(came == .refused)
+                let outcome = try await fetch(.otherRoots)
+                #expect(outcome == .refused)
             }
         }
     }
 
-    @Test("[U-12.2] what a delegate accepted is given again under the same delegate, from memory alone")
-    func sameObject() async throws {
+    @Test(
+        "[U-12.2] a response that a delegate accepted is given to that delegate, and kept in memory only"
+    )
+    func sameDelegate() async throws {
         try await Self.withFolder { folder in
             try await SharedCache.with(leaf: "untrusted", cache: Self.cache(folder)) { shared in
                 let session = try shared.session(.accepting)
                 let url = try shared.url()
-                #expect(await session.ask(url) == .answer(1))
-                #expect(await session.ask(url) == .answer(1))
+                #expect(await session.fetch(url) == .answer(1))
+                #expect(await session.fetch(url) == .answer(1))
                 await session.flush()
                 #expect(Self.files(folder).isEmpty)
-                session.end()
+                session.invalidate()
             }
         }
     }
 
-    @Test("[U-12.2] what nobody has checked is not on the disk, whatever its chain is worth")
-    func uncheckedIsNotWritten() async throws {
-        for (leaf, policy, isWritten) in [
+    @Test(
+        "[U-12.2] a response from an unchecked connection is not written to disk, even if its chain is valid")
+    func uncheckedIsNotStoredOnDisk() async throws {
+        for (leaf, policy, isStoredOnDisk) in [
             ("untrusted", Policy.disabled, false), ("untrusted", .accepting, false),
             ("good", .disabled, false),
             ("good", .reading, false), ("good", .revocation, false), ("good", .ignoring, true),
@@ -134,46 +138,47 @@ import Testing
             try await Self.withFolder { folder in
                 try await SharedCache.with(leaf: leaf, cache: Self.cache(folder)) { shared in
                     let session = try shared.session(policy)
-                    #expect(await session.ask(try shared.url()) == .answer(1))
+                    #expect(await session.fetch(try shared.url()) == .answer(1))
                     await session.flush()
-                    #expect(Self.files(folder).isEmpty == !isWritten, "\(leaf), \(policy)")
-                    session.end()
+                    #expect(Self.files(folder).isEmpty == !isStoredOnDisk, "\(leaf), \(policy)")
+                    session.invalidate()
                 }
             }
         }
     }
 
-    @Test("[U-12.2] a delegate without challenge methods counts as none once that is known")
+    @Test("[U-12.2] a delegate counts as none once it has shown that it handles no challenges")
     func listening() async throws {
         try await SharedCache.with { shared in
             let session = try shared.session(.listening)
             let (one, two) = (try shared.url("/a/1"), try shared.url("/a/2"))
-            #expect(await shared.ask(.standard, "/a/2") == .answer(1))
-            #expect(await session.ask(one) == .answer(2))
+            #expect(await shared.fetch(.standard, "/a/2") == .answer(1))
+            #expect(await session.fetch(one) == .answer(2))
             // Its first connection has shown that the delegate does not handle challenges.
-            #expect(await session.ask(two) == .answer(1))
-            #expect(await shared.ask(.standard, "/a/1") == .answer(2))
-            session.end()
+            #expect(await session.fetch(two) == .answer(1))
+            #expect(await shared.fetch(.standard, "/a/1") == .answer(2))
+            session.invalidate()
         }
     }
 
     @Test(
-        "[U-12.2] what a checked connection brought is on the disk for those alone whose policy it satisfies")
+        "[U-12.2] a response on disk is given only to a session whose policy its connection satisfies"
+    )
     func fromTheDisk() async throws {
         try await Self.withFolder { folder in
             try await SharedCache.with(cache: Self.cache(folder)) { shared in
                 let session = try shared.session(.standard)
-                #expect(await session.ask(try shared.url()) == .answer(1))
+                #expect(await session.fetch(try shared.url()) == .answer(1))
                 await session.flush()
-                session.end()
-                for (reader, end) in [
-                    (Policy.standard, SharedCache.End.answer(1)), (.pipeline, .answer(1)),
+                session.invalidate()
+                for (reader, expected) in [
+                    (Policy.standard, SharedCache.Outcome.answer(1)), (.pipeline, .answer(1)),
                     (.otherRoots, .refused), (.pinsOther, .refused), (.accepting, .answer(2)),
                 ] {
                     let other = SharedCache(
                         origin: shared.origin, cache: Self.cache(folder), leaf: shared.leaf,
                         numbers: shared.numbers)
-                    #expect(await other.ask(reader) == end, "\(reader)")
+                    #expect(await other.fetch(reader) == expected, "\(reader)")
                 }
             }
         }
@@ -193,7 +198,7 @@ import Testing
         try await body(folder)
     }
 
-    @Test("[U-12.2] a resumed connection is worth what its first handshake was", arguments: [true, false])
+    @Test("[U-12.2] a resumed connection has the identity of its first handshake", arguments: [true, false])
     func resumed(isIdentified: Bool) async throws {
         try await SharedCache.with(asksForIdentity: true) { shared in
             let configuration = try shared.configuration { configuration in
@@ -201,19 +206,19 @@ import Testing
                 configuration.httpMaximumConnectionsPerHost = 1
             }
             let session = PolicySession.plain(URLSession(configuration: configuration))
-            #expect(await session.ask(try shared.url("/a/1")) == .answer(1))
+            #expect(await session.fetch(try shared.url("/a/1")) == .answer(1))
             // The next connection must resume this one's TLS session.
             await session.flush()
-            #expect(await session.ask(try shared.url("/a/2")) == .answer(2))
+            #expect(await session.fetch(try shared.url("/a/2")) == .answer(2))
             #expect(await shared.origin.handshake(on: 1)?.info?.isResumed == true)
-            session.end()
-            let stranger = await shared.ask(.standard, "/a/2")
-            #expect(stranger == (isIdentified ? .answer(3) : .answer(2)))
+            session.invalidate()
+            let withoutIdentity = await shared.fetch(.standard, "/a/2")
+            #expect(withoutIdentity == (isIdentified ? .answer(3) : .answer(2)))
         }
     }
 
     @Test(
-        "[U-12.2] what a checked connection brought is for those alone whose own policy it satisfies",
+        "[U-12.2] a stored response is given only to a session whose policy its connection satisfies",
         arguments: [
             (Policy.standard, true), (.pipeline, true), (.disabled, false), (.pinsGood, false),
             (.pinsOther, false), (.accepting, false), (.asking, false), (.subclass, false),
@@ -221,28 +226,28 @@ import Testing
         ])
     func checked(reader: Policy, isGiven: Bool) async throws {
         try await SharedCache.with { shared in
-            #expect(await shared.ask(.standard) == .answer(1))
-            let end = await shared.ask(reader)
-            #expect(end == (isGiven ? .answer(1) : Self.ownEnd(reader, at: "good")))
+            #expect(await shared.fetch(.standard) == .answer(1))
+            let outcome = await shared.fetch(reader)
+            #expect(outcome == (isGiven ? .answer(1) : Self.outcomeAtServer(reader, at: "good")))
         }
     }
 
     // MARK: identity
 
     @Test(
-        "[U-12.2] what a client certificate was shown for is given to that identity alone",
+        "[U-12.2] a response to a client certificate is given to that identity only",
         arguments: ["client-rsa", nil])
     func identities(reader: String?) async throws {
         try await SharedCache.with(asksForIdentity: true) { shared in
-            let writer = await shared.ask(.standard) { configuration in
+            let writer = await shared.fetch(.standard) { configuration in
                 configuration.lupine.tls.identity = try Self.identity("client-ecdsa")
             }
             #expect(writer == .answer(1))
-            let other = await shared.ask(.standard) { configuration in
+            let other = await shared.fetch(.standard) { configuration in
                 if let reader { configuration.lupine.tls.identity = try Self.identity(reader) }
             }
             #expect(other == .answer(2))
-            let same = await shared.ask(.standard) { configuration in
+            let same = await shared.fetch(.standard) { configuration in
                 configuration.lupine.tls.identity = try Self.identity("client-ecdsa")
             }
             #expect(same == .answer(1))
@@ -255,17 +260,17 @@ import Testing
 
     // MARK: users
 
-    @Test("[U-12.5] what answers a cookie is given to that cookie alone")
+    @Test("[U-12.5] a response to a request with a cookie is given only to requests with that cookie")
     func cookies() async throws {
         try await SharedCache.with(leaf: nil) { shared in
             let (alice, bob) = (["Cookie": "sid=alice"], ["Cookie": "sid=bob"])
-            #expect(await shared.ask(.standard, "/a/1", alice) == .answer(1))
-            #expect(await shared.ask(.standard, "/a/1", bob) == .answer(2))
-            #expect(await shared.ask(.standard) == .answer(3))
+            #expect(await shared.fetch(.standard, "/a/1", alice) == .answer(1))
+            #expect(await shared.fetch(.standard, "/a/1", bob) == .answer(2))
+            #expect(await shared.fetch(.standard) == .answer(3))
         }
     }
 
-    @Test("[U-12.5] what answers one key of a user is given to that key alone, unless it is public")
+    @Test("[U-12.5] a response to one API key is given only to requests with that key, unless it is public")
     func keys() async throws {
         for (isPublic, names, field) in [
             (false, nil, "X-Api-Key"), (false, ["x-tenant"], "X-Tenant"), (true, ["X-Tenant"], "X-Tenant"),
@@ -277,32 +282,34 @@ import Testing
                     if let names { configuration.lupine.identifyingFields = Set(names) }
                 }
                 let (alice, bob) = ([field: "alice"], [field: "bob"])
-                #expect(await shared.ask(.standard, "/a/1", alice, configure) == .answer(1))
-                #expect(await shared.ask(.standard, "/a/1", bob, configure) == .answer(isPublic ? 1 : 2))
+                #expect(await shared.fetch(.standard, "/a/1", alice, configure) == .answer(1))
+                #expect(await shared.fetch(.standard, "/a/1", bob, configure) == .answer(isPublic ? 1 : 2))
             }
         }
     }
 
-    // MARK: the way
+    // MARK: servers and proxies
 
-    @Test("[U-12.5] what one server at an address said is not given as another's", arguments: [nil, "good"])
+    @Test(
+        "[U-12.5] a response to one Host is not given to requests for another Host", arguments: [nil, "good"])
     func servers(_ leaf: String?) async throws {
         try await SharedCache.with(leaf: leaf) { shared in
             let session = try shared.session(.standard)
             let url = try shared.url()
             let own = "localhost:\(shared.origin.port)"
-            #expect(await session.ask(url, ["Host": "a.example"]) == .answer(1))
-            #expect(await session.ask(url, ["Host": "b.example"]) == .answer(2))
-            #expect(await session.ask(url) == .answer(3))
+            #expect(await session.fetch(url, ["Host": "a.example"]) == .answer(1))
+            #expect(await session.fetch(url, ["Host": "b.example"]) == .answer(2))
+            #expect(await session.fetch(url) == .answer(3))
             // Only the newest response is kept; host names are compared without regard to case.
-            #expect(await session.ask(url, ["Host": own.uppercased()]) == .answer(3))
-            #expect(await session.ask(url, ["Host": "a.example"]) == .answer(4))
-            #expect(await session.ask(url, ["host": "A.example"]) == .answer(4))
-            session.end()
+            #expect(await session.fetch(url, ["Host": own.uppercased()]) == .answer(3))
+            #expect(await session.fetch(url, ["Host": "a.example"]) == .answer(4))
+            #expect(await session.fetch(url, ["host": "A.example"]) == .answer(4))
+            session.invalidate()
         }
     }
 
-    @Test("[U-12.2] what came through a proxy without TLS is given to those alone who would ask that proxy")
+    @Test(
+        "[U-12.2] what outcome through a proxy without TLS is given to those alone who would ask that proxy")
     func proxies() async throws {
         try await SharedCache.with(leaf: nil) { shared in
             let proxied = { (configuration: URLSessionConfiguration) in
@@ -310,18 +317,20 @@ import Testing
                     "http_proxy": "http://127.0.0.1:\(shared.origin.port)"
                 ]
             }
-            #expect(await shared.ask(.standard, "/a/1", [:], proxied) == .answer(1))
-            #expect(await shared.ask(.standard, "/a/1") == .answer(2))
-            #expect(await shared.ask(.standard, "/a/1") == .answer(2))
-            #expect(await shared.ask(.standard, "/a/1", [:], proxied) == .answer(3))
-            let led = { (configuration: URLSessionConfiguration) in
+            #expect(await shared.fetch(.standard, "/a/1", [:], proxied) == .answer(1))
+            #expect(await shared.fetch(.standard, "/a/1") == .answer(2))
+            #expect(await shared.fetch(.standard, "/a/1") == .answer(2))
+            #expect(await shared.fetch(.standard, "/a/1", [:], proxied) == .answer(3))
+            let withoutOverrides = { (configuration: URLSessionConfiguration) in
                 configuration.lupine.addressOverrides = [:]
             }
-            #expect(await shared.ask(.standard, "/a/1", [:], led) == .answer(4))
+            #expect(await shared.fetch(.standard, "/a/1", [:], withoutOverrides) == .answer(4))
         }
     }
 
-    @Test("[U-12.2] what a proxy that knew one user brought is not given to another, and not written")
+    @Test(
+        "[U-12.2] a response to a proxy's user is not given to another user, and not written to disk"
+    )
     func usersOfProxies() async throws {
         try await Self.withFolder { folder in
             try await SharedCache.with(leaf: nil, cache: Self.cache(folder)) { shared in
@@ -337,28 +346,28 @@ import Testing
                             "http_proxy": "http://\(name)127.0.0.1:\(shared.origin.port)"
                         ]
                     }
-                    #expect(await session.ask(try shared.url()) == .answer(number), "\(user ?? "nobody")")
+                    #expect(await session.fetch(try shared.url()) == .answer(number), "\(user ?? "nobody")")
                     await session.flush()
-                    session.end()
+                    session.invalidate()
                     #expect(Self.files(folder).isEmpty == (user != nil))
                 }
             }
         }
     }
 
-    @Test("[U-12.4] what depends on a field for proxies is not stored")
+    @Test("[U-12.4] a response that varies by a field for proxies is not stored")
     func variesByProxy() async throws {
         try await SharedCache.with(
             leaf: nil, [("Cache-Control", "max-age=1000"), ("Vary", "Accept, proxy-authorization")]
         ) { shared in
-            #expect(await shared.ask(.standard) == .answer(1))
-            #expect(await shared.ask(.standard) == .answer(2))
+            #expect(await shared.fetch(.standard) == .answer(1))
+            #expect(await shared.fetch(.standard) == .answer(2))
         }
     }
 
     // MARK: validators
 
-    @Test("[U-12.13] a 304 with another ETag than the one asked about does not relabel what is stored")
+    @Test("[U-12.13] a 304 with another ETag than the requested one does not change the stored response")
     func foreignTag() async throws {
         try await SharedCache.with(leaf: nil) { shared in
             shared.origin.route("GET", "/tagged") { [numbers = shared.numbers] request throws(Refusal) in
@@ -373,9 +382,9 @@ import Testing
                 try response.add("Cache-Control", "max-age=0")
                 return response
             }
-            #expect(await shared.ask(.standard, "/tagged") == .answer(1))
-            // The second request validates, the third loads.
-            #expect(await shared.ask(.standard, "/tagged") == .answer(3))
+            #expect(await shared.fetch(.standard, "/tagged") == .answer(1))
+            // The second request is conditional; the third loads the response again.
+            #expect(await shared.fetch(.standard, "/tagged") == .answer(3))
             let stored = shared.cache.cachedResponse(for: URLRequest(url: try shared.url("/tagged")))
             #expect(stored?.data == Data("3".utf8))
         }

@@ -11,16 +11,16 @@ import Testing
 
 /// The fields of a request that are sent after a redirect: the same for all APIs that follow redirects.
 ///
-/// Each row states the field's fate within its origin, at another origin, and over an insecure connection after a secure one.
+/// Each row states the value sent within the field's origin, to another origin, and over http after https.
 /// Every API that sends requests is tested with every row.
 @Suite struct HostileRedirectTests {
     /// The target of a redirect in relation to its source.
     enum Move: CaseIterable, Sendable {
         case within, withinSecure
         case otherHost, hostBelow, otherPort, toSecure, secureOtherHost, secureOtherPort
-        case toClear
+        case toInsecure
 
-        var places: (from: RedirectSites.Site, to: RedirectSites.Site) {
+        var sites: (from: RedirectSites.Site, to: RedirectSites.Site) {
             switch self {
             case .within: (.home, .home)
             case .withinSecure: (.secure, .secure)
@@ -30,54 +30,55 @@ import Testing
             case .toSecure: (.home, .secure)
             case .secureOtherHost: (.secure, .secureOtherHost)
             case .secureOtherPort: (.secure, .secureOtherPort)
-            case .toClear: (.secure, .home)
+            case .toInsecure: (.secure, .home)
             }
         }
     }
 
-    /// A field that a program sets, and the value that arrives.
+    /// A field that a program sets, and the values that arrive after redirects.
     struct Row: Sendable {
         let name: String
         let value: String
         /// The value at another origin; nil if the field is not sent.
-        let elsewhere: String?
-        /// The value over an insecure connection after a secure one.
-        let inTheClear: String?
+        let atOtherOrigin: String?
+        /// The value over http after https; nil if the field is not sent.
+        let overInsecure: String?
 
         func expected(_ move: Move) -> String? {
             switch move {
             case .within, .withinSecure: value
-            case .otherHost, .hostBelow, .otherPort, .toSecure, .secureOtherHost, .secureOtherPort: elsewhere
-            case .toClear: inTheClear
+            case .otherHost, .hostBelow, .otherPort, .toSecure, .secureOtherHost, .secureOtherPort:
+                atOtherOrigin
+            case .toInsecure: overInsecure
             }
         }
     }
 
     private static func never(_ name: String, _ value: String = "s3cr3t") -> Row {
-        Row(name: name, value: value, elsewhere: nil, inTheClear: nil)
+        Row(name: name, value: value, atOtherOrigin: nil, overInsecure: nil)
     }
 
     private static func always(_ name: String, _ value: String) -> Row {
-        Row(name: name, value: value, elsewhere: value, inTheClear: value)
+        Row(name: name, value: value, atOtherOrigin: value, overInsecure: value)
     }
 
     static let rows = [
         never("Authorization", "Bearer s3cr3t"), never("Cookie", "id=s3cr3t"),
         never("X-Api-Key"), never("x-auth-token"), never("API-KEY"), never("Private-Token"),
         never("X-Amz-Security-Token"), never("X-CSRF-Token"),
-        Row(name: "Origin", value: "https://mine.test", elsewhere: "null", inTheClear: nil),
+        Row(name: "Origin", value: "https://mine.test", atOtherOrigin: "null", overInsecure: nil),
         Row(
             name: "Referer", value: "https://mine.test:8443/s3cr3t?s3cr3t",
-            elsewhere: "https://mine.test:8443/",
-            inTheClear: nil),
-        Row(name: "X-Mine", value: "mine", elsewhere: "mine", inTheClear: nil),
-        Row(name: "From", value: "me@mine.test", elsewhere: "me@mine.test", inTheClear: nil),
+            atOtherOrigin: "https://mine.test:8443/",
+            overInsecure: nil),
+        Row(name: "X-Mine", value: "mine", atOtherOrigin: "mine", overInsecure: nil),
+        Row(name: "From", value: "me@mine.test", atOtherOrigin: "me@mine.test", overInsecure: nil),
         always("Accept", "text/x-mine"), always("Accept-Language", "tlh"), always("User-Agent", "mine/1"),
         always("Content-Language", "tlh"), always("Range", "bytes=0-9"), always("If-None-Match", "\"mine\""),
     ]
 
     /// The APIs that follow redirects.
-    enum Consumer: CaseIterable, Sendable {
+    enum API: CaseIterable, Sendable {
         case client
         case data, upload, download, stream, webSocket
         /// A data request, with the fields set in the session's configuration.
@@ -85,58 +86,58 @@ import Testing
     }
 
     /// Returns the fields that `/to` received, by name in lowercase.
-    private func arrives(
-        by consumer: Consumer, _ fields: [(String, String)], from: RedirectSites.Site,
+    private func fieldsReceived(
+        by api: API, _ fields: [(String, String)], from: RedirectSites.Site,
         path: (RedirectSites) -> String
     ) async throws -> [String: String] {
-        var arrived: [String: String] = [:]
+        var received: [String: String] = [:]
         func configure(_ configuration: URLSessionConfiguration) {
-            guard consumer == .ofSession else { return }
+            guard api == .ofSession else { return }
             configuration.httpAdditionalHeaders = Dictionary(
                 fields.map { (AnyHashable($0.0), $0.1 as Any) }, uniquingKeysWith: { $1 })
         }
-        try await RedirectSites.with(status: 307, configure) { place in
-            let url = place.url(from, path(place))
-            try await Self.go(by: consumer, url, fields, place)
-            for line in place.lines {
+        try await RedirectSites.with(status: 307, configure) { sites in
+            let url = sites.url(from, path(sites))
+            try await Self.follow(by: api, url, fields, sites)
+            for line in sites.lines {
                 let parts = line.split(separator: ":", maxSplits: 1)
-                arrived[parts[0].lowercased()] = parts[1].trimmingCharacters(in: .whitespaces)
+                received[parts[0].lowercased()] = parts[1].trimmingCharacters(in: .whitespaces)
             }
         }
-        #expect(arrived["host"] != nil, "\(consumer) did not arrive")
-        return arrived
+        #expect(received["host"] != nil, "no request of \(api) arrived")
+        return received
     }
 
-    private static func go(
-        by consumer: Consumer, _ url: String, _ fields: [(String, String)], _ place: RedirectSites
+    private static func follow(
+        by api: API, _ url: String, _ fields: [(String, String)], _ sites: RedirectSites
     ) async throws {
         let headers = HTTPHeaders(fields.map { HTTPHeader(name: $0.0, value: $0.1) })
         let body = Data("body".utf8)
-        switch consumer {
+        switch api {
         case .client:
-            let client = try place.client()
+            let client = try sites.client()
             var list = Fields()
             for field in fields { try list.append(try FieldName(field.0), field.1) }
             let request = try HTTPRequest(method: .post, url: url, fields: list, body: .bytes(Array(body)))
             _ = try await client.send(request)
             await client.shutdown()
-        case .data: _ = await place.session.request(url, method: .post, headers: headers).answered()
-        case .upload: _ = await place.session.upload(body, to: url, headers: headers).answered()
+        case .data: _ = await sites.session.request(url, method: .post, headers: headers).answered()
+        case .upload: _ = await sites.session.upload(body, to: url, headers: headers).answered()
         case .download:
-            let answer = await place.session.download(url, headers: headers).answered()
+            let answer = await sites.session.download(url, headers: headers).answered()
             if let file = answer.fileURL { try FileManager.default.removeItem(at: file) }
         case .stream:
             await withCheckedContinuation { continuation in
-                place.session.streamRequest(url, method: .post, headers: headers).responseStream { stream in
+                sites.session.streamRequest(url, method: .post, headers: headers).responseStream { stream in
                     if case .complete = stream.event { continuation.resume() }
                 }
             }
-        case .ofSession: _ = await place.session.request(url).answered()
+        case .ofSession: _ = await sites.session.request(url).answered()
         case .webSocket:
             let address = url.replacing("http", with: "ws", maxReplacements: 1)
             var request = URLRequest(url: try #require(URL(string: address)))
             request.headers = headers
-            let task = place.session.session.webSocketTask(with: request)
+            let task = sites.session.session.webSocketTask(with: request)
             task.resume()
             // The origin does not support WebSocket here: it is enough that it received the request.
             _ = try? await task.receive()
@@ -144,27 +145,28 @@ import Testing
     }
 
     @Test(
-        "[U-10.5] what goes along is the same for all that follow redirects", .timeLimit(.minutes(10)),
-        arguments: Consumer.allCases, Move.allCases)
-    func fields(_ consumer: Consumer, _ move: Move) async throws {
-        let (from, to) = move.places
-        let arrived = try await arrives(by: consumer, Self.rows.map { ($0.name, $0.value) }, from: from) {
+        "[U-10.5] every API that follows redirects sends the same fields", .timeLimit(.minutes(10)),
+        arguments: API.allCases, Move.allCases)
+    func fields(_ api: API, _ move: Move) async throws {
+        let (from, to) = move.sites
+        let received = try await fieldsReceived(by: api, Self.rows.map { ($0.name, $0.value) }, from: from) {
             "/from?next=\($0.url(to))"
         }
         for row in Self.rows {
-            #expect(arrived[row.name.lowercased()] == row.expected(move), "\(row.name)")
+            #expect(received[row.name.lowercased()] == row.expected(move), "\(row.name)")
         }
     }
 
     @Test(
-        "[U-10.5] what was removed on the way does not come back", .timeLimit(.minutes(10)),
-        arguments: Consumer.allCases, [RedirectSites.Site.otherHost, .home])
-    func wayBack(_ consumer: Consumer, _ away: RedirectSites.Site) async throws {
-        let arrived = try await arrives(by: consumer, Self.rows.map { ($0.name, $0.value) }, from: .secure) {
-            "/from?next=\($0.url(away, "/from?next=\($0.url(.secure))"))"
+        "[U-10.5] a removed field is not added again by a redirect back", .timeLimit(.minutes(10)),
+        arguments: API.allCases, [RedirectSites.Site.otherHost, .home])
+    func redirectBack(_ api: API, _ otherSite: RedirectSites.Site) async throws {
+        let received = try await fieldsReceived(by: api, Self.rows.map { ($0.name, $0.value) }, from: .secure)
+        {
+            "/from?next=\($0.url(otherSite, "/from?next=\($0.url(.secure))"))"
         }
         for row in Self.rows {
-            #expect(arrived[row.name.lowercased()] == row.inTheClear, "\(row.name)")
+            #expect(received[row.name.lowercased()] == row.overInsecure, "\(row.name)")
         }
     }
 
@@ -174,32 +176,32 @@ import Testing
     func certificates(_ to: RedirectSites.Site) async throws {
         let identity = try TLSIdentity(
             pemChain: PKI.text("client-rsa.pem"), pemKey: PKI.text("client-rsa.key"))
-        try await RedirectSites.with { place in
-            let client = try place.client { $0.tls.identity = identity }
-            let response = try await client.get(place.url(.secure, "/from?next=\(place.url(to))"))
+        try await RedirectSites.with { sites in
+            let client = try sites.client { $0.tls.identity = identity }
+            let response = try await client.get(sites.url(.secure, "/from?next=\(sites.url(to))"))
             #expect(response.url.path == "/to")
-            #expect(place.certificates(.secure) == 1)
-            #expect(place.certificates(.secureOtherPort) == 0)
+            #expect(sites.certificates(.secure) == 1)
+            #expect(sites.certificates(.secureOtherPort) == 0)
             await client.shutdown()
         }
     }
 
-    @Test("a request's own trust does not speak for another origin", .timeLimit(.minutes(10)))
+    @Test("a request's trust does not apply to another origin", .timeLimit(.minutes(10)))
     func trust() async throws {
-        try await RedirectSites.with { place in
-            let client = try place.client { $0.tls.roots = .certificates([]) }
-            func go(_ to: RedirectSites.Site) async throws(TransportError) -> HTTPResponse {
+        try await RedirectSites.with { sites in
+            let client = try sites.client { $0.tls.roots = .certificates([]) }
+            func follow(_ to: RedirectSites.Site) async throws(TransportError) -> HTTPResponse {
                 try await client.send(
-                    try HTTPRequest(url: place.url(.secure, "/from?next=\(place.url(to))"), trust: .disabled))
+                    try HTTPRequest(url: sites.url(.secure, "/from?next=\(sites.url(to))"), trust: .disabled))
             }
-            let response = try await go(.secure)
+            let response = try await follow(.secure)
             #expect(response.url.path == "/to")
             for to in [RedirectSites.Site.secureOtherPort, .secureOtherHost] {
                 do throws(TransportError) {
-                    _ = try await go(to)
+                    _ = try await follow(to)
                     Issue.record("\(to) was trusted")
                 } catch {
-                    guard case .tls(_, place.port(to), .untrusted) = error else { throw error }
+                    guard case .tls(_, sites.port(to), .untrusted) = error else { throw error }
                 }
             }
             await client.shutdown()
@@ -207,7 +209,8 @@ import Testing
     }
 
     @Test(
-        "[U-10.5] the origins that see a certificate can be named", .timeLimit(.minutes(10)),
+        "[U-10.5] the origins that receive the client certificate can be configured",
+        .timeLimit(.minutes(10)),
         arguments: [true, false])
     func namedOrigins(_ isClient: Bool) async throws {
         let identity = try TLSIdentity(
@@ -216,46 +219,46 @@ import Testing
         func configure(_ configuration: URLSessionConfiguration) {
             configuration.lupine.tls.identity = identity
         }
-        try await RedirectSites.with(identifying: [named], configure) { place in
-            let url = place.url(.secure, "/from?next=\(place.url(named))")
+        try await RedirectSites.with(identityOrigins: [named], configure) { sites in
+            let url = sites.url(.secure, "/from?next=\(sites.url(named))")
             if isClient {
-                let client = try place.client {
+                let client = try sites.client {
                     $0.tls.identity = identity
-                    $0.identityOrigins = [.init(host: RedirectSites.host(named), port: place.port(named))]
+                    $0.identityOrigins = [.init(host: RedirectSites.host(named), port: sites.port(named))]
                 }
                 let response = try await client.get(url)
                 #expect(response.url.path == "/to")
                 await client.shutdown()
             } else {
-                #expect(await place.session.request(url).answered().response?.url?.path == "/to")
+                #expect(await sites.session.request(url).answered().response?.url?.path == "/to")
             }
-            #expect(place.certificates(.secure) == 0)
-            #expect(place.certificates(named) == 1)
+            #expect(sites.certificates(.secure) == 0)
+            #expect(sites.certificates(named) == 1)
         }
     }
 
     @Test(
-        "[U-10.5] what else stays within its origin can be named", .timeLimit(.minutes(10)),
+        "[U-10.5] further fields that stay within their origin can be configured", .timeLimit(.minutes(10)),
         arguments: [true, false])
-    func ownNames(_ isClient: Bool) async throws {
+    func sensitiveFields(_ isClient: Bool) async throws {
         func configure(_ configuration: URLSessionConfiguration) {
             configuration.lupine.sensitiveFields = ["x-mine"]
         }
-        try await RedirectSites.with(status: 307, configure) { place in
-            let url = place.url(.home, "/from?next=\(place.url(.otherHost))")
+        try await RedirectSites.with(status: 307, configure) { sites in
+            let url = sites.url(.home, "/from?next=\(sites.url(.otherHost))")
             if isClient {
-                let client = try place.client { $0.sensitiveFields = ["x-mine"] }
+                let client = try sites.client { $0.sensitiveFields = ["x-mine"] }
                 var fields = Fields()
                 try fields.append(try FieldName("X-Mine"), "s3cr3t")
                 try fields.append(try FieldName("X-Api-Key"), "mine")
                 _ = try await client.send(try HTTPRequest(url: url, fields: fields))
                 await client.shutdown()
             } else {
-                _ = await place.session.request(url, headers: ["X-Mine": "s3cr3t", "X-Api-Key": "mine"])
+                _ = await sites.session.request(url, headers: ["X-Mine": "s3cr3t", "X-Api-Key": "mine"])
                     .answered()
             }
-            #expect(place.lines.contains("X-Api-Key: mine"))
-            #expect(!place.lines.contains { $0.contains("s3cr3t") })
+            #expect(sites.lines.contains("X-Api-Key: mine"))
+            #expect(!sites.lines.contains { $0.contains("s3cr3t") })
         }
     }
 
@@ -265,40 +268,40 @@ import Testing
 
     @Test(
         "[U-10.5] a redirect from https to http can be refused", .timeLimit(.minutes(10)),
-        arguments: Consumer.allCases.filter { $0 != .ofSession })
-    func refused(_ consumer: Consumer) async throws {
-        try await RedirectSites.with(Self.refuse) { place in
-            let insecure = place.url(.secure, "/from?next=\(place.url(.home))")
-            if consumer == .client {
-                let client = try place.client { $0.followsInsecureRedirects = false }
+        arguments: API.allCases.filter { $0 != .ofSession })
+    func refused(_ api: API) async throws {
+        try await RedirectSites.with(Self.refuse) { sites in
+            let insecure = sites.url(.secure, "/from?next=\(sites.url(.home))")
+            if api == .client {
+                let client = try sites.client { $0.followsInsecureRedirects = false }
                 do throws(TransportError) {
                     _ = try await client.get(insecure)
                     Issue.record("it was followed")
-                } catch { #expect(error == .insecureRedirect(host: "home.test", port: place.port(.home))) }
-                let there = try await client.get(place.url(.home, "/from?next=\(place.url(.secure))"))
+                } catch { #expect(error == .insecureRedirect(host: "home.test", port: sites.port(.home))) }
+                let there = try await client.get(sites.url(.home, "/from?next=\(sites.url(.secure))"))
                 #expect(there.url.path == "/to")
                 await client.shutdown()
             } else {
-                try await Self.go(by: consumer, insecure, [], place)
-                #expect(place.lines == [])
-                try await Self.go(
-                    by: consumer, place.url(.home, "/from?next=\(place.url(.secure))"), [], place)
-                #expect(place.lines != [])
+                try await Self.follow(by: api, insecure, [], sites)
+                #expect(sites.lines == [])
+                try await Self.follow(
+                    by: api, sites.url(.home, "/from?next=\(sites.url(.secure))"), [], sites)
+                #expect(sites.lines != [])
             }
         }
     }
 
-    @Test("[U-10.5] the error of a refused redirect says which host", .timeLimit(.minutes(10)))
+    @Test("[U-10.5] the error of a refused redirect names the host", .timeLimit(.minutes(10)))
     func refusal() async throws {
-        try await RedirectSites.with(Self.refuse) { place in
-            let answer = await place.session.request(
-                place.url(.secure, "/from?next=\(place.url(.home))")
+        try await RedirectSites.with(Self.refuse) { sites in
+            let answer = await sites.session.request(
+                sites.url(.secure, "/from?next=\(sites.url(.home))")
             ).answered()
             let error = answer.error?.underlyingError as? URLError
             #expect(error?.code == .appTransportSecurityRequiresSecureConnection)
             #expect(
                 error?.userInfo[NSUnderlyingErrorKey] as? TransportError
-                    == .insecureRedirect(host: "home.test", port: place.port(.home)))
+                    == .insecureRedirect(host: "home.test", port: sites.port(.home)))
         }
     }
 }

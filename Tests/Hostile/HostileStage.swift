@@ -13,8 +13,8 @@ import Testing
 
 /// A session and a raw origin that follows a test's script and records every received byte.
 ///
-/// The session is created as programs create theirs, and resolves every host name with the origin's port to the origin. No wait
-/// in it is endless: a request without a response fails after `timeout`.
+/// The session resolves every host name with the origin's port to the origin. A request without a response fails after `timeout`,
+/// so no test waits for ever.
 struct HostileStage {
     /// The number of seconds after which a missing response is an error.
     static let timeout: TimeInterval = 30
@@ -23,7 +23,7 @@ struct HostileStage {
     let origin: LupineOrigin.Origin
     let scheme: String
     /// The folder of the session's temporary files.
-    let litter: LitterFolder
+    let folder: SessionFolder
 
     /// Returns a URL of the origin.
     func url(_ path: String = "/", host: String = "origin.test") -> String {
@@ -35,7 +35,7 @@ struct HostileStage {
         (0..<origin.counts.connectionsAccepted).map { origin.received(on: $0) }
     }
 
-    /// Runs `body` with a session and an origin, and ends both. No file of the session may be left then.
+    /// Runs `body` with a session and an origin, ends both, and checks that the session has left no temporary file.
     ///
     /// - Parameters:
     ///   - plan: The script of connections, from their first byte on; nil leaves them to the origin's routes.
@@ -48,20 +48,20 @@ struct HostileStage {
         _ configure: (URLSessionConfiguration, LupineOrigin.Origin) throws -> Void = { _, _ in },
         place: SourceLocation = #_sourceLocation, _ body: (HostileStage) async throws -> Void
     ) async throws {
-        var serving = OriginConfiguration()
-        serving.recordedBytes = 1 << 16
-        serving.enable(testedHTTP, plan)
+        var originConfiguration = OriginConfiguration()
+        originConfiguration.recordedBytes = 1 << 16
+        originConfiguration.enable(testedHTTP, plan)
         if let leaf {
-            var tls = try Self.secured(leaf)
+            var tls = try Self.tlsConfiguration(leaf)
             tls.enable(testedHTTP)
-            serving.tls = tls
+            originConfiguration.tls = tls
         }
-        let origin = try LupineOrigin.Origin.start(configuration: serving)
+        let origin = try LupineOrigin.Origin.start(configuration: originConfiguration)
         let result: Result<Void, any Error>
         do {
             let configuration = try Self.configuration(of: origin)
-            let litter = try LitterFolder()
-            configuration.lupine.temporaryDirectory = litter.url
+            let folder = try SessionFolder()
+            configuration.lupine.temporaryDirectory = folder.url
             if testedHTTP == .http2 { configuration.lupine.httpVersions = .http2 }
             try configure(configuration, origin)
             let invalidation = InvalidationMonitor()
@@ -72,12 +72,12 @@ struct HostileStage {
                 try await body(
                     HostileStage(
                         session: session, origin: origin, scheme: leaf == nil ? "http" : "https",
-                        litter: litter))
+                        folder: folder))
                 result = .success(())
             } catch { result = .failure(error) }
             session.session.invalidateAndCancel()
             await invalidation.wait()
-            await litter.close(place)
+            await folder.close(place)
         } catch { result = .failure(error) }
         await origin.shutdown()
         try result.get()
@@ -94,8 +94,8 @@ struct HostileStage {
         return configuration
     }
 
-    /// Returns the origin's TLS configuration.
-    static func secured(_ leaf: String) throws -> TLSServerConfiguration {
+    /// Returns the origin's TLS configuration, with the certificate `leaf` of the fixtures.
+    static func tlsConfiguration(_ leaf: String) throws -> TLSServerConfiguration {
         let identity = try TLSIdentity(
             pemChain: PKI.text("\(leaf)-chain.pem"), pemKey: PKI.text("\(leaf).key"))
         return TLSServerConfiguration(identities: [TLSServerIdentity(identity)])
@@ -121,11 +121,11 @@ extension DownloadRequest {
 }
 
 extension AFError {
-    /// The error that the transport found in the message, if it ended the request.
+    /// The HTTP error in the response that failed the request; nil if it failed for another reason.
     var httpError: HTTPError? {
         guard let error = underlyingError as? URLError,
-            case .http(_, _, let found)? = error.userInfo[NSUnderlyingErrorKey] as? TransportError
+            case .http(_, _, let httpError)? = error.userInfo[NSUnderlyingErrorKey] as? TransportError
         else { return nil }
-        return found
+        return httpError
     }
 }

@@ -9,7 +9,7 @@ import LupineOrigin
 extension InjectionPlace {
     // MARK: proxies
 
-    private static let asksForPassword = Script([
+    private static let demandsPassword = Script([
         .expectHead,
         .send("HTTP/1.1 407 No\r\nProxy-Authenticate: Basic realm=\"r\"\r\nContent-Length: 0\r\n\r\n"),
         .expectHead, .send("HTTP/1.1 403 No\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"), .close,
@@ -20,7 +20,7 @@ extension InjectionPlace {
         _ settings: @escaping @Sendable (String) -> [String: Any]
     ) -> InjectionPlace {
         InjectionPlace(
-            testDescription: name, plan: { _ in ScriptPlan([asksForPassword]) },
+            testDescription: name, plan: { _ in ScriptPlan([demandsPassword]) },
             configure: { text, configuration, origin in
                 configuration.connectionProxyDictionary = [
                     "HTTPEnable": 1, "HTTPProxy": "127.0.0.1", "HTTPPort": Int(origin.port),
@@ -45,7 +45,7 @@ extension InjectionPlace {
             ]
         } + [
             InjectionPlace(
-                testDescription: "a host behind a tunnel", plan: { _ in ScriptPlan([asksForPassword]) },
+                testDescription: "a host behind a tunnel", plan: { _ in ScriptPlan([demandsPassword]) },
                 configure: { _, configuration, origin in
                     configuration.connectionProxyDictionary = [
                         "HTTPSEnable": 1, "HTTPSProxy": "127.0.0.1", "HTTPSPort": Int(origin.port),
@@ -53,7 +53,7 @@ extension InjectionPlace {
                 }, trace: .between("CONNECT ", ".test:443 "),
                 use: { stage, text in _ = await stage.session.request("https://\(text).test/x").answered() }),
             InjectionPlace(
-                testDescription: "a password in a proxy's URL", plan: { _ in ScriptPlan([asksForPassword]) },
+                testDescription: "a password in a proxy's URL", plan: { _ in ScriptPlan([demandsPassword]) },
                 configure: { text, configuration, origin in
                     configuration.lupine.proxies = ["http_proxy": "http://u:\(text)@127.0.0.1:\(origin.port)"]
                 }, trace: .base64("u:", ""),
@@ -62,7 +62,7 @@ extension InjectionPlace {
 
     // MARK: servers
 
-    /// Returns a place for a string in a response, which leads to a second request that may contain it.
+    /// Returns a place in a response's header. The next request, to the same URL or a redirect's target, may contain the string.
     private static func server(
         _ name: String, trace: Trace = .itself, status: String = "200 OK",
         authenticates: Bool = false, _ field: @escaping @Sendable (HostileStage, String) -> String
@@ -79,18 +79,18 @@ extension InjectionPlace {
     }
 
     static let servers: [InjectionPlace] = [
-        server("a cookie's value that a server sets") { "Set-Cookie: n=\($1)" },
-        server("a cookie's name that a server sets") { "Set-Cookie: \($1)=v" },
-        server("a cookie's path that a server sets", trace: .nowhere) { "Set-Cookie: n=v; Path=\($1)" },
+        server("a cookie's value in Set-Cookie") { "Set-Cookie: n=\($1)" },
+        server("a cookie's name in Set-Cookie") { "Set-Cookie: \($1)=v" },
+        server("a cookie's path in Set-Cookie", trace: .nowhere) { "Set-Cookie: n=v; Path=\($1)" },
         server("an entity tag") { "ETag: \"\($1)\"\r\nCache-Control: max-age=0" },
-        server("a date of the last change") { "Last-Modified: \($1)\r\nCache-Control: max-age=0" },
-        server("a path that a server leads to", status: "302 Found") { stage, text in
+        server("a Last-Modified date") { "Last-Modified: \($1)\r\nCache-Control: max-age=0" },
+        server("a path in Location", status: "302 Found") { stage, text in
             "Location: \(stage.url("/anything/"))\(text)"
         },
-        server("a host that a server leads to", status: "302 Found") { stage, text in
+        server("a host in Location", status: "302 Found") { stage, text in
             "Location: http://\(text):\(stage.origin.port)/get"
         },
-        server("a relative path that a server leads to", status: "302 Found") { "Location: anything/\($1)" },
+        server("a relative path in Location", status: "302 Found") { "Location: anything/\($1)" },
         server("a realm", status: "401 No", authenticates: true) {
             "WWW-Authenticate: Digest realm=\"\($1)\", nonce=\"n\", qop=\"auth\""
         },

@@ -9,16 +9,19 @@ import Testing
 
 /// A place where a program passes a string from its users, or from a server, to the library.
 struct InjectionPlace: Sendable, CustomTestStringConvertible {
-    /// The form that a harmless string has on the wire, which shows that the place leads there.
+    /// The form in which a harmless string appears on the wire. A test searches for it to prove that the place leads there.
     enum Trace: Sendable {
+        /// The string itself.
         case itself
+        /// The string between two others.
         case between(String, String)
-        /// Between two strings, all in Base64.
+        /// The string between two others, all encoded in Base64.
         case base64(String, String)
-        /// It is not sent, or not in that form.
+        /// The string is not sent, or its form on the wire is not tested.
         case nowhere
 
-        func shown(_ text: String) -> String? {
+        /// Returns the bytes that stand for `text` on the wire; nil if the test does not search for any.
+        func encoded(_ text: String) -> String? {
             switch self {
             case .itself: text
             case .between(let before, let after): before + text + after
@@ -36,7 +39,7 @@ struct InjectionPlace: Sendable, CustomTestStringConvertible {
         _, _, _ in
     }
     var trace = Trace.itself
-    /// Passes the string to the library, and waits for the end.
+    /// Passes the string to the library, and waits until the request has ended.
     let use: @Sendable (HostileStage, String) async throws -> Void
 
     /// Returns a place whose string is part of a request.
@@ -60,26 +63,28 @@ struct InjectionPlace: Sendable, CustomTestStringConvertible {
             use: { stage, _ in _ = await stage.session.request(stage.url("/get")).answered() })
     }
 
-    static let all = addresses + heads + forms + cookies + credentials + proxies + servers + resumed + sockets
+    static let all = urls + heads + forms + cookies + credentials + proxies + servers + resumed + sockets
 
-    // MARK: addresses
+    // MARK: URLs
 
-    static let addresses: [InjectionPlace] = [
-        .sent("a path in text") { stage, text in stage.session.request(stage.url("/anything/\(text)")) },
-        .sent("a query in text") { stage, text in stage.session.request(stage.url("/get?a=\(text)")) },
-        .sent("a fragment in text", trace: .nowhere) { stage, text in
+    static let urls: [InjectionPlace] = [
+        .sent("a path in a URL string") { stage, text in stage.session.request(stage.url("/anything/\(text)"))
+        },
+        .sent("a query in a URL string") { stage, text in stage.session.request(stage.url("/get?a=\(text)"))
+        },
+        .sent("a fragment in a URL string", trace: .nowhere) { stage, text in
             stage.session.request(stage.url("/get#\(text)"))
         },
-        .sent("a host in text", trace: .between("", ".test")) { stage, text in
+        .sent("a host in a URL string", trace: .between("", ".test")) { stage, text in
             stage.session.request(stage.url("/get", host: text + ".test"))
         },
-        .sent("a port in text", trace: .nowhere) { stage, text in
+        .sent("a port in a URL string", trace: .nowhere) { stage, text in
             stage.session.request("http://origin.test:\(stage.origin.port)\(text)/get")
         },
-        .sent("a user in text", trace: .nowhere) { stage, text in
+        .sent("a user in a URL string", trace: .nowhere) { stage, text in
             stage.session.request(stage.url("/basic-auth/u/p", host: "\(text):p@origin.test"))
         },
-        .sent("a password in text", trace: .base64("u:", "")) { stage, text in
+        .sent("a password in a URL string", trace: .base64("u:", "")) { stage, text in
             stage.session.request(stage.url("/basic-auth/u/p", host: "u:\(text)@origin.test"))
         },
         .sent("a path in components") { stage, text in
@@ -155,7 +160,7 @@ struct InjectionPlace: Sendable, CustomTestStringConvertible {
                 stage.session.request(stage.url("/get"), headers: [HTTPHeader(name: name, value: text)])
             }
         }
-        // Fields that the loader sets itself, and that are not taken from the caller.
+        // Fields that the loader sets itself; it ignores the caller's values.
         + [
             "Connection", "Transfer-Encoding", "Content-Length", "Proxy-Authorization", "Expect", "TE",
             "Upgrade",
@@ -227,17 +232,17 @@ struct InjectionPlace: Sendable, CustomTestStringConvertible {
     // MARK: credentials
 
     static let credentials: [InjectionPlace] = [
-        .sent("a user who is asked by Basic", trace: .base64("", ":p")) { stage, text in
+        .sent("a user name for Basic", trace: .base64("", ":p")) { stage, text in
             stage.session.request(stage.url("/basic-auth/u/p")).authenticate(username: text, password: "p")
         },
-        .sent("a password that is asked for by Basic", trace: .base64("u:", "")) { stage, text in
+        .sent("a password for Basic", trace: .base64("u:", "")) { stage, text in
             stage.session.request(stage.url("/basic-auth/u/p")).authenticate(username: "u", password: text)
         },
-        .sent("a user who is asked by Digest", trace: .between("username=\"", "\"")) { stage, text in
+        .sent("a user name for Digest", trace: .between("username=\"", "\"")) { stage, text in
             stage.session.request(stage.url("/digest-auth/auth/u/p")).authenticate(
                 username: text, password: "p")
         },
-        .sent("a password that is asked for by Digest", trace: .nowhere) { stage, text in
+        .sent("a password for Digest", trace: .nowhere) { stage, text in
             stage.session.request(stage.url("/digest-auth/auth/u/p")).authenticate(
                 username: "u", password: text)
         },

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-/// Searches the bytes received on a connection for anything that a hostile string could have added: a separate line, a second
-/// request, a character that some parser takes for the end of a line.
+/// Searches the bytes received on a connection for anything that a hostile string could have added: a line, a request, or a
+/// character that some parser takes for the end of a line.
 ///
 /// It shares no code with the codec, and implements just enough HTTP to skip bodies.
 struct InjectionSearch {
@@ -17,51 +17,51 @@ struct InjectionSearch {
         // Splits at every character that some parser takes for the end of a line, in heads and in bodies.
         for line in bytes.split(whereSeparator: { $0 == 0x0D || $0 == 0x0A }) {
             let text = String(decoding: line, as: UTF8.self).drop { $0 == " " || $0 == "\t" }.lowercased()
-            if text.hasPrefix(Self.injected) { return "a line of its own: \(text)" }
-            if text.hasPrefix("get /smuggled") { return "a request of its own" }
+            if text.hasPrefix(Self.injected) { return "an injected line: \(text)" }
+            if text.hasPrefix("get /smuggled") { return "an injected request" }
         }
         return malformedHead
     }
 
     /// A description of the first malformed head; nil if all are well-formed.
     private var malformedHead: String? {
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            guard let end = rest.firstRange(of: Array("\r\n\r\n".utf8)) else {
-                return "a head that does not end: \(Self.shown(rest))"
+        var unparsed = bytes[...]
+        while !unparsed.isEmpty {
+            guard let end = unparsed.firstRange(of: Array("\r\n\r\n".utf8)) else {
+                return "a head that does not end: \(Self.excerpt(unparsed))"
             }
-            let head = rest[..<end.lowerBound]
+            let head = unparsed[..<end.lowerBound]
             let lines = head.split(separator: Array("\r\n".utf8), omittingEmptySubsequences: false)
             for line in lines {
                 if let octet = line.first(where: { ($0 < 0x20 && $0 != 0x09) || $0 == 0x7F }) {
-                    return "octet \(octet) in \(Self.shown(line))"
+                    return "octet \(octet) in \(Self.excerpt(line))"
                 }
             }
             let start = lines[0].split(separator: 0x20, omittingEmptySubsequences: false)
             guard start.count == 3, start[2].elementsEqual("HTTP/1.1".utf8) else {
-                return "a start line of \(start.count) parts: \(Self.shown(lines[0]))"
+                return "a start line of \(start.count) parts: \(Self.excerpt(lines[0]))"
             }
             var fields: [String: String] = [:]
             for line in lines.dropFirst() {
                 guard let colon = line.firstIndex(of: 0x3A), colon > line.startIndex,
                     line[..<colon].allSatisfy({ $0 > 0x20 && $0 < 0x7F })
-                else { return "no field: \(Self.shown(line))" }
+                else { return "a malformed field: \(Self.excerpt(line))" }
                 let name = String(decoding: line[..<colon], as: UTF8.self).lowercased()
                 fields[name] = String(decoding: line[(colon + 1)...].drop { $0 == 0x20 }, as: UTF8.self)
             }
-            rest = rest[end.upperBound...]
+            unparsed = unparsed[end.upperBound...]
             if fields["upgrade"] != nil || start[0].elementsEqual("CONNECT".utf8) { return nil }
             if let length = fields["content-length"].flatMap({ Int($0) }) {
-                rest = rest.dropFirst(length)
+                unparsed = unparsed.dropFirst(length)
             } else if fields["transfer-encoding"] != nil {
-                guard let last = rest.firstRange(of: Array("\r\n0\r\n\r\n".utf8)) else { return nil }
-                rest = rest[last.upperBound...]
+                guard let last = unparsed.firstRange(of: Array("\r\n0\r\n\r\n".utf8)) else { return nil }
+                unparsed = unparsed[last.upperBound...]
             }
         }
         return nil
     }
 
-    private static func shown(_ bytes: ArraySlice<UInt8>) -> String {
+    private static func excerpt(_ bytes: ArraySlice<UInt8>) -> String {
         String(decoding: bytes.prefix(120), as: UTF8.self).debugDescription
     }
 }

@@ -4,7 +4,7 @@ import Foundation
 import Lupine
 import Testing
 
-/// Strings of users and servers, in every place that leads to the wire: none ever becomes a line of its own.
+/// Tests that no string of a user or a server adds a line to a request, at any place where the library accepts strings.
 @Suite struct InjectionTests {
     struct Text: Sendable, CustomTestStringConvertible {
         let testDescription: String
@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test(
-        "no string becomes a line of a request", .timeLimit(.minutes(10)), arguments: InjectionPlace.all,
+        "no string adds a line to a request", .timeLimit(.minutes(10)), arguments: InjectionPlace.all,
         texts
     )
     func injected(_ place: InjectionPlace, _ text: Text) async throws {
@@ -55,18 +55,20 @@ import Testing
         }
     }
 
-    @Test("each place leads to the wire", .timeLimit(.minutes(10)), arguments: InjectionPlace.all)
+    @Test(
+        "a harmless string reaches the wire from each place", .timeLimit(.minutes(10)),
+        arguments: InjectionPlace.all)
     func harmless(_ place: InjectionPlace) async throws {
-        guard let trace = place.trace.shown("abc") else { return }
+        guard let trace = place.trace.encoded("abc") else { return }
         let wire = try await wire(of: place, "abc").map { String(decoding: $0, as: UTF8.self) }
         #expect(wire.contains { $0.contains(trace) }, "\(wire)")
     }
 
-    @Test("no two places are named alike") func names() {
+    @Test("the names of the places are unique") func names() {
         #expect(Set(InjectionPlace.all.map(\.testDescription)).count == InjectionPlace.all.count)
     }
 
-    struct Judged: Sendable, CustomTestStringConvertible {
+    struct SearchRow: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let wire: String
         let isClean: Bool
@@ -74,31 +76,31 @@ import Testing
 
     private static func get(_ value: String) -> String { "GET / HTTP/1.1\r\nHost: h\r\nX: \(value)\r\n\r\n" }
 
-    static let judged: [Judged] =
+    static let searchRows: [SearchRow] =
         [
-            Judged(testDescription: "nothing", wire: "", isClean: true),
-            Judged(testDescription: "a plain request", wire: get("y"), isClean: true),
-            Judged(testDescription: "two", wire: get("y") + get("z"), isClean: true),
-            Judged(
+            SearchRow(testDescription: "no bytes", wire: "", isClean: true),
+            SearchRow(testDescription: "a plain request", wire: get("y"), isClean: true),
+            SearchRow(testDescription: "two requests", wire: get("y") + get("z"), isClean: true),
+            SearchRow(
                 testDescription: "a body",
                 wire: "POST / HTTP/1.1\r\nContent-Length: 5\r\n\r\na\r\nb\0" + get("z"),
                 isClean: true),
-            Judged(
+            SearchRow(
                 testDescription: "a body with a line",
                 wire: "POST / HTTP/1.1\r\nContent-Length: 14\r\n\r\n\r\nX-Injected: 1", isClean: false),
-            Judged(testDescription: "half a head", wire: "GET / HTTP/1.1\r\nHost: h\r\n", isClean: false),
-            Judged(
+            SearchRow(testDescription: "half a head", wire: "GET / HTTP/1.1\r\nHost: h\r\n", isClean: false),
+            SearchRow(
                 testDescription: "a target with a blank", wire: "GET /a b HTTP/1.1\r\nHost: h\r\n\r\n",
                 isClean: false),
         ]
         + texts.prefix(9).map {
-            Judged(
-                testDescription: "\($0.testDescription), as it is", wire: get($0.text),
+            SearchRow(
+                testDescription: "\($0.testDescription), unescaped", wire: get($0.text),
                 isClean: false)
         }
 
-    @Test("the judge finds what is there", arguments: judged)
-    func judge(_ row: Judged) {
+    @Test("InjectionSearch finds every injected line and no other", arguments: searchRows)
+    func search(_ row: SearchRow) {
         #expect((InjectionSearch(Array(row.wire.utf8)).finding == nil) == row.isClean)
     }
 }

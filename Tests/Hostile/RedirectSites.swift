@@ -11,10 +11,10 @@ import LupineTransport
 
 /// Four origins, two of them with TLS, and a session that trusts them: the sources and targets of redirects.
 ///
-/// `/from` demands a password if configured to, and redirects to the URL in its query; `/to` always demands one, until any is
-/// sent, and records the fields that it receives.
+/// `/from` redirects to the URL in its query, and demands a password first if configured to. `/to` demands a password from every
+/// request without one, and records the fields that it receives.
 struct RedirectSites {
-    /// The origin and host name of a URL.
+    /// One of the combinations of origin and host name that a URL can have.
     enum Site: Hashable, CaseIterable, Sendable {
         case home
         /// Another host name, or a subdomain, on the same port.
@@ -25,7 +25,7 @@ struct RedirectSites {
 
     let session: Session
     private let origins: [LupineOrigin.Origin]
-    private let heard: Heard
+    private let recorder: LineRecorder
 
     /// Returns the host name in URLs of that site.
     static func host(_ site: Site) -> String {
@@ -66,10 +66,11 @@ struct RedirectSites {
 
     /// Returns the port of that site.
     func port(_ site: Site) -> UInt16 {
-        origins[Self.number(site)].port
+        origins[Self.originIndex(site)].port
     }
 
-    private static func number(_ site: Site) -> Int {
+    /// Returns the index of that site's origin in `origins`.
+    private static func originIndex(_ site: Site) -> Int {
         switch site {
         case .home, .otherHost, .hostBelow: 0
         case .otherPort: 1
@@ -79,11 +80,11 @@ struct RedirectSites {
     }
 
     /// The header lines of every request that `/to` received.
-    var lines: [String] { heard.lines.withLock { $0 } }
+    var lines: [String] { recorder.lines.withLock { $0 } }
 
     /// Returns the number of client certificates that the origin of that site received, on all of its connections.
     func certificates(_ site: Site) -> Int {
-        let origin = origins[Self.number(site)]
+        let origin = origins[Self.originIndex(site)]
         return (0..<origin.counts.connectionsAccepted).reduce(0) { sum, index in
             sum + origin.handshakes(on: index).reduce(0) { $0 + $1.clientCertificates.count }
         }
@@ -94,38 +95,38 @@ struct RedirectSites {
     /// - Parameters:
     ///   - status: The status of redirects.
     ///   - challenges: Whether `/from` demands a password first.
-    ///   - identifying: The origins that may receive the session's certificate; nil allows the default.
+    ///   - identityOrigins: The origins that may receive the session's certificate; nil allows the default.
     static func with(
-        status: Int = 302, challenges: Bool = false, identifying: [Site]? = nil,
+        status: Int = 302, challenges: Bool = false, identityOrigins: [Site]? = nil,
         monitors: [any EventMonitor] = [],
         _ configure: (URLSessionConfiguration) throws -> Void = { _ in },
         _ body: (RedirectSites) async throws -> Void
     ) async throws {
         let clients = try Certificate.pem(PKI.text("client-root.pem"))
         let origins = try (0..<4).map { number in
-            var serving = OriginConfiguration()
+            var originConfiguration = OriginConfiguration()
             if number > 1 {
-                var tls = try HostileStage.secured("good")
+                var tls = try HostileStage.tlsConfiguration("good")
                 tls.clientCertificates = .requested(roots: clients)
-                serving.tls = tls
+                originConfiguration.tls = tls
             }
-            return try LupineOrigin.Origin.start(configuration: serving)
+            return try LupineOrigin.Origin.start(configuration: originConfiguration)
         }
         let configuration = try HostileStage.configuration(of: origins[0])
         for origin in origins {
             configuration.lupine.addressOverrides[.init(host: "*", port: origin.port)] = [origin.address]
         }
-        configuration.lupine.tls.identityOrigins = identifying.map { places in
-            Set(places.map { .init(host: host($0), port: origins[number($0)].port) })
+        configuration.lupine.tls.identityOrigins = identityOrigins.map { sites in
+            Set(sites.map { .init(host: host($0), port: origins[originIndex($0)].port) })
         }
         try configure(configuration)
-        let heard = Heard()
-        for origin in origins { serve(on: origin, status, challenges, heard) }
+        let recorder = LineRecorder()
+        for origin in origins { serve(on: origin, status, challenges, recorder) }
         let session = Session(configuration: configuration, eventMonitors: monitors)
         let result: Result<Void, any Error>
         do {
             try await body(
-                RedirectSites(session: session, origins: origins, heard: heard))
+                RedirectSites(session: session, origins: origins, recorder: recorder))
             result = .success(())
         } catch { result = .failure(error) }
         session.session.invalidateAndCancel()
@@ -134,7 +135,7 @@ struct RedirectSites {
     }
 
     private static func serve(
-        on origin: LupineOrigin.Origin, _ status: Int, _ challenges: Bool, _ heard: Heard
+        on origin: LupineOrigin.Origin, _ status: Int, _ challenges: Bool, _ recorder: LineRecorder
     ) {
         origin.route(nil, "/from") { request throws(Refusal) in
             if challenges, request.field("Authorization") == nil { return try challenge() }
@@ -146,7 +147,7 @@ struct RedirectSites {
         }
         origin.route(nil, "/to") { request throws(Refusal) in
             let fields = request.head.fields
-            heard.lines.withLock { lines in
+            recorder.lines.withLock { lines in
                 lines += (0..<fields.count).map { "\(fields.name(at: $0)): \(fields.value(at: $0))" }
             }
             if request.field("Authorization") == nil { return try challenge() }
@@ -155,7 +156,7 @@ struct RedirectSites {
     }
 
     /// The lines that `/to` received, accessible from any thread.
-    private final class Heard: Sendable {
+    private final class LineRecorder: Sendable {
         let lines = Lock<[String]>([])
     }
 

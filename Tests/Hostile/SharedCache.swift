@@ -20,29 +20,29 @@ struct SharedCache {
         case standard
         /// A delegate without a challenge method.
         case listening
-        /// A pipeline without evaluators.
+        /// A `Session` without evaluators.
         case pipeline
-        /// A pipeline that trusts every server.
+        /// A `Session` that trusts every server.
         case disabled
-        /// A pipeline that pins the key of the leaf `good`.
+        /// A `Session` that pins the key of the leaf `good`.
         case pinsGood
-        /// A pipeline that pins another key.
+        /// A `Session` that pins another key.
         case pinsOther
-        /// A pipeline that pins the key of the leaf `untrusted`, and checks nothing else.
+        /// A `Session` that pins the key of the leaf `untrusted`, and checks nothing else.
         case pinsUntrusted
-        /// A pipeline whose evaluator reads the chain, and accepts every server.
+        /// A `Session` whose evaluator reads the chain, and accepts every server.
         case reading
-        /// A pipeline that checks revocation, and nothing else.
+        /// A `Session` that checks revocation, and nothing else.
         case revocation
         /// A delegate that accepts every server.
         case accepting
         /// A delegate that has the chain evaluated, ignores the result and accepts every server.
         case ignoring
-        /// A delegate that asks for the default handling.
+        /// A delegate that answers challenges with `performDefaultHandling`.
         case asking
-        /// A subclass of the pipeline's delegate.
+        /// A subclass of `SessionDelegate`.
         case subclass
-        /// No delegate, and other roots.
+        /// No delegate, and roots that do not include the fixtures' root.
         case otherRoots
     }
 
@@ -51,34 +51,37 @@ struct SharedCache {
     let leaf: String?
     var numbers = RequestNumbers()
 
+    /// Counts the requests that the origin has received.
     final class RequestNumbers: Sendable {
         private let last = Atomic(0)
+        /// Counts a request, and returns its number.
         var next: Int { last.add(1, ordering: .relaxed).newValue }
         var count: Int { last.load(ordering: .relaxed) }
     }
 
     /// The result of one request.
-    enum End: Hashable, Sendable {
-        /// The response to the request of that number.
+    enum Outcome: Hashable, Sendable {
+        /// The response that the origin gave to its request of this number.
         case answer(Int)
         case refused
         case failed(String)
     }
 
+    /// Runs `body` with an origin whose responses to `/a/...` have the header `fields`, and shuts the origin down.
     static func with(
         leaf: String? = "good", asksForIdentity: Bool = false, cache: URLCache? = nil,
         _ fields: [(String, String)] = [("Cache-Control", "max-age=1000")],
         _ body: (SharedCache) async throws -> Void
     ) async throws {
-        var serving = OriginConfiguration()
+        var originConfiguration = OriginConfiguration()
         if let leaf {
-            var tls = try HostileStage.secured(leaf)
+            var tls = try HostileStage.tlsConfiguration(leaf)
             if asksForIdentity {
                 tls.clientCertificates = .requested(roots: try Certificate.pem(PKI.text("client-root.pem")))
             }
-            serving.tls = tls
+            originConfiguration.tls = tls
         }
-        let origin = try LupineOrigin.Origin.start(configuration: serving)
+        let origin = try LupineOrigin.Origin.start(configuration: originConfiguration)
         let shared = SharedCache(
             origin: origin, cache: cache ?? URLCache(memoryCapacity: 1 << 20, diskCapacity: 0), leaf: leaf)
         origin.route("GET", "/a/{*}") { [numbers = shared.numbers] _ throws(Refusal) in
@@ -108,7 +111,7 @@ struct SharedCache {
         return configuration
     }
 
-    /// Returns a session with that policy that uses the cache.
+    /// Returns a session with this policy that uses the cache.
     func session(
         _ policy: Policy, _ configure: (URLSessionConfiguration) throws -> Void = { _ in }
     ) throws -> PolicySession {
@@ -117,17 +120,19 @@ struct SharedCache {
         case .standard, .otherRoots: return .plain(URLSession(configuration: configuration))
         case .listening:
             return .plain(
-                URLSession(configuration: configuration, delegate: Listening(), delegateQueue: nil))
+                URLSession(
+                    configuration: configuration, delegate: DelegateWithoutChallenges(), delegateQueue: nil))
         case .accepting, .asking, .ignoring:
             return .plain(
-                URLSession(configuration: configuration, delegate: Answering(policy), delegateQueue: nil))
+                URLSession(
+                    configuration: configuration, delegate: ChallengeDelegate(policy), delegateQueue: nil))
         case .pipeline: return .pipeline(Session(configuration: configuration))
-        case .subclass: return .pipeline(Session(configuration: configuration, delegate: OwnDelegate()))
+        case .subclass: return .pipeline(Session(configuration: configuration, delegate: DelegateSubclass()))
         case .disabled: return try pipeline(configuration, DisabledTrustEvaluator())
         case .pinsGood: return try pipeline(configuration, Self.pins("good"))
         case .pinsOther: return try pipeline(configuration, Self.pins("untrusted"))
         case .pinsUntrusted: return try pipeline(configuration, Self.pins("untrusted", validates: false))
-        case .reading: return try pipeline(configuration, Reading())
+        case .reading: return try pipeline(configuration, ChainReadingEvaluator())
         case .revocation:
             return try pipeline(
                 configuration,
@@ -154,24 +159,24 @@ struct SharedCache {
             validateHost: validates)
     }
 
-    /// Sends a request in a new session with that policy, which is invalidated afterwards.
-    func ask(
+    /// Sends a request in a new session with this policy, and invalidates the session.
+    func fetch(
         _ policy: Policy, _ path: String = "/a/1", _ fields: [String: String] = [:],
         _ configure: (URLSessionConfiguration) throws -> Void = { _ in }
-    ) async -> End {
+    ) async -> Outcome {
         do {
             let session = try session(policy, configure)
-            let end = await session.ask(try url(path), fields)
-            session.end()
-            return end
+            let outcome = await session.fetch(try url(path), fields)
+            session.invalidate()
+            return outcome
         } catch { return .failed("\(error)") }
     }
 
-    private final class Listening: NSObject, URLSessionDataDelegate {}
+    private final class DelegateWithoutChallenges: NSObject, URLSessionDataDelegate {}
 
-    private final class OwnDelegate: SessionDelegate, @unchecked Sendable {}
+    private final class DelegateSubclass: SessionDelegate, @unchecked Sendable {}
 
-    private struct Reading: ServerTrustEvaluating {
+    private struct ChainReadingEvaluator: ServerTrustEvaluating {
         func evaluate(_ trust: SecTrust, forHost host: String) throws {
             if trust.af.certificates.isEmpty || SecTrustCopyKey(trust) == nil {
                 throw AFError.serverTrustEvaluationFailed(reason: .noCertificatesFound)
@@ -179,7 +184,7 @@ struct SharedCache {
         }
     }
 
-    private final class Answering: NSObject, URLSessionTaskDelegate {
+    private final class ChallengeDelegate: NSObject, URLSessionTaskDelegate {
         private let policy: Policy
 
         init(_ policy: Policy) { self.policy = policy }
@@ -204,30 +209,30 @@ enum PolicySession: Sendable {
     case plain(URLSession)
     case pipeline(Session)
 
-    func ask(_ url: URL, _ fields: [String: String] = [:]) async -> SharedCache.End {
+    func fetch(_ url: URL, _ fields: [String: String] = [:]) async -> SharedCache.Outcome {
         var request = URLRequest(url: url)
         for (name, value) in fields { request.setValue(value, forHTTPHeaderField: name) }
         switch self {
         case .plain(let session):
             do {
-                return Self.end(try await session.data(for: request).0)
+                return Self.outcome(of: try await session.data(for: request).0)
             } catch let error as URLError {
-                return Self.end(error)
+                return Self.outcome(of: error)
             } catch { return .failed("\(error)") }
         case .pipeline(let session):
             let answer = await session.request(request).answered()
-            if let data = answer.data { return Self.end(data) }
-            guard let error = answer.error else { return .failed("nothing") }
+            if let data = answer.data { return Self.outcome(of: data) }
+            guard let error = answer.error else { return .failed("no error") }
             if case .serverTrustEvaluationFailed = error { return .refused }
-            return (error.underlyingError as? URLError).map(Self.end) ?? .failed("\(error)")
+            return (error.underlyingError as? URLError).map(Self.outcome(of:)) ?? .failed("\(error)")
         }
     }
 
-    private static func end(_ data: Data) -> SharedCache.End {
+    private static func outcome(of data: Data) -> SharedCache.Outcome {
         Int(String(decoding: data, as: UTF8.self)).map { .answer($0) } ?? .failed("no number")
     }
 
-    private static func end(_ error: URLError) -> SharedCache.End {
+    private static func outcome(of error: URLError) -> SharedCache.Outcome {
         switch error.code {
         case .serverCertificateUntrusted, .serverCertificateHasUnknownRoot: .refused
         default: .failed("\(error.code)")
@@ -238,15 +243,15 @@ enum PolicySession: Sendable {
     func flush() async {
         let session: URLSession
         switch self {
-        case .plain(let own): session = own
-        case .pipeline(let own): session = own.session
+        case .plain(let plain): session = plain
+        case .pipeline(let pipeline): session = pipeline.session
         }
         await withCheckedContinuation { continuation in
             session.flush { continuation.resume() }
         }
     }
 
-    func end() {
+    func invalidate() {
         switch self {
         case .plain(let session): session.invalidateAndCancel()
         case .pipeline(let session): session.session.invalidateAndCancel()

@@ -3,27 +3,27 @@
 import LupineHTTP
 import Testing
 
-/// A response that can be parsed in two ways, and its expected fate.
+/// A response that can be parsed in two ways, and the expected result.
 ///
 /// Each response is followed, in the same packet, by a forged second response with the content `POISON`: a client that ends the
 /// first message at another place takes it for the response to the next request.
 struct SplittingCase: Sendable, CustomTestStringConvertible {
     /// The expected result of a response.
-    enum Fate: Sendable {
-        /// It is refused for this reason, and its connection is closed.
+    enum Expectation: Sendable {
+        /// The client refuses the response for this reason, and closes its connection.
         case refused(HTTPError)
-        /// It is delivered with this content, and its connection is not reused.
-        case taken(String)
+        /// The client delivers the response with this content, and does not reuse its connection.
+        case delivered(String)
     }
 
     let testDescription: String
     let answer: [UInt8]
-    let fate: Fate
+    let expectation: Expectation
     var method = "GET"
 
-    /// Whether it is refused.
+    /// Whether the client must refuse the response.
     var isRefused: Bool {
-        switch fate {
+        switch expectation {
         case .refused: true
         case .taken: false
         }
@@ -36,10 +36,11 @@ struct SplittingCase: Sendable, CustomTestStringConvertible {
 
     /// Returns a response with these header lines and this body.
     private static func row(
-        _ name: String, _ lines: String, _ body: String = "", _ fate: Fate
+        _ name: String, _ lines: String, _ body: String = "", _ expectation: Expectation
     ) -> SplittingCase {
         SplittingCase(
-            testDescription: name, answer: Array("\(ok)\(lines)\r\n\(body)\(forged)".utf8), fate: fate)
+            testDescription: name, answer: Array("\(ok)\(lines)\r\n\(body)\(forged)".utf8),
+            expectation: expectation)
     }
 
     /// Returns a response whose head is refused.
@@ -48,28 +49,30 @@ struct SplittingCase: Sendable, CustomTestStringConvertible {
     }
 
     /// Returns a chunked response.
-    private static func chunked(_ name: String, _ body: String, _ fate: Fate) -> SplittingCase {
-        row(name, "Transfer-Encoding: chunked\r\n", body, fate)
+    private static func chunked(_ name: String, _ body: String, _ expectation: Expectation) -> SplittingCase {
+        row(name, "Transfer-Encoding: chunked\r\n", body, expectation)
     }
 
-    /// Returns a response given as a whole.
+    /// Returns a response with the octets `text`.
     private static func raw(
-        _ name: String, _ text: String, _ fate: Fate, method: String = "GET"
+        _ name: String, _ text: String, _ expectation: Expectation, method: String = "GET"
     ) -> SplittingCase {
-        SplittingCase(testDescription: name, answer: Array((text + forged).utf8), fate: fate, method: method)
+        SplittingCase(
+            testDescription: name, answer: Array((text + forged).utf8), expectation: expectation,
+            method: method)
     }
 
     static let all = lengths + codings + lines + chunkShapes + trailers + startLines + interims + bodiless
 
-    // MARK: what ends the body
+    // MARK: content lengths
 
     static let lengths: [SplittingCase] =
         [
-            row("a length and octets behind it", "Content-Length: 5\r\n", "hello", .taken("hello")),
+            row("a length and octets after it", "Content-Length: 5\r\n", "hello", .delivered("hello")),
             row(
                 "the same length twice", "Content-Length: 5\r\nContent-Length: 5\r\n", "hello",
-                .taken("hello")),
-            row("a list of one length", "Content-Length: 5, 5\r\n", "hello", .taken("hello")),
+                .delivered("hello")),
+            row("a list of one length", "Content-Length: 5, 5\r\n", "hello", .delivered("hello")),
             refused(
                 "two lengths", "Content-Length: 5\r\nContent-Length: 0\r\n",
                 .conflictingContentLengths(Excerpt("5"), Excerpt("0"))),
@@ -80,10 +83,10 @@ struct SplittingCase: Sendable, CustomTestStringConvertible {
                 "two lengths, one in another case", "Content-Length: 5\r\ncontent-length: 50\r\n",
                 .conflictingContentLengths(Excerpt("5"), Excerpt("50"))),
             refused(
-                "a list that ends in nothing", "Content-Length: 5,\r\n", .invalidContentLength(Excerpt(""))),
+                "a list that ends in a comma", "Content-Length: 5,\r\n", .invalidContentLength(Excerpt(""))),
         ]
         + [
-            ("a sign", "+5"), ("a minus", "-5"), ("hexadecimal", "0x5"), ("nothing", ""),
+            ("a plus", "+5"), ("a minus", "-5"), ("hexadecimal", "0x5"), ("no digits", ""),
             ("a fraction", "5.0"),
             ("an exponent", "5e0"), ("a blank in it", "5 0"), ("quotes", "\"5\""), ("letters", "five"),
             ("an underscore", "5_0"), ("a trailing semicolon", "5;"),
@@ -106,17 +109,17 @@ struct SplittingCase: Sendable, CustomTestStringConvertible {
         [
             row(
                 "a length and chunks", "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n", "0\r\n\r\n",
-                .taken("")),
+                .delivered("")),
             row(
                 "chunks and a length", "Transfer-Encoding: chunked\r\nContent-Length: 50\r\n", chunks,
-                .taken("hello")),
-            row("chunked in capitals", "Transfer-Encoding: CHUNKED\r\n", chunks, .taken("hello")),
-            row("chunked between tabs", "Transfer-Encoding: \tchunked\t\r\n", chunks, .taken("hello")),
+                .delivered("hello")),
+            row("chunked in capitals", "Transfer-Encoding: CHUNKED\r\n", chunks, .delivered("hello")),
+            row("chunked between tabs", "Transfer-Encoding: \tchunked\t\r\n", chunks, .delivered("hello")),
             refused(
-                "chunks and a length that is none", "Transfer-Encoding: chunked\r\nContent-Length: x\r\n",
+                "chunks and an invalid length", "Transfer-Encoding: chunked\r\nContent-Length: x\r\n",
                 .invalidContentLength(Excerpt("x"))),
             refused(
-                "chunked behind a vertical tab", "Transfer-Encoding: \u{0B}chunked\r\n",
+                "chunked after a vertical tab", "Transfer-Encoding: \u{0B}chunked\r\n",
                 .invalidFieldValue(octet: 0x0B, offset: 36)),
             refused(
                 "a blank before the colon of the coding", "Transfer-Encoding : chunked\r\n",
@@ -142,15 +145,15 @@ struct SplittingCase: Sendable, CustomTestStringConvertible {
     // MARK: lines
 
     static let lines: [SplittingCase] = [
-        row("a folded length", "Content-Length:\r\n 5\r\n", "hello", .taken("hello")),
+        row("a folded length", "Content-Length:\r\n 5\r\n", "hello", .delivered("hello")),
         row(
             "a length hidden in a fold", "X: a\r\n Content-Length: 50\r\nContent-Length: 5\r\n", "hello",
-            .taken("hello")),
+            .delivered("hello")),
         row(
             "chunked hidden in a fold", "X: a\r\n\tTransfer-Encoding: chunked\r\nContent-Length: 5\r\n",
             "hello",
-            .taken("hello")),
-        row("bare line feeds in the head", "X: a\nContent-Length: 5\n", "hello", .taken("hello")),
+            .delivered("hello")),
+        row("bare line feeds in the head", "X: a\nContent-Length: 5\n", "hello", .delivered("hello")),
         refused(
             "a length folded in its middle", "Content-Length: 5\r\n 0\r\n",
             .invalidContentLength(Excerpt("5 0"))),
@@ -158,11 +161,11 @@ struct SplittingCase: Sendable, CustomTestStringConvertible {
             "a bare CR that hides a length", "X: a\rContent-Length: 50\r\nContent-Length: 5\r\n",
             .bareCarriageReturn(offset: 21)),
         refused(
-            "a bare CR behind a length", "Content-Length: 5\r\r\n", .bareCarriageReturn(offset: 34)),
+            "a bare CR after a length", "Content-Length: 5\r\r\n", .bareCarriageReturn(offset: 34)),
         refused("NUL in a name", "Content\0-Length: 5\r\n", .invalidFieldName(octet: 0, offset: 24)),
         refused("NUL in a value", "Content-Length: 5\u{0}0\r\n", .invalidFieldValue(octet: 0, offset: 34)),
         refused(
-            "NUL behind a coding", "Transfer-Encoding: chunked\0\r\n",
+            "NUL after a coding", "Transfer-Encoding: chunked\0\r\n",
             .invalidFieldValue(octet: 0, offset: 43)),
         refused("a line without a colon", "Content-Length\r\n", .invalidFieldName(octet: 0x0D, offset: 31)),
         refused("a name that is empty", ": 5\r\n", .invalidFieldName(octet: 0x3A, offset: 17)),
@@ -175,9 +178,9 @@ struct SplittingCase: Sendable, CustomTestStringConvertible {
     // MARK: chunks
 
     static let chunkShapes: [SplittingCase] = [
-        chunked("chunks and octets behind them", chunks, .taken("hello")),
-        chunked("zeros before a size", "000005\r\nhello\r\n0000\r\n\r\n", .taken("hello")),
-        chunked("an extension", "5;a=b;c=\"d;\"\r\nhello\r\n0;e\r\n\r\n", .taken("hello")),
+        chunked("chunks and octets after them", chunks, .delivered("hello")),
+        chunked("zeros before a size", "000005\r\nhello\r\n0000\r\n\r\n", .delivered("hello")),
+        chunked("an extension", "5;a=b;c=\"d;\"\r\nhello\r\n0;e\r\n\r\n", .delivered("hello")),
         chunked(
             "a flood of zeros before a size", String(repeating: "0", count: 400) + "5\r\nhello\r\n0\r\n\r\n",
             .refused(.chunkSizeOverflow(offset: 16))),
@@ -186,21 +189,21 @@ struct SplittingCase: Sendable, CustomTestStringConvertible {
             .refused(.chunkSizeOverflow(offset: 16))),
         chunked("a size of 2^63", "8000000000000000\r\n", .refused(.chunkSizeOverflow(offset: 15))),
         chunked("a size with a sign", "+5\r\nhello", .refused(.malformedChunkSize(octet: 0x2B, offset: 0))),
-        chunked("a size below nothing", "-5\r\nhello", .refused(.malformedChunkSize(octet: 0x2D, offset: 0))),
+        chunked("a negative size", "-5\r\nhello", .refused(.malformedChunkSize(octet: 0x2D, offset: 0))),
         chunked(
             "a size with a prefix", "0x5\r\nhello", .refused(.malformedChunkSize(octet: 0x78, offset: 1))),
         chunked("an empty size", "\r\nhello", .refused(.malformedChunkSize(octet: 0x0D, offset: 0))),
         chunked(
             "a blank before a size", " 5\r\nhello", .refused(.malformedChunkSize(octet: 0x20, offset: 0))),
         chunked(
-            "a blank behind a size", "5 \r\nhello", .refused(.malformedChunkSize(octet: 0x0D, offset: 2))),
+            "a blank after a size", "5 \r\nhello", .refused(.malformedChunkSize(octet: 0x0D, offset: 2))),
         chunked("two sizes", "5 0\r\nhello", .refused(.malformedChunkSize(octet: 0x30, offset: 2))),
         chunked(
             "an underscore in a size", "5_0\r\nhello", .refused(.malformedChunkSize(octet: 0x5F, offset: 1))),
         chunked(
-            "a bare line feed behind a size", "5\nhello",
+            "a bare line feed after a size", "5\nhello",
             .refused(.malformedChunkSize(octet: 0x0A, offset: 1))),
-        chunked("a bare CR behind a size", "5\rhello", .refused(.malformedChunkEnd(octet: 0x68, offset: 2))),
+        chunked("a bare CR after a size", "5\rhello", .refused(.malformedChunkEnd(octet: 0x68, offset: 2))),
         chunked(
             "a bare line feed in an extension", "5;a\nhello",
             .refused(.malformedChunkExtension(octet: 0x0A, offset: 3))),
@@ -212,7 +215,7 @@ struct SplittingCase: Sendable, CustomTestStringConvertible {
             "an extension without end", "5;" + String(repeating: "a", count: 5_000),
             .refused(.limitExceeded(.chunkExtensionBytes, allowed: 4_096))),
         chunked(
-            "extensions that content does not pay for",
+            "many extensions with little content",
             String(repeating: "1;\(String(repeating: "a", count: 100))\r\nx\r\n", count: 60),
             .refused(.limitExceeded(.chunkExtensionBytes, allowed: 4_096))),
         chunked(
@@ -222,14 +225,15 @@ struct SplittingCase: Sendable, CustomTestStringConvertible {
             "a chunk shorter than its size", "6\r\nhello\r\n0\r\n\r\n",
             .refused(.malformedChunkEnd(octet: 0x0A, offset: 9))),
         chunked(
-            "a bare line feed behind a chunk", "5\r\nhello\n0\r\n\r\n",
+            "a bare line feed after a chunk", "5\r\nhello\n0\r\n\r\n",
             .refused(.malformedChunkEnd(octet: 0x0A, offset: 8))),
     ]
 
     static let trailers: [SplittingCase] = [
         chunked(
             "trailers that would frame the next message",
-            "5\r\nhello\r\n0\r\nContent-Length: 50\r\nTransfer-Encoding: chunked\r\n\r\n", .taken("hello")),
+            "5\r\nhello\r\n0\r\nContent-Length: 50\r\nTransfer-Encoding: chunked\r\n\r\n", .delivered("hello")
+        ),
         chunked(
             "a folded trailer", "0\r\nA: b\r\n c\r\n\r\n", .refused(.foldedLine(offset: 6))),
         chunked("a bare line feed in trailers", "0\r\nA: b\n\r\n", .refused(.bareLineFeed(offset: 4))),
@@ -245,7 +249,7 @@ struct SplittingCase: Sendable, CustomTestStringConvertible {
 
     static let startLines: [SplittingCase] = [
         raw("HTTP/0.9", "<html>hello</html>\r\n", .refused(.notHTTP(octet: 0x3C, offset: 0))),
-        raw("nothing but a line end", "\r\n", .refused(.notHTTP(octet: 0x0D, offset: 0))),
+        raw("only a line end", "\r\n", .refused(.notHTTP(octet: 0x0D, offset: 0))),
         raw("another protocol", "ICY 200 OK\r\n\r\n", .refused(.notHTTP(octet: 0x49, offset: 0))),
         raw("small letters", "http/1.1 200 OK\r\n\r\n", .refused(.notHTTP(octet: 0x68, offset: 0))),
         raw("a blank first", " HTTP/1.1 200 OK\r\n\r\n", .refused(.notHTTP(octet: 0x20, offset: 0))),
@@ -275,9 +279,10 @@ struct SplittingCase: Sendable, CustomTestStringConvertible {
         raw(
             "a bare CR in the reason", "HTTP/1.1 200 O\rK\r\n\r\n", .refused(.bareCarriageReturn(offset: 14))),
         raw(
-            "no reason", "HTTP/1.1 200\r\nContent-Length: 5\r\n\r\nhello", .taken("hello")),
+            "no reason", "HTTP/1.1 200\r\nContent-Length: 5\r\n\r\nhello", .delivered("hello")),
         raw(
-            "a status nobody knows", "HTTP/1.1 799 Odd\r\nContent-Length: 5\r\n\r\nhello", .taken("hello")),
+            "an unregistered status", "HTTP/1.1 799 Odd\r\nContent-Length: 5\r\n\r\nhello",
+            .delivered("hello")),
         raw(
             "a status line that never ends", "HTTP/1.1 200 " + String(repeating: "a", count: 70_000),
             .refused(.limitExceeded(.lineBytes, allowed: 65_536))),
@@ -294,45 +299,47 @@ struct SplittingCase: Sendable, CustomTestStringConvertible {
             [
                 raw(
                     "\(code) thirty-two times", flood(code, 32) + "\(ok)Content-Length: 5\r\n\r\nhello",
-                    .taken("hello")),
+                    .delivered("hello")),
                 raw(
-                    "\(code) once too often", flood(code, 33) + "\(ok)Content-Length: 5\r\n\r\nhello",
+                    "\(code) thirty-three times", flood(code, 33) + "\(ok)Content-Length: 5\r\n\r\nhello",
                     .refused(.limitExceeded(.interimHeads, allowed: 32))),
             ]
         } + [
             raw(
                 "an interim head that announces content",
                 "HTTP/1.1 103 Early\r\nContent-Length: 500\r\n\r\n\(ok)Content-Length: 5\r\n\r\nhello",
-                .taken("hello")),
+                .delivered("hello")),
             raw(
-                "an interim head that says chunked",
+                "a chunked interim head",
                 "HTTP/1.1 100 Continue\r\nTransfer-Encoding: chunked\r\n\r\n\(ok)Content-Length: 5\r\n\r\nhello",
-                .taken("hello")),
+                .delivered("hello")),
             raw(
-                "101 that nobody asked for",
+                "101 without an upgrade in the request",
                 "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n",
                 .refused(.unexpectedUpgrade)),
             raw(
-                "101 behind an interim head", flood(103, 1) + "HTTP/1.1 101 Switching Protocols\r\n\r\n",
+                "101 after an interim head", flood(103, 1) + "HTTP/1.1 101 Switching Protocols\r\n\r\n",
                 .refused(.unexpectedUpgrade)),
         ]
 
-    // MARK: answers that have no content
+    // MARK: responses without content
 
     static let bodiless: [SplittingCase] = [
-        raw("204 that announces content", "HTTP/1.1 204 None\r\nContent-Length: 5\r\n\r\nhello", .taken("")),
         raw(
-            "204 that says chunked", "HTTP/1.1 204 None\r\nTransfer-Encoding: chunked\r\n\r\n\(chunks)",
-            .taken("")),
-        raw("204 and octets behind it", "HTTP/1.1 204 None\r\n\r\n", .taken("")),
-        raw("304 with content", "HTTP/1.1 304 Same\r\nContent-Length: 5\r\n\r\nhello", .taken("")),
+            "204 that announces content", "HTTP/1.1 204 None\r\nContent-Length: 5\r\n\r\nhello",
+            .delivered("")),
         raw(
-            "content that answers HEAD", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello", .taken(""),
+            "chunked 204", "HTTP/1.1 204 None\r\nTransfer-Encoding: chunked\r\n\r\n\(chunks)",
+            .delivered("")),
+        raw("204 and octets after it", "HTTP/1.1 204 None\r\n\r\n", .delivered("")),
+        raw("304 with content", "HTTP/1.1 304 Same\r\nContent-Length: 5\r\n\r\nhello", .delivered("")),
+        raw(
+            "content that answers HEAD", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello", .delivered(""),
             method: "HEAD"),
         raw(
             "chunks that answer HEAD", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n\(chunks)",
-            .taken(""),
+            .delivered(""),
             method: "HEAD"),
-        raw("no content by its length", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", .taken("")),
+        raw("no content by its length", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", .delivered("")),
     ]
 }

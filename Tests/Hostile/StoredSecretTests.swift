@@ -71,7 +71,7 @@ import Testing
     }
 
     @Test(
-        "[U-7.9, U-12.1, U-13.15] files are their owner's only, whatever the process lets others do",
+        "[U-7.9, U-12.1, U-13.15] only their owner can read files, whatever the umask of the process",
         .timeLimit(.minutes(10)))
     func modes() async throws {
         try await probe { folder in
@@ -85,17 +85,17 @@ import Testing
         }
     }
 
-    @Test("[U-12.5] no credential stands in the cache", .timeLimit(.minutes(10)))
+    @Test("[U-12.5] the cache contains no credential", .timeLimit(.minutes(10)))
     func contents() async throws {
         try await probe { folder in
-            let place = folder.appendingPathComponent("cached")
-            let names = try #require(FileManager.default.enumerator(atPath: place.path)).compactMap {
+            let cache = folder.appendingPathComponent("cached")
+            let names = try #require(FileManager.default.enumerator(atPath: cache.path)).compactMap {
                 $0 as? String
             }
             let secrets = ["s3cr3t", Data("user:s3cr3t".utf8).base64EncodedString(), "user:"]
             var entries = 0
             for name in names {
-                guard let data = try? Data(contentsOf: place.appendingPathComponent(name)) else { continue }
+                guard let data = try? Data(contentsOf: cache.appendingPathComponent(name)) else { continue }
                 if name.hasPrefix("segment-") { entries += data.ranges(of: Data("/cached/".utf8)).count }
                 for secret in secrets {
                     #expect(

@@ -9,16 +9,17 @@ import LupineTLS
 import LupineTestKit
 import Testing
 
-/// Roots that had not been read when a connection was accepted unchecked, and that its responses must be checked against.
+/// Roots that the library reads only after a delegate has accepted a connection without checking it.
 @Suite(.timeLimit(.minutes(10))) struct UncheckedRootsTests {
-    /// The roots are a FIFO: its reader blocks until the test writes them. If the loop read them, nothing else would proceed.
-    @Test("[I-12.2, U-13.17] they are read off the loop, while the response stands still")
+    /// The roots are in a FIFO, whose reader blocks until the test writes to it. If the event loop read it, the request for
+    /// `/plain` would block as well.
+    @Test("[I-12.2, U-13.17] the roots are read off the event loop while the response waits")
     func readOffTheLoop() async throws {
         let pipe = FileManager.default.temporaryDirectory.appending(path: "lupine-pipe-\(UUID())").path
         try #require(unsafe mkfifo(pipe, 0o600) == 0)
         defer { try? FileManager.default.removeItem(atPath: pipe) }
         let storage = try #require(URLSessionConfiguration.ephemeral.httpCookieStorage)
-        let change = { (configuration: URLSessionConfiguration) in
+        let configure = { (configuration: URLSessionConfiguration) in
             configuration.httpCookieStorage = storage
             configuration.urlCache = nil
             configuration.lupine.tls.roots = TrustRoots(includesSystem: false, files: [pipe])
@@ -32,20 +33,21 @@ import Testing
             shared.origin.route("GET", "/plain") { _ throws(Refusal) in
                 try OriginResponse(200, "text/plain", Array("7".utf8))
             }
-            let unchecked = try shared.session(.accepting, change)
-            async let first = unchecked.ask(try shared.url("/set"))
+            let unchecked = try shared.session(.accepting, configure)
+            async let first = unchecked.fetch(try shared.url("/set"))
             // Returns once the FIFO has a reader.
             let writer = await withCheckedContinuation { continuation in
                 DispatchQueue.global().async {
                     continuation.resume(returning: FileHandle(forWritingAtPath: pipe))
                 }
             }
-            #expect(await unchecked.ask(try shared.url("/plain")) == .answer(7))
+            #expect(await unchecked.fetch(try shared.url("/plain")) == .answer(7))
             try #require(writer).write(contentsOf: Data(try PKI.bytes("root.pem")))
             try writer?.close()
             #expect(try await first == .answer(9))
-            unchecked.end()
-            #expect(storage.cookies?.map(\.value) == ["right"], "the chain has passed: everybody's")
+            unchecked.invalidate()
+            // The chain satisfies the roots, so the cookie is stored for every session.
+            #expect(storage.cookies?.map(\.value) == ["right"])
         }
     }
 }

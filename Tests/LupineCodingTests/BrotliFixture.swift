@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-/// Streams made with brotli's own encoder (libbrotlienc 1.0.9), since this package only decodes br. The comment of each names its
-/// content and the encoder's settings; the bodies are those of ``SampleBody``.
+/// Streams made with brotli's own encoder (libbrotlienc 1.0.9), since this package only decodes br. The comment of each
+/// names its content, which is made by ``SampleBody``, and the encoder's settings.
 enum BrotliFixture {
     /// No bytes, quality 5, window 22.
     static let empty = bytes(hex: "06")

@@ -17,7 +17,7 @@ struct CRC32Tests {
         arguments: [("", 0), ("a", 0xE8B7_BE43), ("123456789", 0xCBF4_3926)] as [(String, UInt32)])
     func knownSums(_ text: String, _ sum: UInt32) { #expect(Self.sum(Array(text.utf8)) == sum) }
 
-    @Test("octets in pieces have the sum of the whole, wherever they are cut")
+    @Test("the sum of two pieces is that of the whole, wherever it is cut")
     func pieces() {
         let octets = Array("What is cut anywhere.".utf8)
         for cut in 0...octets.count {

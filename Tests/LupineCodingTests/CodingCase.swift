@@ -2,16 +2,16 @@
 import LupineCoding
 import Testing
 
-/// An encoded body and the result of decoding it, however it is cut.
+/// An encoded body, and the result of decoding it in any division.
 struct CodingCase: CustomTestStringConvertible, Sendable {
     let testDescription: String
     let codings: [ContentCoding]
     let encoded: [UInt8]
-    /// All bytes that are delivered, including those before a fault.
+    /// The bytes that the stream delivers, including those before a fault.
     let decoded: [UInt8]
     /// Nil when the body is valid.
     let fault: CodingError?
-    /// True if a prefix of the body is a valid body, too: one member of two, or the body without trailing bytes.
+    /// Whether a prefix of the body is also a valid body: one member of two, or the body without trailing bytes.
     let mayEndEarly: Bool
 
     /// The expected end of the body.
@@ -65,7 +65,7 @@ struct CodingCase: CustomTestStringConvertible, Sendable {
         CodingCase(
             "gzip: trailing 1f 8b 00", [.gzip], member + [0x1f, 0x8b, 0x00], gives: hello, mayEndEarly: true),
         CodingCase(
-            "gzip: no member is looked for behind garbage", [.gzip], member + [0x00] + member,
+            "gzip: no member is searched for after garbage", [.gzip], member + [0x00] + member,
             gives: hello, mayEndEarly: true),
         CodingCase(
             "gzip: FTEXT", [.gzip],
@@ -107,7 +107,7 @@ struct CodingCase: CustomTestStringConvertible, Sendable {
             "deflate: zlib, level 0", [.deflate], encode(noise, as: .deflate, level: .store), gives: noise),
         CodingCase(
             "deflate: zlib, level 9", [.deflate], encode(json, as: .deflate, level: .smallest), gives: json),
-        CodingCase("deflate: zlib of nothing", [.deflate], encode([], as: .deflate)),
+        CodingCase("deflate: zlib, empty", [.deflate], encode([], as: .deflate)),
         CodingCase(
             "deflate: zlib with a 256-byte window", [.deflate],
             [0x08, 0x1d] + rawDeflate(hello) + zlib.suffix(4), gives: hello),
@@ -116,7 +116,7 @@ struct CodingCase: CustomTestStringConvertible, Sendable {
         ),
         CodingCase("deflate: raw", [.deflate], rawDeflate(hello), gives: hello),
         CodingCase("deflate: raw, longer", [.deflate], rawDeflate(json), gives: json),
-        CodingCase("deflate: raw of nothing", [.deflate], [0x03, 0x00]),
+        CodingCase("deflate: raw, empty", [.deflate], [0x03, 0x00]),
         CodingCase("deflate: raw, stored", [.deflate], storedBlock(noise), gives: noise),
         CodingCase(
             "deflate: raw, an empty stored block first", [.deflate],
@@ -132,7 +132,7 @@ struct CodingCase: CustomTestStringConvertible, Sendable {
     ]
 
     static let brotli: [CodingCase] = [
-        CodingCase("br: nothing", [.br], BrotliFixture.empty),
+        CodingCase("br: an empty body", [.br], BrotliFixture.empty),
         CodingCase("br: one byte", [.br], BrotliFixture.oneByte, gives: [0x78]),
         CodingCase("br: a 1 KiB window", [.br], BrotliFixture.smallWindow, gives: json40),
         CodingCase("br: best quality, 16 MiB window", [.br], BrotliFixture.bestQuality, gives: json40),
@@ -159,7 +159,7 @@ struct CodingCase: CustomTestStringConvertible, Sendable {
             GzipMember.of(member).bytes + GzipMember.of(member).bytes, gives: hello + hello, mayEndEarly: true
         ),
         CodingCase(
-            "gzip, gzip, garbage behind both", [.gzip, .gzip],
+            "gzip, gzip, garbage after both", [.gzip, .gzip],
             GzipMember.of(member + [0]).bytes + [0], gives: hello, mayEndEarly: true),
         CodingCase(
             "deflate five times over", [.deflate, .deflate, .deflate, .deflate, .deflate],
@@ -176,7 +176,7 @@ struct CodingCase: CustomTestStringConvertible, Sendable {
             fault: .corrupt(
                 coding: .gzip, offset: 0, fault: .header(detail: "incorrect header check"))),
         CodingCase(
-            "gzip: zlib under its name", [.gzip], zlib,
+            "gzip: zlib labelled as gzip", [.gzip], zlib,
             fault: .corrupt(
                 coding: .gzip, offset: 0, fault: .header(detail: "incorrect header check"))),
         CodingCase(
@@ -205,11 +205,11 @@ struct CodingCase: CustomTestStringConvertible, Sendable {
             fault: .corrupt(
                 coding: .gzip, offset: 12, fault: .data(detail: "invalid distance too far back"))),
         CodingCase(
-            "gzip: CRC-32 wrong", [.gzip],
+            "gzip: a wrong CRC-32", [.gzip],
             GzipMember(data: storedBlock(hello), body: hello, checksumError: 1).bytes, gives: hello,
             fault: .corrupt(coding: .gzip, offset: 34, fault: .checksum)),
         CodingCase(
-            "gzip: length wrong", [.gzip],
+            "gzip: a wrong length", [.gzip],
             GzipMember(data: storedBlock(hello), body: hello, lengthError: 0x0100_0000).bytes,
             gives: hello, fault: .corrupt(coding: .gzip, offset: 38, fault: .length)),
         CodingCase(

@@ -11,7 +11,7 @@ struct CodingRun: Equatable {
     var bytes: [UInt8] = []
     var end = End.complete
 
-    /// Feeds `parts` one after the other, taking the output in pieces of `piece` bytes.
+    /// Decodes `parts` one after the other, with room for `piece` bytes of output.
     init(_ parts: [ArraySlice<UInt8>], through stream: CodingStream, piece: Int = 16384) {
         var buffer = SampleBody.zeros(piece)
         do throws(CodingError) {
@@ -33,7 +33,7 @@ struct CodingRun: Equatable {
         }
     }
 
-    /// Feeds the whole of `body` through ``CodingStream/push(_:deliver:)``.
+    /// Decodes the whole of `body` with ``CodingStream/push(_:deliver:)``.
     init(pushing body: [UInt8], through stream: CodingStream) {
         var delivered: [UInt8] = []
         do throws(CodingError) {
@@ -47,26 +47,26 @@ struct CodingRun: Equatable {
         bytes = delivered
     }
 
-    /// Returns how a run ends with `error`. br reads ahead as far as its input goes, so its offset depends on the division and is
-    /// omitted.
+    /// Returns the end of a run that throws `error`. Sets the offset of br to zero: its decoder reads ahead, so the offset
+    /// depends on how the input is divided.
     private static func failure(_ error: CodingError) -> End {
         guard case .corrupt(.br, _, let fault) = error else { return .failed(error) }
         return .failed(.corrupt(coding: .br, offset: 0, fault: fault))
     }
 
-    /// Feeds the whole of `body` at once.
+    /// Decodes the whole of `body` at once.
     init(
         _ body: [UInt8], _ codings: [ContentCoding], limit: ExpansionLimit = .standard, piece: Int = 16384
     ) {
         self.init([body[...]], through: CodingStream(codings, limit: limit), piece: piece)
     }
 
-    /// Feeds `body` in two parts.
+    /// Decodes `body` in two parts.
     init(_ body: [UInt8], cutAt cut: Int, through stream: CodingStream) {
         self.init([body[..<cut], body[cut...]], through: stream)
     }
 
-    /// Feeds `body` in parts of `size` bytes.
+    /// Decodes `body` in parts of `size` bytes.
     init(_ body: [UInt8], inPartsOf size: Int, through stream: CodingStream, piece: Int = 16384) {
         let parts = stride(from: 0, to: body.count, by: size).map {
             body[$0..<min($0 + size, body.count)]
@@ -75,7 +75,7 @@ struct CodingRun: Equatable {
     }
 }
 
-/// Returns `body` in a coding. The encoder takes and returns pieces of the given sizes.
+/// Returns `body` in a coding. The encoder gets parts of `part` bytes, and room for `piece` bytes of output.
 func encode(
     _ body: [UInt8], as coding: DeflateEncoder.Coding, level: CompressionLevel = .standard, part: Int = 4096,
     piece: Int = 4096

@@ -3,7 +3,7 @@ import Testing
 
 @testable import LupineCoding
 
-/// Tests of every case of the table, whole and in every division that the wire or a caller could choose.
+/// Tests of every `CodingCase`, whole and in every division of input and output.
 struct CodingStreamTests {
     @Test(arguments: CodingCase.all)
     func wholeBodies(_ row: CodingCase) {
@@ -13,7 +13,7 @@ struct CodingStreamTests {
     }
 
     @Test(arguments: CodingCase.all)
-    func everyCutGivesTheSame(_ row: CodingCase) {
+    func everyCutGivesTheSameResult(_ row: CodingCase) {
         let stream = CodingStream(row.codings)
         for cut in 0...row.encoded.count {
             let run = CodingRun(row.encoded, cutAt: cut, through: stream)
@@ -24,7 +24,7 @@ struct CodingStreamTests {
     }
 
     @Test(arguments: CodingCase.all, [1, 7, 16384])
-    func partsAndPiecesOfAnySizeGiveTheSame(_ row: CodingCase, piece: Int) {
+    func partsAndPiecesOfAnySizeGiveTheSameResult(_ row: CodingCase, piece: Int) {
         for part in [1, 2, 3, 64, 4096] {
             let run = CodingRun(
                 row.encoded, inPartsOf: part, through: CodingStream(row.codings), piece: piece)
@@ -33,10 +33,9 @@ struct CodingStreamTests {
         }
     }
 
-    /// Checks that a truncated body is an error wherever it is cut, and never the error of corrupt data, and that what is
-    /// delivered is a prefix of the body.
+    /// Checks that a truncated body throws `cutShort`, never `corrupt`, wherever it is cut, and delivers a prefix of the body.
     @Test(arguments: CodingCase.valid.filter { !$0.mayEndEarly })
-    func cutShortAtEveryByte(_ row: CodingCase) {
+    func truncatedAtEveryByte(_ row: CodingCase) {
         for count in stride(from: 1, to: row.encoded.count, by: 1) {
             let run = CodingRun(Array(row.encoded[..<count]), row.codings)
             guard case .failed(.cutShort(_, let offset)) = run.end else {
@@ -50,7 +49,7 @@ struct CodingStreamTests {
 
     /// Checks that br treats a body with a flipped bit the same in any division, except for how much it delivers before the fault
     /// and the exact error.
-    @Test func damagedBrotliFailsAlikeInAnyDivision() {
+    @Test func corruptBrotliFailsInAnyDivision() {
         for index in BrotliFixture.flushed.indices {
             var body = BrotliFixture.flushed
             body[index] ^= 0x10
@@ -70,7 +69,7 @@ struct CodingStreamTests {
         #expect(run.end == .complete)
     }
 
-    @Test func trailingBytesAreConsumedAndTheEndIsToldAtOnce() throws {
+    @Test func trailingBytesAreConsumedAndTheEndIsReportedAtOnce() throws {
         var buffer = SampleBody.zeros(64)
         var room = buffer.mutableSpan
         let stream = CodingStream([.br])
@@ -80,7 +79,7 @@ struct CodingStreamTests {
         #expect(buffer[0] == 0x78)
     }
 
-    @Test func gzipIsNotDoneBeforeTheBodyIs() throws {
+    @Test func gzipIsNotDoneAfterAMember() throws {
         var buffer = SampleBody.zeros(64)
         var room = buffer.mutableSpan
         let stream = CodingStream([.gzip])
@@ -90,7 +89,7 @@ struct CodingStreamTests {
         #expect(try stream.decode(garbage.span, into: &room).status == .done)
     }
 
-    @Test func withoutRoomNothingIsRead() throws {
+    @Test func nothingIsReadWithoutRoom() throws {
         var none: [UInt8] = []
         var room = none.mutableSpan
         for codings in [[], [.gzip], [.br], [.gzip, .gzip]] as [[ContentCoding]] {
@@ -100,7 +99,7 @@ struct CodingStreamTests {
         }
     }
 
-    @Test func finishAfterAThrowSaysTheSame() {
+    @Test func finishThrowsTheSameErrorAgain() {
         let hello = Array("hello".utf8)
         let body = GzipMember(data: storedBlock(hello), body: hello, checksumError: 1).bytes
         let stream = CodingStream([.gzip])
@@ -111,8 +110,8 @@ struct CodingStreamTests {
         }
     }
 
-    /// Checks that flushed bytes are delivered without waiting for more input: event streams are sent in codings, too.
-    @Test func flushedBytesComeAtOnce() throws {
+    /// Checks that flushed bytes are delivered without more input, because event streams may be encoded.
+    @Test func flushedBytesAreDeliveredAtOnce() throws {
         let stream = CodingStream([.br])
         let body = BrotliFixture.flushed
         var counts: Set<Int> = []
@@ -126,7 +125,7 @@ struct CodingStreamTests {
     }
 
     /// Checks that the bytes before a fault are delivered in the call before the one that throws, and nothing after it.
-    @Test func aFaultWaitsForItsBytesAndStays() throws {
+    @Test func anErrorIsThrownAfterTheBytesBeforeItAndIsPermanent() throws {
         let hello = Array("hello".utf8)
         let body = GzipMember(data: storedBlock(hello), body: hello, checksumError: 1).bytes
         let error = CodingError.corrupt(coding: .gzip, offset: 20, fault: .checksum)
@@ -142,13 +141,13 @@ struct CodingStreamTests {
     }
 
     @Test(arguments: CodingCase.all)
-    func pushDeliversTheSame(_ row: CodingCase) {
+    func pushDeliversTheSameBytes(_ row: CodingCase) {
         let run = CodingRun(pushing: row.encoded, through: CodingStream(row.codings))
         #expect(run.bytes == row.decoded)
         #expect(run.end == row.end)
     }
 
-    @Test func pushHandsAnUncodedBodyOnInOnePiece() throws {
+    @Test func pushDeliversAnUncodedBodyInOnePiece() throws {
         var sizes: [Int] = []
         let body = SampleBody.noise(200_000)
         try CodingStream([]).push(body.span) { sizes.append($0.count) }
@@ -159,12 +158,12 @@ struct CodingStreamTests {
 
     /// Checks that a stream that is reset after any case of a coding decodes every other case correctly.
     @Test(arguments: [[.gzip], [.deflate], [.br], [.deflate, .gzip]] as [[ContentCoding]])
-    func resetForgetsEverything(_ codings: [ContentCoding]) {
+    func aResetStreamDecodesAnyOtherBody(_ codings: [ContentCoding]) {
         let rows = CodingCase.all.filter { $0.codings == codings }
         let stream = CodingStream(codings)
         for first in rows {
             for second in rows {
-                // Stopped in the middle, in whatever state.
+                // The run stops in the middle of the body.
                 _ = CodingRun([first.encoded[..<(first.encoded.count / 2)]], through: stream)
                 stream.reset()
                 let run = CodingRun([second.encoded[...]], through: stream)
@@ -185,8 +184,8 @@ struct CodingStreamTests {
         try stream.push(bytes.span) { _ in }
     }
 
-    /// Checks that a call decodes a limited number of octets of brotli, which can be expensive, even below another coding.
-    @Test(arguments: [false, true]) func littleBrotliIsReadWithOneCall(_ isWrapped: Bool) throws {
+    /// Checks that one call decodes a limited number of octets of brotli, which can be expensive, even within another coding.
+    @Test(arguments: [false, true]) func oneCallDecodesLittleBrotli(_ isWrapped: Bool) throws {
         let body = SampleBody.noise(30_000)
         let header = UInt32(body.count - 1) << 4 | 1 << 20
         // One uncompressed meta-block, and the empty last one (RFC 7932 §9.1 and §9.2).

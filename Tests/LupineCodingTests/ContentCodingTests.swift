@@ -2,7 +2,7 @@
 import LupineCoding
 import Testing
 
-/// Tests of the two header fields that name codings.
+/// Tests of the header fields Content-Encoding and Accept-Encoding.
 struct ContentCodingTests {
     @Test(
         arguments: [
@@ -67,7 +67,7 @@ struct ContentCodingTests {
         #expect(many.hasSuffix("gzip;q=0.1, gzip;q=0.1, gzip;q=0.1"))
     }
 
-    /// Checks that every coding in `Accept-Encoding` can be decoded and is known by the name that is sent.
+    /// Checks that every coding in `Accept-Encoding` can be decoded under the name that is sent.
     @Test func everyAcceptedCodingIsKnown() throws {
         for coding in ContentCoding.decodable {
             #expect(try ContentCoding.list(coding.rawValue) == [coding])
@@ -117,7 +117,7 @@ struct ContentCodingTests {
                 "there is no more memory for the br body (limit: 100 bytes of working memory)"
             ),
         ] as [(CodingError, String)])
-    func errorsSayWhatHappened(_ error: CodingError, _ text: String) {
+    func errorDescriptions(_ error: CodingError, _ text: String) {
         #expect(error.description == text)
     }
 }

@@ -7,7 +7,7 @@ struct DeflateEncoderTests {
     private static let body = SampleBody.json(rows: 300) + SampleBody.noise(3000)
 
     @Test(arguments: DeflateEncoder.Coding.allCases, 0...9)
-    func everyLevelComesBack(_ coding: DeflateEncoder.Coding, _ number: Int) throws {
+    func everyLevelIsDecodedUnchanged(_ coding: DeflateEncoder.Coding, _ number: Int) throws {
         let level = try #require(CompressionLevel(rawValue: number))
         let bytes = encode(Self.body, as: coding, level: level)
         let run = CodingRun(bytes, [coding.contentCoding])
@@ -17,7 +17,7 @@ struct DeflateEncoderTests {
     }
 
     @Test(arguments: [1, 7, 16384], [1, 7, 16384])
-    func theDivisionChangesNothing(part: Int, piece: Int) {
+    func theDivisionDoesNotChangeTheOutput(part: Int, piece: Int) {
         let whole = encode(Self.body, as: .gzip, part: .max / 2, piece: 1 << 20)
         #expect(encode(Self.body, as: .gzip, part: part, piece: piece) == whole)
     }
@@ -34,14 +34,14 @@ struct DeflateEncoderTests {
         #expect(encode(Self.body, with: encoder) == first)
     }
 
-    @Test func deflateIsSentInTheZlibWrapping() {
+    @Test func deflateHasTheZlibFormat() {
         #expect(encode([], as: .deflate) == [0x78, 0x9c, 0x03, 0x00, 0x00, 0x00, 0x00, 0x01])
         #expect(encode([], as: .gzip).starts(with: [0x1f, 0x8b, 0x08, 0x00]))
     }
 
     /// Checks that after a flush the other side can decode everything encoded so far, and that the body can be continued.
     @Test(arguments: DeflateEncoder.Coding.allCases, [DeflateEncoder.flushRoom, 17, 4096])
-    func flushMakesReadableWhatCameBefore(_ coding: DeflateEncoder.Coding, piece: Int) throws {
+    func flushedBytesCanBeDecoded(_ coding: DeflateEncoder.Coding, piece: Int) throws {
         let encoder = try DeflateEncoder(coding)
         let stream = CodingStream([coding.contentCoding])
         var buffer = SampleBody.zeros(4096)
@@ -49,9 +49,9 @@ struct DeflateEncoderTests {
         var decoded: [UInt8] = []
         for word in ["one ", "two ", "three"] {
             var room = buffer.mutableSpan
-            let taken = encoder.encode(Array(word.utf8).span, into: &room)
-            #expect(taken.consumed == word.utf8.count && taken.status == .needsInput)
-            var bytes = Array(buffer[..<taken.produced])
+            let encoded = encoder.encode(Array(word.utf8).span, into: &room)
+            #expect(encoded.consumed == word.utf8.count && encoded.status == .needsInput)
+            var bytes = Array(buffer[..<encoded.produced])
             while true {
                 var small = pieces.mutableSpan
                 let step = encoder.flush(into: &small)

@@ -2,7 +2,7 @@
 import LupineCoding
 import Testing
 
-/// Tests that the limits stop decompression bombs and nothing else.
+/// Tests that the limits stop decompression bombs, and no other bodies.
 struct ExpansionLimitTests {
     private static let floor = 16 << 20
 
@@ -12,7 +12,7 @@ struct ExpansionLimitTests {
         let encoded: [UInt8]
     }
 
-    /// All of them decode to many megabytes of zeros.
+    /// Each bomb decodes to many megabytes of zeros.
     private static let bombs = [
         Bomb(testDescription: "br", codings: [.br], encoded: BrotliFixture.bomb),
         Bomb(testDescription: "gzip, br", codings: [.gzip, .br], encoded: BrotliFixture.overGzipBomb),
@@ -31,7 +31,7 @@ struct ExpansionLimitTests {
         SampleBody.zeros(24 << 20), as: .gzip, level: .smallest, part: 1 << 20)
 
     @Test(arguments: bombs)
-    func aBombIsStoppedAtTheRatioAndItsFirstBytesAreDelivered(_ bomb: Bomb) {
+    func aBombIsStoppedAtTheRatio(_ bomb: Bomb) {
         #expect(bomb.encoded.count < 1024)
         let run = CodingRun(bomb.encoded, bomb.codings, piece: 1 << 20)
         #expect(run.bytes.count == Self.floor)
@@ -45,7 +45,7 @@ struct ExpansionLimitTests {
 
     /// Checks that the limit also applies between two codings: these members decode to nothing, yet together they would pass more
     /// than a megabyte from one coding to the other.
-    @Test func aBombThatEndsInNothingIsStoppedInTheMiddle() {
+    @Test func aBombOfEmptyMembersIsStoppedBetweenTheCodings() {
         let members = Array(repeatElement(GzipMember().bytes, count: 60_000).joined())
         let body = encode(members, as: .gzip, level: .smallest)
         let limit = ExpansionLimit(ratio: 100, ratioFloor: 10_000)
@@ -69,7 +69,7 @@ struct ExpansionLimitTests {
 
     /// Checks that a call returns after a limited amount of input even if it decodes to nothing, so that the caller can do other
     /// work.
-    @Test(arguments: [2, 3]) func aCallDoesSoMuchAndNoMore(_ count: Int) throws {
+    @Test(arguments: [2, 3]) func theWorkOfACallIsLimited(_ count: Int) throws {
         let members = Array(repeatElement(GzipMember().bytes, count: 20_000).joined())
         var body = members
         for _ in 1..<count { body = encode(body, as: .gzip, level: .smallest) }
@@ -90,7 +90,7 @@ struct ExpansionLimitTests {
     }
 
     /// Deflate cannot exceed 1032:1, so no regular body in one coding reaches the standard limit.
-    @Test func zerosInOneGzipCodingPass() {
+    @Test func zerosInOneGzipCodingAreAccepted() {
         let run = CodingRun(Self.gzipOfZeros, [.gzip], piece: 1 << 20)
         #expect(run.end == .complete)
         #expect(run.bytes.count == 24 << 20)
@@ -125,7 +125,7 @@ struct ExpansionLimitTests {
     }
 
     /// Checks that an intermediate form larger than the limit does not cause the body to be refused.
-    @Test func theAbsoluteLimitIsOnTheBodyAlone() {
+    @Test func theAbsoluteLimitAppliesToTheBodyOnly() {
         let body = SampleBody.noise(100)
         let wrapped = encode(encode(body, as: .gzip), as: .gzip)
         let run = CodingRun(wrapped, [.gzip, .gzip], limit: ExpansionLimit(bytes: 100))
@@ -155,14 +155,14 @@ struct ExpansionLimitTests {
     @Test func theRatioCountsAboveItsFloorOnly() {
         let body = SampleBody.zeros(1000)
         let encodedBody = encode(body, as: .deflate)
-        for (floor, passes) in [(999, false), (1000, true), (1001, true)] {
+        for (floor, isAccepted) in [(999, false), (1000, true), (1001, true)] {
             let run = CodingRun(encodedBody, [.deflate], limit: ExpansionLimit(ratio: 2, ratioFloor: floor))
-            #expect((run.end == .complete) == passes, "floor \(floor)")
+            #expect((run.end == .complete) == isAccepted, "floor \(floor)")
             #expect(run.bytes.count == min(floor, 1000))
         }
     }
 
-    @Test func aRatioNobodyCanReachDoesNotOverflow() {
+    @Test func theLargestRatioDoesNotOverflow() {
         let row = CodingCase.gzip[2]
         let run = CodingRun(row.encoded, [.gzip], limit: ExpansionLimit(ratio: .max, ratioFloor: 0))
         #expect(run.end == .complete)
@@ -170,7 +170,7 @@ struct ExpansionLimitTests {
         #expect(CodingRun(row.encoded, [.gzip], limit: none).end == .complete)
     }
 
-    @Test func aLimitSetBelowZeroAllowsNothing() {
+    @Test func aNegativeLimitAllowsNothing() {
         let row = CodingCase.gzip[2]
         var limit = ExpansionLimit(ratio: nil)
         limit.bytes = -1
@@ -192,7 +192,7 @@ struct ExpansionLimitTests {
         #expect((16 << 20)...(32 << 20) ~= br.peakMemory)
     }
 
-    @Test func nothingIsHeldBeforeTheFirstByte() {
+    @Test func noMemoryIsUsedBeforeTheFirstByte() {
         let stream = CodingStream([.gzip, .deflate, .br])
         #expect(stream.peakMemory == 0)
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import LupineCoding
 
-/// A gzip member (RFC 1952 §2.3) assembled by hand, so that each of its parts can be set, also to a wrong value.
+/// A gzip member (RFC 1952 §2.3) whose parts can each be set, also to a wrong value.
 struct GzipMember {
     var method: UInt8 = 8
     var isText = false

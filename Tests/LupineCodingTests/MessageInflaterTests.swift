@@ -27,17 +27,17 @@ struct MessageInflaterTests {
                 "§7.2.3.3, a block without compression",
                 [0x00, 0x05, 0x00, 0xFA, 0xFF, 0x48, 0x65, 0x6C, 0x6C, 0x6F, 0x00]
             ),
-            ("§7.2.3.4, a block that says it is the last", [0xF3, 0x48, 0xCD, 0xC9, 0xC9, 0x07, 0x00, 0x00]),
+            ("§7.2.3.4, a block with BFINAL set", [0xF3, 0x48, 0xCD, 0xC9, 0xC9, 0x07, 0x00, 0x00]),
             (
                 "§7.2.3.5, two blocks",
                 [0xF2, 0x48, 0x05, 0x00, 0x00, 0x00, 0xFF, 0xFF, 0xCA, 0xC9, 0xC9, 0x07, 0x00]
             ),
         ] as [(String, [UInt8])])
-    func theExamplesOfTheStandard(_ shows: String, _ message: [UInt8]) throws {
-        #expect(try inflated(message) == Self.hello, "\(shows)")
+    func theExamplesOfTheRFC(_ title: String, _ message: [UInt8]) throws {
+        #expect(try inflated(message) == Self.hello, "\(title)")
     }
 
-    @Test func theWindowIsKept() throws {
+    @Test func contextTakeover() throws {
         // RFC 7692 §7.2.3.2.
         let first: [UInt8] = [0xF2, 0x48, 0xCD, 0xC9, 0xC9, 0x07, 0x00]
         let second: [UInt8] = [0xF2, 0x00, 0x11, 0x00, 0x00]
@@ -47,18 +47,18 @@ struct MessageInflaterTests {
         let inflater = MessageInflater()
         #expect(try inflated(first, by: inflater) == Self.hello)
         #expect(try inflated(second, by: inflater) == Self.hello)
-        let forgetful = MessageInflater(keepsContext: false)
-        #expect(try inflated(first, by: forgetful) == Self.hello)
-        #expect(throws: CodingError.self) { try inflated(second, by: forgetful) }
+        let withoutContext = MessageInflater(keepsContext: false)
+        #expect(try inflated(first, by: withoutContext) == Self.hello)
+        #expect(throws: CodingError.self) { try inflated(second, by: withoutContext) }
     }
 
-    @Test func theWindowIsForgotten() throws {
+    @Test func noContextTakeover() throws {
         let deflater = try MessageDeflater(keepsContext: false)
         let first = deflated(Self.hello, by: deflater)
         #expect(deflated(Self.hello, by: deflater) == first)
     }
 
-    @Test func nothingIsOneOctet() throws {
+    @Test func anEmptyMessageIsOneOctet() throws {
         let deflater = try MessageDeflater()
         let inflater = MessageInflater()
         for message in [[], Self.hello, [], [], Self.hello] {
@@ -69,7 +69,7 @@ struct MessageInflaterTests {
     }
 
     @Test(arguments: 9...15, [true, false])
-    func comesThrough(_ windowBits: Int, _ keepsContext: Bool) throws {
+    func messagesAreDecodedUnchanged(_ windowBits: Int, _ keepsContext: Bool) throws {
         let deflater = try MessageDeflater(windowBits: windowBits, keepsContext: keepsContext)
         let inflater = MessageInflater(keepsContext: keepsContext)
         var random = SeededRandom(seed: UInt64(windowBits))
@@ -94,13 +94,13 @@ struct MessageInflaterTests {
         }
     }
 
-    @Test func aBombStopsAtTheLimit() throws {
+    @Test func aBombIsStoppedAtTheLimit() throws {
         let bomb = deflated(SampleBody.zeros(8 << 20), by: try MessageDeflater())
         #expect(bomb.count < 10_000)
         #expect(throws: CodingError.outputLimit(coding: .deflate, limit: 1 << 20)) { try inflated(bomb) }
     }
 
-    @Test func aMessageThatIsCutIsRefusedOrShorter() throws {
+    @Test func aTruncatedMessageIsRefusedOrShorter() throws {
         let message = SampleBody.json(rows: 50)
         let compressed = deflated(message, by: try MessageDeflater())
         for cut in 1..<compressed.count {
@@ -108,13 +108,13 @@ struct MessageInflaterTests {
                 #expect(part != message, "cut at \(cut)")
             }
         }
-        // Truncated inside a stored block: the tail appended to each message would be taken for its content.
+        // Truncated within a stored block: the inflater must not read the tail that it appends to each message as content.
         #expect(throws: CodingError.cutShort(coding: .deflate, offset: 7)) {
             try inflated([0x00, 0x20, 0x00, 0xDF, 0xFF, 0x61, 0x62])
         }
     }
 
-    @Test func whatIsNoDeflateIsRefused() {
+    @Test func malformedMessagesAreRefused() {
         #expect(throws: CodingError.self) { try inflated([0x07]) }
         #expect(throws: CodingError.self) { try inflated([0x00, 0x05, 0x00, 0xFA, 0xFE]) }
     }

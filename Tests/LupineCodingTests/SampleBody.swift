@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// Bodies to encode and decode, the same in each run.
+/// Bodies to encode and decode. They are the same in each run.
 enum SampleBody {
     /// Returns a list of records, as an API would send it; about 60 bytes a row.
     static func json(rows: Int) -> [UInt8] {

@@ -4,7 +4,7 @@ import LupineHTTP
 import LupineHTTP2
 import Testing
 
-/// Each error has a description of its own.
+/// Tests that each error has a unique description.
 @Suite struct ErrorTests {
     static let excerpt = Excerpt("x-evidence")
 
@@ -41,23 +41,23 @@ import Testing
         .limitExceeded(.stringOctets, allowed: 4711),
     ]
 
-    @Test func eachSaysSomethingElse() {
-        let sentences =
+    @Test func descriptionsAreUnique() {
+        let descriptions =
             Self.messages.map(\.description) + Self.frames.map(\.description)
             + Self.compression.map(\.description)
-        #expect(Set(sentences).count == sentences.count)
-        #expect(sentences.allSatisfy { $0.utf8.count > 15 })
+        #expect(Set(descriptions).count == descriptions.count)
+        #expect(descriptions.allSatisfy { $0.utf8.count > 15 })
     }
 
-    /// Checks that the description of an error contains the number or text that it carries.
-    @Test func evidenceIsShown() {
+    /// Checks that the description of an error contains the number or text among its associated values.
+    @Test func descriptionsContainTheAssociatedValues() {
         for error in Self.messages.map({ "\($0)" }) + Self.frames.map({ "\($0)" })
             + Self.compression.map({ "\($0)" })
         {
             #expect(!error.contains("Optional"))
         }
-        let carrying = Self.messages.filter { "\($0)".contains("x-evidence") || "\($0)".contains("4711") }
-        #expect(carrying.count == 14)
+        let withValue = Self.messages.filter { "\($0)".contains("x-evidence") || "\($0)".contains("4711") }
+        #expect(withValue.count == 14)
         #expect(Self.frames.count { "\($0)".contains("4711") } == 14)
         #expect(Self.compression.count { "\($0)".contains("4711") } == 6)
     }

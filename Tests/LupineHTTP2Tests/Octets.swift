@@ -4,7 +4,7 @@ import Testing
 
 /// Conversions of octets for tests.
 enum Octets {
-    /// Returns the octets of a hexadecimal text; all other characters are ignored.
+    /// Returns the octets of a hexadecimal text. Ignores all characters that are not digits.
     static func hex(_ text: String) -> [UInt8] {
         let digits = text.compactMap(\.hexDigitValue)
         return stride(from: 0, to: digits.count - 1, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
@@ -15,7 +15,7 @@ enum Octets {
     }
 }
 
-/// Random numbers that are the same in every run: SplitMix64.
+/// A random number generator (SplitMix64) whose numbers depend only on its seed.
 struct SeededNumbers: RandomNumberGenerator {
     private var state: UInt64
 

@@ -3,36 +3,36 @@
 import LupineHTTP
 import Testing
 
-/// Regression tests of inputs that fuzzing has found, each named by its fault. The fuzz targets check the general invariants.
+/// Regression tests of inputs that fuzzing has found. The fuzz targets check the general invariants.
 @Suite struct FuzzFindingsTests {
     struct Row: CustomTestStringConvertible {
-        let shows: String
+        let title: String
         var method = Method.get
         var limits = ParserLimits()
         let wire: String
-        /// The events and errors expected for it, whole and octet by octet.
+        /// The events and errors expected, however the octets are cut.
         let expected: [String]
 
-        var testDescription: String { shows }
+        var testDescription: String { title }
     }
 
     static let rows: [Row] = [
         Row(
-            shows: "an empty status line is no other error when its CR comes alone", wire: "\r\n",
+            title: "an empty status line causes the same error if its CR arrives alone", wire: "\r\n",
             expected: ["\(HTTPError.notHTTP(octet: 0x0D, offset: 0))"]),
         Row(
-            shows: "a status line that ends in its version is no other error when its CR comes alone",
+            title: "a status line that ends in its version causes the same error if its CR arrives alone",
             wire: "HT\r\n", expected: ["\(HTTPError.malformedStartLine(octet: 0x0D, offset: 2))"]),
         Row(
-            shows: "a status line of the longest length passes when its CR comes alone",
+            title: "a status line of the maximum length is accepted if its CR arrives alone",
             limits: limits(lineBytes: 15), wire: "HTTP/1.1 200 OK\r\nETag: 1\r\n\r\n",
             expected: ["200", "open"]),
         Row(
-            shows: "a line that is too long and no HTTP is no HTTP however it comes",
+            title: "a line that is too long and not HTTP is reported as not HTTP wherever it is cut",
             limits: limits(lineBytes: 8), wire: "ABCDEFGHI\n",
             expected: ["\(HTTPError.notHTTP(octet: 0x41, offset: 0))"]),
         Row(
-            shows: "an accepted CONNECT is a tunnel whatever its Content-Length says", method: .connect,
+            title: "an accepted CONNECT is a tunnel whatever its Content-Length says", method: .connect,
             wire: "HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n", expected: ["200", "tunnel"]),
     ]
 
@@ -42,13 +42,13 @@ import Testing
         return limits
     }
 
-    @Test(arguments: rows) func staysMended(_ row: Row) throws {
+    @Test(arguments: rows) func faultsStayFixed(_ row: Row) throws {
         let wire = Array(row.wire.utf8)
-        #expect(try said(of: [wire], row) == row.expected)
-        #expect(try said(of: wire.map { [$0] }, row) == row.expected)
+        #expect(try log(of: [wire], row) == row.expected)
+        #expect(try log(of: wire.map { [$0] }, row) == row.expected)
         for cut in 0...wire.count {
             #expect(
-                try said(of: [Array(wire[..<cut]), Array(wire[cut...])], row) == row.expected, "cut at \(cut)"
+                try log(of: [Array(wire[..<cut]), Array(wire[cut...])], row) == row.expected, "cut at \(cut)"
             )
         }
     }
@@ -57,7 +57,7 @@ import Testing
         (Method.connect, RequestTarget.origin("/")), (.connect, .absolute("http://a/")), (.get, .asterisk),
         (.get, .absolute("/a:b")), (.get, .absolute(":a")),
     ])
-    func aTargetThatTheServerWouldReadOtherwiseIsNotSent(_ method: Method, _ target: RequestTarget) throws {
+    func aTargetThatTheServerWouldMisreadIsNotSent(_ method: Method, _ target: RequestTarget) throws {
         var codec = ClientCodec()
         var sent: [UInt8] = []
         let request = RequestHead(
@@ -71,7 +71,7 @@ import Testing
     @Test(arguments: [
         "GET *", "GET a", "CONNECT /", "CONNECT a", "CONNECT a:x", "CONNECT a/b:1", "CONNECT ::1:1",
     ])
-    func aTargetThatCannotBeReadIsThePeersFault(_ line: String) throws {
+    func aMalformedTargetIsTheRemoteFault(_ line: String) throws {
         var codec = ServerCodec()
         let wire = Array("\(line) HTTP/1.1\r\nHost: a\r\n\r\n".utf8)
         let expected = HTTPError.malformedTarget(Excerpt(String(line.split(separator: " ")[1])))
@@ -79,7 +79,7 @@ import Testing
         #expect(expected.fault == .remote)
     }
 
-    @Test func anAuthorityIsForConnectAlone() throws {
+    @Test func onlyConnectHasAnAuthorityTarget() throws {
         var codec = ClientCodec()
         var sent: [UInt8] = []
         let authority = try Authority(host: "a", port: 80)
@@ -99,7 +99,7 @@ import Testing
         #expect(sent.isEmpty && codec.maySendRequest)
     }
 
-    @Test func noBodyIsShorterThanNothing() throws {
+    @Test func aNegativeBodyLengthIsRefused() throws {
         var codec = ClientCodec()
         var sent: [UInt8] = []
         let request = RequestHead(
@@ -115,33 +115,33 @@ import Testing
         #expect(ListSyntax.principal(of: 0..<value.count, in: value.span) == 0..<5)
     }
 
-    private func said(of pieces: [[UInt8]], _ row: Row) throws -> [String] {
+    private func log(of pieces: [[UInt8]], _ row: Row) throws -> [String] {
         var codec = ClientCodec(limits: row.limits)
         let authority = try Authority(host: "a", port: 80)
         let target = row.method == .connect ? RequestTarget.authority(authority) : .origin("/")
         let request = RequestHead(method: row.method, target: target, authority: authority)
         var sent: [UInt8] = []
         try codec.send(request, body: .none, into: &sent)
-        var said: [String] = []
+        var log: [String] = []
         for piece in pieces {
-            var rest = piece[...]
-            feeding: while true {
+            var unread = piece[...]
+            reading: while true {
                 do {
-                    let (event, consumed) = try codec.next(rest.span)
-                    rest = rest.dropFirst(consumed)
+                    let (event, consumed) = try codec.next(unread.span)
+                    unread = unread.dropFirst(consumed)
                     switch event {
-                    case .needMore: break feeding
-                    case .interim(let head): said.append("\(head.status)")
-                    case .head(let head, _, _): said.append("\(head.status)")
-                    case .content(let range): said.append("\(range.count) octets")
-                    case .end: said.append("end")
-                    case .handover: return said + ["tunnel"]
+                    case .needMore: break reading
+                    case .interim(let head): log.append("\(head.status)")
+                    case .head(let head, _, _): log.append("\(head.status)")
+                    case .content(let range): log.append("\(range.count) octets")
+                    case .end: log.append("end")
+                    case .handover: return log + ["tunnel"]
                     }
                 } catch {
-                    return said + ["\(error)"]
+                    return log + ["\(error)"]
                 }
             }
         }
-        return said + ["open"]
+        return log + ["open"]
     }
 }

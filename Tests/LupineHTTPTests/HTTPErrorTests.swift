@@ -7,9 +7,9 @@ import Testing
 @Suite struct HTTPErrorTests {
     typealias Row = (error: HTTPError, fault: HTTPError.Fault, text: String)
 
-    static let some = Excerpt("x\r\n")
+    static let excerpt = Excerpt("x\r\n")
 
-    /// Each case once.
+    /// One row for each case.
     static let rows: [Row] = [
         (
             .notHTTP(octet: 0x3C, offset: 0), .remote,
@@ -36,7 +36,7 @@ import Testing
             "white space between a header name and its colon at offset 3"
         ),
         (.invalidFieldValue(octet: 0, offset: 3), .remote, "a header value holds NUL at offset 3"),
-        (.invalidContentLength(some), .remote, "Content-Length is not a number that fits: \"x\\r\\n\""),
+        (.invalidContentLength(excerpt), .remote, "Content-Length is not a number that fits: \"x\\r\\n\""),
         (
             .conflictingContentLengths(Excerpt("1"), Excerpt("2")), .remote,
             "more than one Content-Length: \"1\" and \"2\""
@@ -77,10 +77,10 @@ import Testing
             .truncated(.beforeHead), .remote,
             "the peer closed the connection before the head of its answer"
         ),
-        (.invalidMethod(some), .local, "not a method: \"x\\r\\n\""),
-        (.invalidTarget(some), .local, "not a request target: \"x\\r\\n\""),
-        (.invalidAuthority(some), .local, "not a host and port: \"x\\r\\n\""),
-        (.invalidNameToSend(some), .local, "not a header name: \"x\\r\\n\""),
+        (.invalidMethod(excerpt), .local, "not a method: \"x\\r\\n\""),
+        (.invalidTarget(excerpt), .local, "not a request target: \"x\\r\\n\""),
+        (.invalidAuthority(excerpt), .local, "not a host and port: \"x\\r\\n\""),
+        (.invalidNameToSend(excerpt), .local, "not a header name: \"x\\r\\n\""),
         (
             .invalidValueToSend(name: Excerpt("Cookie"), octet: 0x0D), .local,
             "the value of header \"Cookie\" holds CR, which cannot be sent"
@@ -109,13 +109,13 @@ import Testing
         ),
     ]
 
-    @Test(arguments: rows.indices) func saysWhatHappenedAndWhoseFaultItIs(_ index: Int) {
+    @Test(arguments: rows.indices) func descriptionsAndFaults(_ index: Int) {
         let row = Self.rows[index]
         #expect(row.error.description == row.text)
         #expect(row.error.fault == row.fault)
     }
 
-    @Test func saysWhereThePeerStopped() {
+    @Test func truncationsAreDescribed() {
         #expect(HTTPError.Truncation.insideHead(received: 3).description == "inside the head, after 3 bytes")
         #expect(
             HTTPError.Truncation.insideBody(received: 3, expected: 5).description
@@ -129,7 +129,7 @@ import Testing
         #expect(HTTPError.Truncation.insideTrailers.description == "inside the trailers")
     }
 
-    @Test func namesEveryLimit() {
+    @Test func limitsAreDescribed() {
         let limits: [(ParserLimits.Limit, String)] = [
             (.headBytes, "bytes of a head (headBytes)"), (.fieldCount, "header fields (fieldCount)"),
             (.lineBytes, "bytes of a header line (lineBytes)"),
@@ -144,18 +144,18 @@ import Testing
         ("", ""), ("plain", "plain"), ("a\r\n\tb", "a\\r\\n\\tb"), ("\0\u{1B}\u{7F}", "\\x00\\x1b\\x7f"),
         ("ü", "\\xc3\\xbc"),
     ])
-    func excerptsAreEscaped(_ text: String, _ shown: String) {
+    func excerptsAreEscaped(_ text: String, _ escaped: String) {
         let octets = Array(text.utf8)
-        #expect(Excerpt(text).text == shown)
+        #expect(Excerpt(text).text == escaped)
         #expect(Excerpt(octets.span) == Excerpt(text))
-        #expect(Excerpt(text).description == "\"\(shown)\"")
+        #expect(Excerpt(text).description == "\"\(escaped)\"")
     }
 
     @Test func excerptsAreShort() {
-        let fits = String(repeating: "a", count: 48)
-        let octets = Array((fits + "b").utf8)
-        #expect(Excerpt(fits).text == fits)
-        #expect(Excerpt(fits + "b").text == fits + "...")
-        #expect(Excerpt(octets.span).text == fits + "...")
+        let longest = String(repeating: "a", count: 48)
+        let octets = Array((longest + "b").utf8)
+        #expect(Excerpt(longest).text == longest)
+        #expect(Excerpt(longest + "b").text == longest + "...")
+        #expect(Excerpt(octets.span).text == longest + "...")
     }
 }

@@ -4,9 +4,9 @@ import Foundation
 import LupineTestKit
 import Testing
 
-/// Tests of every document in `Wire/`, read in every way in which its octets can arrive.
+/// Tests of every document in `Wire/`: its octets arrive at once, in two parts, or one by one.
 @Suite struct WireTests {
-    /// `request-*.http` are read by the server's codec, `response-*.http` by the client's.
+    /// The cases of all documents. The server's codec reads `request-*.http`, the client's `response-*.http`.
     static let rows: [WireCase] = {
         do {
             let folder = try #require(Bundle.module.url(forResource: "Wire", withExtension: nil))
@@ -22,7 +22,7 @@ import Testing
         }
     }()
 
-    @Test func documentsHoldCasesOfDifferentNames() {
+    @Test func caseNamesAreUnique() {
         let names = Self.rows.map(\.description)
         #expect(names.count >= 220)
         #expect(Set(names).count == names.count)
@@ -44,7 +44,7 @@ import Testing
         expect(WireReplay.log(row, row.bytes, cuts: Array(0..<row.bytes.count)), row.expected, "byte by byte")
     }
 
-    @Test(arguments: rows) func trailingBytesAreLeftAlone(_ row: WireCase) {
+    @Test(arguments: rows) func trailingBytesAreNotConsumed(_ row: WireCase) {
         let trailing = Array("NEXT / HTTP/1.1\r\n\r\n".utf8)
         guard let expected = WireReplay.expected(row, with: trailing) else { return }
         let bytes = row.bytes + trailing

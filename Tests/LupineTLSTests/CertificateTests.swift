@@ -10,7 +10,7 @@ import Testing
     }
 
     @Test(arguments: try PKIEntry.all())
-    func everyFixtureSaysWhatOpenSSLSaysOfIt(_ entry: PKIEntry) throws {
+    func everyFixtureHasTheFieldsThatOpenSSLReports(_ entry: PKIEntry) throws {
         let certificate = try Self.certificate(entry.name)
         #expect(certificate.serialNumber.description == entry.serial)
         #expect(certificate.fingerprint.description == entry.fingerprint)
@@ -24,7 +24,7 @@ import Testing
         #expect(identity.privateKey.type == certificate.keyType)
     }
 
-    /// Returns a time as `facts.txt` writes it.
+    /// Returns a time in the form of the fixtures' `facts.txt`.
     private static func spaced(_ time: UnixTime) -> String {
         String(time.description.map { $0 == "T" ? " " : $0 })
     }
@@ -69,7 +69,7 @@ import Testing
         #expect(certificate.isSelfSigned == isSelfSigned)
     }
 
-    @Test func whatIsSaidAboutRevocation() throws {
+    @Test func revocationSources() throws {
         #expect(try Self.certificate("must-staple").mustStaple)
         #expect(try Self.certificate("good-both").ocspURLs == ["http://revocation.test/ocsp"])
         #expect(try Self.certificate("good-both").crlURLs == ["http://revocation.test/intermediate.crl"])
@@ -77,7 +77,7 @@ import Testing
         #expect(try Self.certificate("checked").crlURLs == ["http://revocation.test/checked.crl"])
     }
 
-    @Test func namesKeepWhatIsOdd() throws {
+    @Test func unusualNamesAreKept() throws {
         #expect(
             try Self.certificate("nul-name").subjectAlternativeNames == [.dns("good.test\0.evil.test")])
         #expect(try Self.certificate("no-san").subjectAlternativeNames == [])
@@ -88,7 +88,7 @@ import Testing
         #expect(try Self.certificate("uri-san").subjectAlternativeNames.contains(.uri("https://localhost/")))
     }
 
-    @Test func theSameKeyOrTheSameCertificate() throws {
+    @Test func equalityOfKeysAndCertificates() throws {
         let good = try Self.certificate("good")
         #expect(try good == Self.certificate("good"))
         #expect(try good.hashValue == Self.certificate("good").hashValue)
@@ -100,7 +100,7 @@ import Testing
         #expect(Set(all + all).count == all.count)
     }
 
-    @Test func everyCutIsRefused() throws {
+    @Test func everyTruncationIsRefused() throws {
         let der = try PKI.bytes("good.der")
         for count in 0..<der.count {
             #expect(throws: CertificateError.self) { try Certificate(der: Array(der.prefix(count))) }
@@ -117,7 +117,7 @@ import Testing
         }
     }
 
-    @Test func everyChangedByteIsReadOrRefused() throws {
+    @Test func aChangedByteIsReadOrRefused() throws {
         let der = try PKI.bytes("good.der")
         for index in der.indices {
             for value in [0x00, 0x80, 0xFF, der[index] ^ 1] where value != der[index] {
@@ -131,7 +131,7 @@ import Testing
         }
     }
 
-    @Test func aTimeThatIsNone() throws {
+    @Test func aMalformedTimeIsRefused() throws {
         var der = try PKI.bytes("good.der")
         let start = try #require(
             der.indices.first { der[$0...].starts(with: Array("240101000000Z".utf8)) })

@@ -14,7 +14,7 @@ import Testing
         "client-rsa-traditional-encrypted.key", "client-ecdsa-encrypted.key",
         "client-ecdsa-traditional.key", "client-ecdsa-identity.pem",
     ])
-    func everyKindOfPEM(_ file: String) throws {
+    func everyPEMFormIsRead(_ file: String) throws {
         let key = try PrivateKey(pem: try PKI.bytes(file), password: PKI.password)
         let owner = try Self.certificate(file.hasPrefix("client-rsa") ? "client-rsa" : "client-ecdsa")
         #expect(key.publicKey == owner.publicKey)
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test func whatIsNoKey() throws {
+    @Test func malformedKeysAreRefused() throws {
         #expect(throws: CertificateError.missing(.privateKey)) {
             try PrivateKey(pem: try PKI.bytes("good.pem"))
         }
@@ -57,26 +57,26 @@ import Testing
         #expect(throws: CertificateError.self) { try PrivateKey(der: encrypted) }
     }
 
-    /// Returns the text between the first and the last line.
+    /// Returns the Base64 text between the BEGIN and END lines.
     private static func body(_ file: String) throws -> String {
         try PKI.text(file).split(separator: "\n").filter { !$0.hasPrefix("-") }.joined()
     }
 
     @Test(arguments: ["client-rsa-encrypted.key", "client-ecdsa-encrypted.key"])
-    func aKeyThatCostsTooMuch(_ file: String) throws {
+    func aKeyWithTooManyRoundsIsRefused(_ file: String) throws {
         var der = try #require(Base64.decode(try Self.body(file).utf8))
         // PBKDF2's count of 2048 becomes 32767, in as many bytes.
         let count: [UInt8] = [0x02, 0x02, 0x08, 0x00]
-        let place = try #require(der.indices.first { der[$0...].starts(with: count) })
-        der[place + 2] = 0x7F
-        der[place + 3] = 0xFF
+        let start = try #require(der.indices.first { der[$0...].starts(with: count) })
+        der[start + 2] = 0x7F
+        der[start + 3] = 0xFF
         #expect(throws: CertificateError.wrongPassword(.privateKey)) {
             try PrivateKey(pem: Self.pem(der), password: PKI.password)
         }
         // A count of 6 bytes needs 4 bytes more, which are taken from the salt before it (04 08 …).
-        der[place - 9] -= 4
+        der[start - 9] -= 4
         der.replaceSubrange(
-            (place - 4)..<(place + 4), with: [0x02, 0x06, 0x00, 0x80, 0x00, 0x00, 0x00, 0x00])
+            (start - 4)..<(start + 4), with: [0x02, 0x06, 0x00, 0x80, 0x00, 0x00, 0x00, 0x00])
         #expect(
             throws: CertificateError.tooCostly(.privateKey, rounds: 1 << 39, limit: 5_000_000)
         ) { try PrivateKey(pem: Self.pem(der), password: PKI.password) }
@@ -86,7 +86,7 @@ import Testing
         "-----BEGIN ENCRYPTED PRIVATE KEY-----\n\(Base64.encode(der))\n-----END ENCRYPTED PRIVATE KEY-----\n"
     }
 
-    @Test func aKeyOfAnother() throws {
+    @Test func aKeyMustMatchItsCertificate() throws {
         let key = try PrivateKey(pem: try PKI.text("good.key"))
         #expect(throws: CertificateError.keyMismatch(subject: "CN=rsa,O=Lupine tests")) {
             try TLSIdentity(certificate: try Self.certificate("rsa"), privateKey: key)
@@ -97,7 +97,7 @@ import Testing
             try TLSIdentity(certificate: Self.certificate("renewed"), privateKey: key).intermediates == [])
     }
 
-    @Test func anIdentityOfPEM() throws {
+    @Test func identityFromPEM() throws {
         let identity = try TLSIdentity(
             pemChain: try PKI.bytes("client-ecdsa-identity.pem"),
             pemKey: try PKI.bytes("client-ecdsa-identity.pem"))
@@ -114,7 +114,7 @@ import Testing
         ("client-ecdsa-chain", "client-ecdsa", "lupine", true),
         ("client-ecdsa-chain-no-password", "client-ecdsa", nil, true),
     ])
-    func anIdentityOfPKCS12(_ file: String, _ owner: String, _ password: String?, _ hasChain: Bool) throws {
+    func identityFromPKCS12(_ file: String, _ owner: String, _ password: String?, _ hasChain: Bool) throws {
         let identity = try TLSIdentity(pkcs12: try PKI.bytes("\(file).p12"), password: password)
         #expect(try identity.certificate == Self.certificate(owner))
         #expect(try identity.intermediates == (hasChain ? [Self.certificate("client-intermediate")] : []))
@@ -123,7 +123,7 @@ import Testing
         #expect(again == identity && again.hashValue == identity.hashValue)
     }
 
-    @Test func whatIsNoPKCS12() throws {
+    @Test func malformedPKCS12IsRefused() throws {
         let file = try PKI.bytes("client-ecdsa.p12")
         for password in [nil, "", "wrong", "lupine\0"] {
             #expect(throws: CertificateError.wrongPassword(.pkcs12)) {
@@ -150,15 +150,15 @@ import Testing
         }
     }
 
-    @Test func aPKCS12ThatCostsTooMuch() throws {
+    @Test func aPKCS12WithTooManyRoundsIsRefused() throws {
         var file = try PKI.bytes("client-ecdsa.p12")
         // The last count in the file is that of the MAC, after its salt of 8 bytes.
         let count: [UInt8] = [0x02, 0x02, 0x08, 0x00]
         #expect(file.suffix(4).elementsEqual(count))
-        let place = file.count - 4
-        #expect(file[place - 9] == 8)
-        file[place - 9] = 5
-        file.replaceSubrange((place - 3)..., with: [0x02, 0x05, 0x00, 0x80, 0x00, 0x00, 0x00])
+        let start = file.count - 4
+        #expect(file[start - 9] == 8)
+        file[start - 9] = 5
+        file.replaceSubrange((start - 3)..., with: [0x02, 0x05, 0x00, 0x80, 0x00, 0x00, 0x00])
         #expect(throws: CertificateError.tooCostly(.pkcs12, rounds: 1 << 31, limit: 5_000_000)) {
             try TLSIdentity(pkcs12: file, password: PKI.password)
         }

@@ -7,7 +7,7 @@ import Testing
 @Suite struct CertificatesPEMTests {
     private static func chain() throws -> String { try PKI.text("good-chain.pem") }
 
-    @Test func aBundleWithRemarks() throws {
+    @Test func aBundleWithComments() throws {
         let bundle = try Certificate.bundle(file: PKI.path("bundle.pem"))
         let expected = try Certificate.pem(try PKI.text("root.pem") + PKI.text("client-root.pem"))
         #expect(bundle == expected)
@@ -20,19 +20,20 @@ import Testing
                 { @Sendable (text: String) -> String in String(text.map { $0 == "\n" ? "\r\n" : $0 }) }
             ),
             ("the old label", { $0.replacing(" CERTIFICATE", with: " X509 CERTIFICATE") }),
-            ("trust settings without any", { $0.replacing(" CERTIFICATE", with: " TRUSTED CERTIFICATE") }),
-            ("remarks around it", { "subject: x\n\n\($0)\nend of it: -----\n" }),
+            ("empty trust settings", { $0.replacing(" CERTIFICATE", with: " TRUSTED CERTIFICATE") }),
+            ("text before and after", { "subject: x\n\n\($0)\nend of it: -----\n" }),
             ("no line end at the end", { String($0.dropLast()) }),
             ("spaces at the ends of lines", { $0.replacing("\n", with: " \t\n") }),
             ("another block before", { "-----BEGIN X-----\n?:?\n-----END X-----\n" + $0 }),
         ] as [(String, @Sendable (String) -> String)])
-    func theSameIn(_ name: String, _ change: @Sendable (String) -> String) throws {
+    func variationsAreReadAsTheSameCertificates(_ name: String, _ change: @Sendable (String) -> String) throws
+    {
         let certificates = try Certificate.pem(try Self.chain())
         #expect(certificates.count == 2)
         #expect(try Certificate.pem(change(try Self.chain())) == certificates)
     }
 
-    @Test func whatIsWrongAndWhere() throws {
+    @Test func errorsNameTheBlock() throws {
         let chain = try Self.chain()
         let root = try PKI.text("root.pem")
         #expect(throws: CertificateError.missing(.certificate)) { try Certificate.pem("") }
@@ -62,17 +63,17 @@ import Testing
         }
     }
 
-    @Test func everyCutOfATextIsReadOrRefused() throws {
+    @Test func everyTruncationIsReadOrRefused() throws {
         let text = try PKI.bytes("good-chain.pem")
         let whole = try Certificate.pem(text)
         for count in 0...text.count {
-            if let some = try? Certificate.pem(Array(text.prefix(count))) {
-                #expect(some == Array(whole.prefix(some.count)), "cut at \(count)")
+            if let read = try? Certificate.pem(Array(text.prefix(count))) {
+                #expect(read == Array(whole.prefix(read.count)), "cut at \(count)")
             }
         }
     }
 
-    /// A signature may contain any octets, even a line of PEM.
+    /// Checks that DER is not mistaken for PEM: a signature may contain any octets, even a line of PEM.
     @Test(arguments: ["\n-----BEGIN PRIVATE KEY-----\n", "\n-----BEGIN CERTIFICATE-----\n"])
     func aCertificateInDERWithALineOfPEMInIt(line: String) throws {
         var der = try PKI.bytes("good.der")
@@ -86,7 +87,7 @@ import Testing
         #expect(try Certificate.bundle(content: text, of: "x.pem") == [certificate])
     }
 
-    /// A key may contain one too.
+    /// Checks the same for a key.
     @Test func aPublicKeyInDERWithALineOfPEMInIt() throws {
         let rsa = try #require(try Certificate(der: PKI.bytes("root.der")).publicKey)
         let line = Array("\n-----BEGIN PUBLIC KEY-----\n".utf8)
@@ -122,17 +123,17 @@ import Testing
         ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("fooba", "Zm9vYmE="),
         ("foobar", "Zm9vYmFy"),
     ])
-    func base64(_ text: String, _ coded: String) throws {
+    func base64(_ text: String, _ encoded: String) throws {
         let bytes = Array(text.utf8)
-        #expect(Base64.encode(bytes) == coded)
-        #expect(Base64.decode(coded.utf8) == bytes)
+        #expect(Base64.encode(bytes) == encoded)
+        #expect(Base64.decode(encoded.utf8) == bytes)
     }
 
     @Test(arguments: [
         "A", "AA", "AAA", "AA=", "AB==", "AAB=", "====", "AA==AA==", "AA=A", "A A=", "A===", "AAAA=",
         "Zg=", "Zg", "Z===", "Z*==",
     ])
-    func noBase64(_ text: String) { #expect(Base64.decode(text.utf8) == nil) }
+    func malformedBase64(_ text: String) { #expect(Base64.decode(text.utf8) == nil) }
 
     @Test func pins() throws {
         let entry = try PKIEntry.named("good")

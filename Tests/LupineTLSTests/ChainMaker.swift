@@ -6,16 +6,16 @@ import Testing
 
 @testable import LupineTLS
 
-/// Makes long chains with one key of the fixtures, for the limits of trust evaluation.
+/// Makes certificates and long chains with the fixtures' keys, for the limits of trust evaluation.
 enum ChainMaker {
     /// Thrown when OpenSSL is out of memory.
     struct Failure: Error {}
 
-    /// Returns the leaf, that many intermediates, and the root.
+    /// Returns a leaf for `0.test`, `intermediates` intermediates, and the root.
     ///
     /// - Parameters:
-    ///   - names: The number of names of the leaf.
-    ///   - mailboxes: The number of UTF-8 mailboxes (RFC 8398) that it has in addition.
+    ///   - names: The number of DNS names of the leaf.
+    ///   - mailboxes: The number of UTF-8 mailboxes (RFC 8398) that the leaf has in addition.
     ///   - constraints: The number of names that each authority excludes.
     ///   - key: The key of all certificates; nil for one of the fixtures'.
     static func chain(
@@ -41,11 +41,11 @@ enum ChainMaker {
     /// Returns the certificate of an authority.
     ///
     /// - Parameters:
-    ///   - name: Its common name.
-    ///   - issuer: The common name of its issuer; nil if it is self-signed.
-    ///   - key: The name of its key in the fixtures.
-    ///   - signer: The name of its issuer's key in the fixtures.
-    ///   - end: The end of its validity.
+    ///   - name: The authority's common name.
+    ///   - issuer: The issuer's common name; nil for a self-signed certificate.
+    ///   - key: The name of the authority's key in the fixtures.
+    ///   - signer: The name of the issuer's key in the fixtures; nil for the authority's own key.
+    ///   - end: The end of the validity.
     static func authority(
         _ name: String, issuer: String? = nil, key: String, signer: String? = nil, end: Int64 = 4_102_444_799
     ) throws -> Certificate {
@@ -63,7 +63,7 @@ enum ChainMaker {
             signer: PrivateKey(pem: PKI.text("\(signer).key"), password: nil))
     }
 
-    /// Returns a certificate with that many distribution points that are named relative to their CRL issuer.
+    /// Returns a certificate with `count` distribution points that are named relative to their CRL issuer.
     static func relativePoints(_ count: Int) throws -> Certificate {
         let key = try PrivateKey(pem: PKI.text("intermediate.key"), password: nil)
         let points = [UInt8]((0..<count).flatMap { _ in [0x30, 0x04, 0xA0, 0x02, 0xA1, 0x00] as [UInt8] })
@@ -77,42 +77,43 @@ enum ChainMaker {
         _ name: String, issuer: String, _ extensions: [(Int32, String)], _ key: PrivateKey,
         signer: PrivateKey? = nil, end: Int64 = 4_102_444_799
     ) throws -> Certificate {
-        guard let made = unsafe X509_new() else { throw Failure() }
-        defer { unsafe X509_free(made) }
-        unsafe _ = X509_set_version(made, 2)
-        unsafe _ = ASN1_INTEGER_set(X509_get_serialNumber(made), 1)
-        unsafe _ = ASN1_TIME_set(X509_getm_notBefore(made), Int(TrustFixture.answersBegin.seconds))
-        unsafe _ = ASN1_TIME_set(X509_getm_notAfter(made), Int(end))
-        unsafe self.name(X509_get_subject_name(made), name)
-        unsafe self.name(X509_get_issuer_name(made), issuer)
-        unsafe _ = X509_set_pubkey(made, key.handle.pointer)
+        guard let certificate = unsafe X509_new() else { throw Failure() }
+        defer { unsafe X509_free(certificate) }
+        unsafe _ = X509_set_version(certificate, 2)
+        unsafe _ = ASN1_INTEGER_set(X509_get_serialNumber(certificate), 1)
+        unsafe _ = ASN1_TIME_set(X509_getm_notBefore(certificate), Int(TrustFixture.answersBegin.seconds))
+        unsafe _ = ASN1_TIME_set(X509_getm_notAfter(certificate), Int(end))
+        unsafe self.name(X509_get_subject_name(certificate), name)
+        unsafe self.name(X509_get_issuer_name(certificate), issuer)
+        unsafe _ = X509_set_pubkey(certificate, key.handle.pointer)
         for (kind, value) in extensions {
             let added = unsafe X509V3_EXT_conf_nid(nil, nil, kind, value)
             defer { unsafe X509_EXTENSION_free(added) }
-            try #require(unsafe X509_add_ext(made, added, -1) == 1)
+            try #require(unsafe X509_add_ext(certificate, added, -1) == 1)
         }
-        try #require(unsafe X509_sign(made, (signer ?? key).handle.pointer, EVP_sha256()) > 0)
-        return try Certificate(der: unsafe OpenSSLEncoding.write { unsafe i2d_X509(made, $0) })
+        try #require(unsafe X509_sign(certificate, (signer ?? key).handle.pointer, EVP_sha256()) > 0)
+        return try Certificate(der: unsafe OpenSSLEncoding.write { unsafe i2d_X509(certificate, $0) })
     }
 
     /// Returns the certificate of a delegated OCSP responder, signed by the issuer.
     static func responder(of issuer: Certificate, _ issuersKey: PrivateKey, _ key: PrivateKey) throws
         -> Certificate
     {
-        guard let made = unsafe X509_new() else { throw Failure() }
-        defer { unsafe X509_free(made) }
-        unsafe _ = X509_set_version(made, 2)
-        unsafe _ = ASN1_INTEGER_set(X509_get_serialNumber(made), 1)
-        unsafe _ = ASN1_TIME_set(X509_getm_notBefore(made), Int(TrustFixture.answersBegin.seconds))
-        unsafe _ = ASN1_TIME_set(X509_getm_notAfter(made), 4_102_444_799)
-        unsafe self.name(X509_get_subject_name(made), "responder")
-        try #require(unsafe X509_set_issuer_name(made, X509_get_subject_name(issuer.handle.pointer)) == 1)
-        unsafe _ = X509_set_pubkey(made, key.handle.pointer)
+        guard let certificate = unsafe X509_new() else { throw Failure() }
+        defer { unsafe X509_free(certificate) }
+        unsafe _ = X509_set_version(certificate, 2)
+        unsafe _ = ASN1_INTEGER_set(X509_get_serialNumber(certificate), 1)
+        unsafe _ = ASN1_TIME_set(X509_getm_notBefore(certificate), Int(TrustFixture.answersBegin.seconds))
+        unsafe _ = ASN1_TIME_set(X509_getm_notAfter(certificate), 4_102_444_799)
+        unsafe self.name(X509_get_subject_name(certificate), "responder")
+        try #require(
+            unsafe X509_set_issuer_name(certificate, X509_get_subject_name(issuer.handle.pointer)) == 1)
+        unsafe _ = X509_set_pubkey(certificate, key.handle.pointer)
         let usage = unsafe X509V3_EXT_conf_nid(nil, nil, NID_ext_key_usage, "OCSPSigning")
         defer { unsafe X509_EXTENSION_free(usage) }
-        try #require(unsafe X509_add_ext(made, usage, -1) == 1)
-        try #require(unsafe X509_sign(made, issuersKey.handle.pointer, EVP_sha256()) > 0)
-        return try Certificate(der: unsafe OpenSSLEncoding.write { unsafe i2d_X509(made, $0) })
+        try #require(unsafe X509_add_ext(certificate, usage, -1) == 1)
+        try #require(unsafe X509_sign(certificate, issuersKey.handle.pointer, EVP_sha256()) > 0)
+        return try Certificate(der: unsafe OpenSSLEncoding.write { unsafe i2d_X509(certificate, $0) })
     }
 
     private static func name(_ entry: OpaquePointer?, _ text: String) {

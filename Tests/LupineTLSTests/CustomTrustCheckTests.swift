@@ -7,8 +7,8 @@ import Testing
 @testable import LupineTLS
 
 struct CustomTrustCheckTests {
-    @Test("the thousandth connection's question goes as deep as the first one's")
-    func askedOften() throws {
+    @Test("the stack is no deeper for the thousandth check than for the first")
+    func stackDepth() throws {
         let depths = Mutex<Set<Int>>([])
         let check = CustomTrustCheck { _, _ in
             let depth = Thread.callStackReturnAddresses.count

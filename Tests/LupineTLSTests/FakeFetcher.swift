@@ -5,31 +5,33 @@ import Synchronization
 
 @testable import LupineTLS
 
-/// Answers from the fixtures' files and records the queries.
+/// Answers revocation queries from the fixtures' files, and records the queries.
 final class FakeFetcher: RevocationFetcher {
-    /// The response of an address.
+    /// The response for a URL.
     enum Answer: Sendable {
+        /// The content of a fixture's file.
         case file(String)
+        /// That many zero octets.
         case bytes(Int)
         case failure(RevocationFetchError)
     }
 
     private let answers: [String: Answer]
-    private let asked = Mutex<[RevocationQuery]>([])
+    private let recorded = Mutex<[RevocationQuery]>([])
 
-    /// Creates a fetcher with these responses, by the last parts of the addresses.
+    /// Creates a fetcher with these responses, by the paths of the URLs. For other paths it fails with status 404.
     init(_ answers: [String: Answer]) { self.answers = answers }
 
     /// The queries so far.
-    var queries: [RevocationQuery] { asked.withLock { $0 } }
+    var queries: [RevocationQuery] { recorded.withLock { $0 } }
 
-    /// The last parts of the addresses asked so far.
-    var places: [String] { queries.map { String($0.url.dropFirst("http://revocation.test/".count)) } }
+    /// The paths of the URLs queried so far.
+    var requestedPaths: [String] { queries.map { String($0.url.dropFirst("http://revocation.test/".count)) } }
 
     func fetch(
         _ query: RevocationQuery, deadline: ContinuousClock.Instant
     ) throws(RevocationFetchError) -> [UInt8] {
-        asked.withLock { $0.append(query) }
+        recorded.withLock { $0.append(query) }
         switch answers[String(query.url.dropFirst("http://revocation.test/".count))] {
         case .file(let name)?:
             do {

@@ -59,7 +59,7 @@ struct MessageDigestTests {
     }
 
     @Test(
-        "the digest of pieces is that of the whole, wherever it is cut",
+        "the digest of two pieces is that of the whole, wherever it is cut",
         arguments: [0, 1, 55, 56, 63, 64, 65, 111, 112, 127, 128, 129, 300])
     func pieces(_ length: Int) throws {
         let bytes = (0..<length).map { UInt8(truncatingIfNeeded: $0 &* 31) }

@@ -5,11 +5,13 @@ import Testing
 @testable import LupineTLS
 
 @Suite struct PasswordCostTests {
+    /// Returns a DER element with a short length.
     private static func element(_ tag: UInt8, _ content: [UInt8]...) -> [UInt8] {
         let content = content.flatMap { $0 }
         return [tag, UInt8(content.count)] + content
     }
 
+    /// Returns an AlgorithmIdentifier whose parameters are a SEQUENCE of `fields`.
     private static func algorithm(_ object: [UInt8], _ fields: [UInt8]...) -> [UInt8] {
         element(0x30, element(0x06, object), element(0x30, fields.flatMap { $0 }))
     }
@@ -54,17 +56,17 @@ import Testing
         }
     }
 
-    /// Checks that nested algorithms are not followed: recursion into a megabyte of them would need as deep a stack.
-    @Test func whatIsNestedIsNotFollowed() {
+    /// Checks that nested algorithms are not followed: recursion into 40,000 levels could overflow the stack.
+    @Test func nestedAlgorithmsAreNotFollowed() {
         let object = Self.element(0x06, Self.pkcs5 + [14])
         let levels = 40_000
-        // From the inside out: each level is a sequence of the name and the sequence of the next level.
+        // From the innermost level outwards. Each level is a SEQUENCE of the object identifier and a SEQUENCE of the next level.
         var heads: [[UInt8]] = []
         var count = 0
         for _ in 0..<levels {
-            let parameters = Self.long(0x30, count)
+            let parameters = Self.header(0x30, count)
             count += parameters.count
-            let algorithm = Self.long(0x30, object.count + count)
+            let algorithm = Self.header(0x30, object.count + count)
             count += object.count + algorithm.count
             heads.append(algorithm + object + parameters)
         }
@@ -75,18 +77,18 @@ import Testing
     }
 
     /// Returns the header of an element of that many octets.
-    private static func long(_ tag: UInt8, _ count: Int) -> [UInt8] {
+    private static func header(_ tag: UInt8, _ count: Int) -> [UInt8] {
         if count < 0x80 { return [tag, UInt8(count)] }
         var octets: [UInt8] = []
-        var rest = count
-        while rest > 0 {
-            octets.insert(UInt8(rest & 0xFF), at: 0)
-            rest >>= 8
+        var remaining = count
+        while remaining > 0 {
+            octets.insert(UInt8(remaining & 0xFF), at: 0)
+            remaining >>= 8
         }
         return [tag, 0x80 | UInt8(octets.count)] + octets
     }
 
-    @Test func theSumIsLimited() throws {
+    @Test func theTotalOfRoundsIsLimited() throws {
         #expect(try PasswordCost.add(1, to: 4_999_999, of: .pkcs12) == 5_000_000)
         #expect(throws: CertificateError.tooCostly(.pkcs12, rounds: 5_000_001, limit: 5_000_000)) {
             try PasswordCost.add(1, to: 5_000_000, of: .pkcs12)

@@ -4,7 +4,7 @@ import LupineTLS
 import LupineTestKit
 import Testing
 
-/// A host and one presented name.
+/// A host, a name presented in a certificate, and whether the name matches the host (RFC 6125 §6.4).
 struct IdentityCase: Sendable, CustomStringConvertible {
     let host: String
     let name: SubjectAlternativeName
@@ -127,11 +127,11 @@ struct IdentityCase: Sendable, CustomStringConvertible {
 
 @Suite struct PeerIdentityTests {
     @Test(arguments: IdentityCase.names + IdentityCase.wildcards + IdentityCase.addresses)
-    func aHostAndAName(_ row: IdentityCase) {
+    func hostsAndNames(_ row: IdentityCase) {
         #expect(PeerIdentity.matches(host: row.host, names: [row.name]) == row.matches)
     }
 
-    @Test func anyOfTheNamesIsEnough() {
+    @Test func oneMatchingNameIsEnough() {
         let names: [SubjectAlternativeName] = [.uri("x"), .dns("a.test"), .ip([1, 2, 3, 4])]
         #expect(PeerIdentity.matches(host: "a.test", names: names))
         #expect(PeerIdentity.matches(host: "1.2.3.4", names: names))
@@ -140,16 +140,16 @@ struct IdentityCase: Sendable, CustomStringConvertible {
     }
 
     @Test(arguments: try PKIEntry.all().filter { $0.isServer })
-    func aServersCertificateMatchesWhereItsVerdictSaysSo(_ entry: PKIEntry) throws {
+    func everyServerFixtureMatchesItsHost(_ entry: PKIEntry) throws {
         let certificate = try #require(try Certificate.pem(try PKI.text("\(entry.name).pem")).first)
         let host = try #require(entry.host)
-        // 62 is a host that does not match; OpenSSL uses the common name of `no-san`, Lupine does not.
+        // Code 62 is OpenSSL's host mismatch.
         let isForHost = entry.code != 62
         #expect(PeerIdentity.matches(host: host, certificate: certificate) == isForHost)
         #expect(!PeerIdentity.matches(host: "elsewhere.test", certificate: certificate))
     }
 
-    @Test func namesAreWrittenForTheError() throws {
+    @Test func namesAreDescribedForErrors() throws {
         let good = try #require(try Certificate.pem(try PKI.text("good.pem")).first)
         #expect(PeerIdentity.names(of: good) == ["good.test", "localhost", "127.0.0.1", "0:0:0:0:0:0:0:1"])
         let uris = try #require(try Certificate.pem(try PKI.text("uri-san.pem")).first)

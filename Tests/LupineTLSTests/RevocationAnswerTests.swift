@@ -5,16 +5,16 @@ import Testing
 
 @testable import LupineTLS
 
-/// Tests of every prepared OCSP response and revocation list, for one certificate at one time.
+/// Tests of each OCSP response and revocation list of the fixtures, for one certificate at one time.
 @Suite struct RevocationAnswerTests {
     struct Row: Sendable, CustomTestStringConvertible {
         let answer: String
-        var about = "good-ocsp"
+        var certificate = "good-ocsp"
         var issuer = "intermediate"
         var at = TrustFixture.now.seconds
         let expected: String
 
-        var testDescription: String { "\(answer) about \(about) at \(at)" }
+        var testDescription: String { "\(answer) about \(certificate) at \(at)" }
     }
 
     /// 2024-01-08T00:00:00Z, when the short-lived responses expire.
@@ -30,17 +30,19 @@ import Testing
         Row(answer: "good-sha256", expected: "good"),
         Row(answer: "good-no-next", at: begin + 86_400, expected: "good"),
         Row(answer: "good-no-next", at: begin + 86_701, expected: "outdated"),
-        Row(answer: "good-both", about: "good-both", expected: "good"),
-        Row(answer: "good-revoked-crl", about: "revoked-crl", expected: "good"),
+        Row(answer: "good-both", certificate: "good-both", expected: "good"),
+        Row(answer: "good-revoked-crl", certificate: "revoked-crl", expected: "good"),
         Row(answer: "many", expected: "good"),
-        Row(answer: "must-staple", about: "must-staple", expected: "good"),
-        Row(answer: "revoked", about: "revoked-ocsp", expected: keyCompromise),
-        Row(answer: "revoked-delegated", about: "revoked-ocsp", expected: keyCompromise),
-        Row(answer: "revoked-expired", about: "revoked-ocsp", expected: "outdated"),
-        Row(answer: "revoked-expired", about: "revoked-ocsp", at: begin + 86_400, expected: keyCompromise),
+        Row(answer: "must-staple", certificate: "must-staple", expected: "good"),
+        Row(answer: "revoked", certificate: "revoked-ocsp", expected: keyCompromise),
+        Row(answer: "revoked-delegated", certificate: "revoked-ocsp", expected: keyCompromise),
+        Row(answer: "revoked-expired", certificate: "revoked-ocsp", expected: "outdated"),
+        Row(
+            answer: "revoked-expired", certificate: "revoked-ocsp", at: begin + 86_400,
+            expected: keyCompromise),
         Row(answer: "unknown", expected: "unknownCertificate"),
-        Row(answer: "checked", about: "checked", issuer: "intermediate-checked", expected: "good"),
-        Row(answer: "issuer-checked", about: "intermediate-checked", issuer: "root", expected: "good"),
+        Row(answer: "checked", certificate: "checked", issuer: "intermediate-checked", expected: "good"),
+        Row(answer: "issuer-checked", certificate: "intermediate-checked", issuer: "root", expected: "good"),
         Row(answer: "expired", expected: "outdated"),
         Row(answer: "expired", at: begin + 86_400, expected: "good"),
         Row(answer: "expired", at: end + 300, expected: "good"),
@@ -54,48 +56,50 @@ import Testing
         Row(answer: "try-later", expected: "responderRefused 3"),
         Row(answer: "garbage", expected: "malformed"),
         // A valid response about another certificate.
-        Row(answer: "good", about: "revoked-ocsp", expected: "otherCertificate"),
-        Row(answer: "good", about: "good-ocsp", issuer: "root", expected: "badSignature"),
-        Row(answer: "good", about: "good-ocsp", issuer: "intermediate-impostor", expected: "badSignature"),
+        Row(answer: "good", certificate: "revoked-ocsp", expected: "otherCertificate"),
+        Row(answer: "good", certificate: "good-ocsp", issuer: "root", expected: "badSignature"),
+        Row(
+            answer: "good", certificate: "good-ocsp", issuer: "intermediate-impostor",
+            expected: "badSignature"),
     ]
 
     @Test(arguments: responses)
     func responseIsVerified(_ row: Row) throws {
         let bytes = try PKI.bytes("ocsp/\(row.answer).der")
-        let (certificate, issuer) = try parties(row)
+        let (certificate, issuer) = try certificates(row)
         let time = UnixTime(seconds: row.at)
-        let found = brief { () throws(RevocationProblem) in
+        let found = summary { () throws(RevocationProblem) in
             try OCSPAnswer(bytes, about: certificate, issuer: issuer, at: time).status
         }
         #expect(found == row.expected)
     }
 
     static let lists: [Row] = [
-        Row(answer: "intermediate", about: "revoked-crl", expected: keyCompromise),
-        Row(answer: "intermediate", about: "good-crl", expected: "good"),
-        Row(answer: "intermediate", about: "good-crl", at: begin - 301, expected: "outdated"),
-        Row(answer: "empty", about: "revoked-crl", expected: "good"),
-        Row(answer: "checked", about: "checked", issuer: "intermediate-checked", expected: "good"),
-        Row(answer: "expired", about: "good-crl", expected: "outdated"),
-        Row(answer: "expired", about: "good-crl", at: end + 300, expected: "good"),
-        Row(answer: "expired", about: "good-crl", at: end + 301, expected: "outdated"),
-        Row(answer: "not-yet-valid", about: "good-crl", expected: "outdated"),
-        Row(answer: "wrong-key", about: "good-crl", expected: "badSignature"),
-        Row(answer: "critical", about: "good-crl", expected: "unsupported"),
+        Row(answer: "intermediate", certificate: "revoked-crl", expected: keyCompromise),
+        Row(answer: "intermediate", certificate: "good-crl", expected: "good"),
+        Row(answer: "intermediate", certificate: "good-crl", at: begin - 301, expected: "outdated"),
+        Row(answer: "empty", certificate: "revoked-crl", expected: "good"),
+        Row(answer: "checked", certificate: "checked", issuer: "intermediate-checked", expected: "good"),
+        Row(answer: "expired", certificate: "good-crl", expected: "outdated"),
+        Row(answer: "expired", certificate: "good-crl", at: end + 300, expected: "good"),
+        Row(answer: "expired", certificate: "good-crl", at: end + 301, expected: "outdated"),
+        Row(answer: "not-yet-valid", certificate: "good-crl", expected: "outdated"),
+        Row(answer: "wrong-key", certificate: "good-crl", expected: "badSignature"),
+        Row(answer: "critical", certificate: "good-crl", expected: "unsupported"),
         Row(
-            answer: "root", about: "intermediate-revoked", issuer: "root",
+            answer: "root", certificate: "intermediate-revoked", issuer: "root",
             expected: "revoked 1704067200 cACompromise"),
-        Row(answer: "root", about: "intermediate", issuer: "root", expected: "good"),
-        Row(answer: "root", about: "good-crl", expected: "otherCertificate"),
-        Row(answer: "garbage", about: "good-crl", expected: "malformed"),
+        Row(answer: "root", certificate: "intermediate", issuer: "root", expected: "good"),
+        Row(answer: "root", certificate: "good-crl", expected: "otherCertificate"),
+        Row(answer: "garbage", certificate: "good-crl", expected: "malformed"),
     ]
 
     @Test(arguments: lists)
     func listIsVerified(_ row: Row) throws {
         let bytes = try PKI.bytes("crl/\(row.answer).crl")
-        let (certificate, issuer) = try parties(row)
+        let (certificate, issuer) = try certificates(row)
         let time = UnixTime(seconds: row.at)
-        let found = brief { () throws(RevocationProblem) in
+        let found = summary { () throws(RevocationProblem) in
             let list = try RevocationList(der: bytes)
             try list.verifySignature(of: issuer)
             return try list.status(of: certificate, at: time)
@@ -104,32 +108,34 @@ import Testing
     }
 
     /// Checks that a signed response becomes invalid if any byte is changed, cut off or added.
-    @Test func everyByteCounts() throws {
+    @Test func everyByteOfAResponseIsProtected() throws {
         let good = try PKI.bytes("ocsp/good.der")
-        let (certificate, issuer) = try parties(Row(answer: "good", expected: ""))
+        let (certificate, issuer) = try certificates(Row(answer: "good", expected: ""))
         func isGood(_ bytes: [UInt8]) -> Bool {
-            brief { () throws(RevocationProblem) in
+            summary { () throws(RevocationProblem) in
                 try OCSPAnswer(bytes, about: certificate, issuer: issuer, at: TrustFixture.now).status
             } == "good"
         }
         #expect(isGood(good))
         #expect(!isGood(good + [0]))
         for cut in good.indices { #expect(!isGood(Array(good[..<cut])), "cut at \(cut)") }
-        let free = good.indices.filter { place in
+        let unprotected = good.indices.filter { index in
             var changed = good
-            changed[place] ^= 0x01
+            changed[index] ^= 0x01
             return isGood(changed)
         }
-        #expect(free == [229], "the tag of the signature algorithm's empty parameters, which nobody signs")
+        #expect(
+            unprotected == [229],
+            "the tag of the signature algorithm's empty parameters, which are not signed")
     }
 
     /// Checks that the received bytes are verified, not a re-encoding of them, which would turn BER into the DER that was signed
     /// (X.690 §10): here the tag of a SEQUENCE lacks the constructed bit.
-    @Test func theBytesThatCameAreMeant() throws {
+    @Test func theReceivedBytesAreVerified() throws {
         var answer = try PKI.bytes("ocsp/good-delegated.der")
-        let (certificate, issuer) = try parties(Row(answer: "good-delegated", expected: ""))
+        let (certificate, issuer) = try certificates(Row(answer: "good-delegated", expected: ""))
         func outcome() -> String {
-            brief { () throws(RevocationProblem) in
+            summary { () throws(RevocationProblem) in
                 try OCSPAnswer(answer, about: certificate, issuer: issuer, at: TrustFixture.now).status
             }
         }
@@ -139,11 +145,11 @@ import Testing
         #expect(outcome() == "malformed")
     }
 
-    @Test func everyByteOfAListCounts() throws {
+    @Test func everyByteOfAListIsProtected() throws {
         let bytes = try PKI.bytes("crl/intermediate.crl")
-        let (certificate, issuer) = try parties(Row(answer: "", about: "good-crl", expected: ""))
+        let (certificate, issuer) = try certificates(Row(answer: "", certificate: "good-crl", expected: ""))
         func isGood(_ bytes: [UInt8]) -> Bool {
-            brief { () throws(RevocationProblem) in
+            summary { () throws(RevocationProblem) in
                 let list = try RevocationList(der: bytes)
                 try list.verifySignature(of: issuer)
                 return try list.status(of: certificate, at: TrustFixture.now)
@@ -152,15 +158,17 @@ import Testing
         #expect(isGood(bytes))
         #expect(!isGood(bytes + [0]))
         for cut in bytes.indices { #expect(!isGood(Array(bytes[..<cut])), "cut at \(cut)") }
-        let free = bytes.indices.filter { place in
+        let unprotected = bytes.indices.filter { index in
             var changed = bytes
-            changed[place] ^= 0x01
+            changed[index] ^= 0x01
             return isGood(changed)
         }
-        #expect(free == [214], "the tag of the signature algorithm's empty parameters, which nobody signs")
+        #expect(
+            unprotected == [214],
+            "the tag of the signature algorithm's empty parameters, which are not signed")
     }
 
-    private func parties(_ row: Row) throws -> (Certificate, Certificate) {
-        (try TrustFixture.certificate(row.about), try TrustFixture.certificate(row.issuer))
+    private func certificates(_ row: Row) throws -> (Certificate, Certificate) {
+        (try TrustFixture.certificate(row.certificate), try TrustFixture.certificate(row.issuer))
     }
 }

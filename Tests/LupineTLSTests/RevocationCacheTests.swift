@@ -16,7 +16,7 @@ import Testing
         .failure(url: "http://revocation.test/\(number)", certificate: SHA256Digest.of([]))
     }
 
-    @Test func answersCountWithinTheirTimes() {
+    @Test func answersAreReturnedWithinTheirValidity() {
         var cache = RevocationCache()
         cache.keep(answer(until: 200), for: key(0), at: UnixTime(seconds: 100))
         for (time, isKnown) in [(Int64(99), false), (100, true), (200, true), (201, false)] {
@@ -25,7 +25,7 @@ import Testing
         #expect(cache.answer(for: key(1), at: UnixTime(seconds: 150)) == nil)
     }
 
-    @Test func theLeastRecentlyUsedGoesFirst() {
+    @Test func theLeastRecentlyUsedIsEvictedFirst() {
         var cache = RevocationCache(entryLimit: 3)
         let now = UnixTime(seconds: 100)
         for number in 0..<3 { cache.keep(answer(until: 200), for: key(number), at: now) }
@@ -35,7 +35,7 @@ import Testing
         #expect((0..<4).map { cache.answer(for: key($0), at: now) != nil } == [true, false, true, true])
     }
 
-    @Test func outdatedAnswersGoBeforeUsedOnes() {
+    @Test func outdatedAnswersAreEvictedFirst() {
         var cache = RevocationCache(entryLimit: 2)
         cache.keep(answer(until: 300), for: key(0), at: UnixTime(seconds: 100))
         cache.keep(answer(until: 150), for: key(1), at: UnixTime(seconds: 100))
@@ -53,10 +53,11 @@ import Testing
         cache.keep(answer(until: 200, size: 5), for: key(2), at: now)
         #expect(cache.bytes == 9 && cache.count == 2)
         cache.keep(answer(until: 200, size: 11), for: key(1), at: now)
-        #expect(cache.bytes == 5 && cache.count == 1, "too large for any cache, and the older answer is gone")
+        #expect(
+            cache.bytes == 5 && cache.count == 1, "an answer over the byte limit only removes the older one")
         cache.keep(answer(until: 200, size: 7), for: key(2), at: now)
-        #expect(cache.bytes == 7 && cache.count == 1, "one answer in place of the other")
+        #expect(cache.bytes == 7 && cache.count == 1, "one answer replaces the other")
         cache.keep(answer(until: 99), for: key(3), at: now)
-        #expect(cache.count == 1, "outdated already")
+        #expect(cache.count == 1, "an outdated answer is not cached")
     }
 }

@@ -5,167 +5,180 @@ import Testing
 
 @testable import LupineTLS
 
-/// Tests of which sources are asked about which certificates, and of the verdict from their answers (I-10.11).
+/// Tests of the sources that are queried for each certificate, and of the verdict from their answers (I-10.11).
 @Suite struct RevocationCheckTests {
     struct Row: Sendable, CustomTestStringConvertible {
-        let what: String
+        let title: String
         let leaf: String
+        /// The name of the stapled OCSP response.
         var staple: String?
-        var given: [String] = []
+        /// The names of the revocation lists that the evaluator has.
+        var givenLists: [String] = []
         var options: RevocationOptions = .any
         var answers: [String: FakeFetcher.Answer] = [:]
         let verdict: String
-        var asked: [String] = []
+        /// The paths that are queried, in order.
+        var queried: [String] = []
 
-        var testDescription: String { what }
+        var testDescription: String { title }
     }
 
     static let revoked = "revoked revoked-ocsp 1704067200 keyCompromise"
     static let revokedByList = "revoked revoked-crl 1704067200 keyCompromise"
-    static let hard: RevocationOptions = [.any, .requirePositiveResponse]
+    static let requiringResponse: RevocationOptions = [.any, .requirePositiveResponse]
     static let offline: RevocationOptions = [.any, .requirePositiveResponse, .networkAccessDisabled]
 
     static let rows: [Row] = [
-        // Leaves only: their intermediate names no source.
+        // Only leaves are checked here: their intermediate names no source.
         Row(
-            what: "OCSP says good", leaf: "good-ocsp", answers: ["ocsp": .file("ocsp/good.der")],
-            verdict: "accepted", asked: ["ocsp"]),
+            title: "OCSP says good", leaf: "good-ocsp", answers: ["ocsp": .file("ocsp/good.der")],
+            verdict: "accepted", queried: ["ocsp"]),
         Row(
-            what: "OCSP says revoked", leaf: "revoked-ocsp", answers: ["ocsp": .file("ocsp/revoked.der")],
-            verdict: revoked, asked: ["ocsp"]),
+            title: "OCSP says revoked", leaf: "revoked-ocsp", answers: ["ocsp": .file("ocsp/revoked.der")],
+            verdict: revoked, queried: ["ocsp"]),
         Row(
-            what: "a delegated responder says revoked", leaf: "revoked-ocsp",
-            answers: ["ocsp": .file("ocsp/revoked-delegated.der")], verdict: revoked, asked: ["ocsp"]),
+            title: "a delegated responder says revoked", leaf: "revoked-ocsp",
+            answers: ["ocsp": .file("ocsp/revoked-delegated.der")], verdict: revoked, queried: ["ocsp"]),
         Row(
-            what: "the staple saves the question", leaf: "good-ocsp", staple: "good", verdict: "accepted"),
-        Row(what: "the staple says revoked", leaf: "revoked-ocsp", staple: "revoked", verdict: revoked),
+            title: "a good staple makes a query unnecessary", leaf: "good-ocsp", staple: "good",
+            verdict: "accepted"),
+        Row(title: "the staple says revoked", leaf: "revoked-ocsp", staple: "revoked", verdict: revoked),
         Row(
-            what: "the staple says revoked, without network", leaf: "revoked-ocsp", staple: "revoked",
+            title: "the staple says revoked, without network", leaf: "revoked-ocsp", staple: "revoked",
             options: [.ocsp, .networkAccessDisabled], verdict: revoked),
         Row(
-            what: "an outdated staple is replaced", leaf: "good-ocsp", staple: "expired",
-            answers: ["ocsp": .file("ocsp/good.der")], verdict: "accepted", asked: ["ocsp"]),
+            title: "an outdated staple is replaced", leaf: "good-ocsp", staple: "expired",
+            answers: ["ocsp": .file("ocsp/good.der")], verdict: "accepted", queried: ["ocsp"]),
         Row(
-            what: "a forged staple is replaced", leaf: "revoked-ocsp", staple: "wrong-key",
-            answers: ["ocsp": .file("ocsp/revoked.der")], verdict: revoked, asked: ["ocsp"]),
+            title: "a forged staple is replaced", leaf: "revoked-ocsp", staple: "wrong-key",
+            answers: ["ocsp": .file("ocsp/revoked.der")], verdict: revoked, queried: ["ocsp"]),
         Row(
-            what: "the list says revoked", leaf: "revoked-crl",
+            title: "the list says revoked", leaf: "revoked-crl",
             answers: ["intermediate.crl": .file("crl/intermediate.crl")], verdict: revokedByList,
-            asked: ["intermediate.crl"]),
+            queried: ["intermediate.crl"]),
         Row(
-            what: "the list says nothing", leaf: "good-crl",
+            title: "the list has no entry for the certificate", leaf: "good-crl",
             answers: ["intermediate.crl": .file("crl/intermediate.crl")], verdict: "accepted",
-            asked: ["intermediate.crl"]),
-        Row(what: "no list without the option", leaf: "revoked-crl", options: .ocsp, verdict: "accepted"),
-        Row(what: "no OCSP without the option", leaf: "revoked-ocsp", options: .crl, verdict: "accepted"),
+            queried: ["intermediate.crl"]),
         Row(
-            what: "nobody is asked offline", leaf: "revoked-ocsp", options: [.any, .networkAccessDisabled],
+            title: "the list is not queried without the option", leaf: "revoked-crl", options: .ocsp,
             verdict: "accepted"),
         Row(
-            what: "a given list says revoked", leaf: "revoked-crl", given: ["intermediate"],
+            title: "OCSP is not queried without the option", leaf: "revoked-ocsp", options: .crl,
+            verdict: "accepted"),
+        Row(
+            title: "nothing is queried without network access", leaf: "revoked-ocsp",
+            options: [.any, .networkAccessDisabled],
+            verdict: "accepted"),
+        Row(
+            title: "a given list says revoked", leaf: "revoked-crl", givenLists: ["intermediate"],
             options: .networkAccessDisabled, verdict: revokedByList),
         Row(
-            what: "a given list outdoes a good staple", leaf: "revoked-crl", staple: "good-revoked-crl",
-            given: ["intermediate"], verdict: revokedByList),
+            title: "a given list overrides a good staple", leaf: "revoked-crl", staple: "good-revoked-crl",
+            givenLists: ["intermediate"], verdict: revokedByList),
         Row(
-            what: "a given list with a wrong signature says nothing", leaf: "revoked-crl",
-            given: ["wrong-key"],
+            title: "a given list with a wrong signature is ignored", leaf: "revoked-crl",
+            givenLists: ["wrong-key"],
             options: .networkAccessDisabled, verdict: "accepted"),
         Row(
-            what: "OCSP first", leaf: "good-both",
+            title: "OCSP first", leaf: "good-both",
             answers: ["ocsp": .file("ocsp/good-both.der"), "intermediate.crl": .file("crl/empty.crl")],
-            verdict: "accepted", asked: ["ocsp"]),
+            verdict: "accepted", queried: ["ocsp"]),
         Row(
-            what: "the list first when preferred", leaf: "good-both", options: [.any, .preferCRL],
+            title: "the list first if preferred", leaf: "good-both", options: [.any, .preferCRL],
             answers: ["ocsp": .file("ocsp/good-both.der"), "intermediate.crl": .file("crl/empty.crl")],
-            verdict: "accepted", asked: ["intermediate.crl"]),
+            verdict: "accepted", queried: ["intermediate.crl"]),
         Row(
-            what: "the list when OCSP fails", leaf: "good-both",
+            title: "the list if OCSP fails", leaf: "good-both",
             answers: ["ocsp": .failure(.timedOut), "intermediate.crl": .file("crl/empty.crl")],
-            verdict: "accepted", asked: ["ocsp", "intermediate.crl"]),
-        // Soft and hard failures.
+            verdict: "accepted", queried: ["ocsp", "intermediate.crl"]),
+        // Without a positive response: accepted unless one is required.
         Row(
-            what: "no answer is soft", leaf: "good-ocsp", answers: ["ocsp": .failure(.timedOut)],
-            verdict: "accepted", asked: ["ocsp"]),
+            title: "no response is accepted", leaf: "good-ocsp", answers: ["ocsp": .failure(.timedOut)],
+            verdict: "accepted", queried: ["ocsp"]),
         Row(
-            what: "no answer is hard when required", leaf: "good-ocsp", options: hard,
+            title: "no response is refused if one is required", leaf: "good-ocsp", options: requiringResponse,
             answers: ["ocsp": .failure(.timedOut)], verdict: "revocationUnknown good-ocsp notFetched",
-            asked: ["ocsp"]),
+            queried: ["ocsp"]),
         Row(
-            what: "unknown is soft", leaf: "good-ocsp", answers: ["ocsp": .file("ocsp/unknown.der")],
-            verdict: "accepted", asked: ["ocsp"]),
+            title: "the status unknown is accepted", leaf: "good-ocsp",
+            answers: ["ocsp": .file("ocsp/unknown.der")],
+            verdict: "accepted", queried: ["ocsp"]),
         Row(
-            what: "unknown is no positive answer", leaf: "good-ocsp", options: hard,
+            title: "the status unknown is no positive response", leaf: "good-ocsp",
+            options: requiringResponse,
             answers: ["ocsp": .file("ocsp/unknown.der")],
             verdict: "revocationUnknown good-ocsp unknownCertificate",
-            asked: ["ocsp"]),
+            queried: ["ocsp"]),
         Row(
-            what: "tryLater is no positive answer", leaf: "good-ocsp", options: hard,
+            title: "tryLater is no positive response", leaf: "good-ocsp", options: requiringResponse,
             answers: ["ocsp": .file("ocsp/try-later.der")],
-            verdict: "revocationUnknown good-ocsp responderRefused 3", asked: ["ocsp"]),
+            verdict: "revocationUnknown good-ocsp responderRefused 3", queried: ["ocsp"]),
         Row(
-            what: "too long an OCSP answer", leaf: "good-ocsp", options: hard,
+            title: "an OCSP response over the limit", leaf: "good-ocsp", options: requiringResponse,
             answers: ["ocsp": .bytes(64 << 10 | 1)], verdict: "revocationUnknown good-ocsp tooLarge 65536",
-            asked: ["ocsp"]),
+            queried: ["ocsp"]),
         Row(
-            what: "too long a list", leaf: "good-crl", options: hard,
+            title: "a list over the limit", leaf: "good-crl", options: requiringResponse,
             answers: ["intermediate.crl": .bytes(8 << 20 | 1)],
-            verdict: "revocationUnknown good-crl tooLarge 8388608", asked: ["intermediate.crl"]),
+            verdict: "revocationUnknown good-crl tooLarge 8388608", queried: ["intermediate.crl"]),
         Row(
-            what: "a list of the largest size that is none", leaf: "good-crl", options: hard,
+            title: "a malformed list of the largest size", leaf: "good-crl", options: requiringResponse,
             answers: ["intermediate.crl": .bytes(8 << 20)], verdict: "revocationUnknown good-crl malformed",
-            asked: ["intermediate.crl"]),
+            queried: ["intermediate.crl"]),
         Row(
-            what: "nobody to ask about the intermediate", leaf: "good-ocsp", options: hard,
+            title: "no source for the intermediate", leaf: "good-ocsp", options: requiringResponse,
             answers: ["ocsp": .file("ocsp/good.der")], verdict: "revocationUnknown intermediate noSource",
-            asked: ["ocsp"]),
+            queried: ["ocsp"]),
         Row(
-            what: "nobody to ask at all", leaf: "good", options: hard,
+            title: "no source at all", leaf: "good", options: requiringResponse,
             verdict: "revocationUnknown good noSource"),
         Row(
-            what: "required and offline", leaf: "good-ocsp", options: offline,
+            title: "a response required without network access", leaf: "good-ocsp", options: offline,
             verdict: "revocationUnknown good-ocsp noSource"),
         // Intermediates.
         Row(
-            what: "every certificate but the root", leaf: "checked", options: hard,
+            title: "every certificate but the root is checked by OCSP", leaf: "checked",
+            options: requiringResponse,
             answers: [
                 "checked-ocsp": .file("ocsp/checked.der"), "root-ocsp": .file("ocsp/issuer-checked.der"),
             ],
-            verdict: "accepted", asked: ["checked-ocsp", "root-ocsp"]),
+            verdict: "accepted", queried: ["checked-ocsp", "root-ocsp"]),
         Row(
-            what: "every certificate but the root by list", leaf: "checked", options: [hard, .preferCRL],
+            title: "every certificate but the root is checked by list", leaf: "checked",
+            options: [requiringResponse, .preferCRL],
             answers: ["checked.crl": .file("crl/checked.crl"), "root.crl": .file("crl/root.crl")],
-            verdict: "accepted", asked: ["checked.crl", "root.crl"]),
+            verdict: "accepted", queried: ["checked.crl", "root.crl"]),
         Row(
-            what: "a revoked intermediate by OCSP", leaf: "checked", staple: "checked",
+            title: "a revoked intermediate by OCSP", leaf: "checked", staple: "checked",
             answers: ["root-ocsp": .file("ocsp/issuer-revoked.der")],
-            verdict: "revoked intermediate-checked 1704067200 keyCompromise", asked: ["root-ocsp"]),
+            verdict: "revoked intermediate-checked 1704067200 keyCompromise", queried: ["root-ocsp"]),
         Row(
-            what: "a revoked intermediate by list", leaf: "revoked-issuer",
+            title: "a revoked intermediate by list", leaf: "revoked-issuer",
             answers: ["root.crl": .file("crl/root.crl")],
-            verdict: "revoked intermediate-revoked 1704067200 cACompromise", asked: ["root.crl"]),
+            verdict: "revoked intermediate-revoked 1704067200 cACompromise", queried: ["root.crl"]),
         Row(
-            what: "a revoked intermediate by a given list", leaf: "revoked-issuer", given: ["root"],
+            title: "a revoked intermediate by a given list", leaf: "revoked-issuer", givenLists: ["root"],
             options: .networkAccessDisabled, verdict: "revoked intermediate-revoked 1704067200 cACompromise"),
         // The chain has to be valid, too (I-10.10).
         Row(
-            what: "an expired chain is not asked about", leaf: "expired",
+            title: "no query for an expired chain", leaf: "expired",
             verdict: "expired expired 1640995199"),
         Row(
-            what: "an unanchored chain is not asked about", leaf: "self-signed",
+            title: "no query for a chain without an anchor", leaf: "self-signed",
             verdict: "selfSigned self-signed"),
     ]
 
     @Test(arguments: rows)
-    func sourcesAreAskedInOrder(_ row: Row) throws {
+    func sourcesAreQueriedInOrder(_ row: Row) throws {
         let fetcher = FakeFetcher(row.answers)
-        let lists = try row.given.map { try RevocationList(der: try PKI.bytes("crl/\($0).crl")) }
+        let lists = try row.givenLists.map { try RevocationList(der: try PKI.bytes("crl/\($0).crl")) }
         let evaluator = TrustEvaluator.revocation(
             row.options, lists: lists, validatesChain: false, checksHost: false)
         let trust = try TrustFixture.trust(row.leaf, staple: row.staple)
         let access = RevocationAccess(fetcher: fetcher, deadline: .now + .seconds(60))
         #expect(verdict(evaluator.evaluate(trust, at: TrustFixture.now, revocation: access)) == row.verdict)
-        #expect(fetcher.places == row.asked)
+        #expect(fetcher.requestedPaths == row.queried)
         #expect(
             evaluator.isLocal
                 == (row.options.contains(.networkAccessDisabled) || row.options.isDisjoint(with: .any)))
@@ -174,11 +187,13 @@ import Testing
             #expect(query.limit == (query.body == nil ? 8 << 20 : 64 << 10))
         }
         // With the server policy before it, a revoked staple fails in that policy already.
-        let both = TrustEvaluator.revocation(row.options, lists: lists)
-        #expect(verdict(both.evaluate(trust, at: TrustFixture.now, revocation: access)) == row.verdict)
+        let withServerPolicy = TrustEvaluator.revocation(row.options, lists: lists)
+        #expect(
+            verdict(withServerPolicy.evaluate(trust, at: TrustFixture.now, revocation: access)) == row.verdict
+        )
     }
 
-    @Test func answersAreKept() throws {
+    @Test func responsesAreCached() throws {
         let fetcher = FakeFetcher([
             "checked-ocsp": .file("ocsp/checked.der"), "root-ocsp": .file("ocsp/issuer-checked.der"),
         ])
@@ -188,22 +203,22 @@ import Testing
         for _ in 0..<3 {
             #expect(
                 verdict(
-                    TrustEvaluator.revocation(Self.hard).evaluate(
+                    TrustEvaluator.revocation(Self.requiringResponse).evaluate(
                         trust, at: TrustFixture.now, revocation: access))
                     == "accepted")
         }
-        #expect(fetcher.places == ["checked-ocsp", "root-ocsp"])
+        #expect(fetcher.requestedPaths == ["checked-ocsp", "root-ocsp"])
         #expect(cache.count == 2)
         // Cached answers are used without network access, and only within their validity.
-        let kept = RevocationAccess.cached(cache)
+        let cached = RevocationAccess.cached(cache)
         #expect(
             verdict(
                 TrustEvaluator.revocation(Self.offline).evaluate(
-                    trust, at: TrustFixture.now, revocation: kept))
+                    trust, at: TrustFixture.now, revocation: cached))
                 == "accepted")
     }
 
-    @Test func listsAreKeptForTheWholeIssuer() throws {
+    @Test func listsAreCachedForTheWholeIssuer() throws {
         let fetcher = FakeFetcher(["intermediate.crl": .file("crl/intermediate.crl")])
         let access = RevocationAccess(
             fetcher: fetcher, deadline: .now + .seconds(60), cache: LockedCache())
@@ -216,30 +231,31 @@ import Testing
                     TrustEvaluator.revocation(.crl).evaluate(trust, at: TrustFixture.now, revocation: access))
                     == expected)
         }
-        #expect(fetcher.places == ["intermediate.crl"])
+        #expect(fetcher.requestedPaths == ["intermediate.crl"])
     }
 
-    @Test func failuresAreKeptForAMinute() throws {
+    @Test func failuresAreCachedForAMinute() throws {
         let fetcher = FakeFetcher(["ocsp": .failure(.status(503))])
         let access = RevocationAccess(
             fetcher: fetcher, deadline: .now + .seconds(60), cache: LockedCache())
         let trust = try TrustFixture.trust("good-ocsp")
-        for (delay, questions) in [(Int64(0), 1), (59, 1), (60, 1), (61, 2), (62, 2)] {
-            let result = TrustEvaluator.revocation(Self.hard).evaluate(
+        for (delay, queries) in [(Int64(0), 1), (59, 1), (60, 1), (61, 2), (62, 2)] {
+            let result = TrustEvaluator.revocation(Self.requiringResponse).evaluate(
                 trust, at: TrustFixture.now.adding(delay), revocation: access)
             #expect(verdict(result) == "revocationUnknown good-ocsp notFetched")
-            #expect(fetcher.queries.count == questions, "after \(delay) s")
+            #expect(fetcher.queries.count == queries, "after \(delay) s")
         }
     }
 
-    @Test func forgedAnswersAreNotKeptAsAnswers() throws {
+    @Test func forgedResponsesAreNotCachedAsResponses() throws {
         let fetcher = FakeFetcher(["ocsp": .file("ocsp/wrong-key.der")])
         let cache = LockedCache()
         let access = RevocationAccess(fetcher: fetcher, deadline: .now + .seconds(60), cache: cache)
         let trust = try TrustFixture.trust("good-ocsp")
         #expect(
             verdict(
-                TrustEvaluator.revocation(Self.hard).evaluate(trust, at: TrustFixture.now, revocation: access)
+                TrustEvaluator.revocation(Self.requiringResponse).evaluate(
+                    trust, at: TrustFixture.now, revocation: access)
             )
                 == "revocationUnknown good-ocsp badSignature")
         let leaf = try TrustFixture.certificate("good-ocsp")
@@ -257,7 +273,7 @@ import Testing
             ("wrong-key", "revocationUnknown must-staple badSignature"),
             ("garbage", "revocationUnknown must-staple malformed"),
         ] as [(String?, String)])
-    func mustStapleIsHonoured(_ staple: String?, _ expected: String) throws {
+    func mustStapleRequiresAValidStaple(_ staple: String?, _ expected: String) throws {
         let trust = try TrustFixture.trust("must-staple", staple: staple)
         let found = verdict(TrustEvaluator.default.evaluate(trust, at: TrustFixture.now))
         #expect(found.hasPrefix(expected))
@@ -272,7 +288,7 @@ import Testing
         ("revoked-ocsp", "revoked", "revoked revoked-ocsp 1704067200 keyCompromise"),
         ("revoked-ocsp", "revoked-expired", "accepted"),
     ])
-    func aStapledRevocationCountsByDefault(_ leaf: String, _ staple: String, _ expected: String) throws {
+    func theDefaultEvaluatorReadsTheStaple(_ leaf: String, _ staple: String, _ expected: String) throws {
         let trust = try TrustFixture.trust(leaf, staple: staple)
         #expect(verdict(TrustEvaluator.default.evaluate(trust, at: TrustFixture.now)) == expected)
     }

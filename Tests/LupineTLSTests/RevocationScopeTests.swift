@@ -8,64 +8,73 @@ import Testing
 /// Tests of how a list's extensions change its scope and the meaning of its entries (RFC 5280 §5.2, §5.3).
 @Suite struct RevocationScopeTests {
     struct Row: Sendable, CustomTestStringConvertible {
-        let what: String
+        let title: String
         let settings: String
         var isRevoked = false
         let expected: String
 
-        var testDescription: String { what }
+        var testDescription: String { title }
     }
 
+    /// Returns settings of a list with an issuing distribution point (RFC 5280 §5.2.5).
     private static func point(_ lines: String) -> String {
         "[list]\nissuingDistributionPoint = critical,@point\n[point]\n" + lines
     }
 
-    static let place = "fullname = URI:http://revocation.test/intermediate.crl\n"
+    static let ownPoint = "fullname = URI:http://revocation.test/intermediate.crl\n"
 
     static let rows: [Row] = [
-        Row(what: "no extensions", settings: "[list]\n", expected: "good"),
-        Row(what: "the certificate's own place", settings: point(place), expected: "good"),
+        Row(title: "no extensions", settings: "[list]\n", expected: "good"),
+        Row(title: "the certificate's distribution point", settings: point(ownPoint), expected: "good"),
         Row(
-            what: "revoked at the certificate's own place", settings: point(place), isRevoked: true,
+            title: "revoked at the certificate's distribution point", settings: point(ownPoint),
+            isRevoked: true,
             expected: "revoked 1704067200 -"),
         Row(
-            what: "another place", settings: point("fullname = URI:http://revocation.test/other.crl\n"),
-            expected: "otherCertificate"),
-        Row(what: "for users alone", settings: point(place + "onlyuser = TRUE\n"), expected: "good"),
-        Row(
-            what: "for authorities alone", settings: point(place + "onlyCA = TRUE\n"),
+            title: "another distribution point",
+            settings: point("fullname = URI:http://revocation.test/other.crl\n"),
             expected: "otherCertificate"),
         Row(
-            what: "for attributes alone", settings: point(place + "onlyAA = TRUE\n"), expected: "unsupported"),
-        Row(what: "indirect", settings: point(place + "indirectCRL = TRUE\n"), expected: "unsupported"),
+            title: "for user certificates only", settings: point(ownPoint + "onlyuser = TRUE\n"),
+            expected: "good"),
         Row(
-            what: "for some reasons alone", settings: point(place + "onlysomereasons = keyCompromise\n"),
+            title: "for authorities only", settings: point(ownPoint + "onlyCA = TRUE\n"),
+            expected: "otherCertificate"),
+        Row(
+            title: "for attribute certificates only", settings: point(ownPoint + "onlyAA = TRUE\n"),
             expected: "unsupported"),
         Row(
-            what: "a place relative to the issuer",
+            title: "an indirect list", settings: point(ownPoint + "indirectCRL = TRUE\n"),
+            expected: "unsupported"),
+        Row(
+            title: "for some reasons only", settings: point(ownPoint + "onlysomereasons = keyCompromise\n"),
+            expected: "unsupported"),
+        Row(
+            title: "a distribution point relative to the issuer",
             settings:
                 "[list]\nissuingDistributionPoint = critical,"
                 + "DER:30:11:A0:0F:A1:0D:30:0B:06:03:55:04:03:0C:04:6C:69:73:74\n", expected: "unsupported"),
         Row(
-            what: "a difference", settings: "[list]\ndeltaCRL = critical,DER:02:01:01\n",
+            title: "a delta list", settings: "[list]\ndeltaCRL = critical,DER:02:01:01\n",
             expected: "unsupported"),
         Row(
-            what: "on hold", settings: "[list]\n# reason = 6\n", isRevoked: true,
+            title: "the reason certificateHold", settings: "[list]\n# reason = 6\n", isRevoked: true,
             expected: "revoked 1704067200 certificateHold"),
         Row(
-            what: "removed from the list", settings: "[list]\n# reason = 8\n", isRevoked: true,
+            title: "the reason removeFromCRL", settings: "[list]\n# reason = 8\n", isRevoked: true,
             expected: "good"),
         Row(
-            what: "a critical extension of an entry", settings: "[list]\n# critical entry\n", isRevoked: true,
+            title: "a critical extension of an entry", settings: "[list]\n# critical entry\n",
+            isRevoked: true,
             expected: "unsupported"),
     ]
 
     @Test(arguments: rows)
-    func scopeIsHeeded(_ row: Row) throws {
+    func extensionsLimitTheScope(_ row: Row) throws {
         let leaf = try TrustFixture.certificate("good-crl")
         let issuer = try TrustFixture.certificate("intermediate")
-        let bytes = try ListMaker.list(row.settings, revoked: row.isRevoked ? leaf : nil)
-        let found = brief { () throws(RevocationProblem) in
+        let bytes = try RevocationListMaker.list(row.settings, revoked: row.isRevoked ? leaf : nil)
+        let found = summary { () throws(RevocationProblem) in
             let list = try RevocationList(der: bytes)
             try list.verifySignature(of: issuer)
             return try list.status(of: leaf, at: TrustFixture.now)
@@ -74,8 +83,8 @@ import Testing
     }
 
     /// Checks that a list for one distribution point does not apply to a certificate that names none.
-    @Test func aListForOnePlaceSaysNothingAboutOthers() throws {
-        let list = try RevocationList(der: ListMaker.list(Self.point(Self.place)))
+    @Test func aListForOneDistributionPointCoversNoOther() throws {
+        let list = try RevocationList(der: RevocationListMaker.list(Self.point(Self.ownPoint)))
         let good = try TrustFixture.certificate("good")
         #expect(throws: RevocationProblem.otherCertificate) {
             try list.status(of: good, at: TrustFixture.now)

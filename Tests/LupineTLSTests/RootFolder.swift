@@ -6,7 +6,7 @@ import Testing
 
 @testable import LupineTLS
 
-/// A temporary folder for the roots of a test; removed with the last reference.
+/// A temporary folder for the roots of a test. Its deinitializer removes it.
 final class RootFolder {
     /// Thrown when a system call fails.
     struct Failure: Error {
@@ -51,8 +51,8 @@ final class RootFolder {
         return self.file(name)
     }
 
-    /// Makes a sparse file of that many octets.
-    func makeHollow(_ size: Int, at name: String) throws {
+    /// Makes a sparse file of `size` octets.
+    func makeSparseFile(_ size: Int, at name: String) throws {
         try write([], to: name)
         guard unsafe truncate(file(name), off_t(size)) == 0 else {
             throw Failure(call: "truncate", code: errno)

@@ -5,7 +5,8 @@ import Testing
 
 @testable import LupineTLS
 
-/// Tests that the same chains are trusted in whatever form roots are stored, and that broken files beside them change nothing.
+/// Tests that the same chains are trusted whatever the form in which roots are stored, and that malformed files beside the roots
+/// change nothing.
 @Suite struct RootFormsTests {
     /// Chains and the roots against which they are evaluated.
     struct Row: Sendable, CustomTestStringConvertible {
@@ -22,7 +23,7 @@ import Testing
         }
     }
 
-    /// Leaves of the fixtures, which together have every issue that a chain can have.
+    /// Leaves of the fixtures. Together, their chains have every problem that a chain can have.
     static let leaves = [
         "good", "untrusted", "expired", "expired-issuer", "expired-root", "impostor", "cycle", "second",
         "deep",
@@ -42,32 +43,34 @@ import Testing
         let new = try ChainMaker.authority("Twin", key: "root")
         let old = try ChainMaker.authority("Twin", key: "root", end: 1_750_000_000)
         let otherKey = try ChainMaker.authority("Twin", key: "other-root")
-        let crossed = try ChainMaker.authority("Twin", issuer: "Crosser", key: "root", signer: "other-root")
-        let crosser = try ChainMaker.authority("Crosser", key: "other-root")
-        let twins = [
-            [leaf], [other], [leaf, crossed], [leaf, new], [leaf, old], [leaf, crossed, crosser],
+        let crossSigned = try ChainMaker.authority(
+            "Twin", issuer: "Crosser", key: "root", signer: "other-root")
+        let crossSigner = try ChainMaker.authority("Crosser", key: "other-root")
+        let twinChains = [
+            [leaf], [other], [leaf, crossSigned], [leaf, new], [leaf, old], [leaf, crossSigned, crossSigner],
         ]
         return [
             Row(
                 "the fixtures under their root", fixtures, roots: [try root("root"), try root("other-root")]),
             Row(
-                "without their intermediates", fixtures.map { Array($0.prefix(1)) }, roots: [try root("root")]
+                "the fixtures without intermediates", fixtures.map { Array($0.prefix(1)) },
+                roots: [try root("root")]
             ),
             Row(
                 "an intermediate as the anchor", fixtures,
                 roots: [try root("intermediate"), try root("intermediate-cross")]),
             Row("leaves as anchors", fixtures, roots: fixtures.compactMap(\.first)),
             Row("under an expired root", fixtures, roots: [try root("expired-root"), try root("root")]),
-            Row("an old root beside a new one", twins, roots: [old, new]),
-            Row("a new one beside an old one", twins, roots: [new, old]),
-            Row("an old one alone", twins, roots: [old]),
-            Row("one subject with two keys", twins, roots: [new, otherKey]),
-            Row("the other key first", twins, roots: [otherKey, new]),
-            Row("the wrong key alone", twins, roots: [otherKey]),
-            Row("a root beside its cross-signed twin", twins, roots: [new, crossed, crosser]),
-            Row("a cross-signed root alone", twins, roots: [crossed]),
-            Row("the crosser alone", twins, roots: [crosser]),
-            Row("the same twice", twins, roots: [new, new, old, new]),
+            Row("an old root beside a new one", twinChains, roots: [old, new]),
+            Row("a new root beside an old one", twinChains, roots: [new, old]),
+            Row("an old root only", twinChains, roots: [old]),
+            Row("one subject with two keys", twinChains, roots: [new, otherKey]),
+            Row("the other key first", twinChains, roots: [otherKey, new]),
+            Row("the wrong key only", twinChains, roots: [otherKey]),
+            Row("a root beside its cross-signed twin", twinChains, roots: [new, crossSigned, crossSigner]),
+            Row("a cross-signed root only", twinChains, roots: [crossSigned]),
+            Row("only the root that has cross-signed", twinChains, roots: [crossSigner]),
+            Row("the same root twice", twinChains, roots: [new, new, old, new]),
         ]
     }
 
@@ -109,7 +112,7 @@ import Testing
         }
     }
 
-    @Test func aDistrustedRootStaysSo() throws {
+    @Test func aDistrustedRootStaysDistrusted() throws {
         let root = try TrustFixture.certificate("root")
         // The octets that `openssl x509 -addreject anyExtendedKeyUsage -trustout` appends.
         let rejected = root.der + [0x30, 0x08, 0xA0, 0x06, 0x06, 0x04, 0x55, 0x1D, 0x25, 0x00]
@@ -129,10 +132,10 @@ import Testing
         }
     }
 
-    // MARK: what is broken
+    // MARK: malformed files
 
     /// Returns an invalid certificate whose outline is valid, so that it fails only when it is parsed.
-    private static func brokenInside(_ name: String) throws -> [UInt8] {
+    private static func malformedInside(_ name: String) throws -> [UInt8] {
         var der = try TrustFixture.certificate(name).der
         let subject = try #require(CertificateOutline.subject(in: der))
         // The last octet of notAfter, which ends where the subject begins.
@@ -142,7 +145,7 @@ import Testing
         return der
     }
 
-    @Test func aFolderWithEverythingInIt() throws {
+    @Test func aFolderWithMalformedAndSpecialFiles() throws {
         let folder = try RootFolder()
         let root = try PKI.bytes("root.pem")
         try folder.link("0nowhere.0", to: "nowhere.pem")
@@ -154,8 +157,9 @@ import Testing
         try folder.write([UInt8](repeating: 0xFF, count: 4_000), to: "33333333.0")
         try folder.write(Array("-----BEGIN CERTIFICATE-----\nMII".utf8), to: "44444444.0")
         try folder.write(Array(Certificate.pemText(of: [0x30, 0x80, 0, 0]).utf8), to: "55555555.0")
-        try folder.write(Array(Certificate.pemText(of: try Self.brokenInside("root")).utf8), to: "66666666.0")
-        try folder.makeHollow(PEM.largestSize + 1, at: "77777777.0")
+        try folder.write(
+            Array(Certificate.pemText(of: try Self.malformedInside("root")).utf8), to: "66666666.0")
+        try folder.makeSparseFile(PEM.largestSize + 1, at: "77777777.0")
         try folder.write(try PKI.bytes("other-root.pem"), to: ".hidden.pem")
         let several = root + Array("\n".utf8) + (try PKI.bytes("client-root.pem"))
         try folder.write(several, to: "not a hash.txt")
@@ -165,32 +169,34 @@ import Testing
         trust.store = store
         #expect(verdict(TrustEvaluator.default.evaluate(trust, at: TrustFixture.now)) == "accepted")
         #expect(store.count == 2)
-        let read = "22222222.0 33333333.0 44444444.0 55555555.0 66666666.0 and the one with two names"
-        #expect(store.usage.filesRead == 6, "\(read)")
+        // 22222222.0 to 66666666.0, and the file with two names.
+        #expect(store.usage.filesRead == 6)
     }
 
-    @Test func aFileThatIsBrokenInsideSaysSoToWhoAsksForIt() throws {
+    @Test func aMalformedRootFailsOnlyTheChainsThatNeedIt() throws {
         let folder = try RootFolder()
-        let broken = Certificate.pemText(of: try Self.brokenInside("root"))
+        let broken = Certificate.pemText(of: try Self.malformedInside("root"))
         let text = try PKI.text("other-root.pem") + broken
         let path = try folder.write(Array(text.utf8), to: "roots.pem")
-        func judge(_ leaf: String, _ roots: TrustRoots) throws -> String {
+        func evaluate(_ leaf: String, _ roots: TrustRoots) throws -> String {
             var trust = try TrustFixture.trust(leaf, roots: [])
             trust.store = TrustStore(roots)
             return verdict(TrustEvaluator.default.evaluate(trust, at: TrustFixture.now))
         }
         let file = TrustRoots(includesSystem: false, files: [path])
-        #expect(try judge("untrusted", file) == "accepted")
+        #expect(try evaluate("untrusted", file) == "accepted")
         #expect(
-            try judge("good", file)
+            try evaluate("good", file)
                 == "rootsUnusable the trusted roots in \(path) cannot be used: \(path), number 2: malformed certificate: notAfter is no time"
         )
         let inFolder = TrustRoots(includesSystem: false, directories: [folder.path])
-        #expect(try judge("untrusted", inFolder) == "accepted")
-        #expect(try judge("good", inFolder) == "issuerMissing intermediate of root", "passed over, as before")
+        #expect(try evaluate("untrusted", inFolder) == "accepted")
+        #expect(
+            try evaluate("good", inFolder) == "issuerMissing intermediate of root",
+            "a folder's malformed file is skipped")
     }
 
-    @Test func whatIsReadHasLimits() throws {
+    @Test func foldersAndFilesHaveSizeLimits() throws {
         let folder = try RootFolder()
         try folder.write(try PKI.bytes("root.pem"), to: "root.pem")
         let size = try PKI.bytes("root.pem").count
@@ -207,7 +213,7 @@ import Testing
             throws: TrustRootsError.unusable(path: folder.path, .tooLarge(.folder, count: 9, limit: 8))
         ) { try names.read(folder: folder.path) }
         let large = try RootFolder()
-        try large.makeHollow(PEM.largestSize + 1, at: "x")
+        try large.makeSparseFile(PEM.largestSize + 1, at: "x")
         #expect(throws: TrustRootsError.self) { try reader.read(file: large.file("x")) }
     }
 
@@ -216,7 +222,7 @@ import Testing
     /// Checks that a truncated certificate has no outline, and that a changed one that still parses has an outline with the same
     /// subject.
     @Test(arguments: ["root", "good", "no-san", "many-names", "ed25519"])
-    func anOutlineSaysWhatTheCertificateSays(_ name: String) throws {
+    func anOutlineHasTheSubjectOfTheCertificate(_ name: String) throws {
         let der = try TrustFixture.certificate(name).der
         for cut in stride(from: 0, to: der.count, by: 7) {
             #expect(CertificateOutline.subject(in: Array(der[..<cut])) == nil)

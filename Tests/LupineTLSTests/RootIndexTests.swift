@@ -5,19 +5,19 @@ import Testing
 
 @testable import LupineTLS
 
-/// Tests of roots that are read lazily: which files are read, and which certificates are parsed.
+/// Tests of lazy roots: a store reads its files at the first evaluation, and parses only the certificates that a chain needs.
 @Suite struct RootIndexTests {
     private static func store(_ files: [String] = [], folders: [String] = []) -> TrustStore {
         TrustStore(TrustRoots(includesSystem: false, files: files, directories: folders))
     }
 
-    private static func judge(_ leaf: String, by store: TrustStore) throws -> String {
+    private static func evaluate(_ leaf: String, by store: TrustStore) throws -> String {
         var trust = try TrustFixture.trust(leaf, roots: [])
         trust.store = store
         return verdict(TrustEvaluator.default.evaluate(trust, at: TrustFixture.now))
     }
 
-    // MARK: what is read, and when
+    // MARK: reading
 
     @Test func aContextReadsNoRoots() throws {
         let roots = TrustRoots(
@@ -60,7 +60,7 @@ import Testing
     }
 
     /// Checks that a loop's thread reads no files.
-    @Test func rootsThatHaveNotBeenReadAreAWorkersWork() throws {
+    @Test func unreadRootsNeedAWorker() throws {
         var trust = try TrustFixture.trust("good", roots: [])
         trust.store = Self.store([PKI.path("root.pem")])
         var evaluation = TrustEvaluation(of: trust, by: .default, at: TrustFixture.now)
@@ -84,7 +84,7 @@ import Testing
         #expect(trust.store.usage == (1, 1))
     }
 
-    @Test func evidenceSaysWhetherRootsAreMissing() throws {
+    @Test func evidenceReportsWhetherRootsAreUnread() throws {
         var trust = try TrustFixture.trust("good", roots: [])
         trust.store = Self.store([PKI.path("root.pem")])
         let evidence = PeerEvidence(of: trust, acceptance: .unchecked, identity: .notAsked)
@@ -95,40 +95,40 @@ import Testing
         let other = PeerEvidence(of: trust, acceptance: .unchecked, identity: .notAsked)
         other.readRoots()
         #expect(other.needsRoots && other.isUnproven(at: TrustFixture.now))
-        #expect(!other.needsRoots, "it is known by now")
+        #expect(!other.needsRoots, "the failed attempt is remembered")
     }
 
-    @Test func aChainParsesItsCandidatesAlone() throws {
+    @Test func aChainParsesOnlyItsCandidates() throws {
         let others = try (0..<20).map { try ChainMaker.authority("Bystander \($0)", key: "root") }
         let root = try TrustFixture.certificate("root")
         let folder = try RootFolder()
         let roots = others.prefix(10) + [root] + others.suffix(10)
         let bundle = try folder.write(Array(roots.map(\.pemText).joined().utf8), to: "bundle.pem")
         let store = Self.store([bundle])
-        for leaf in ["good", "good-ocsp", "expired", "good"] { _ = try Self.judge(leaf, by: store) }
-        #expect(try Self.judge("good", by: store) == "accepted")
+        for leaf in ["good", "good-ocsp", "expired", "good"] { _ = try Self.evaluate(leaf, by: store) }
+        #expect(try Self.evaluate("good", by: store) == "accepted")
         #expect(store.usage == (1, 1))
-        #expect(try Self.judge("untrusted", by: store) == "issuerMissing untrusted of other-root")
-        #expect(store.usage == (1, 1), "nobody is called so")
+        #expect(try Self.evaluate("untrusted", by: store) == "issuerMissing untrusted of other-root")
+        #expect(store.usage == (1, 1), "no root has the issuer's name")
         #expect(store.count == 21)
-        #expect(store.usage == (1, 21), "who lists them parses them")
+        #expect(store.usage == (1, 21), "counting the roots parses them")
     }
 
-    @Test func whatChangesLaterDoesNotCount() throws {
+    @Test func changesAfterReadingHaveNoEffect() throws {
         let folder = try RootFolder()
         let file = folder.file("roots.pem")
         let store = Self.store([file])
         #expect(throws: TrustRootsError.self) { try store.load() }
         #expect(
-            try Self.judge("good", by: store)
+            try Self.evaluate("good", by: store)
                 == "rootsUnusable the trusted roots in \(file) cannot be used: cannot read \(file): error 2")
         try folder.write(try PKI.bytes("root.pem"), to: "roots.pem")
         try store.load()
         try folder.write(try PKI.bytes("other-root.pem"), to: "roots.pem")
-        #expect(try Self.judge("good", by: store) == "accepted")
-        #expect(try Self.judge("untrusted", by: store) == "issuerMissing untrusted of other-root")
+        #expect(try Self.evaluate("good", by: store) == "accepted")
+        #expect(try Self.evaluate("untrusted", by: store) == "issuerMissing untrusted of other-root")
         folder.remove("roots.pem")
-        #expect(try Self.judge("good", by: store) == "accepted")
+        #expect(try Self.evaluate("good", by: store) == "accepted")
     }
 
     // MARK: names

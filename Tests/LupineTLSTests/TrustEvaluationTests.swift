@@ -7,7 +7,7 @@ import Testing
 
 /// Tests of the steps of an evaluation and of the equality of evaluators.
 @Suite struct TrustEvaluationTests {
-    private func step(_ step: TrustEvaluation.Step) -> String {
+    private func name(of step: TrustEvaluation.Step) -> String {
         switch step {
         case .finished(let result): verdict(result)
         case .needsWorker: "needsWorker"
@@ -15,7 +15,7 @@ import Testing
         }
     }
 
-    @Test func localChecksRunAtOnceAndStopAtTheFirstThatWaits() throws {
+    @Test func checksRunUntilOneNeedsAWorkerOrACallback() throws {
         let trust = try TrustFixture.trust("good-ocsp")
         let evaluator = TrustEvaluator.composite([
             .default, .revocation(.ocsp), .custom { _, reply in reply(.success(())) },
@@ -23,13 +23,13 @@ import Testing
         ])
         #expect(!evaluator.isLocal)
         var evaluation = TrustEvaluation(of: trust, by: evaluator, at: TrustFixture.now)
-        #expect(step(evaluation.resume()) == "needsWorker")
-        #expect(step(evaluation.resume()) == "needsWorker", "asking again does nothing")
+        #expect(name(of: evaluation.resume()) == "needsWorker")
+        #expect(name(of: evaluation.resume()) == "needsWorker", "a second call changes nothing")
         let access = RevocationAccess(fetcher: FakeFetcher([:]), deadline: .now + .seconds(60))
-        #expect(step(evaluation.resumeOnWorker(revocation: access)) == "asks")
+        #expect(name(of: evaluation.resumeOnWorker(revocation: access)) == "asks")
         var refused = evaluation
-        #expect(step(evaluation.answer(.success(()))) == "accepted")
-        #expect(step(refused.answer(.failure(.refused("no")))) == "refused no")
+        #expect(name(of: evaluation.answer(.success(()))) == "accepted")
+        #expect(name(of: refused.answer(.failure(.refused("no")))) == "refused no")
     }
 
     @Test func theFirstRefusalOfACompositeIsTheVerdict() throws {
@@ -45,7 +45,7 @@ import Testing
         #expect(verdict(TrustEvaluator.composite([]).evaluate(trust, at: TrustFixture.now)) == "accepted")
     }
 
-    @Test func aCustomCheckSeesTheAnchorsOfThoseBeforeIt() throws {
+    @Test func aCustomCheckGetsTheAnchorsOfEarlierEvaluators() throws {
         let trust = try TrustFixture.trust("self-signed", roots: [])
         let pin = try TrustFixture.certificate("self-signed")
         var evaluation = TrustEvaluation(
@@ -55,14 +55,14 @@ import Testing
                 .custom { trust, reply in reply(trust.evaluate(.basic, at: TrustFixture.now)) },
             ]), at: TrustFixture.now)
         guard case .asks(let check, let seen) = evaluation.resume() else {
-            Issue.record("nobody was asked")
+            Issue.record("the custom check was not reached")
             return
         }
         #expect(verdict(seen.evaluate(.basic, at: TrustFixture.now)) == "accepted")
         check.ask(about: seen) { reply in #expect(verdict(reply) == "accepted") }
     }
 
-    @Test func aVerdictLastsUntilTheFirstEndOfAValidity() throws {
+    @Test func aVerdictLastsUntilTheFirstCertificateExpires() throws {
         func reusableUntil(_ evaluator: TrustEvaluator, _ leaf: String = "good") throws -> Int64? {
             try evaluator.evaluate(TrustFixture.trust(leaf), at: TrustFixture.now).get().reusableUntil?
                 .seconds
@@ -80,14 +80,14 @@ import Testing
     }
 
     /// Checks that the verdict about a must-staple certificate expires with its staple (RFC 7633).
-    @Test func aVerdictLastsNoLongerThanTheStapleThatIsDemanded() throws {
+    @Test func aVerdictLastsNoLongerThanARequiredStaple() throws {
         let end = TrustFixture.now.adding(3600)
         func reusableUntil(_ leaf: String) throws -> Int64? {
-            let about = try TrustFixture.certificate(leaf)
+            let certificate = try TrustFixture.certificate(leaf)
             var trust = try TrustFixture.trust(leaf)
             trust = PeerTrust(
                 certificates: trust.certificates,
-                stapledResponse: try AnswerMaker.good(about, from: TrustFixture.now, until: end),
+                stapledResponse: try OCSPResponseMaker.good(certificate, from: TrustFixture.now, until: end),
                 host: "localhost", store: trust.store)
             return try TrustEvaluator.default.evaluate(trust, at: TrustFixture.now).get().reusableUntil?
                 .seconds
@@ -96,7 +96,7 @@ import Testing
         #expect(try reusableUntil("good-ocsp") == 4_102_444_799)
     }
 
-    @Test func equalEvaluatorsAreOneKey() throws {
+    @Test func equalEvaluatorsAreEqualKeys() throws {
         let good = try TrustFixture.certificate("good")
         let again = try Certificate(der: PKI.bytes("good.der"))
         let root = try TrustFixture.certificate("root")
@@ -132,7 +132,7 @@ import Testing
         }
     }
 
-    @Test func failuresSayWhoWhenAndWhatToDo() throws {
+    @Test func failuresNameTheCertificateTheTimeAndTheRemedy() throws {
         let rows: [(String, String, [String])] = [
             ("expired", "localhost", ["CN=expired,", "2021-12-31", "renewed"]),
             ("not-yet-valid", "localhost", ["2098-01-01", "clock"]),

@@ -9,7 +9,7 @@ import Testing
 enum TrustFixture {
     /// 2026-11-21, within the validity of all valid fixtures.
     static let now = UnixTime(seconds: 1_795_219_200)
-    /// 2024-01-01, when the validity of the prepared revocation answers begins.
+    /// 2024-01-01, when the validity of the fixtures' revocation answers begins.
     static let answersBegin = UnixTime(seconds: 1_704_067_200)
 
     /// Returns the certificates of a PEM file.
@@ -22,7 +22,7 @@ enum TrustFixture {
         try #require(try certificates(name).first)
     }
 
-    /// Returns the trust of a server that presents that leaf with its chain.
+    /// Returns the trust of a server that presents the leaf with its chain.
     static func trust(
         _ leaf: String, host: String = "localhost", staple: String? = nil, roots: [String] = ["root"]
     ) throws -> PeerTrust {
@@ -42,12 +42,12 @@ enum TrustFixture {
 func verdict<Success>(_ result: Result<Success, TrustFailure>) -> String {
     switch result {
     case .success: "accepted"
-    case .failure(let failure): brief(failure)
+    case .failure(let failure): summary(failure)
     }
 }
 
 /// Returns the case of a failure with its main associated values.
-func brief(_ failure: TrustFailure) -> String {
+func summary(_ failure: TrustFailure) -> String {
     switch failure {
     case .noCertificate: "noCertificate"
     case .hostMismatch(let host, _): "hostMismatch \(host)"
@@ -82,8 +82,8 @@ func brief(_ failure: TrustFailure) -> String {
 /// Returns the value after `CN=` in a distinguished name of either notation, without the fixtures' common prefix.
 func commonName(_ subject: String) -> String {
     guard let range = subject.range(of: "CN=") else { return subject }
-    let rest = subject[range.upperBound...].prefix { $0 != "," && $0 != "/" }
-    return rest.hasPrefix("Lupine ") ? String(rest.dropFirst(7)) : String(rest)
+    let name = subject[range.upperBound...].prefix { $0 != "," && $0 != "/" }
+    return name.hasPrefix("Lupine ") ? String(name.dropFirst(7)) : String(name)
 }
 
 extension String {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import LupineTLS
 
-/// Tests of the limits of the computation that a peer can cause on a loop's thread.
+/// Tests of the limits of the computation that a peer's chain can cause on an event loop's thread.
 @Suite struct TrustLimitTests {
     private static func trust(_ chain: [Certificate], root: Certificate?) -> PeerTrust {
         PeerTrust(
@@ -18,7 +18,7 @@ import Testing
         (TrustPath.intermediateLimit + 1, "invalidChain 11 22"),
         (90, "invalidChain 11 22"),
     ])
-    func aChainIsSoLongAndNoLonger(_ intermediates: Int, _ expected: String) throws {
+    func chainsAreLimited(_ intermediates: Int, _ expected: String) throws {
         let chain = try ChainMaker.chain(intermediates: intermediates)
         let trust = Self.trust(chain, root: chain.last)
         #expect(verdict(TrustEvaluator.default.evaluate(trust, at: TrustFixture.now)) == expected)
@@ -27,7 +27,7 @@ import Testing
 
     /// Checks the limit of comparisons: each name is compared with each constraint of each issuer.
     @Test(arguments: [(1, 0, "accepted"), (100, 100, "accepted"), (600, 300, "nameNotPermitted 0")])
-    func namesAreComparedSoOftenAndNoMore(_ names: Int, _ constraints: Int, _ expected: String) throws {
+    func nameComparisonsAreLimited(_ names: Int, _ constraints: Int, _ expected: String) throws {
         let chain = try ChainMaker.chain(intermediates: 1, names: names, constraints: constraints)
         let trust = Self.trust(chain, root: chain.last)
         #expect(verdict(TrustEvaluator.default.evaluate(trust, at: TrustFixture.now)) == expected)
@@ -35,14 +35,14 @@ import Testing
 
     /// Checks that UTF-8 mailboxes count for more: a constraint is decoded again for each of them.
     @Test(arguments: [(4, 40, "accepted"), (30, 40, "nameNotPermitted 0")])
-    func mailboxesCountForMore(_ mailboxes: Int, _ constraints: Int, _ expected: String) throws {
+    func mailboxesCountMore(_ mailboxes: Int, _ constraints: Int, _ expected: String) throws {
         let chain = try ChainMaker.chain(intermediates: 1, mailboxes: mailboxes, constraints: constraints)
         let trust = Self.trust(chain, root: chain.last)
         #expect(verdict(TrustEvaluator.default.evaluate(trust, at: TrustFixture.now)) == expected)
     }
 
     /// Checks that no signature is verified with a key that is slow by design; each verification would take 5 ms and more.
-    @Test func nothingIsComputedWithKeysThatAreMadeToBeSlow() throws {
+    @Test func noSignatureIsVerifiedWithASlowKey() throws {
         let slow = try PrivateKey(pem: Self.longExponent, password: nil)
         let chain = try ChainMaker.chain(intermediates: 2, key: slow)
         let trust = Self.trust(chain, root: chain.last)
@@ -60,9 +60,9 @@ import Testing
         let issuer = try TrustFixture.certificate("intermediate")
         let begin = TrustFixture.answersBegin
         func outcome(_ key: PrivateKey) throws -> String {
-            let answer = try AnswerMaker.good(
+            let answer = try OCSPResponseMaker.good(
                 certificate, from: begin, until: UnixTime(seconds: 4_102_444_799), by: key)
-            return brief { () throws(RevocationProblem) in
+            return summary { () throws(RevocationProblem) in
                 try OCSPAnswer(answer, about: certificate, issuer: issuer, at: TrustFixture.now).status
             }
         }
@@ -104,7 +104,7 @@ import Testing
         """
 
     /// Checks that the search for other paths is bounded: each path costs one verification for each of its certificates.
-    @Test(arguments: [3, 90]) func tryingOtherWaysHasAnEnd(_ intermediates: Int) throws {
+    @Test(arguments: [3, 90]) func theSearchForOtherPathsIsLimited(_ intermediates: Int) throws {
         let chain = try ChainMaker.chain(intermediates: intermediates)
         let path = TrustPath(of: Self.trust(chain, root: nil), at: TrustFixture.now)
         #expect(!path.isAnchored)

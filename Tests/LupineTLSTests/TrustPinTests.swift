@@ -8,71 +8,72 @@ import Testing
 /// Tests of pins against the built chain (I-10.4 to I-10.9), and of the chain itself (I-12.5).
 @Suite struct TrustPinTests {
     struct ChainRow: Sendable, CustomTestStringConvertible {
-        let what: String
+        let title: String
         let sent: [String]
         var roots = ["root"]
         var supplied: [String] = []
         let chain: [String]
         let verdict: String
 
-        var testDescription: String { what }
+        var testDescription: String { title }
     }
 
     static let chains: [ChainRow] = [
         ChainRow(
-            what: "the root joins what was sent", sent: ["good", "intermediate"],
+            title: "the root is added to the sent certificates", sent: ["good", "intermediate"],
             chain: ["good", "intermediate", "root"], verdict: "accepted"),
         ChainRow(
-            what: "a root that was sent stands once", sent: ["good", "intermediate", "root"],
+            title: "a root that was sent appears once", sent: ["good", "intermediate", "root"],
             chain: ["good", "intermediate", "root"], verdict: "accepted"),
         ChainRow(
-            what: "a missing intermediate ends the chain", sent: ["good"], chain: ["good"],
+            title: "a missing intermediate ends the chain", sent: ["good"], chain: ["good"],
             verdict: "issuerMissing good of intermediate"),
         ChainRow(
-            what: "a supplied intermediate mends it", sent: ["good"], supplied: ["intermediate"],
+            title: "a supplied intermediate completes the chain", sent: ["good"], supplied: ["intermediate"],
             chain: ["good", "intermediate", "root"], verdict: "accepted"),
         ChainRow(
-            what: "unrelated certificates are absent",
+            title: "unrelated certificates are absent",
             sent: ["good", "client-root", "ecdsa", "intermediate"],
             chain: ["good", "intermediate", "root"], verdict: "accepted"),
         ChainRow(
-            what: "the order does not matter", sent: ["deep", "intermediate", "intermediate-second"],
+            title: "the order does not matter", sent: ["deep", "intermediate", "intermediate-second"],
             chain: ["deep", "intermediate-second", "intermediate", "root"], verdict: "accepted"),
         ChainRow(
-            what: "an issuer that only has the right name is not linked",
+            title: "an issuer that only has the right name is not linked",
             sent: ["good", "intermediate-impostor"],
             chain: ["good"], verdict: "issuerMissing good of intermediate"),
         ChainRow(
-            what: "a broken signature links nothing", sent: ["bad-signature", "intermediate"],
+            title: "an invalid signature ends the chain", sent: ["bad-signature", "intermediate"],
             chain: ["bad-signature"], verdict: "badSignature bad-signature"),
         ChainRow(
-            what: "an expired chain is built", sent: ["expired", "intermediate"],
+            title: "an expired chain is built", sent: ["expired", "intermediate"],
             chain: ["expired", "intermediate", "root"], verdict: "expired expired 1640995199"),
         ChainRow(
-            what: "an intermediate may be the anchor", sent: ["good"], roots: ["intermediate"],
+            title: "an intermediate may be the anchor", sent: ["good"], roots: ["intermediate"],
             chain: ["good", "intermediate"], verdict: "accepted"),
         ChainRow(
-            what: "a leaf may be the anchor", sent: ["good", "intermediate"], roots: ["good"],
+            title: "a leaf may be the anchor", sent: ["good", "intermediate"], roots: ["good"],
             chain: ["good"],
             verdict: "accepted"),
         ChainRow(
-            what: "a self-signed leaf that is its own anchor", sent: ["self-signed"], roots: ["self-signed"],
+            title: "a self-signed leaf that is its own anchor", sent: ["self-signed"], roots: ["self-signed"],
             chain: ["self-signed"], verdict: "accepted"),
         ChainRow(
-            what: "an expired root as anchor", sent: ["expired-root"], roots: ["root-expired"],
+            title: "an expired root as anchor", sent: ["expired-root"], roots: ["root-expired"],
             chain: ["expired-root", "root-expired"], verdict: "accepted"),
         ChainRow(
-            what: "a cross-signed intermediate leads to the other root",
+            title: "a cross-signed intermediate leads to the other root",
             sent: ["good", "intermediate-cross"],
             roots: ["other-root"], chain: ["good", "intermediate", "other-root"], verdict: "accepted"),
         ChainRow(
-            what: "the trusted of two ways is found", sent: ["good", "intermediate-cross", "intermediate"],
+            title: "the trusted one of two paths is found",
+            sent: ["good", "intermediate-cross", "intermediate"],
             chain: ["good", "intermediate", "root"], verdict: "accepted"),
         ChainRow(
-            what: "a root that was sent is not trusted for it", sent: ["untrusted", "other-root"],
+            title: "a root is not trusted because it was sent", sent: ["untrusted", "other-root"],
             chain: ["untrusted", "other-root"], verdict: "untrustedRoot other-root"),
         ChainRow(
-            what: "no roots at all", sent: ["good", "intermediate"], roots: [],
+            title: "no roots at all", sent: ["good", "intermediate"], roots: [],
             chain: ["good", "intermediate"],
             verdict: "issuerMissing intermediate of root"),
     ]
@@ -86,7 +87,7 @@ import Testing
     }
 
     @Test(arguments: chains)
-    func chainIsWhatCouldBeLinked(_ row: ChainRow) throws {
+    func theBuiltChain(_ row: ChainRow) throws {
         let trust = try trust(row)
         #expect(trust.chain().map { commonName($0.subject.description) } == row.chain)
         #expect(verdict(TrustEvaluator.default.evaluate(trust, at: TrustFixture.now)) == row.verdict)
@@ -118,7 +119,7 @@ import Testing
         }
     }
 
-    @Test func wrongPinsNameWhatWasExpectedAndWhatCame() throws {
+    @Test func pinFailuresNameTheExpectedAndTheFoundPins() throws {
         let trust = try TrustFixture.trust("good")
         let expected = try TrustFixture.pin("other-root")
         #expect(expected.description == "sha256/2khG73zo4olo68AEjXmBYIn9lszuOq0xYO3cRTuJUvc=")
@@ -136,7 +137,7 @@ import Testing
         #expect(text.contains("421a4c46c8b7465e3307faf94f4129d59a4f26f4141e8dfc1fa99b9c129bb90a"))
     }
 
-    @Test func sameKeyFitsAfterRenewalAndSameCertificateDoesNot() throws {
+    @Test func afterARenewalOnlyThePinOfTheKeyMatches() throws {
         let renewed = try TrustFixture.trust("renewed")
         let keys = TrustEvaluator.pinnedKeys([try TrustFixture.pin("good")])
         #expect(verdict(keys.evaluate(renewed, at: TrustFixture.now)) == "accepted")
@@ -176,7 +177,7 @@ import Testing
         #expect(verdict(TrustEvaluator.default.evaluate(trust, at: TrustFixture.now)) == "accepted")
     }
 
-    @Test func emptyPinsComeFirst() throws {
+    @Test func emptyPinsAreReportedFirst() throws {
         let trust = try TrustFixture.trust("expired")
         for evaluator in [TrustEvaluator.pinnedCertificates([]), .pinnedKeys([])] {
             #expect(verdict(evaluator.evaluate(trust, at: TrustFixture.now)) == "noPins")

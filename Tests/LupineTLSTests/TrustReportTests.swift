@@ -8,46 +8,46 @@ import Testing
 /// Tests of reports about a peer under several policies, and about clients as peers.
 @Suite struct TrustReportTests {
     struct Row: Sendable, CustomTestStringConvertible {
-        let what: String
+        let title: String
         let leaf: String
         var roots = ["root"]
         let policies: [TrustPolicy]
         let verdict: String
 
-        var testDescription: String { what }
+        var testDescription: String { title }
     }
 
     static let rows: [Row] = [
         Row(
-            what: "all pass", leaf: "good",
+            title: "all policies pass", leaf: "good",
             policies: [.basic, .server(host: nil), .server(host: "good.test")],
             verdict: "accepted"),
         Row(
-            what: "the second does not", leaf: "good", policies: [.basic, .server(host: "evil.test")],
+            title: "the second policy fails", leaf: "good", policies: [.basic, .server(host: "evil.test")],
             verdict: "hostMismatch evil.test"),
         Row(
-            what: "the most serious is told", leaf: "untrusted",
+            title: "the most serious failure is reported", leaf: "untrusted",
             policies: [.server(host: "evil.test"), .basic], verdict: "issuerMissing untrusted of other-root"),
         Row(
-            what: "a client", leaf: "client-rsa", roots: ["client-root"], policies: [.client(host: nil)],
+            title: "a client", leaf: "client-rsa", roots: ["client-root"], policies: [.client(host: nil)],
             verdict: "accepted"),
         Row(
-            what: "a client below an intermediate", leaf: "client-ecdsa", roots: ["client-root"],
+            title: "a client below an intermediate", leaf: "client-ecdsa", roots: ["client-root"],
             policies: [.client(host: nil)], verdict: "accepted"),
         Row(
-            what: "a client is no server", leaf: "client-rsa", roots: ["client-root"],
+            title: "a client is no server", leaf: "client-rsa", roots: ["client-root"],
             policies: [.server(host: nil)], verdict: "wrongUsage client-rsa"),
         Row(
-            what: "a certificate for clients alone", leaf: "wrong-usage", policies: [.client(host: nil)],
+            title: "a certificate for clients only", leaf: "wrong-usage", policies: [.client(host: nil)],
             verdict: "accepted"),
         Row(
-            what: "a client that nobody trusts", leaf: "client-untrusted", roots: ["client-root"],
+            title: "a client without a trusted root", leaf: "client-untrusted", roots: ["client-root"],
             policies: [.client(host: nil)], verdict: "issuerMissing client-untrusted of other-root"),
         Row(
-            what: "a client with a weak key", leaf: "weak-key", policies: [.client(host: nil)],
+            title: "a client with a weak key", leaf: "weak-key", policies: [.client(host: nil)],
             verdict: "weakKey weak-key 1024"),
         Row(
-            what: "a client under another name", leaf: "wrong-usage", policies: [.client(host: "evil.test")],
+            title: "a client under another name", leaf: "wrong-usage", policies: [.client(host: "evil.test")],
             verdict: "hostMismatch evil.test"),
     ]
 
@@ -55,20 +55,20 @@ import Testing
     func verdicts(_ row: Row) throws {
         let trust = try TrustFixture.trust(row.leaf, roots: row.roots)
         let report = trust.report(under: row.policies, at: TrustFixture.now)
-        #expect((report.failure.map(brief) ?? "accepted") == row.verdict)
+        #expect((report.failure.map(summary) ?? "accepted") == row.verdict)
         #expect(report.chain == trust.chain())
     }
 
-    @Test func theResponseAboutTheLeafIsChosen() throws {
+    @Test func theResponseForTheLeafIsUsed() throws {
         let trust = try TrustFixture.trust("revoked-ocsp")
         let responses = [try PKI.bytes("ocsp/good.der"), try PKI.bytes("ocsp/revoked.der")]
         let policies: [TrustPolicy] = [.revocation([.ocsp, .networkAccessDisabled])]
         let report = trust.report(under: policies, responses: responses, at: TrustFixture.answersBegin)
-        #expect(report.failure.map(brief)?.hasPrefix("revoked revoked-ocsp") == true)
+        #expect(report.failure.map(summary)?.hasPrefix("revoked revoked-ocsp") == true)
     }
 
     /// Checks failures against OpenSSL's verdicts, as the fixtures list them.
-    @Test func failuresHaveTheirNumbers() throws {
+    @Test func failuresHaveOpenSSLsCodes() throws {
         let same = [
             "expired", "not-yet-valid", "self-signed", "untrusted", "bad-signature", "wrong-host",
             "wrong-usage", "weak-key", "no-san", "critical", "constrained-outside", "path-length",

@@ -5,9 +5,9 @@ import Testing
 
 @testable import LupineTLS
 
-/// Tests of where roots are read from, and of the errors if they cannot be.
+/// Tests of the sources of roots, and of the errors if roots cannot be read.
 @Suite struct TrustStoreTests {
-    @Test("[U-12.2] roots have another name when one of their files has been written to, replaced or removed")
+    @Test("[U-12.2] the name of roots changes when one of their files is written to, replaced or removed")
     func names() throws {
         let folder = try RootFolder()
         let sets: [() -> String] = [
@@ -25,7 +25,7 @@ import Testing
         #expect(TrustRoots.system.name == SystemRoots.name && TrustRoots.none.name != SystemRoots.name)
     }
 
-    private func accepts(_ store: TrustStore, _ leaf: String) throws -> String {
+    private func evaluate(_ store: TrustStore, _ leaf: String) throws -> String {
         var trust = try TrustFixture.trust(leaf, roots: [])
         trust.store = store
         return verdict(TrustEvaluator.default.evaluate(trust, at: TrustFixture.now))
@@ -57,19 +57,19 @@ import Testing
             let store = TrustStore(row.0)
             #expect(store.count == row.count)
             #expect(store.certificates.count == row.count)
-            #expect(try accepts(store, "good") == row.good)
-            #expect(try accepts(store, "untrusted") == row.untrusted)
+            #expect(try evaluate(store, "good") == row.good)
+            #expect(try evaluate(store, "untrusted") == row.untrusted)
         }
     }
 
-    @Test func addingLeavesTheOriginalAlone() throws {
+    @Test func addingDoesNotChangeTheOriginal() throws {
         let store = TrustStore(anchors: [try TrustFixture.certificate("root")])
         let wider = store.adding([
             try TrustFixture.certificate("other-root"), try TrustFixture.certificate("root"),
         ])
-        #expect(wider.certificates.count == 2, "one that is there twice counts once")
-        #expect(try accepts(wider, "untrusted") == "accepted")
-        #expect(try accepts(store, "untrusted") == "issuerMissing untrusted of other-root")
+        #expect(wider.certificates.count == 2, "a root that is added twice counts once")
+        #expect(try evaluate(wider, "untrusted") == "accepted")
+        #expect(try evaluate(store, "untrusted") == "issuerMissing untrusted of other-root")
     }
 
     @Test func missingEmptyAndBrokenRootsAreErrors() {
@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    @Test func theEnvironmentReplacesTheSystemsPlaces() throws {
+    @Test func theEnvironmentReplacesTheSystemsPaths() throws {
         var roots = SystemRoots()
         roots.bundles = [PKI.path("other-root.pem")]
         #expect(try roots.load().certificates == [TrustFixture.certificate("other-root")])
@@ -102,12 +102,12 @@ import Testing
         #expect(throws: TrustRootsError.self) { try roots.load() }
     }
 
-    @Test func theFirstBundleThatExistsIsTaken() throws {
+    @Test func theFirstExistingBundleIsRead() throws {
         var roots = SystemRoots()
         roots.bundles = [PKI.path("nowhere.pem"), PKI.path("root.pem"), PKI.path("other-root.pem")]
         #expect(try roots.load().certificates == [TrustFixture.certificate("root")])
         roots.bundles = [PKI.path("good.key"), PKI.path("root.pem")]
-        #expect(throws: TrustRootsError.self, "a bundle that is none is an error, not the next one's turn") {
+        #expect(throws: TrustRootsError.self, "a malformed bundle is an error: the next one is not read") {
             try roots.load()
         }
         roots.bundles = [PKI.path("nowhere.pem")]

@@ -80,7 +80,7 @@ import Testing
         #expect(verdict(trust.evaluate(.basic, at: TrustFixture.now)) == row.basic ?? anyHost)
         #expect(under(.disabled) == "accepted")
         #expect(under(.composite([.disabled, .default])) == row.verdict)
-        // The leaf's own pins match, and leave the rest of the evaluation unchanged.
+        // Pins of the leaf match, and do not change the other results of the evaluation.
         let leaf = try TrustFixture.certificate(row.leaf)
         #expect(under(.pinnedCertificates([leaf])) == row.verdict)
         #expect(under(.pinnedCertificates([leaf], checksHost: false)) == anyHost)
@@ -127,7 +127,7 @@ import Testing
         #expect(verdict(result) == expected)
     }
 
-    @Test func severalProblemsAreToldByTheMostSerious() throws {
+    @Test func theMostSeriousOfSeveralProblemsIsReported() throws {
         // Expired, for another name, and not anchored.
         let unanchored = try TrustFixture.trust("expired", host: "evil.test", roots: ["other-root"])
         #expect(

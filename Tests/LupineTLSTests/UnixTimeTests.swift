@@ -4,7 +4,7 @@ import LupineTLS
 import Testing
 
 @Suite struct UnixTimeTests {
-    @Test func earlierIsLess() {
+    @Test func earlierTimesAreLess() {
         #expect(UnixTime(seconds: -1) < UnixTime(seconds: 0))
         #expect(UnixTime.now > UnixTime(seconds: 1_700_000_000))
     }
@@ -18,7 +18,7 @@ import Testing
             (253_402_300_799, "9999-12-31T23:59:59Z"), (253_402_300_800, "10000-01-01T00:00:00Z"),
             (.max, "292277026596-12-04T15:30:07Z"), (.min, "-292277022657-01-27T08:29:52Z"),
         ] as [(Int64, String)])
-    func momentsAreWritten(_ seconds: Int64, _ text: String) {
+    func descriptions(_ seconds: Int64, _ text: String) {
         #expect(UnixTime(seconds: seconds).description == text)
     }
 }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LupineHTTP2
 
-/// Tests the small state machines of a connection: each event in each state.
+/// Tests of the small state machines of a connection: each event in each state.
 @Suite struct ConnectionStateTests {
     typealias State = GoAwayState
 
@@ -36,7 +36,7 @@ import Testing
         return state
     }
 
-    @Test("[H-6.19] this end goes", arguments: local.indices) func ownSide(_ index: Int) {
+    @Test("[H-6.19] this end shuts down", arguments: local.indices) func ownSide(_ index: Int) {
         let (before, event, action, after) = Self.local[index]
         var state = Self.state(before)
         #expect(state.local == before)
@@ -47,7 +47,7 @@ import Testing
         #expect(state.accepts(StreamID(5)) == (after == .announced))
     }
 
-    @Test("[H-6.18] the peer goes") func peerSide() {
+    @Test("[H-6.18] the peer shuts down") func peerSide() {
         var state = State()
         #expect(state.allowsOpening && !state.isShuttingDown)
         #expect(state.handle(.received(last: .last)) == .refuse(above: .last))
@@ -59,7 +59,7 @@ import Testing
         #expect(state.local == .open)
     }
 
-    @Test func theDataAtHand() {
+    @Test func dataOfOneFrame() {
         typealias Event = IncomingData.Event
         let begin = { (isWanted: Bool) in Event.begin(total: 10, isWanted: isWanted) }
         func settled(_ content: Int, _ delivered: Int, _ isWanted: Bool) -> IncomingData.Action {
@@ -86,8 +86,8 @@ import Testing
         ]
         for (events, actions) in rows {
             var data = IncomingData()
-            let said = events.map { data.handle($0) }
-            #expect(said == actions)
+            let found = events.map { data.handle($0) }
+            #expect(found == actions)
         }
         let count = IncomingData.Count(total: 10, content: 7, delivered: 3)
         #expect(count.dropped == 7)
@@ -96,33 +96,33 @@ import Testing
 
     // MARK: allowances
 
-    @Test("[H-11.13] an allowance, and what time gives back") func allowance() throws {
+    @Test("[H-11.13] an allowance is spent, and restored in time") func allowance() throws {
         var limits = HTTP2Limits()
         limits.pings = Allowance(atOnce: 3, perSecond: 2)
-        var guardian = FloodGuard(limits: limits)
+        var floodGuard = FloodGuard(limits: limits)
         let start = Duration.seconds(1_000_000)
-        for _ in 0..<3 { try guardian.spend(.pings, at: start) }
+        for _ in 0..<3 { try floodGuard.spend(.pings, at: start) }
         #expect(throws: HTTP2ConnectionError.limitExceeded(.pings, allowed: 3)) {
-            try guardian.spend(.pings, at: start)
+            try floodGuard.spend(.pings, at: start)
         }
-        guardian = FloodGuard(limits: limits)
-        for _ in 0..<3 { try guardian.spend(.pings, at: start) }
+        floodGuard = FloodGuard(limits: limits)
+        for _ in 0..<3 { try floodGuard.spend(.pings, at: start) }
         // Half a second restores one; a clock that goes backwards restores nothing.
-        try guardian.spend(.pings, at: start + .milliseconds(500))
+        try floodGuard.spend(.pings, at: start + .milliseconds(500))
         #expect(throws: HTTP2ConnectionError.limitExceeded(.pings, allowed: 3)) {
-            try guardian.spend(.pings, at: .zero)
+            try floodGuard.spend(.pings, at: .zero)
         }
-        guardian = FloodGuard(limits: limits)
-        for _ in 0..<3 { try guardian.spend(.pings, at: start) }
+        floodGuard = FloodGuard(limits: limits)
+        for _ in 0..<3 { try floodGuard.spend(.pings, at: start) }
         #expect(throws: HTTP2ConnectionError.self) {
-            try guardian.spend(.pings, at: start + .milliseconds(499))
+            try floodGuard.spend(.pings, at: start + .milliseconds(499))
         }
         // Credit does not accumulate above the initial allowance.
-        guardian = FloodGuard(limits: limits)
-        guardian.earn(.received)
-        for _ in 0..<3 { try guardian.spend(.pings, at: start + .seconds(3_600 * 24)) }
+        floodGuard = FloodGuard(limits: limits)
+        floodGuard.earn(.received)
+        for _ in 0..<3 { try floodGuard.spend(.pings, at: start + .seconds(3_600 * 24)) }
         #expect(throws: HTTP2ConnectionError.self) {
-            try guardian.spend(.pings, at: start + .seconds(3_600 * 24))
+            try floodGuard.spend(.pings, at: start + .seconds(3_600 * 24))
         }
     }
 
@@ -132,18 +132,18 @@ import Testing
         limits.pings = Allowance(atOnce: .max, perSecond: .max)
         limits.settings = Allowance(atOnce: 1, perSecond: .max)
         limits.resets = Allowance(atOnce: 0, perSecond: 0)
-        var guardian = FloodGuard(limits: limits)
+        var floodGuard = FloodGuard(limits: limits)
         for time in [Duration.seconds(Int64.max), .zero, .seconds(-5), .seconds(Int64.max)] {
-            for _ in 0..<100 { try guardian.spend(.pings, at: time) }
+            for _ in 0..<100 { try floodGuard.spend(.pings, at: time) }
         }
-        try guardian.spend(.settings, at: .seconds(Int64.max))
-        try guardian.spend(.paddingOctets, 0xFF_FFFF / 100, at: .seconds(Int64.max))
+        try floodGuard.spend(.settings, at: .seconds(Int64.max))
+        try floodGuard.spend(.paddingOctets, 0xFF_FFFF / 100, at: .seconds(Int64.max))
         #expect(throws: HTTP2ConnectionError.limitExceeded(.resets, allowed: 0)) {
-            try guardian.spend(.resets, at: .zero)
+            try floodGuard.spend(.resets, at: .zero)
         }
     }
 
-    // MARK: streams that are over
+    // MARK: closed streams
 
     @Test("[H-5.7] a fixed number of streams is remembered") func closedStreams() {
         var closed = ClosedStreams(.client, capacity: 2)
@@ -172,7 +172,7 @@ import Testing
         #expect(none.count == 0)
     }
 
-    @Test func identifiersComeToAnEnd() throws {
+    @Test func identifiersRunOut() throws {
         var table = StreamTable(.client, remembered: 2)
         #expect(table.nextIdentifier == StreamID(1))
         table.use(StreamID(0x7FFF_FFFD))

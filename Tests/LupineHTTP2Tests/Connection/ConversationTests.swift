@@ -4,45 +4,47 @@ import LupineHTTP
 import LupineHTTP2
 import Testing
 
-/// Lets a client's machine and a server's machine exchange frames in seeded random steps. Each end must accept everything that
-/// the other sends, and at the end every window must account for all consumed octets.
+/// Lets a client's machine and a server's machine exchange frames in random steps with fixed seeds. Each end must accept
+/// everything that the other sends; in the end, the windows must account for all consumed octets.
 @Suite struct ConversationTests {
     /// One end of the conversation.
     struct End {
         var machine: HTTP2Machine
         var wire: [UInt8] = []
         /// Octets of content received but not yet consumed, by stream; closed streams are included.
-        var held: [StreamID: Int] = [:]
-        /// Octets of content received, by stream, to be compared with what was sent.
+        var unconsumed: [StreamID: Int] = [:]
+        /// Octets of content received, by stream.
         var received: [StreamID: Int] = [:]
         /// Octets of content sent, by stream.
         var sent: [StreamID: Int] = [:]
+        /// The streams that the other end has ended.
         var ended: Set<StreamID> = []
-        var over: Set<StreamID> = []
+        /// The streams that either end has reset, or that have failed.
+        var aborted: Set<StreamID> = []
 
         /// Passes octets from the other end to the machine, in pieces of at most `piece` octets.
-        mutating func take(_ octets: [UInt8], piece: Int) throws(HTTP2ConnectionError) {
+        mutating func receive(_ octets: [UInt8], piece: Int) throws(HTTP2ConnectionError) {
             var start = 0
             while start < octets.count {
                 let end = min(start + piece, octets.count)
-                var rest = octets[start..<end]
+                var unread = octets[start..<end]
                 while true {
-                    let (event, consumed) = try machine.next(rest.span, at: .zero)
-                    note(event)
-                    rest = rest.dropFirst(consumed)
+                    let (event, consumed) = try machine.next(unread.span, at: .zero)
+                    record(event)
+                    unread = unread.dropFirst(consumed)
                     if event == .needMore { break }
                 }
                 start = end
             }
         }
 
-        private mutating func note(_ event: HTTP2Event) {
+        private mutating func record(_ event: HTTP2Event) {
             switch event {
             case .content(let stream, let range):
-                held[stream, default: 0] += range.count
+                unconsumed[stream, default: 0] += range.count
                 received[stream, default: 0] += range.count
             case .end(let stream, _): ended.insert(stream)
-            case .reset(let stream, _), .refused(let stream), .failed(let stream, _): over.insert(stream)
+            case .reset(let stream, _), .refused(let stream), .failed(let stream, _): aborted.insert(stream)
             case .needMore, .request, .interim, .response, .windowOpened, .settings, .settingsAcknowledged,
                 .pong, .goAway, .priority:
                 return
@@ -62,17 +64,17 @@ import Testing
         }
 
         mutating func consume(_ numbers: inout SeededNumbers) {
-            let all = held.sorted { $0.key < $1.key }
+            let all = unconsumed.sorted { $0.key < $1.key }
             guard let (stream, count) = all.randomElement(using: &numbers) else { return }
             let part = Int.random(in: 0...count, using: &numbers)
             machine.consumed(part, on: stream)
-            held[stream] = count == part ? nil : count - part
+            unconsumed[stream] = count == part ? nil : count - part
         }
 
         mutating func cancel(_ numbers: inout SeededNumbers) {
             guard let stream = machine.openStreams.randomElement(using: &numbers) else { return }
             machine.reset(stream, .cancel)
-            over.insert(stream)
+            aborted.insert(stream)
         }
 
         mutating func change(_ numbers: inout SeededNumbers) {
@@ -84,10 +86,10 @@ import Testing
             machine.change(settings, at: .zero)
         }
 
-        /// Consumes everything and ends this side of all streams.
+        /// Consumes all content, and ends this side of all streams.
         mutating func drain() {
-            for (stream, count) in held { machine.consumed(count, on: stream) }
-            held = [:]
+            for (stream, count) in unconsumed { machine.consumed(count, on: stream) }
+            unconsumed = [:]
             for stream in machine.openStreams {
                 _ = try? machine.sendContent(0, on: stream, endsStream: true, into: &wire)
             }
@@ -114,7 +116,7 @@ import Testing
                         limits: limits, at: .zero))
             }
             var limits = HTTP2Limits()
-            // Both ends are well-behaved, but send many frames in no time.
+            // Both ends are well-behaved, but the clock stands still, so allowances are not restored.
             limits.windowUpdates = Allowance(atOnce: .max, perSecond: 0)
             limits.settings = Allowance(atOnce: .max, perSecond: 0)
             limits.resets = Allowance(atOnce: .max, perSecond: 0)
@@ -126,14 +128,14 @@ import Testing
         }
 
         /// Delivers to each end what the other has sent.
-        mutating func exchange() throws {
+        mutating func deliver() throws {
             client.machine.takeOutput(into: &client.wire)
             server.machine.takeOutput(into: &server.wire)
             let piece = [13, 1_000, 100_000].randomElement(using: &numbers) ?? 1
             let (fromClient, fromServer) = (client.wire, server.wire)
             (client.wire, server.wire) = ([], [])
-            try server.take(fromClient, piece: piece)
-            try client.take(fromServer, piece: piece)
+            try server.receive(fromClient, piece: piece)
+            try client.receive(fromServer, piece: piece)
         }
 
         mutating func step() throws {
@@ -152,7 +154,7 @@ import Testing
             case 88..<90: client.change(&numbers)
             case 90..<92: server.change(&numbers)
             case 92: client.machine.sendPing(1)
-            default: try exchange()
+            default: try deliver()
             }
         }
 
@@ -177,10 +179,10 @@ import Testing
             try server.machine.send(list, on: stream, endsStream: false)
         }
 
-        /// Consumes, answers and ends everything.
+        /// Consumes all content, and answers and ends all streams.
         mutating func finish() throws {
             for _ in 0..<2_000 {
-                try exchange()
+                try deliver()
                 for stream in server.machine.openStreams where !answered.contains(stream) { try answer() }
                 client.drain()
                 server.drain()
@@ -188,18 +190,20 @@ import Testing
             }
             // One more exchange, whose header blocks announce the final table sizes.
             open()
-            try exchange()
+            try deliver()
             try answer()
             for _ in 0..<4 {
-                try exchange()
+                try deliver()
                 client.drain()
                 server.drain()
             }
         }
     }
 
-    @Test("[H-6.13] credit is what was consumed, and no stream is left", arguments: 0..<24 as Range<UInt64>)
-    func talk(_ seed: UInt64) throws {
+    @Test(
+        "[H-6.13] credit equals the consumed octets, and no stream is left",
+        arguments: 0..<24 as Range<UInt64>)
+    func conversation(_ seed: UInt64) throws {
         var conversation = Conversation(seed: seed)
         for _ in 0..<400 { try conversation.step() }
         try conversation.finish()
@@ -207,10 +211,10 @@ import Testing
         #expect(client.machine.streamCount == 0)
         #expect(server.machine.streamCount == 0)
         #expect(conversation.opened > 3)
-        for stream in server.ended.subtracting(server.over).subtracting(client.over) {
+        for stream in server.ended.subtracting(server.aborted).subtracting(client.aborted) {
             #expect(server.received[stream, default: 0] == client.sent[stream, default: 0])
         }
-        for stream in client.ended.subtracting(client.over).subtracting(server.over) {
+        for stream in client.ended.subtracting(client.aborted).subtracting(server.aborted) {
             #expect(client.received[stream, default: 0] == server.sent[stream, default: 0])
         }
         // The credit not yet returned is less than half of a window, and none is lost.

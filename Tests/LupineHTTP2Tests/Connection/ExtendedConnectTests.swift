@@ -4,7 +4,7 @@ import LupineHTTP
 import LupineHTTP2
 import Testing
 
-/// WebSockets on HTTP/2 streams: RFC 8441, tested at both ends.
+/// Tests of WebSockets on HTTP/2 streams (RFC 8441), at both ends.
 @Suite struct ExtendedConnectTests {
     typealias Wire = WireFrames
 
@@ -32,14 +32,14 @@ import Testing
 
     static let rows: [MachineRow] = [
         MachineRow(
-            "[H-8.12, H-13.1] octets of a client, and its end", server,
+            "[H-8.12, H-13.1] a client's content and its end", server,
             Wire.headers(1, fields) + Wire.data(1, "Hel") + Wire.data(1, "lo") + Wire.data(1, end: true),
             "request 1 CONNECT /chat", "content 1 'Hello'", "end 1"),
         MachineRow(
             "[H-13.5] a client's reset", server, Wire.headers(1, fields) + Wire.data(1, "x") + Wire.reset(1),
             "request 1 CONNECT /chat", "content 1 'x'", "reset 1 CANCEL"),
         MachineRow(
-            "[H-8.11] fields behind the octets", server,
+            "[H-8.11] trailers after the content", server,
             Wire.headers(1, fields) + Wire.headers(1, [("a", "b")], end: true), "request 1 CONNECT /chat",
             "failed 1 PROTOCOL_ERROR: \(MessageError.misplacedHeaders)", "sent RST_STREAM 1 PROTOCOL_ERROR"),
         MachineRow(
@@ -60,30 +60,30 @@ import Testing
             "failed 1 PROTOCOL_ERROR: \(MessageError.missingPseudoField(":authority"))",
             "sent RST_STREAM 1 PROTOCOL_ERROR"),
         MachineRow(
-            "[H-13.2, H-13.5] a server's octets, and its end", client,
+            "[H-13.2, H-13.5] a server's content and its end", client,
             Wire.response(1) + Wire.data(1, "Hi") + Wire.data(1, end: true), "response 1 200",
             "content 1 'Hi'", "end 1"),
         MachineRow(
-            "[H-13.2] any other success, whose length means nothing", client,
+            "[H-13.2] another 2xx status, whose content length is ignored", client,
             Wire.response(1, 204, [("content-length", "1")]) + Wire.data(1, "Hi", end: true),
             "response 1 204", "content 1 'Hi'", "end 1"),
         MachineRow(
             "[H-8.16] 101", client, Wire.response(1, 101),
             "failed 1 PROTOCOL_ERROR: \(MessageError.switchingProtocols)", "sent RST_STREAM 1 PROTOCOL_ERROR"),
         MachineRow(
-            "[H-8.11] a server's fields behind its octets", client,
+            "[H-8.11] a server's trailers after its content", client,
             Wire.response(1) + Wire.headers(1, [("a", "b")], end: true), "response 1 200",
             "failed 1 PROTOCOL_ERROR: \(MessageError.misplacedHeaders)", "sent RST_STREAM 1 PROTOCOL_ERROR"),
         MachineRow(
-            "a refusal is a message as any other", client,
+            "a refusal is an ordinary response", client,
             Wire.response(1, 403, [("content-length", "2")]) + Wire.data(1, "no", end: true),
             "response 1 403", "content 1 'no'", "end 1"),
         MachineRow("[H-13.5] a refused stream", client, Wire.reset(1, 7), "reset 1 REFUSED_STREAM"),
     ]
 
-    @Test(arguments: rows) func follows(_ row: MachineRow) { row.check() }
+    @Test(arguments: rows) func events(_ row: MachineRow) { row.check() }
 
-    @Test("[H-13.1, H-13.2] a handshake's head becomes an extended CONNECT") func writes() throws {
+    @Test("[H-13.1, H-13.2] a handshake's head is sent as an extended CONNECT") func request() throws {
         var fields = Fields()
         for (name, value) in [
             ("Host", "a.example"), ("Upgrade", "websocket"), ("Connection", "Upgrade"),
@@ -92,7 +92,7 @@ import Testing
         let head = RequestHead(method: .get, target: .origin("/chat?a"), fields: fields)
         let list = try MessageEncoder.webSocket(head, scheme: "https")
         #expect(
-            Lists.shown(list) == [
+            Lists.lines(list) == [
                 ":method: CONNECT", ":protocol: websocket", ":scheme: https", ":authority: a.example",
                 ":path: /chat?a", "sec-websocket-version: 13", "sec-websocket-protocol: chat",
             ])

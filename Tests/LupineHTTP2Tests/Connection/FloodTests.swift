@@ -4,23 +4,23 @@ import LupineHTTP
 import LupineHTTP2
 import Testing
 
-/// Sends the known HTTP/2 floods to a client and to a server. The connection must fail with an error that names the limit,
-/// exactly at the limit, and the memory used until then must be bounded.
+/// Sends the known HTTP/2 floods to a client and to a server. The connection must fail exactly at the limit, with an error that
+/// names the limit, and use bounded memory until then.
 @Suite struct FloodTests {
     typealias Wire = WireFrames
 
     /// The frames of a flood, and the error that it must lead to.
     struct Flood: CustomTestStringConvertible, Sendable {
-        let shows: String
+        let title: String
         let role: HTTP2Role
         /// Makes the frames of one repetition, from its number.
         let piece: @Sendable (UInt32) -> [UInt8]
-        /// How many repetitions are allowed.
+        /// The number of repetitions that are allowed.
         let allowed: Int
         let error: HTTP2ConnectionError
         /// Whether the client opens a stream (3, 5, 7 and so on) before each repetition.
         var opens = false
-        var testDescription: String { "\(shows), to a \(role)" }
+        var testDescription: String { "\(title), to a \(role)" }
     }
 
     /// Returns a session that has stream 1 open for the flood; neither end has ended it.
@@ -38,33 +38,33 @@ import Testing
     }
 
     private static func both(
-        _ shows: String, _ piece: @escaping @Sendable (UInt32) -> [UInt8], allowed: Int,
+        _ title: String, _ piece: @escaping @Sendable (UInt32) -> [UInt8], allowed: Int,
         _ error: HTTP2ConnectionError
     ) -> [Flood] {
         HTTP2Role.allCases.map {
-            Flood(shows: shows, role: $0, piece: piece, allowed: allowed, error: error)
+            Flood(title: title, role: $0, piece: piece, allowed: allowed, error: error)
         }
     }
 
     private static func only(
-        _ shows: String, to role: HTTP2Role, _ piece: @escaping @Sendable (UInt32) -> [UInt8], allowed: Int,
+        _ title: String, to role: HTTP2Role, _ piece: @escaping @Sendable (UInt32) -> [UInt8], allowed: Int,
         _ error: HTTP2ConnectionError
     ) -> [Flood] {
-        [Flood(shows: shows, role: role, piece: piece, allowed: allowed, error: error)]
+        [Flood(title: title, role: role, piece: piece, allowed: allowed, error: error)]
     }
 
     /// Returns a flood that a server sends on streams that the client opens for it.
-    private static func answers(
-        _ shows: String, _ piece: @escaping @Sendable (UInt32) -> [UInt8], _ kind: HTTP2Limits.Limit
+    private static func fromServer(
+        _ title: String, _ piece: @escaping @Sendable (UInt32) -> [UInt8], _ kind: HTTP2Limits.Limit
     ) -> [Flood] {
         [
             Flood(
-                shows: shows, role: .client, piece: { piece(3 + 2 * $0) }, allowed: 1_000,
+                title: title, role: .client, piece: { piece(3 + 2 * $0) }, allowed: 1_000,
                 error: limit(kind, 1_000), opens: true)
         ]
     }
 
-    /// Sent without a pause; the machine's output is taken after each repetition.
+    /// The floods. The test sends them without a pause, and takes the machine's output after each repetition.
     static let floods: [Flood] = [
         both(
             "[H-11.1] CVE-2019-9511, data dribble: windows opened octet by octet", { _ in Wire.window(1, 1) },
@@ -77,7 +77,7 @@ import Testing
             "[H-11.3] CVE-2019-9513 with PRIORITY_UPDATE", to: .server,
             { Wire.priorityUpdate(1, "u=\($0 % 8)") }, allowed: 1_000, limit(.priorities, 1_000)),
         only(
-            "[H-11.4] CVE-2019-9514, reset flood: requests that have to be reset", to: .server,
+            "[H-11.4] CVE-2019-9514, reset flood: malformed requests", to: .server,
             { Wire.headers(3 + 2 * $0, [(":method", "GET")], end: true) }, allowed: 1_000,
             limit(.provokedResets, 1_000)),
         both(
@@ -87,10 +87,10 @@ import Testing
             "[H-11.8] CVE-2019-9518, empty frames: DATA", { _ in Wire.data(1) }, allowed: 100,
             limit(.emptyData, 100)),
         both(
-            "[H-11.8] CVE-2019-9518, nothing but padding", { _ in Wire.frame(0, 8, on: 1, [3, 0, 0, 0]) },
+            "[H-11.8] CVE-2019-9518, only padding", { _ in Wire.frame(0, 8, on: 1, [3, 0, 0, 0]) },
             allowed: 100, limit(.emptyData, 100)),
         both(
-            "[H-11.15] padding that outweighs the content",
+            "[H-11.15] more padding than content",
             { _ in Wire.frame(0, 8, on: 1, [255, 0x61] + [UInt8](repeating: 0, count: 255)) }, allowed: 1_028,
             limit(.paddingOctets, 262_144)),
         only(
@@ -101,7 +101,7 @@ import Testing
             "[H-11.9] CVE-2023-44487, rapid reset with NO_ERROR", to: .server,
             { Wire.get(3 + 2 * $0) + Wire.reset(3 + 2 * $0, 0) }, allowed: 1_000, limit(.resets, 1_000)),
         both(
-            "[H-11.9] RST_STREAM on streams that are over", { _ in Wire.reset(1) },
+            "[H-11.9] RST_STREAM on closed streams", { _ in Wire.reset(1) },
             allowed: 1_000, limit(.resets, 1_000)),
         only(
             "[H-11.10] CVE-2025-8671, resets provoked by WINDOW_UPDATE", to: .server,
@@ -112,7 +112,7 @@ import Testing
             { Wire.get(3 + 2 * $0) + Wire.window(3 + 2 * $0, 0x7FFF_FFFF) }, allowed: 1_000,
             limit(.provokedResets, 1_000)),
         only(
-            "[H-11.10] CVE-2025-8671, resets provoked by DATA behind the end", to: .server,
+            "[H-11.10] CVE-2025-8671, resets provoked by DATA after the end", to: .server,
             { Wire.get(3 + 2 * $0) + Wire.data(3 + 2 * $0, "x") }, allowed: 1_000,
             limit(.provokedResets, 1_000)),
         only(
@@ -135,32 +135,32 @@ import Testing
             "[H-11.14] frames of unknown types", { _ in Wire.frame(0xBA, on: 1, [1]) }, allowed: 1_000,
             limit(.ignoredFrames, 1_000)),
         both(
-            "[H-11.14] GOAWAY again and again", { _ in Wire.goAway(1) }, allowed: 1_000,
+            "[H-11.14] repeated GOAWAY", { _ in Wire.goAway(1) }, allowed: 1_000,
             limit(.ignoredFrames, 1_000)),
         both(
-            "[H-11.14] answers to no PING", { _ in Wire.ping(ack: true) }, allowed: 1_000,
+            "[H-11.14] PING acknowledgements without a PING", { _ in Wire.ping(ack: true) }, allowed: 1_000,
             limit(.ignoredFrames, 1_000)),
-        answers(
-            "[H-11.4] CVE-2019-9514, reset flood: responses that have to be reset",
+        fromServer(
+            "[H-11.4] CVE-2019-9514, reset flood: malformed responses",
             { Wire.headers($0, [("a", "b")]) }, .provokedResets),
-        answers("[H-11.9] CVE-2023-44487, rapid reset", { Wire.reset($0) }, .resets),
-        answers("[H-11.9] streams that are refused", { Wire.reset($0, 7) }, .resets),
-        answers(
+        fromServer("[H-11.9] CVE-2023-44487, rapid reset", { Wire.reset($0) }, .resets),
+        fromServer("[H-11.9] streams that are refused", { Wire.reset($0, 7) }, .resets),
+        fromServer(
             "[H-11.10] CVE-2025-8671, resets provoked by WINDOW_UPDATE", { Wire.window($0, 0) },
             .provokedResets),
-        answers(
+        fromServer(
             "[H-11.10] CVE-2025-8671, resets provoked by a window's overflow",
             { Wire.window($0, 0x7FFF_FFFF) },
             .provokedResets),
-        answers(
-            "[H-11.10] CVE-2025-8671, resets provoked by DATA in front of a head", { Wire.data($0, "x") },
+        fromServer(
+            "[H-11.10] CVE-2025-8671, resets provoked by DATA before a head", { Wire.data($0, "x") },
             .provokedResets),
         only(
             "[H-11.16] streams above the limit", to: .server, { Wire.post(3 + 2 * $0) }, allowed: 1_099,
             limit(.provokedResets, 1_000)),
     ].flatMap(\.self)
 
-    @Test(arguments: floods) func endsAtTheLimit(_ flood: Flood) {
+    @Test(arguments: floods) func theConnectionFailsAtTheLimit(_ flood: Flood) {
         var session = Self.session(flood.role)
         for time in 0..<flood.allowed {
             if flood.opens { session.openPost() }
@@ -179,12 +179,12 @@ import Testing
         #expect(session.machine.streamCount <= 100)
     }
 
-    /// Sends each flood at two repetitions a second, well beyond the count allowed at once: the allowances must be replenished in
-    /// time.
+    /// Sends each flood at two repetitions a second, and many more repetitions than are allowed at once: time must restore the
+    /// allowances.
     @Test(
-        "[H-11.13] time pays for frames",
+        "[H-11.13] time restores the allowances",
         arguments: floods.filter { if case .limitExceeded = $0.error { true } else { false } })
-    func goesOnWithTime(_ flood: Flood) {
+    func timeRestoresAllowances(_ flood: Flood) {
         var session = Self.session(flood.role)
         for time in 0..<(2 * flood.allowed + 100) {
             session.now = .milliseconds(time * 500)
@@ -198,10 +198,12 @@ import Testing
         }
     }
 
-    // MARK: what others pay for
+    // MARK: allowances that other frames restore
 
-    @Test("[H-11.13] frames that carry something pay for those that do not", arguments: HTTP2Role.allCases)
-    func progressPays(_ role: HTTP2Role) throws {
+    @Test(
+        "[H-11.13] frames with content restore the allowances of frames without",
+        arguments: HTTP2Role.allCases)
+    func contentRestoresAllowances(_ role: HTTP2Role) throws {
         var session = Self.session(role)
         session.consumes = true
         let content = Wire.data(1, count: 64)
@@ -217,7 +219,7 @@ import Testing
     }
 
     @Test(
-        "[H-11.1] DATA that is cut to octets pays for no WINDOW_UPDATE, and small messages do",
+        "[H-11.1] small messages restore the allowance of WINDOW_UPDATE, DATA divided into octets does not",
         arguments: [true, false])
     func dribble(_ isCut: Bool) throws {
         var session = MachineSession.opened(.client, posts: 1)
@@ -231,7 +233,8 @@ import Testing
         #expect(session.machine.error == (isCut ? Self.limit(.windowUpdates, 10_000) : nil))
     }
 
-    @Test("[H-11.9] whole exchanges pay for cancelled ones") func exchangesPay() throws {
+    @Test("[H-11.9] complete exchanges restore the allowance of cancelled ones")
+    func exchangesRestoreAllowances() throws {
         var session = MachineSession.opened(.server)
         let answer = session.list([(":status", "200")])
         for round in 0..<5_000 as Range<UInt32> {
@@ -245,12 +248,12 @@ import Testing
         #expect(session.machine.streamCount == 0)
     }
 
-    // MARK: what waits
+    // MARK: waiting output
 
-    /// Sends frames that require answers while the output is never taken: the waiting output must stay bounded, even when all
-    /// other limits are lifted.
+    /// Sends frames that require answers, and never takes the output. The waiting output must stay bounded even without the other
+    /// limits.
     @Test(
-        "[H-11.7] CVE-2019-9517 and answers that nobody reads: what waits to be sent is bounded",
+        "[H-11.7] CVE-2019-9517 and answers that the peer does not read: waiting output is bounded",
         arguments: [
             (.client, "ping"), (.client, "settings"), (.client, "window"), (.server, "ping"),
             (.server, "settings"),
@@ -258,15 +261,17 @@ import Testing
         ] as [(HTTP2Role, String)])
     func waitingOctets(_ role: HTTP2Role, _ kind: String) {
         var limits = HTTP2Limits()
-        let free = Allowance(atOnce: .max, perSecond: .max)
-        (limits.pings, limits.settings, limits.provokedResets, limits.resets) = (free, free, free, free)
-        limits.emptyData = free
+        let unlimited = Allowance(atOnce: .max, perSecond: .max)
+        (limits.pings, limits.settings, limits.provokedResets, limits.resets) = (
+            unlimited, unlimited, unlimited, unlimited
+        )
+        limits.emptyData = unlimited
         var session = Self.session(role, limits: limits)
         session.consumes = true
-        let windows = kind == "window"
+        let sendsData = kind == "window"
         var count: UInt32 = 0
         var highest = 0
-        while session.machine.error == nil, count < (windows ? 12 : 10_000) {
+        while session.machine.error == nil, count < (sendsData ? 12 : 10_000) {
             switch kind {
             case "ping": session.receive(Wire.ping())
             case "settings": session.receive(Wire.settings)
@@ -274,14 +279,14 @@ import Testing
                 session.receive(Wire.get(3 + 2 * count) + Wire.window(3 + 2 * count, 0))
             case "window": session.receive(Wire.times(100, Wire.data(1, count: 16_384)))
             default:
-                Issue.record("no such frames: \(kind)")
+                Issue.record("unknown kind of frames: \(kind)")
                 return
             }
             highest = max(highest, session.machine.waitingCount)
             _ = session.takeLines()
             count += 1
         }
-        if windows {
+        if sendsData {
             // Each WINDOW_UPDATE has 13 octets and returns credit for 512 KiB of received DATA, for the stream and for the
             // connection.
             let updates = 12 * 100 * 16_384 / (512 * 1_024)
@@ -294,7 +299,7 @@ import Testing
     }
 
     @Test(
-        "[H-11.7] CVE-2019-9517: content waits for the windows, and none of it here",
+        "[H-11.7] CVE-2019-9517: the machine buffers no content that waits for the windows",
         arguments: HTTP2Role.allCases)
     func internalBuffering(_ role: HTTP2Role) throws {
         var session = MachineSession.opened(role)
@@ -324,26 +329,26 @@ import Testing
         let entry = [0x40, 1, 0x61, 0x7F, 0xA1, 0x1E] + [UInt8](repeating: 0x62, count: 4_000)
         let block = entry + [UInt8](repeating: 0xBE, count: 12_000)
         session.receive(Wire.frame(1, 5, on: 1, block).framed(by: 16_384))
-        let what = "octets of a header list (listOctets) exceed the limit of 262144"
-        #expect(session.takeLines() == ["failed 1 ENHANCE_YOUR_CALM: \(what)"])
+        let reason = "octets of a header list (listOctets) exceed the limit of 262144"
+        #expect(session.takeLines() == ["failed 1 ENHANCE_YOUR_CALM: \(reason)"])
         #expect(session.sent() == ["sent RST_STREAM 1 ENHANCE_YOUR_CALM"])
         #expect(session.machine.error == nil)
     }
 
-    @Test("[H-11.6] CVE-2019-9516, names and values of no octets", arguments: HTTP2Role.allCases)
+    @Test("[H-11.6] CVE-2019-9516, empty names and values", arguments: HTTP2Role.allCases)
     func emptyNames(_ role: HTTP2Role) {
-        for (count, what) in [
+        for (count, reason) in [
             (1_000, "PROTOCOL_ERROR: \"\" is not a field name"),
             (1_001, "ENHANCE_YOUR_CALM: header fields (fieldCount) exceed the limit of 1000"),
         ] {
             var session = Self.session(role)
             session.receive(Wire.frame(1, 5, on: 1, Wire.times(count, [0x00, 0x80, 0x80])))
-            #expect(session.takeLines() == ["failed 1 \(what)"])
+            #expect(session.takeLines() == ["failed 1 \(reason)"])
         }
     }
 
     @Test(
-        "[H-10.4] neither table grows over its limit, whatever the peer says", arguments: HTTP2Role.allCases)
+        "[H-10.4] neither table exceeds its limit, whatever the peer allows", arguments: HTTP2Role.allCases)
     func tables(_ role: HTTP2Role) throws {
         var session = Self.session(role)
         session.receive(Wire.settings((1, 0x7FFF_FFFF)))
@@ -370,7 +375,7 @@ import Testing
                 == "failed 1 ENHANCE_YOUR_CALM: there were more than 32 interim responses")
     }
 
-    @Test("[H-11.18] every limit names itself") func names() {
+    @Test("[H-11.18] every error names its limit") func names() {
         let names = [
             "pings", "settings", "emptyData", "paddingOctets", "resets", "provokedResets", "priorities",
             "windowUpdates", "ignoredFrames", "lateFrames", "waitingOctets",

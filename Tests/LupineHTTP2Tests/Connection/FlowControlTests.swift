@@ -4,7 +4,7 @@ import LupineHTTP
 import LupineHTTP2
 import Testing
 
-/// Flow control of streams and of the connection, in both directions: RFC 9113 §5.2 and §6.9.
+/// Tests of flow control of streams and of the connection, in both directions (RFC 9113 §5.2 and §6.9).
 @Suite struct FlowControlTests {
     typealias Wire = WireFrames
 
@@ -32,22 +32,23 @@ import Testing
             "failed 1 FLOW_CONTROL_ERROR: 16384 octets came into a flow-control window of 16383",
             "sent RST_STREAM 1 FLOW_CONTROL_ERROR", "sent PING 1 ack"),
         MachineRow(
-            "[H-6.14] content that costs its stream goes back to the connection's window", client,
+            "[H-6.14] content that resets its stream is returned to the connection's window", client,
             Wire.response(3, end: true) + Wire.times(2, Wire.data(3, count: 16_384)),
             "response 3 200", "end 3",
             "failed 3 STREAM_CLOSED: DATA came behind the end of the stream (STREAM_CLOSED)",
             "sent RST_STREAM 3 STREAM_CLOSED", "sent WINDOW_UPDATE 0 +32768"),
         MachineRow(
-            "[H-6.13] padding is given back at once", client,
+            "[H-6.13] padding is returned to the windows at once", client,
             Wire.response(1)
                 + Wire.times(200, Wire.frame(0, 8, on: 1, [200, 0x61] + [UInt8](repeating: 0, count: 200))),
             "response 1 200", "content 1 of 200", "sent WINDOW_UPDATE 0 +32763",
             "sent WINDOW_UPDATE 1 +32763"),
         MachineRow(
-            "[H-6.13] DATA on a cancelled stream is given back to the connection", StreamRulesTests.cancelled,
+            "[H-6.13] DATA on a cancelled stream is returned to the connection's window",
+            StreamRulesTests.cancelled,
             Wire.times(2, Wire.data(1, count: 16_384)), "sent WINDOW_UPDATE 0 +32768"),
         MachineRow(
-            "[H-6.13] DATA on a refused stream is given back to the connection",
+            "[H-6.13] DATA on a refused stream is returned to the connection's window",
             StreamRulesTests.server(maxConcurrentStreams: 0),
             Wire.post(1) + Wire.times(2, Wire.data(1, count: 16_384)), "sent RST_STREAM 1 REFUSED_STREAM",
             "sent WINDOW_UPDATE 0 +32768"),
@@ -71,14 +72,14 @@ import Testing
             [3, 5, 7, 11, 17].flatMap { Wire.window($0, 0x7FFF_FFFF - 65_535) } + Wire.settings((4, 65_536)),
             error: .flowControl(.overflow(window: 0x7FFF_FFFF, increment: 1), StreamID(3))),
         MachineRow(
-            "[H-6.15] WINDOW_UPDATE that adds nothing costs its stream", client, Wire.window(3, 0),
+            "[H-6.15] WINDOW_UPDATE with a zero increment is a stream error", client, Wire.window(3, 0),
             "failed 3 PROTOCOL_ERROR: WINDOW_UPDATE on stream 3 adds nothing",
             "sent RST_STREAM 3 PROTOCOL_ERROR"),
         MachineRow(
-            "WINDOW_UPDATE that adds nothing, on a stream that is over", StreamRulesTests.cancelled,
+            "WINDOW_UPDATE with a zero increment on a closed stream", StreamRulesTests.cancelled,
             Wire.window(1, 0)),
         MachineRow(
-            "[H-6.15] WINDOW_UPDATE that adds nothing to the connection", client, Wire.window(0, 0),
+            "[H-6.15] WINDOW_UPDATE with a zero increment for the connection", client, Wire.window(0, 0),
             error: .frame(.zeroIncrement(.connection))),
     ]
 
@@ -86,7 +87,7 @@ import Testing
 
     // MARK: receiving
 
-    @Test("[H-6.13] a consumer that stops stops its stream, and no other") func backPressure() {
+    @Test("[H-6.13] unconsumed content stops its stream, and no other") func backPressure() {
         var session = MachineSession.opened(.client, window: 1 << 20, gets: 2)
         session.receive(Wire.response(1) + Wire.response(3))
         session.receive(Wire.times(3, Wire.data(1, count: 16_384)) + Wire.data(1, count: 16_383))
@@ -99,7 +100,7 @@ import Testing
         #expect(session.machine.error == nil)
     }
 
-    @Test func contentOfAStreamThatIsOverIsStillGivenBack() {
+    @Test func contentOfAResetStreamIsReturnedToTheConnection() {
         var session = MachineSession.opened(.client, gets: 2)
         session.receive(Wire.response(1) + Wire.times(2, Wire.data(1, count: 16_384)))
         session.machine.reset(StreamID(1), .cancel)
@@ -108,7 +109,7 @@ import Testing
         #expect(session.sent() == ["sent WINDOW_UPDATE 0 +32768"])
     }
 
-    @Test func aStreamThatTheOwnerResetsInsideAFrame() {
+    @Test func aStreamThatIsResetWithinAFrame() {
         var session = MachineSession.opened(.client, gets: 2)
         let data = Wire.data(1, count: 16_384)
         session.receive(Wire.response(1) + data.prefix(9 + 100))
@@ -120,8 +121,8 @@ import Testing
         #expect(session.sent() == ["sent WINDOW_UPDATE 0 +32768"])
     }
 
-    @Test("[H-5.7] all that was on its way to a large window comes in vain, and costs nothing else")
-    func muchIsOnItsWay() {
+    @Test("[H-5.7] content that was sent before a reset is dropped, even a large window of it")
+    func contentSentBeforeAReset() {
         var session = MachineSession.opened(.client, window: 1 << 24, gets: 2)
         session.machine.raiseWindow(of: StreamID(1), to: 1 << 24)
         session.receive(Wire.response(1))
@@ -174,7 +175,7 @@ import Testing
             ])
     }
 
-    @Test func windowsThatAreRaised() {
+    @Test func raisedWindows() {
         var session = MachineSession.opened(.client, gets: 1)
         session.machine.raiseWindow(to: 100_000)
         session.machine.raiseWindow(to: 100_000)
@@ -196,7 +197,7 @@ import Testing
 
     // MARK: sending
 
-    @Test("[H-6.15] what is sent keeps within both windows and the peer's frame size") func sending() throws {
+    @Test("[H-6.15] sent DATA keeps within both windows and the peer's frame size") func sending() throws {
         var session = MachineSession.opened(.client, posts: 2)
         let long = [UInt8](repeating: 1, count: 70_000)
         #expect(session.machine.sendRoom(of: StreamID(1)) == 65_535)
@@ -221,7 +222,7 @@ import Testing
 
     /// The consumed octets are too few for a WINDOW_UPDATE of the large window; in the small window they are all that the peer
     /// has left.
-    @Test("[H-6.17] a window that becomes small gives back what is owed")
+    @Test("[H-6.17] a window that becomes small sends its pending increment")
     func ownSmallerWindow() {
         var session = MachineSession.opened(.client, window: 1 << 20, gets: 1)
         session.receive(Wire.response(1) + Wire.data(1, count: 10_000))

@@ -4,7 +4,7 @@ import LupineHTTP
 import LupineHTTP2
 import Testing
 
-/// No frame that this end sends is longer than the peer's SETTINGS_MAX_FRAME_SIZE: RFC 9113 §4.2, §4.3.
+/// Tests that no sent frame is longer than the peer's SETTINGS_MAX_FRAME_SIZE (RFC 9113 §4.2, §4.3).
 @Suite struct FrameSizeTests {
     typealias Wire = WireFrames
 
@@ -12,12 +12,12 @@ import Testing
     private static func frames(_ octets: [UInt8]) -> [(type: UInt8, flags: UInt8, count: Int, stream: UInt8)]
     {
         var found: [(type: UInt8, flags: UInt8, count: Int, stream: UInt8)] = []
-        var rest = octets[...]
-        while rest.count >= 9 {
-            let head = Array(rest.prefix(9))
+        var unread = octets[...]
+        while unread.count >= 9 {
+            let head = Array(unread.prefix(9))
             let count = Int(head[0]) << 16 | Int(head[1]) << 8 | Int(head[2])
             found.append((head[3], head[4], count, head[8]))
-            rest = rest.dropFirst(9 + count)
+            unread = unread.dropFirst(9 + count)
         }
         return found
     }
@@ -25,16 +25,17 @@ import Testing
     /// Fields whose block needs several frames: the Huffman code does not shorten their values.
     private static let long = (0..<50).map { ("x-\($0)", String(repeating: "~", count: 1_000)) }
 
-    /// Sizes that a peer has set, one after the other.
+    /// The sizes that a peer sets, one after the other.
     static let sizes: [[UInt32]] = [[], [16_385], [20_000], [20_000, 16_384], [16_777_215]]
 
     @Test(
-        "[H-4.7] a field block is cut by the peer's frame size", arguments: [HTTP2Role.client, .server], sizes
+        "[H-4.7] a field block is divided by the peer's frame size", arguments: [HTTP2Role.client, .server],
+        sizes
     )
     func fieldBlocks(_ role: HTTP2Role, _ sizes: [UInt32]) throws {
         var session = MachineSession.opened(role)
         for size in sizes { session.receive(Wire.settings((5, size))) }
-        let most = Int(sizes.last ?? 16_384)
+        let limit = Int(sizes.last ?? 16_384)
         _ = session.takeOutput()
         switch role {
         case .client:
@@ -47,8 +48,8 @@ import Testing
         }
         let frames = Self.frames(session.takeOutput())
         let last = frames.count - 1
-        #expect(frames.allSatisfy { $0.count <= most && $0.stream == 1 })
-        #expect(frames.dropLast().allSatisfy { $0.count == most })
+        #expect(frames.allSatisfy { $0.count <= limit && $0.stream == 1 })
+        #expect(frames.dropLast().allSatisfy { $0.count == limit })
         // HEADERS comes first, then only CONTINUATION. END_STREAM is set on the first frame, END_HEADERS on the last.
         #expect(frames.map(\.type) == [1] + [UInt8](repeating: 9, count: last))
         #expect(frames.map { $0.flags & 4 } == [UInt8](repeating: 0, count: last) + [4])
@@ -57,7 +58,7 @@ import Testing
         #expect(sizes == [16_777_215] ? last == 0 : last > 1)
     }
 
-    @Test("[H-6.15] DATA is cut by the peer's frame size", arguments: [HTTP2Role.client, .server], sizes)
+    @Test("[H-6.15] DATA is divided by the peer's frame size", arguments: [HTTP2Role.client, .server], sizes)
     func content(_ role: HTTP2Role, _ sizes: [UInt32]) throws {
         var session = MachineSession.opened(role, posts: role == .client ? 1 : 0)
         if role == .server {
@@ -77,8 +78,8 @@ import Testing
             counts += Self.frames(output + content.prefix(count)).map(\.count)
             sent += count
         }
-        let most = min(Int(sizes.last ?? 16_384), content.count)
-        #expect(counts.allSatisfy { $0 <= most } && counts.first == most)
+        let limit = min(Int(sizes.last ?? 16_384), content.count)
+        #expect(counts.allSatisfy { $0 <= limit } && counts.first == limit)
         #expect(counts.reduce(0, +) == content.count)
     }
 }

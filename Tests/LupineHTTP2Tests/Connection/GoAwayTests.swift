@@ -4,7 +4,7 @@ import LupineHTTP
 import LupineHTTP2
 import Testing
 
-/// GOAWAY in both directions, the opening of streams, and priorities: RFC 9113 §5.1.2 and §6.8, RFC 9218 §7.1.
+/// Tests of GOAWAY in both directions, of opening streams, and of priorities (RFC 9113 §5.1.2 and §6.8, RFC 9218 §7.1).
 @Suite struct GoAwayTests {
     typealias Wire = WireFrames
 
@@ -20,40 +20,41 @@ import Testing
         return session
     }()
 
-    static func prioritized(_ most: Int) -> MachineSession {
-        StreamRulesTests.server(maxConcurrentStreams: most)
+    static func prioritized(_ streamLimit: Int) -> MachineSession {
+        StreamRulesTests.server(maxConcurrentStreams: streamLimit)
     }
 
     static let rows: [MachineRow] = [
         MachineRow(
-            "[H-6.18] streams above the last one were not worked on", client,
+            "[H-6.18] streams above the last one are refused", client,
             Wire.goAway(3, 0, "bye") + Wire.response(1, end: true) + Wire.response(3),
             "goaway 3 NO_ERROR 'bye'", "refused 5", "response 1 200", "end 1", "response 3 200"),
         MachineRow(
-            "[H-6.18] in two steps", client, Wire.goAway(0x7FFF_FFFF) + Wire.goAway(1, 11),
+            "[H-6.18] a graceful shutdown in two steps", client,
+            Wire.goAway(0x7FFF_FFFF) + Wire.goAway(1, 11),
             "goaway 2147483647 NO_ERROR ''", "goaway 1 ENHANCE_YOUR_CALM ''", "refused 3", "refused 5"),
         MachineRow(
             "a response on a stream that was refused", client, Wire.goAway(3) + Wire.response(5),
             "goaway 3 NO_ERROR ''", "refused 5", "sent RST_STREAM 5 STREAM_CLOSED"),
         MachineRow(
-            "[H-6.18] a GOAWAY that takes back more", client, Wire.goAway(1) + Wire.goAway(3),
+            "[H-6.18] a GOAWAY that raises the last stream", client, Wire.goAway(1) + Wire.goAway(3),
             "goaway 1 NO_ERROR ''", "refused 3", "refused 5",
             error: .goAwayRaised(StreamID(3), after: StreamID(1))),
         MachineRow(
-            "a client that goes", server, Wire.get(1) + Wire.goAway(0) + Wire.get(3), "request 1 GET /",
+            "a client that shuts down", server, Wire.get(1) + Wire.goAway(0) + Wire.get(3), "request 1 GET /",
             "end 1",
             "goaway 0 NO_ERROR ''", "request 3 GET /", "end 3"),
         MachineRow(
-            "[H-6.19] a server that goes ignores further streams", leaving,
+            "[H-6.19] a server that shuts down ignores further streams", leaving,
             Wire.get(3) + Wire.data(3, "late") + Wire.reset(3) + Wire.data(1, "ab", end: true),
             "content 1 'ab'", "end 1"),
         MachineRow(
-            "[H-6.19] the table keeps what a block adds on a stream that is ignored", leaving,
+            "[H-6.19] the block of an ignored stream is decoded into the table", leaving,
             Wire.frame(1, 5, on: 3, [0x82, 0x86, 0x84, 0x01, 0x01, 0x61, 0x40, 0x01, 0x61, 0x01, 0x62])
                 + Wire.frame(1, 5, on: 1, [0xBE]),
             "end 1 1 trailers"),
         MachineRow(
-            "[H-6.19] content on a stream that is ignored goes back to the connection's window", leaving,
+            "[H-6.19] content on an ignored stream is returned to the connection's window", leaving,
             Wire.post(3) + Wire.times(2, Wire.data(3, count: 16_384)), "sent WINDOW_UPDATE 0 +32768"),
         MachineRow(
             "[H-9.1] the priority of an open stream", server, Wire.post(1) + Wire.priorityUpdate(1, "u=1"),
@@ -64,7 +65,7 @@ import Testing
                 + Wire.get(5) + Wire.get(7), "priority 5 'u=3, i'", "request 5 GET /", "end 5",
             "request 7 GET /", "end 7"),
         MachineRow(
-            "the priority of a stream that is over", server,
+            "the priority of a closed stream", server,
             Wire.get(1) + Wire.reset(1) + Wire.priorityUpdate(1, "u=1"), "request 1 GET /", "end 1",
             "reset 1 CANCEL"),
         MachineRow(
@@ -72,7 +73,8 @@ import Testing
             Wire.post(1) + Wire.priorityUpdate(3, "u=1") + Wire.priorityUpdate(5, "u=1"), "request 1 POST /",
             error: .priorityOfUnknownStream(StreamID(5)), last: 1),
         MachineRow(
-            "[H-9.2] the priority of a stream of the server's", server, Wire.priorityUpdate(2, "u=1"),
+            "[H-9.2] the priority of a stream that only a server can open", server,
+            Wire.priorityUpdate(2, "u=1"),
             error: .priorityOfUnknownStream(StreamID(2))),
         MachineRow(
             "[H-9.2] PRIORITY_UPDATE to a client", client, Wire.priorityUpdate(1, "u=1"),
@@ -84,7 +86,7 @@ import Testing
 
     @Test(arguments: rows) func row(_ row: MachineRow) { row.check() }
 
-    @Test("[H-9.2] a lower limit of streams counts for priorities when it is acknowledged")
+    @Test("[H-9.2] a lower limit of streams applies to priorities once it is acknowledged")
     func loweredLimit() {
         var session = Self.prioritized(2)
         var settings = HTTP2Settings()
@@ -99,7 +101,7 @@ import Testing
         #expect(session.takeLines() == ["PROTOCOL_ERROR: \(error)"])
     }
 
-    @Test("[H-9.2] a higher limit of streams counts for priorities at once") func raisedLimit() {
+    @Test("[H-9.2] a higher limit of streams applies to priorities at once") func raisedLimit() {
         var limits = HTTP2Limits()
         limits.openStreams = 2
         var session = MachineSession.opened(.server, limits: limits)
@@ -111,14 +113,14 @@ import Testing
         }
         prioritize(0..<150)
         #expect(session.takeLines() == [])
-        // A limit that is lifted keeps room for those that were allowed until then.
+        // After the limit is removed, as many streams as before may have priorities.
         session.receive(Wire.settingsAck)
         session.machine.change(HTTP2Settings(), at: .zero)
         prioritize(150..<200)
         #expect(session.takeLines() == ["settings acknowledged"])
     }
 
-    @Test("[H-6.19] a server goes in two steps") func twoSteps() {
+    @Test("[H-6.19] a server shuts down in two steps") func twoSteps() {
         var session = Self.server
         session.receive(Wire.post(1))
         session.machine.announceShutdown()
@@ -138,7 +140,7 @@ import Testing
         #expect(session.sent() == ["sent GOAWAY 3 PROTOCOL_ERROR"])
     }
 
-    @Test func aClientThatGoes() throws {
+    @Test func aClientShutsDown() throws {
         var session = MachineSession.opened(.client, gets: 1)
         session.machine.announceShutdown()
         #expect(session.sent() == ["sent GOAWAY 0 NO_ERROR"])
@@ -147,7 +149,7 @@ import Testing
         #expect(session.machine.isDrained)
     }
 
-    @Test("[H-6.18] no stream is opened behind the peer's GOAWAY") func noStreamBehindGoAway() {
+    @Test("[H-6.18] no stream is opened after the peer's GOAWAY") func noStreamAfterGoAway() {
         var session = MachineSession.opened(.client, gets: 1)
         #expect(!session.machine.isDrained)
         session.receive(Wire.goAway(1))
@@ -176,7 +178,7 @@ import Testing
         #expect(session.machine.streamCount == 3)
     }
 
-    @Test("[H-5.9] a hundred streams before the peer's settings are known") func streamsAtFirst() {
+    @Test("[H-5.9] at most 100 streams before the peer's settings arrive") func streamsAtFirst() {
         var session = MachineSession(.client)
         for _ in 0..<300 { session.openPost() }
         #expect(session.machine.streamCount == 100)
@@ -202,13 +204,16 @@ import Testing
     }
 
     @Test(
-        "[H-9.4] to whom a client sends priorities, and of which streams",
+        "[H-9.4] a client sends priorities only to servers that use them, and only of its open streams",
         arguments: [
             PriorityRow(testDescription: "before the server's settings", wire: [], isSent: true),
-            PriorityRow(testDescription: "a server that listens", wire: Wire.settings((9, 1)), isSent: true),
             PriorityRow(
-                testDescription: "a server that does not say so", wire: Wire.settings((3, 9)), isSent: false),
-            PriorityRow(testDescription: "one that says no", wire: Wire.settings((9, 0)), isSent: false),
+                testDescription: "a server that uses priorities", wire: Wire.settings((9, 1)), isSent: true),
+            PriorityRow(
+                testDescription: "a server without the setting", wire: Wire.settings((3, 9)), isSent: false),
+            PriorityRow(
+                testDescription: "a server that disables priorities", wire: Wire.settings((9, 0)),
+                isSent: false),
             PriorityRow(
                 testDescription: "a stream that this end has not opened", wire: Wire.settings((9, 1)),
                 stream: 3, isSent: false),
@@ -216,7 +221,7 @@ import Testing
                 testDescription: "a response that has begun", wire: Wire.settings((9, 1)) + Wire.response(1),
                 isSent: true),
             PriorityRow(
-                testDescription: "a response that is over",
+                testDescription: "a response that has ended",
                 wire: Wire.settings((9, 1)) + Wire.response(1, end: true), isSent: false),
         ])
     func ownPriority(_ row: PriorityRow) {
@@ -228,7 +233,7 @@ import Testing
         #expect(session.sent() == (row.isSent ? ["sent PRIORITY_UPDATE \(row.stream) 'u=1, i'"] : []))
     }
 
-    @Test("[H-10.5] a list that the peer does not take is not sent") func headerListSize() throws {
+    @Test("[H-10.5] a header list over the peer's limit is not sent") func headerListSize() throws {
         var session = MachineSession.opened(.client)
         session.receive(Wire.settings((6, 200)))
         _ = session.sent()

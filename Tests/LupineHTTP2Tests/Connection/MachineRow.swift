@@ -3,28 +3,29 @@
 import LupineHTTP2
 import Testing
 
-/// Octets that a connection machine receives, and the events and frames that must result.
+/// Octets that a connection machine receives, and the expected events and frames.
 struct MachineRow: CustomTestStringConvertible {
-    let shows: String
+    let title: String
     /// The machine in its state before the octets arrive.
     let session: MachineSession
     let wire: [UInt8]
     let expected: [String]
 
-    var testDescription: String { shows }
+    var testDescription: String { title }
 
-    /// Expects events first, in their order, then the frames sent. An error is followed by the GOAWAY that reports it.
+    /// Creates a row that expects the events first, then the sent frames. `error` adds the error, and the GOAWAY that reports it
+    /// with the last stream `last`.
     init(
-        _ shows: String, _ session: MachineSession, _ wire: [UInt8], _ expected: String...,
+        _ title: String, _ session: MachineSession, _ wire: [UInt8], _ expected: String...,
         error: HTTP2ConnectionError? = nil, last: UInt32 = 0
     ) {
-        self.shows = shows
+        self.title = title
         self.session = session
         self.wire = wire
-        let failure = error.map { ["\($0.code): \($0)"] } ?? []
-        let farewell = error.map { ["sent GOAWAY \(last) \($0.code)"] } ?? []
+        let errorLine = error.map { ["\($0.code): \($0)"] } ?? []
+        let goAwayLine = error.map { ["sent GOAWAY \(last) \($0.code)"] } ?? []
         let isSent = { (line: String) in line.hasPrefix("sent ") }
-        self.expected = expected.filter { !isSent($0) } + failure + expected.filter(isSent) + farewell
+        self.expected = expected.filter { !isSent($0) } + errorLine + expected.filter(isSent) + goAwayLine
     }
 
     /// Checks that the machine's events and output are the same when the octets arrive whole, cut in two at each octet, and one
@@ -44,14 +45,14 @@ struct MachineRow: CustomTestStringConvertible {
             if session.machine.error != nil { break }
         }
         let lines = session.takeLines() + session.sent()
-        // A closed stream is not kept: once the open ones are reset, none is left.
+        // The machine keeps no closed stream: after the open ones are reset, none is left.
         for stream in session.machine.openStreams { session.machine.reset(stream, .cancel) }
         #expect(session.machine.streamCount == 0 || session.machine.error != nil)
         return lines
     }
 }
 
-/// Frames for connection machines. Their header blocks do not use the dynamic table, so any block can come at any point.
+/// Frames for connection machines. Their header blocks do not use the dynamic table, so blocks can arrive in any order.
 extension WireFrames {
     /// Returns a header block of literals that are never indexed.
     static func block(_ fields: [(String, String)]) -> [UInt8] {
@@ -76,13 +77,13 @@ extension WireFrames {
     /// Returns a request without content.
     static func get(_ stream: UInt32) -> [UInt8] { headers(stream, requestFields, end: true) }
     /// Returns a request whose content follows.
-    static func post(_ stream: UInt32, _ more: [(String, String)] = []) -> [UInt8] {
-        headers(stream, postFields + more)
+    static func post(_ stream: UInt32, _ extraFields: [(String, String)] = []) -> [UInt8] {
+        headers(stream, postFields + extraFields)
     }
     /// Returns the head of a response.
     static func response(
-        _ stream: UInt32, _ status: Int = 200, _ more: [(String, String)] = [], end: Bool = false
-    ) -> [UInt8] { headers(stream, [(":status", "\(status)")] + more, end: end) }
+        _ stream: UInt32, _ status: Int = 200, _ extraFields: [(String, String)] = [], end: Bool = false
+    ) -> [UInt8] { headers(stream, [(":status", "\(status)")] + extraFields, end: end) }
 
     static func data(_ stream: UInt32, _ text: String = "", end: Bool = false) -> [UInt8] {
         frame(0, end ? 1 : 0, on: stream, Array(text.utf8))

@@ -56,49 +56,52 @@ struct MachineSession {
         _ = try? machine.open(list(WireFrames.postFields), method: .post, endsStream: false)
     }
 
-    // MARK: what comes
+    // MARK: input
 
     /// Passes octets to the machine and logs its events, and its error if it throws one.
     mutating func receive(_ octets: [UInt8]) {
-        var rest = octets[...]
+        var unread = octets[...]
         while true {
             let event: HTTP2Event
             let consumed: Int
-            do throws(HTTP2ConnectionError) { (event, consumed) = try machine.next(rest.span, at: now) } catch
-            {
+            do throws(HTTP2ConnectionError) {
+                (event, consumed) = try machine.next(unread.span, at: now)
+            } catch {
                 endContent()
                 return lines.append("\(error.code): \(error)")
             }
             if case .content(let stream, let range) = event {
                 if content?.stream != stream { endContent() }
                 if content == nil { content = (stream, []) }
-                content?.octets += rest.dropFirst(range.lowerBound).prefix(range.count)
+                content?.octets += unread.dropFirst(range.lowerBound).prefix(range.count)
                 if consumes { machine.consumed(range.count, on: stream) }
             }
-            rest = rest.dropFirst(consumed)
+            unread = unread.dropFirst(consumed)
             if event == .needMore {
-                return rest.isEmpty ? () : lines.append("\(rest.count) octets were left")
+                return unread.isEmpty ? () : lines.append("\(unread.count) octets were left")
             }
-            if let line = Self.shown(event) {
+            if let line = Self.text(of: event) {
                 endContent()
                 lines.append(line)
             }
         }
     }
 
+    /// Returns the lines logged since the last call.
     mutating func takeLines() -> [String] {
         endContent()
         defer { lines = [] }
         return lines
     }
 
+    /// Logs the content collected so far as one line.
     private mutating func endContent() {
         guard let (stream, octets) = content else { return }
         content = nil
-        lines.append("content \(stream) " + Self.shown(octets))
+        lines.append("content \(stream) " + Self.text(of: octets))
     }
 
-    private static func shown(_ event: HTTP2Event) -> String? {
+    private static func text(of event: HTTP2Event) -> String? {
         switch event {
         case .needMore, .content: nil
         case .request(let stream, let request):
@@ -114,42 +117,42 @@ struct MachineSession {
         case .settings: "settings"
         case .settingsAcknowledged: "settings acknowledged"
         case .pong(let octets): "pong \(octets)"
-        case .goAway(let last, let code, let debug): "goaway \(last) \(code) \(shown(debug))"
-        case .priority(let stream, let value): "priority \(stream) \(shown(value))"
+        case .goAway(let last, let code, let debug): "goaway \(last) \(code) \(text(of: debug))"
+        case .priority(let stream, let value): "priority \(stream) \(text(of: value))"
         }
     }
 
-    private static func shown(_ octets: [UInt8]) -> String {
+    private static func text(of octets: [UInt8]) -> String {
         octets.count > 40 ? "of \(octets.count)" : "'\(Octets.text(octets))'"
     }
 
-    // MARK: what goes
+    // MARK: output
 
-    /// Takes the octets that wait to be sent.
+    /// Takes the octets that the machine has to send.
     mutating func takeOutput() -> [UInt8] {
         var octets: [UInt8] = []
         machine.takeOutput(into: &octets)
         return octets
     }
 
-    /// Takes the frames that wait to be sent, as one line each.
-    mutating func sent() -> [String] { shownFrames(takeOutput()) }
+    /// Takes the frames that the machine has to send, as one line each.
+    mutating func sent() -> [String] { frameLines(takeOutput()) }
 
     /// Sends as much content as the windows allow, and returns the frames that were sent.
     mutating func send(_ content: [UInt8], on stream: UInt32, endsStream: Bool = false) throws -> [String] {
         var output: [UInt8] = []
         let count = try machine.sendContent(
             content.count, on: StreamID(stream), endsStream: endsStream, into: &output)
-        return shownFrames(output + content.prefix(count))
+        return frameLines(output + content.prefix(count))
     }
 
-    /// Returns one line for each frame that the machine has sent.
-    mutating func shownFrames(_ octets: [UInt8]) -> [String] {
+    /// Returns one line for each frame in `octets`, which the machine has sent.
+    mutating func frameLines(_ octets: [UInt8]) -> [String] {
         var lines: [String] = []
-        var rest = octets[...]
+        var unread = octets[...]
         while true {
-            guard let (event, consumed) = try? reader.next(rest.span) else { return lines + ["not frames"] }
-            rest = rest.dropFirst(consumed)
+            guard let (event, consumed) = try? reader.next(unread.span) else { return lines + ["not frames"] }
+            unread = unread.dropFirst(consumed)
             switch event {
             case .needMore: return lines
             case .dataBegan(let stream, let count): lines.append("sent DATA \(stream) of \(count)")
@@ -168,7 +171,7 @@ struct MachineSession {
             case .windowUpdate(let stream, let increment):
                 lines.append("sent WINDOW_UPDATE \(stream) +\(increment)")
             case .priorityUpdate(let stream, let value):
-                lines.append("sent PRIORITY_UPDATE \(stream) \(Self.shown(value))")
+                lines.append("sent PRIORITY_UPDATE \(stream) \(Self.text(of: value))")
             case .pushPromise, .priority, .ignored, .streamError: lines.append("sent \(event)")
             }
         }

@@ -4,7 +4,7 @@ import LupineHTTP
 import LupineHTTP2
 import Testing
 
-/// The opening of connections, and the effects of SETTINGS: RFC 9113 §3.4, §6.5 and §6.7.
+/// Tests of the opening of connections, and of the effects of SETTINGS (RFC 9113 §3.4, §6.5 and §6.7).
 @Suite struct OpeningTests {
     typealias Wire = WireFrames
 
@@ -16,30 +16,30 @@ import Testing
 
     static let openings: [MachineRow] = [
         MachineRow(
-            "[H-3.1] a server takes the preface and SETTINGS", session(.server), Wire.opening(to: .server),
+            "[H-3.1] a server accepts the preface and SETTINGS", session(.server), Wire.opening(to: .server),
             "settings",
             "sent SETTINGS ack"),
         MachineRow(
-            "a client takes SETTINGS", session(.client), Wire.opening(to: .client), "settings",
+            "a client accepts SETTINGS", session(.client), Wire.opening(to: .client), "settings",
             "sent SETTINGS ack"),
         MachineRow(
             "[H-3.1] another preface", session(.server), Array("GET / HTTP/1.1\r\n\r\n".utf8),
             error: .frame(.invalidPreface(octet: 0x47, offset: 0))),
         MachineRow(
-            "[H-3.2] the server's first frame is another one", session(.client), Wire.ping(),
+            "[H-3.2] the server's first frame is not SETTINGS", session(.client), Wire.ping(),
             error: .frame(.settingsExpected(.ping))),
         MachineRow(
-            "[H-3.2] the client's first frame is another one", session(.server),
+            "[H-3.2] the client's first frame is not SETTINGS", session(.server),
             FrameReader.clientPreface + Wire.get(1), error: .frame(.settingsExpected(.headers))),
         MachineRow(
             "[H-3.2] the first frame is an acknowledgement", session(.client), Wire.settingsAck,
             error: .frame(.settingsExpected(.settings))),
         MachineRow(
-            "[H-6.9] an acknowledgement comes", session(.client), Wire.settings + Wire.settingsAck,
+            "[H-6.9] an acknowledgement", session(.client), Wire.settings + Wire.settingsAck,
             "settings",
             "settings acknowledged", "sent SETTINGS ack"),
         MachineRow(
-            "[H-6.9] an acknowledgement that was not due", MachineSession.opened(.client), Wire.settingsAck,
+            "[H-6.9] an unexpected acknowledgement", MachineSession.opened(.client), Wire.settingsAck,
             error: .unexpectedAcknowledgement),
         MachineRow(
             "[H-6.8] an unknown setting is ignored", session(.client), Wire.settings((0x99, 1)), "settings",
@@ -51,13 +51,13 @@ import Testing
             "[H-6.8] a frame size that is too small", session(.client), Wire.settings((5, 16_383)),
             error: .frame(.invalidSetting(Setting(.maxFrameSize, 16_383)))),
         MachineRow(
-            "[H-6.8] a server that says it may be pushed to", session(.client), Wire.settings((2, 1)),
+            "[H-6.8] a server that enables push", session(.client), Wire.settings((2, 1)),
             error: .frame(.invalidSetting(Setting(.enablePush, 1)))),
         MachineRow(
             "[H-6.11] PING is answered with its octets", MachineSession.opened(.server), Wire.ping(7),
             "sent PING 7 ack"),
         MachineRow(
-            "[H-6.11] an answer to no PING is ignored", MachineSession.opened(.server),
+            "[H-6.11] an acknowledgement without a PING is ignored", MachineSession.opened(.server),
             Wire.ping(7, ack: true)),
         MachineRow(
             "[H-4.1] frames of unknown types are ignored", MachineSession.opened(.server),
@@ -69,7 +69,7 @@ import Testing
                 .frameTooLarge(FrameType(rawValue: 0xBA), length: 16_385, allowed: 16_384))),
     ]
 
-    @Test(arguments: openings) func opens(_ row: MachineRow) { row.check() }
+    @Test(arguments: openings) func openingFrames(_ row: MachineRow) { row.check() }
 
     @Test("[H-3.3] each end opens with its preface and SETTINGS") func prefaces() {
         var client = MachineSession(.client, window: 1 << 20)
@@ -88,7 +88,7 @@ import Testing
             ])
     }
 
-    @Test func whatThePeerHasSetAndWhereItMayClose() {
+    @Test func peerSettingsAndFrameBoundaries() {
         var session = Self.session(.client)
         session.receive(Wire.settings((3, 7), (4, 9)) + Wire.ping().prefix(10))
         #expect(session.machine.peerSettings.maxConcurrentStreams == 7)
@@ -106,9 +106,9 @@ import Testing
         #expect(session.takeLines() == ["pong 72623859790382856"])
     }
 
-    // MARK: what this end sets
+    // MARK: settings of this end
 
-    @Test("[H-6.9] what is allowed more of holds at once, what less of from the acknowledgement on")
+    @Test("[H-6.9] a higher limit applies at once, a lower one after its acknowledgement")
     func frameSizes() {
         var session = MachineSession.opened(.server)
         var settings = session.machine.settings
@@ -132,7 +132,7 @@ import Testing
                     .frameTooLarge(FrameType(rawValue: 0xBA), length: 20_000, allowed: 16_384)))
     }
 
-    @Test("[H-6.10] settings that nobody acknowledges") func settingsTimeout() {
+    @Test("[H-6.10] settings that are not acknowledged") func settingsTimeout() {
         var session = MachineSession.opened(.client)
         session.machine.fail(.settingsTimeout)
         session.machine.fail(.unexpectedAcknowledgement)
@@ -141,7 +141,7 @@ import Testing
         #expect(session.sent() == ["sent GOAWAY 0 SETTINGS_TIMEOUT"])
     }
 
-    @Test("[H-14.2] the owner has seen that the peer asks to renegotiate TLS") func renegotiation() {
+    @Test("[H-14.2] the owner reports that the peer requests a TLS renegotiation") func renegotiation() {
         var session = MachineSession.opened(.client, gets: 1)
         session.machine.fail(.renegotiation)
         session.receive(Wire.response(1))
@@ -150,9 +150,9 @@ import Testing
     }
 
     @Test(
-        "[H-6.9] the acknowledgement of SETTINGS stands behind this end's own preface",
+        "[H-6.9] this end acknowledges SETTINGS after its own preface",
         arguments: [HTTP2Role.client, .server])
-    func acknowledgementBehindThePreface(_ role: HTTP2Role) {
+    func acknowledgementAfterThePreface(_ role: HTTP2Role) {
         var session = MachineSession(role, window: 1 << 20)
         session.receive(Wire.opening(to: role))
         let sent = session.sent()
@@ -187,8 +187,8 @@ import Testing
         #expect(session.machine.error == .compression(.missingSizeUpdate(allowed: 0)))
     }
 
-    @Test("[H-10.3] a reduction between two announcements is to be told of") func tableSizeInBetween() {
-        for (block, isHeeded) in [([0x20, 0x3F, 0xE1, 0x1F, 0x88], true), ([0x88], false)]
+    @Test("[H-10.3] the peer must announce the smallest of several sizes") func smallestTableSize() {
+        for (block, isAnnounced) in [([0x20, 0x3F, 0xE1, 0x1F, 0x88], true), ([0x88], false)]
             as [([UInt8], Bool)]
         {
             var session = MachineSession.opened(.client, gets: 1)
@@ -199,11 +199,11 @@ import Testing
             }
             session.receive(Wire.times(2, Wire.settingsAck) + Wire.frame(1, 5, on: 1, block))
             #expect(
-                session.machine.error == (isHeeded ? nil : .compression(.missingSizeUpdate(allowed: 0))))
+                session.machine.error == (isAnnounced ? nil : .compression(.missingSizeUpdate(allowed: 0))))
         }
     }
 
-    @Test func aMachineThatHasFailedGoesOnFailing() {
+    @Test func aFailureIsPermanent() {
         var session = MachineSession.opened(.client, gets: 1)
         session.receive(Wire.settingsAck)
         #expect(session.sent() == ["sent GOAWAY 0 PROTOCOL_ERROR"])

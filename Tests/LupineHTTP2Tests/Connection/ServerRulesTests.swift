@@ -4,7 +4,7 @@ import LupineHTTP
 import LupineHTTP2
 import Testing
 
-/// The rules of streams and windows for a server: RFC 9113 §5.1, §6.9, §8.5.
+/// Tests of the rules of streams and windows for a server (RFC 9113 §5.1, §6.9, §8.5).
 @Suite struct ServerRulesTests {
     typealias Wire = WireFrames
 
@@ -29,16 +29,16 @@ import Testing
             "[H-5.4] HEADERS on a stream that both ends have ended", answered, Wire.get(1),
             error: .unexpectedFrame(.headers, StreamID(1), .streamClosed), last: 1),
         MachineRow(
-            "[H-5.5] WINDOW_UPDATE, RST_STREAM and PRIORITY on a stream that is over", answered,
+            "[H-5.5] WINDOW_UPDATE, RST_STREAM and PRIORITY on a closed stream", answered,
             Wire.window(1, 9) + Wire.reset(1) + Wire.frame(2, on: 1, [0, 0, 0, 0, 0]) + Wire.ping(),
             "sent PING 1 ack"),
         MachineRow(
-            "[H-5.6] HEADERS behind RST_STREAM", server,
+            "[H-5.6] HEADERS after RST_STREAM", server,
             Wire.post(1) + Wire.reset(1) + Wire.headers(1, [("a", "b")], end: true) + Wire.get(3),
             "request 1 POST /", "reset 1 CANCEL", "request 3 GET /", "end 3",
             "sent RST_STREAM 1 STREAM_CLOSED"),
         MachineRow(
-            "[H-5.6] DATA behind RST_STREAM is answered once", server,
+            "[H-5.6] DATA after RST_STREAM is answered once", server,
             Wire.post(1) + Wire.reset(1) + Wire.data(1, "a") + Wire.data(1, "b", end: true) + Wire.get(3),
             "request 1 POST /", "reset 1 CANCEL", "request 3 GET /", "end 3",
             "sent RST_STREAM 1 STREAM_CLOSED"),
@@ -70,7 +70,7 @@ import Testing
             "request 1 GET /", "end 1",
             error: .flowControl(.overflow(window: 0x7FFF_FFFF, increment: 1), StreamID(1)), last: 1),
         MachineRow(
-            "[H-8.11] trailers behind the octets of a tunnel", server,
+            "[H-8.11] trailers after the content of a tunnel", server,
             Wire.headers(1, tunnel) + Wire.data(1, "x") + Wire.headers(1, [("a", "b")], end: true),
             "request 1 CONNECT a.example:443", "content 1 'x'",
             "failed 1 PROTOCOL_ERROR: \(MessageError.misplacedHeaders)", "sent RST_STREAM 1 PROTOCOL_ERROR"),
@@ -111,7 +111,7 @@ import Testing
         #expect(session.machine.sendRoom == 65_535 - 1_001)
     }
 
-    @Test("[H-6.17] SETTINGS_INITIAL_WINDOW_SIZE of the server moves the windows of what it receives")
+    @Test("[H-6.17] SETTINGS_INITIAL_WINDOW_SIZE of the server changes its receive windows")
     func ownInitialWindow() {
         var session = MachineSession.opened(.server, window: 1 << 20)
         session.receive(Wire.post(1))

@@ -4,7 +4,7 @@ import LupineHTTP
 import LupineHTTP2
 import Testing
 
-/// Which frames are allowed on a stream in each state: RFC 9113 §5.1, §6.1 to §6.4, §6.6 and §8.1.
+/// Tests of the frames that are allowed on a stream in each state (RFC 9113 §5.1, §6.1 to §6.4, §6.6 and §8.1).
 @Suite struct StreamRulesTests {
     typealias Wire = WireFrames
 
@@ -42,7 +42,7 @@ import Testing
             Wire.response(3) + Wire.response(1, end: true) + Wire.data(3, "x", end: true),
             "response 3 200", "response 1 200", "end 1", "content 3 'x'", "end 3"),
         MachineRow(
-            "[H-8.2] a malformed response costs its stream", client,
+            "[H-8.2] a malformed response is a stream error", client,
             Wire.headers(1, [(":status", "200"), ("Upper", "x")]) + Wire.response(3),
             "failed 1 PROTOCOL_ERROR: \(MessageError.capitalInName(Excerpt("Upper")))", "response 3 200",
             "sent RST_STREAM 1 PROTOCOL_ERROR"),
@@ -58,12 +58,12 @@ import Testing
             "response 3 200",
             "sent RST_STREAM 1 ENHANCE_YOUR_CALM"),
         MachineRow(
-            "trailers that are malformed", client,
+            "malformed trailers", client,
             Wire.response(1) + Wire.headers(1, [(":status", "200")], end: true), "response 1 200",
             "failed 1 PROTOCOL_ERROR: \":status\" does not belong into such a message",
             "sent RST_STREAM 1 PROTOCOL_ERROR"),
         MachineRow(
-            "[H-8.2] a malformed request costs its stream", server,
+            "[H-8.2] a malformed request is a stream error", server,
             Wire.headers(1, [(":method", "GET")], end: true) + Wire.get(3),
             "failed 1 PROTOCOL_ERROR: :scheme is missing", "request 3 GET /", "end 3",
             "sent RST_STREAM 1 PROTOCOL_ERROR"),
@@ -85,7 +85,7 @@ import Testing
             "failed 1 PROTOCOL_ERROR: 3 octets of content were announced, 0 came",
             "sent RST_STREAM 1 PROTOCOL_ERROR"),
         MachineRow(
-            "content in front of a head", client, Wire.data(1, "ab"),
+            "content before a head", client, Wire.data(1, "ab"),
             "failed 1 PROTOCOL_ERROR: content came where none may stand",
             "sent RST_STREAM 1 PROTOCOL_ERROR"),
         MachineRow(
@@ -93,7 +93,7 @@ import Testing
             "request 1 POST /", "failed 1 PROTOCOL_ERROR: trailers do not end the stream",
             "sent RST_STREAM 1 PROTOCOL_ERROR"),
         MachineRow(
-            "[H-8.4] a response before the request is over, and then NO_ERROR", client,
+            "[H-8.4] a response before the request has ended, and then NO_ERROR", client,
             Wire.response(3, 413, end: true) + Wire.reset(3, 0), "response 3 413", "end 3", "reset 3 NO_ERROR"
         ),
     ]
@@ -115,7 +115,7 @@ import Testing
             "[H-5.2] a server opens a stream", client, Wire.response(2),
             error: .unexpectedFrame(.headers, StreamID(2), .protocolError)),
         MachineRow(
-            "[H-5.2] a client opens a stream of the server's", server, Wire.get(2),
+            "[H-5.2] a client opens a stream that only a server can open", server, Wire.get(2),
             error: .unexpectedFrame(.headers, StreamID(2), .protocolError)),
         MachineRow(
             "[H-5.2] a stream below one that was opened", server, Wire.get(5) + Wire.get(3),
@@ -129,11 +129,11 @@ import Testing
             "PRIORITY on a stream that was passed over", server,
             Wire.get(5) + Wire.frame(2, on: 3, [0, 0, 0, 0, 0]), "request 5 GET /", "end 5"),
         MachineRow(
-            "[H-5.3] HEADERS behind the peer's end", server, Wire.get(1) + Wire.get(1), "request 1 GET /",
+            "[H-5.3] HEADERS after the peer's end", server, Wire.get(1) + Wire.get(1), "request 1 GET /",
             "end 1", "failed 1 STREAM_CLOSED: HEADERS came behind the end of the stream (STREAM_CLOSED)",
             "sent RST_STREAM 1 STREAM_CLOSED"),
         MachineRow(
-            "[H-5.3] DATA behind the peer's end", client, Wire.response(3, end: true) + Wire.data(3, "a"),
+            "[H-5.3] DATA after the peer's end", client, Wire.response(3, end: true) + Wire.data(3, "a"),
             "response 3 200", "end 3",
             "failed 3 STREAM_CLOSED: DATA came behind the end of the stream (STREAM_CLOSED)",
             "sent RST_STREAM 3 STREAM_CLOSED"),
@@ -146,14 +146,14 @@ import Testing
             Wire.response(1, end: true) + Wire.response(1), "response 1 200", "end 1",
             error: .unexpectedFrame(.headers, StreamID(1), .streamClosed)),
         MachineRow(
-            "[H-5.5] WINDOW_UPDATE, RST_STREAM and PRIORITY on a stream that is over", client,
+            "[H-5.5] WINDOW_UPDATE, RST_STREAM and PRIORITY on a closed stream", client,
             Wire.response(1, end: true) + Wire.window(1, 9) + Wire.reset(1)
                 + Wire.frame(2, on: 1, [0, 0, 0, 0, 0]), "response 1 200", "end 1"),
         MachineRow(
-            "[H-5.6] HEADERS behind RST_STREAM", client, Wire.reset(1) + Wire.response(1), "reset 1 CANCEL",
+            "[H-5.6] HEADERS after RST_STREAM", client, Wire.reset(1) + Wire.response(1), "reset 1 CANCEL",
             "sent RST_STREAM 1 STREAM_CLOSED"),
         MachineRow(
-            "[H-5.6] DATA behind RST_STREAM is answered once", client,
+            "[H-5.6] DATA after RST_STREAM is answered once", client,
             Wire.reset(1) + Wire.data(1, "a") + Wire.data(1, "b"), "reset 1 CANCEL",
             "sent RST_STREAM 1 STREAM_CLOSED"),
         MachineRow(
@@ -161,13 +161,13 @@ import Testing
             Wire.response(1) + Wire.data(1, "abc") + Wire.window(1, 1) + Wire.reset(1) + Wire.response(3),
             "response 3 200"),
         MachineRow(
-            "[H-5.7] more DATA on a cancelled stream than its window had", cancelled,
+            "[H-5.7] more DATA on a cancelled stream than its window allowed", cancelled,
             Wire.response(1) + Wire.times(4, Wire.data(1, count: 16_000)) + Wire.data(1, count: 1_536),
             "sent WINDOW_UPDATE 0 +48000", error: .unexpectedFrame(.data, StreamID(1), .streamClosed)),
     ]
 
     /// Returns a request whose block uses the dynamic table: `inserts` adds an entry, `finds` refers to it.
-    static func tabled(_ stream: UInt32, _ block: String) -> [UInt8] {
+    static func indexedRequest(_ stream: UInt32, _ block: String) -> [UInt8] {
         Wire.frame(1, 5, on: stream, Octets.hex("82 86 84") + Octets.hex(block))
     }
     static let inserts = "41 01 61"
@@ -177,9 +177,9 @@ import Testing
         MachineRow(
             "[H-5.8] one stream too many is refused, and its block still decoded",
             server(maxConcurrentStreams: 1),
-            Wire.post(1) + tabled(3, inserts) + Wire.data(1, end: true) + Wire.data(3, "late")
+            Wire.post(1) + indexedRequest(3, inserts) + Wire.data(1, end: true) + Wire.data(3, "late")
                 + Wire.window(3, 1)
-                + Wire.reset(1) + tabled(5, finds),
+                + Wire.reset(1) + indexedRequest(5, finds),
             "request 1 POST /", "end 1", "reset 1 CANCEL", "request 5 GET /", "end 5",
             "sent RST_STREAM 3 REFUSED_STREAM"),
         MachineRow(
@@ -199,12 +199,12 @@ import Testing
             "response 3 200"),
         MachineRow(
             "[H-4.4] the block of a list over a limit is decoded", server,
-            tabled(1, inserts + "10 01 62 7f 82 ff 03" + String(repeating: "63", count: 65_537))
-                .framed(by: 16_384) + tabled(3, finds),
+            indexedRequest(1, inserts + "10 01 62 7f 82 ff 03" + String(repeating: "63", count: 65_537))
+                .framed(by: 16_384) + indexedRequest(3, finds),
             "failed 1 ENHANCE_YOUR_CALM: octets of a header name or value (stringOctets) exceed the limit of 65536",
             "request 3 GET /", "end 3", "sent RST_STREAM 1 ENHANCE_YOUR_CALM"),
         MachineRow(
-            "[H-4.3] a block that cannot be decoded", server, tabled(1, "be"),
+            "[H-4.3] a block that cannot be decoded", server, indexedRequest(1, "be"),
             error: .compression(.invalidIndex(62))),
         MachineRow(
             "[H-6.7] PUSH_PROMISE to a client", client, Wire.frame(5, 4, on: 1, [0, 0, 0, 2]),
@@ -213,17 +213,17 @@ import Testing
             "[H-6.7] PUSH_PROMISE to a server", server, Wire.post(1) + Wire.frame(5, 4, on: 1, [0, 0, 0, 2]),
             "request 1 POST /", error: .frame(.pushNotAllowed), last: 1),
         MachineRow(
-            "[H-6.3] PRIORITY of a wrong length costs its stream", server,
+            "[H-6.3] PRIORITY of a wrong length is a stream error", server,
             Wire.post(1) + Wire.frame(2, on: 1, [0, 0, 0, 0]), "request 1 POST /",
             "failed 1 FRAME_SIZE_ERROR: PRIORITY cannot have 4 octets", "sent RST_STREAM 1 FRAME_SIZE_ERROR"),
         MachineRow(
             "PRIORITY of a wrong length on an idle stream", server, Wire.frame(2, on: 1, [0, 0, 0, 0]),
             error: .frame(.wrongLength(.priority, length: 4))),
         MachineRow(
-            "PRIORITY of a wrong length on a stream that is over", cancelled,
+            "PRIORITY of a wrong length on a closed stream", cancelled,
             Wire.frame(2, on: 1, [0, 0, 0, 0])),
         MachineRow(
-            "[H-6.3] PRIORITY means nothing on any stream", server,
+            "[H-6.3] PRIORITY is ignored on any stream", server,
             Wire.frame(2, on: 9, [0, 0, 0, 0, 0]) + Wire.get(1),
             "request 1 GET /", "end 1"),
         MachineRow(
@@ -246,7 +246,7 @@ import Testing
     @Test(arguments: states) func state(_ row: MachineRow) { row.check() }
     @Test(arguments: refusals) func refusal(_ row: MachineRow) { row.check() }
 
-    @Test("[H-5.7] what is remembered of cancelled streams is bounded, and so is what is tolerated")
+    @Test("[H-5.7] the memory of cancelled streams and the frames tolerated on them are limited")
     func memoryOfStreams() throws {
         var limits = HTTP2Limits()
         limits.rememberedStreams = 4
@@ -263,7 +263,7 @@ import Testing
         #expect(session.machine.error == .limitExceeded(.lateFrames, allowed: 10))
     }
 
-    @Test("[H-5.7] many cancelled streams, whose responses are on their way") func manyCancelled() {
+    @Test("[H-5.7] responses that arrive on many cancelled streams") func manyCancelled() {
         var session = MachineSession.opened(.client)
         for _ in 0..<20 {
             for _ in 0..<200 { session.openPost() }
@@ -287,7 +287,7 @@ import Testing
         #expect(session.machine.error == .limitExceeded(.lateFrames, allowed: 1_000))
     }
 
-    @Test func aStreamThatEndedIsKnownToHaveEnded() {
+    @Test func anEndedStreamIsNotForgotten() {
         // The forgotten streams, which were reset, have lower numbers than those that ended.
         var limits = HTTP2Limits()
         limits.rememberedStreams = 1
@@ -301,7 +301,7 @@ import Testing
 }
 
 extension [UInt8] {
-    /// Cuts a HEADERS frame into HEADERS and CONTINUATION frames of at most `length` octets of payload each.
+    /// Divides a HEADERS frame into HEADERS and CONTINUATION frames with at most `length` octets of payload each.
     func framed(by length: Int) -> [UInt8] {
         let stream = UInt32(self[5]) << 24 | UInt32(self[6]) << 16 | UInt32(self[7]) << 8 | UInt32(self[8])
         let (flags, block) = (self[4], dropFirst(9))

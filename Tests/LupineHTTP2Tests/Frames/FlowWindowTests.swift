@@ -3,7 +3,7 @@
 import LupineHTTP2
 import Testing
 
-/// Windows at their bounds: RFC 9113 §6.9.
+/// Tests of flow-control windows at their bounds (RFC 9113 §6.9).
 @Suite struct FlowWindowTests {
     enum Step {
         case credit(Int)
@@ -12,51 +12,51 @@ import Testing
     }
 
     struct Row: CustomTestStringConvertible {
-        let shows: String
+        let title: String
         let start: Int
         let steps: [Step]
         /// The size after the last step.
         let size: Int
         /// The error of the last step.
         let error: FlowControlError?
-        var testDescription: String { shows }
+        var testDescription: String { title }
 
         init(
-            _ shows: String, from start: Int = FlowWindow.initial, _ steps: Step..., size: Int,
+            _ title: String, from start: Int = FlowWindow.initial, _ steps: Step..., size: Int,
             _ error: FlowControlError? = nil
         ) {
-            (self.shows, self.start, self.steps, self.size, self.error) = (shows, start, steps, size, error)
+            (self.title, self.start, self.steps, self.size, self.error) = (title, start, steps, size, error)
         }
     }
 
     static let largest = 0x7FFF_FFFF
 
     static let rows: [Row] = [
-        Row("a window before anything", size: 65_535),
-        Row("all of it", .debit(65_535), size: 0),
+        Row("the initial window", size: 65_535),
+        Row("the whole window", .debit(65_535), size: 0),
         Row(
             "[H-6.14] one octet too many", .debit(65_536), size: 65_535,
             .exceeded(window: 65_535, count: 65_536)),
         Row("an empty frame needs no room", from: 0, .debit(0), size: 0),
-        Row("up to the largest", .credit(0x7FFF_0000), size: largest),
+        Row("up to the largest size", .credit(0x7FFF_0000), size: largest),
         Row(
-            "[H-6.16] one octet over the largest", .credit(0x7FFF_0001), size: 65_535,
+            "[H-6.16] one octet over the largest size", .credit(0x7FFF_0001), size: 65_535,
             .overflow(window: 65_535, increment: 0x7FFF_0001)),
         Row(
             "the largest increment to a full window", from: largest, .credit(largest), size: largest,
             .overflow(window: largest, increment: largest)),
         Row(
-            "no increment is so large", from: 0, .credit(.max), size: 0,
+            "the largest integer as an increment", from: 0, .credit(.max), size: 0,
             .overflow(window: 0, increment: .max)),
         Row(
-            "[H-6.17] a window below zero", .debit(60_000), .initial(from: 65_535, to: 16_384),
+            "[H-6.17] a setting makes a window negative", .debit(60_000), .initial(from: 65_535, to: 16_384),
             size: -43_616),
         Row(
-            "a window below zero takes nothing", from: 0, .initial(from: 1, to: 0), .debit(1), size: -1,
+            "no room in a negative window", from: 0, .initial(from: 1, to: 0), .debit(1), size: -1,
             .exceeded(window: -1, count: 1)),
-        Row("an empty frame in a window below zero", from: 0, .initial(from: 1, to: 0), .debit(0), size: -1),
+        Row("an empty frame in a negative window", from: 0, .initial(from: 1, to: 0), .debit(0), size: -1),
         Row(
-            "[H-6.17] a window below zero grows again", .debit(65_535),
+            "[H-6.17] a negative window grows again", .debit(65_535),
             .initial(from: 65_535, to: 0), .credit(65_536), size: 1),
         Row(
             "the smallest window and the largest increment", from: 0, .initial(from: largest, to: 0),
@@ -65,10 +65,10 @@ import Testing
             "[H-6.16] a setting takes a window over the largest", from: largest,
             .initial(from: 65_535, to: 65_536), size: largest, .overflow(window: largest, increment: 1)),
         Row("a setting takes a window to the largest", .initial(from: 65_535, to: largest), size: largest),
-        Row("no window is larger", from: .max, size: largest),
+        Row("the initial size is limited", from: .max, size: largest),
     ]
 
-    @Test(arguments: rows) func moves(_ row: Row) {
+    @Test(arguments: rows) func steps(_ row: Row) {
         var window = FlowWindow(row.start)
         var error: FlowControlError?
         for step in row.steps {

@@ -2,7 +2,7 @@
 
 import LupineHTTP2
 
-/// More rows of `FrameReaderTests`: the start of a connection, control frames, sizes and limits.
+/// Rows of `FrameReaderTests` for the start of a connection, control frames, sizes and limits.
 enum FrameReaderControlRows {
     typealias Row = FrameReaderTests.Row
 
@@ -23,13 +23,13 @@ enum FrameReaderControlRows {
             "[H-3.1] HTTP/1.1 to a server", to: .server, isWhole: true, text("GET / HTTP/1.1\r\n"),
             error: .invalidPreface(octet: 0x47, offset: 0)),
         Row(
-            "[H-3.1] a preface that is not quite one", to: .server, isWhole: true,
+            "[H-3.1] a preface with one wrong octet", to: .server, isWhole: true,
             text("PRI * HTTP/2.0\r\n\r\nSM\r\n\n"), error: .invalidPreface(octet: 0x0A, offset: 22)),
         Row(
             "[H-3.2] another frame before SETTINGS", isWhole: true, frame(6, 0, zeros(8)),
             error: .settingsExpected(.ping)),
         Row(
-            "[H-3.2] another frame behind the preface", to: .server, isWhole: true,
+            "[H-3.2] another frame after the preface", to: .server, isWhole: true,
             FrameReader.clientPreface + frame(1, 4, on: 1), error: .settingsExpected(.headers)),
         Row(
             "an acknowledgement before SETTINGS", isWhole: true, frame(4, 1),
@@ -63,7 +63,7 @@ enum FrameReaderControlRows {
     private static let control: [Row] = [
         Row("PRIORITY", frame(2, on: 5, zeros(5)), "PRIORITY 5"),
         Row(
-            "[H-6.3] PRIORITY of another length concerns its stream",
+            "[H-6.3] PRIORITY of a wrong length is a stream error",
             frame(2, on: 5, zeros(4)) + frame(2, on: 5, zeros(6)) + frame(2, on: 5, zeros(5)),
             "stream 5: FRAME_SIZE_ERROR: PRIORITY cannot have 4 octets",
             "stream 5: FRAME_SIZE_ERROR: PRIORITY cannot have 6 octets", "PRIORITY 5"),
@@ -79,7 +79,7 @@ enum FrameReaderControlRows {
             "[H-6.4] RST_STREAM of five octets", frame(3, on: 1, zeros(5)),
             error: .wrongLength(.rstStream, length: 5)),
         Row("PING", frame(6, 0, [1, 0, 0, 0, 0, 0, 0, 2]), "PING 72057594037927938"),
-        Row("a PING's answer", frame(6, 1, zeros(7) + [9]), "PING 9 acknowledged"),
+        Row("a PING acknowledgement", frame(6, 1, zeros(7) + [9]), "PING 9 acknowledged"),
         Row(
             "[H-4.6] PING on a stream", frame(6, on: 1, zeros(8)),
             error: .connectionNeeded(.ping, StreamID(1))),
@@ -87,7 +87,7 @@ enum FrameReaderControlRows {
             "[H-6.11] PING of seven octets", frame(6, 0, zeros(7)),
             error: .wrongLength(.ping, length: 7)),
         Row(
-            "[H-6.11] a PING's answer of nine octets", frame(6, 1, zeros(9)),
+            "[H-6.11] a PING acknowledgement of nine octets", frame(6, 1, zeros(9)),
             error: .wrongLength(.ping, length: 9)),
         Row("GOAWAY", frame(7, 0, [0x80, 0, 0, 7, 0, 0, 0, 0]), "GOAWAY 7 NO_ERROR ''"),
         Row(
@@ -104,11 +104,11 @@ enum FrameReaderControlRows {
             frame(8, on: 1, [0, 0, 0, 1]) + frame(8, 0, [0xFF, 0xFF, 0xFF, 0xFF]),
             "WINDOW_UPDATE 1 +1", "WINDOW_UPDATE 0 +2147483647"),
         Row(
-            "[H-6.15] nothing more for a stream concerns that stream",
+            "[H-6.15] a zero increment for a stream is a stream error",
             frame(8, on: 1, [0x80, 0, 0, 0]) + frame(8, on: 3, [0, 0, 0, 1]),
             "stream 1: PROTOCOL_ERROR: WINDOW_UPDATE on stream 1 adds nothing", "WINDOW_UPDATE 3 +1"),
         Row(
-            "[H-6.15] nothing more for the connection", frame(8, 0, zeros(4)),
+            "[H-6.15] a zero increment for the connection", frame(8, 0, zeros(4)),
             error: .zeroIncrement(.connection)),
         Row(
             "[H-6.15] WINDOW_UPDATE of three octets", frame(8, on: 1, zeros(3)),
@@ -168,43 +168,44 @@ enum FrameReaderControlRows {
     }
 
     private static let limits: [Row] = {
-        let block = limits { $0.headerBlockOctets = 5 }
+        let blockOctets = limits { $0.headerBlockOctets = 5 }
         let frames = limits { $0.continuationFrames = 2 }
-        let empty = limits { $0.emptyContinuationFrames = 1 }
-        let few = limits { $0.settingsCount = 2 }
-        let short = limits { ($0.debugOctets, $0.priorityOctets) = (3, 3) }
-        let endless = limits { ($0.debugOctets, $0.priorityOctets) = (.max, .max) }
-        let nothing = limits { $0.debugOctets = -1 }
-        let more = frame(9, on: 1, text("a"))
+        let emptyFrames = limits { $0.emptyContinuationFrames = 1 }
+        let settingsCount = limits { $0.settingsCount = 2 }
+        let shortText = limits { ($0.debugOctets, $0.priorityOctets) = (3, 3) }
+        let unlimitedText = limits { ($0.debugOctets, $0.priorityOctets) = (.max, .max) }
+        let noText = limits { $0.debugOctets = -1 }
+        let continuation = frame(9, on: 1, text("a"))
         return [
             Row(
-                "a block of as many octets as are taken", limits: block,
+                "a block of as many octets as the limit allows", limits: blockOctets,
                 frame(1, on: 1, text("abc")) + frame(9, 4, on: 1, text("de")), "HEADERS 1 'abcde'"),
             Row(
-                "a block of one octet too many", limits: block,
+                "a block of one octet too many", limits: blockOctets,
                 frame(1, on: 1, text("abc")) + frame(9, 4, on: 1, text("def")),
                 error: .limitExceeded(.headerBlockOctets, allowed: 5)),
             Row(
-                "one frame of one octet too many", limits: block, frame(1, 4, on: 1, text("abcdef")),
+                "one frame of one octet too many", limits: blockOctets, frame(1, 4, on: 1, text("abcdef")),
                 error: .limitExceeded(.headerBlockOctets, allowed: 5)),
             Row(
-                "padding does not count for a block", limits: block,
+                "padding does not count for a block", limits: blockOctets,
                 frame(1, 0x0C, on: 1, [9] + text("abcde") + zeros(9)), "HEADERS 1 'abcde'"),
             Row(
-                "as many CONTINUATION frames as are taken", limits: frames,
-                frame(1, on: 1) + more + frame(9, 4, on: 1), "HEADERS 1 'a'"),
+                "as many CONTINUATION frames as the limit allows", limits: frames,
+                frame(1, on: 1) + continuation + frame(9, 4, on: 1), "HEADERS 1 'a'"),
             Row(
-                "one CONTINUATION frame too many", limits: frames, frame(1, on: 1) + more + more + more,
+                "one CONTINUATION frame too many", limits: frames,
+                frame(1, on: 1) + continuation + continuation + continuation,
                 error: .limitExceeded(.continuationFrames, allowed: 2)),
             Row(
-                "as many empty CONTINUATION frames as are taken", limits: empty,
+                "as many empty CONTINUATION frames as the limit allows", limits: emptyFrames,
                 frame(1, on: 1) + frame(9, on: 1) + frame(9, 4, on: 1, text("a")), "HEADERS 1 'a'"),
             Row(
-                "one empty CONTINUATION frame too many", limits: empty,
-                frame(1, on: 1) + frame(9, on: 1) + more + frame(9, 4, on: 1),
+                "one empty CONTINUATION frame too many", limits: emptyFrames,
+                frame(1, on: 1) + frame(9, on: 1) + continuation + frame(9, 4, on: 1),
                 error: .limitExceeded(.emptyContinuationFrames, allowed: 1)),
             Row(
-                "each block is measured by itself", limits: empty,
+                "the limit applies to each block", limits: emptyFrames,
                 frame(1, on: 1) + frame(9, 4, on: 1) + frame(1, on: 3) + frame(9, 4, on: 3),
                 "HEADERS 1 ''", "HEADERS 3 ''"),
             Row(
@@ -212,30 +213,30 @@ enum FrameReaderControlRows {
                 frame(1, on: 1) + (0..<100).flatMap { _ in frame(9, on: 1) },
                 error: .limitExceeded(.emptyContinuationFrames, allowed: 4)),
             Row(
-                "as many settings as are taken", limits: few, frame(4, 0, zeros(12)),
+                "as many settings as the limit allows", limits: settingsCount, frame(4, 0, zeros(12)),
                 "SETTINGS setting 0=0 setting 0=0"),
             Row(
-                "one setting too many", limits: few, frame(4, 0, zeros(18)),
+                "one setting too many", limits: settingsCount, frame(4, 0, zeros(18)),
                 error: .limitExceeded(.settingsCount, allowed: 2)),
             Row(
-                "debug data that is longer than is kept", limits: short,
+                "debug data over the limit", limits: shortText,
                 frame(7, 0, zeros(8) + text("abcdef")) + frame(4, 1), "GOAWAY 0 NO_ERROR 'abc'",
                 "SETTINGS acknowledged"),
             Row(
-                "debug data that is kept as a whole", limits: endless, frame(7, 0, zeros(8) + text("abc")),
+                "debug data without a limit", limits: unlimitedText, frame(7, 0, zeros(8) + text("abc")),
                 "GOAWAY 0 NO_ERROR 'abc'"),
             Row(
-                "debug data of which nothing is kept", limits: nothing, frame(7, 0, zeros(8) + text("abc")),
+                "debug data with a negative limit", limits: noText, frame(7, 0, zeros(8) + text("abc")),
                 "GOAWAY 0 NO_ERROR ''"),
             Row(
-                "a priority as long as is taken", to: .server, limits: short,
+                "a priority as long as the limit", to: .server, limits: shortText,
                 frame(0x10, 0, [0, 0, 0, 1] + text("u=1")), "PRIORITY_UPDATE 1 'u=1'"),
             Row(
-                "a priority that is too long is ignored", to: .server, limits: short,
+                "a priority that is too long is ignored", to: .server, limits: shortText,
                 frame(0x10, 0, [0, 0, 0, 1] + text("u=1 ")) + frame(4, 1),
                 "ignored PRIORITY_UPDATE on 0", "SETTINGS acknowledged"),
             Row(
-                "a priority of any length", to: .server, limits: endless,
+                "a priority without a limit", to: .server, limits: unlimitedText,
                 frame(0x10, 0, [0, 0, 0, 1] + text("u=1")), "PRIORITY_UPDATE 1 'u=1'"),
         ]
     }()

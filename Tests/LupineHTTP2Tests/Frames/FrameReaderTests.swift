@@ -3,27 +3,27 @@
 import LupineHTTP2
 import Testing
 
-/// Which frames the reader accepts, and which it refuses: RFC 9113 §4 and §6. Each row is read whole, cut in two at each octet,
-/// and octet by octet.
+/// Tests of the frames that the reader accepts and refuses (RFC 9113 §4 and §6). Each row is read whole, cut in two at each
+/// octet, and octet by octet.
 @Suite struct FrameReaderTests {
     struct Row: CustomTestStringConvertible {
-        let shows: String
+        let title: String
         let role: HTTP2Role
         let limits: FrameLimits
-        /// Whether `wire` is the whole input; otherwise the peer's first frames are put before it.
+        /// Whether `wire` is the whole input. If not, the test puts the peer's first frames before it.
         let isWhole: Bool
         let allowsPush: Bool
         let wire: [UInt8]
         let expected: [String]
 
-        var testDescription: String { shows }
+        var testDescription: String { title }
 
         init(
-            _ shows: String, to role: HTTP2Role = .client, limits: FrameLimits = FrameLimits(),
+            _ title: String, to role: HTTP2Role = .client, limits: FrameLimits = FrameLimits(),
             isWhole: Bool = false, allowsPush: Bool = true, _ wire: [UInt8], _ expected: String...,
             error: HTTP2Error? = nil
         ) {
-            self.shows = shows
+            self.title = title
             self.role = role
             self.limits = limits
             self.isWhole = isWhole
@@ -52,9 +52,9 @@ import Testing
             "a padding length of zero", frame(0, 8, on: 1, [0] + text("ab")), "DATA 1 of 3", "content 'ab'",
             "end of DATA 1"),
         Row(
-            "nothing but padding", frame(0, 9, on: 1, [2, 0, 0]), "DATA 1 of 3",
+            "only padding", frame(0, 9, on: 1, [2, 0, 0]), "DATA 1 of 3",
             "end of DATA 1, of the stream"),
-        Row("nothing but a padding length", frame(0, 8, on: 1, [0]), "DATA 1 of 1", "end of DATA 1"),
+        Row("only a padding length", frame(0, 8, on: 1, [0]), "DATA 1 of 1", "end of DATA 1"),
         Row(
             "the longest padding", frame(0, 8, on: 1, [255] + text("a") + zeros(255)), "DATA 1 of 257",
             "content 'a'", "end of DATA 1"),
@@ -88,13 +88,13 @@ import Testing
             "padding and a priority", frame(1, 0x2D, on: 1, [1] + zeros(5) + text("abc") + zeros(1)),
             "HEADERS 1 'abc', end of the stream"),
         Row(
-            "[H-6.2] as much padding as there is room for", frame(1, 0x0C, on: 1, [2, 0, 0]),
+            "[H-6.2] as much padding as the payload has room for", frame(1, 0x0C, on: 1, [2, 0, 0]),
             "HEADERS 1 ''"),
         Row(
             "[H-6.2] more padding than room", frame(1, 0x0C, on: 1, [3, 0, 0]),
             error: .paddingTooLong(.headers, padding: 3, room: 2)),
         Row(
-            "more padding than room behind a priority", frame(1, 0x2C, on: 1, [3] + zeros(5) + [0, 0]),
+            "more padding than room after a priority", frame(1, 0x2C, on: 1, [3] + zeros(5) + [0, 0]),
             error: .paddingTooLong(.headers, padding: 3, room: 2)),
         Row(
             "[H-4.5] a block without its padding length", frame(1, 0x0C, on: 1),
@@ -118,7 +118,7 @@ import Testing
             frame(1, 8, on: 1, [1] + text("ab") + zeros(1)) + frame(9, 0x0C, on: 1, text("c")),
             "HEADERS 1 'abc'"),
         Row(
-            "two blocks in a row, each by itself",
+            "two blocks in a row",
             frame(1, on: 1, text("a")) + frame(9, 4, on: 1) + frame(1, 4, on: 3, text("b")),
             "HEADERS 1 'a'", "HEADERS 3 'b'"),
         Row(
@@ -143,7 +143,7 @@ import Testing
             "[H-6.12] CONTINUATION without a block", frame(9, 4, on: 1),
             error: .unexpectedContinuation(StreamID(1))),
         Row(
-            "[H-6.12] CONTINUATION behind a whole block", frame(1, 4, on: 1) + frame(9, 4, on: 1),
+            "[H-6.12] CONTINUATION after a whole block", frame(1, 4, on: 1) + frame(9, 4, on: 1),
             "HEADERS 1 ''", error: .unexpectedContinuation(StreamID(1))),
         Row("CONTINUATION on stream 0", frame(9, 4), error: .unexpectedContinuation(.connection)),
     ]
@@ -173,33 +173,33 @@ import Testing
             "[H-6.6] a promise of a client's stream", frame(5, 4, on: 1, [0, 0, 0, 3]),
             error: .invalidPromisedStream(StreamID(3))),
         Row(
-            "[H-4.5] a promise of nothing", frame(5, 4, on: 1, zeros(3)),
+            "[H-4.5] a promise that is too short", frame(5, 4, on: 1, zeros(3)),
             error: .wrongLength(.pushPromise, length: 3)),
         Row(
-            "[H-6.6] more padding than room behind a promise",
+            "[H-6.6] more padding than room after a promise",
             frame(5, 0x0C, on: 1, [2, 0, 0, 0, 2, 0]),
             error: .paddingTooLong(.pushPromise, padding: 2, room: 1)),
     ]
 
     static let all = data + headers + blocks + push + FrameReaderControlRows.all
 
-    @Test(arguments: all) func reads(_ row: Row) {
+    @Test(arguments: all) func framesAreRead(_ row: Row) {
         var reader = FrameReader(row.role, limits: row.limits)
         reader.allowsPush = row.allowsPush
         let opening = row.isWhole ? [] : WireFrames.opening(to: row.role)
         let expected = (row.isWhole ? [] : ["SETTINGS "]) + row.expected
-        #expect(WireFrames.saidAtEveryCut(of: opening + row.wire, by: reader) == [expected])
+        #expect(WireFrames.logsAtEveryCut(of: opening + row.wire, by: reader) == [expected])
     }
 
-    @Test func anErrorIsThrownAgain() {
+    @Test func anErrorIsPermanent() {
         var reader = FrameReader(.client)
-        let wrong = Self.frame(6)
-        let right = WireFrames.settings
-        #expect(throws: HTTP2Error.settingsExpected(.ping)) { try reader.next(wrong.span).event }
-        #expect(throws: HTTP2Error.settingsExpected(.ping)) { try reader.next(right.span).event }
+        let invalid = Self.frame(6)
+        let valid = WireFrames.settings
+        #expect(throws: HTTP2Error.settingsExpected(.ping)) { try reader.next(invalid.span).event }
+        #expect(throws: HTTP2Error.settingsExpected(.ping)) { try reader.next(valid.span).event }
     }
 
-    @Test func whatLiesBehindAnEventIsLeft() throws {
+    @Test func octetsAfterAnEventAreNotConsumed() throws {
         var reader = FrameReader(.client)
         let wire = WireFrames.settings + Self.frame(0, on: 1, Self.text("ab"))
         let expected: [(FrameEvent, Int)] = [
@@ -207,15 +207,15 @@ import Testing
             (.content(StreamID(1), 0..<2), 2), (.dataEnded(StreamID(1), endsStream: false), 0),
             (.needMore, 0),
         ]
-        var place = 0
+        var offset = 0
         for (event, count) in expected {
-            let (said, consumed) = try reader.next(wire.span.extracting(place...))
-            #expect(said == event && consumed == count)
-            place += consumed
+            let (received, consumed) = try reader.next(wire.span.extracting(offset...))
+            #expect(received == event && consumed == count)
+            offset += consumed
         }
     }
 
-    @Test func whereTheConnectionMayEnd() throws {
+    @Test func framesEndWhereNoHeaderBlockIsOpen() throws {
         var reader = FrameReader(.server)
         let wire =
             FrameReader.clientPreface + WireFrames.settings + Self.frame(1, on: 1, [1])
@@ -224,10 +224,10 @@ import Testing
         let ends: Set = [24, 33, 53]
         for index in wire.indices {
             #expect(reader.isBetweenFrames == ends.contains(index), "\(index)")
-            var place = index
+            var offset = index
             while true {
-                let (event, consumed) = try reader.next(wire.span.extracting(place..<(index + 1)))
-                place += consumed
+                let (event, consumed) = try reader.next(wire.span.extracting(offset..<(index + 1)))
+                offset += consumed
                 if event == .needMore { break }
             }
         }
@@ -247,8 +247,8 @@ import Testing
             }
             wire = WireFrames.opening(to: row.role) + wire + row.wire
             let reader = FrameReader(row.role, limits: row.limits)
-            let whole = WireFrames.said(of: [wire], by: reader)
-            #expect(WireFrames.said(of: wire.map { [$0] }, by: reader) == whole)
+            let whole = WireFrames.log(of: [wire], by: reader)
+            #expect(WireFrames.log(of: wire.map { [$0] }, by: reader) == whole)
         }
     }
 }

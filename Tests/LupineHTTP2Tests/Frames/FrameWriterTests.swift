@@ -3,16 +3,16 @@
 import LupineHTTP2
 import Testing
 
-/// Frames as they are written, octet by octet, and read back.
+/// Tests of the octets of written frames, and of reading them back.
 @Suite struct FrameWriterTests {
     struct Row: CustomTestStringConvertible, Sendable {
-        let shows: String
+        let title: String
         let wire: String
         let write: @Sendable (inout [UInt8]) -> Void
-        var testDescription: String { shows }
+        var testDescription: String { title }
 
-        init(_ shows: String, _ wire: String, _ write: @escaping @Sendable (inout [UInt8]) -> Void) {
-            self.shows = shows
+        init(_ title: String, _ wire: String, _ write: @escaping @Sendable (inout [UInt8]) -> Void) {
+            self.title = title
             self.wire = wire
             self.write = write
         }
@@ -75,14 +75,14 @@ import Testing
         },
     ]
 
-    @Test(arguments: rows) func writes(_ row: Row) {
+    @Test(arguments: rows) func framesAreWritten(_ row: Row) {
         var output: [UInt8] = []
         row.write(&output)
         #expect(output == Octets.hex(row.wire))
     }
 
     /// Writes random frames, and reads them back in random pieces.
-    @Test(arguments: 0..<50) func comesThrough(_ seed: Int) throws {
+    @Test(arguments: 0..<50) func framesAreReadBack(_ seed: Int) throws {
         var numbers = SeededNumbers(seed: UInt64(seed))
         var wire = WireFrames.settings
         var sent: [FrameEvent] = [.settings([])]
@@ -90,10 +90,10 @@ import Testing
         var reader = FrameReader(.client)
         var received: [FrameEvent] = []
         var content = 0
-        var rest = wire[...]
-        while !rest.isEmpty {
-            var piece = rest.prefix(Int.random(in: 1...3_000, using: &numbers))
-            rest = rest.dropFirst(piece.count)
+        var unread = wire[...]
+        while !unread.isEmpty {
+            var piece = unread.prefix(Int.random(in: 1...3_000, using: &numbers))
+            unread = unread.dropFirst(piece.count)
             var event = FrameEvent.needMore
             repeat {
                 let consumed: Int

@@ -3,7 +3,7 @@
 import LupineHTTP2
 import Testing
 
-/// The legal values of settings, and their effects: RFC 9113 §6.5.2.
+/// Tests of the legal values of settings, and of their effects (RFC 9113 §6.5.2).
 @Suite struct HTTP2SettingsTests {
     struct Row: CustomTestStringConvertible {
         let identifier: Setting.Identifier
@@ -37,7 +37,7 @@ import Testing
         Row(Setting.Identifier(rawValue: 0x4242), .max),
     ]
 
-    @Test("[H-6.8] the values of each setting", arguments: rows) func takes(_ row: Row) throws {
+    @Test("[H-6.8] the values of each setting", arguments: rows) func values(_ row: Row) throws {
         let setting = Setting(row.identifier, row.value)
         var settings = HTTP2Settings()
         guard let code = row.code else {
@@ -49,7 +49,7 @@ import Testing
         #expect(HTTP2Error.invalidSetting(setting).code == code)
     }
 
-    @Test("[H-6.8] values are taken in the order in which they stand") func order() throws {
+    @Test("[H-6.8] values are applied in their order") func order() throws {
         var settings = HTTP2Settings()
         try settings.apply(
             [Setting(.initialWindowSize, 1), Setting(.maxFrameSize, 20_000), Setting(.initialWindowSize, 2)],
@@ -57,7 +57,7 @@ import Testing
         #expect(settings.initialWindowSize == 2 && settings.maxFrameSize == 20_000)
     }
 
-    @Test("[H-6.8] CONNECT with a protocol is not taken back") func connectStays() throws {
+    @Test("[H-6.8] extended CONNECT cannot be disabled again") func connectStays() throws {
         var settings = HTTP2Settings()
         let on = Setting(.enableConnectProtocol, 1)
         let off = Setting(.enableConnectProtocol, 0)
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test("[H-9.3] only the first frame speaks of priorities") func prioritiesStay() throws {
+    @Test("[H-9.3] only the first SETTINGS frame can disable priorities") func prioritiesStay() throws {
         var settings = HTTP2Settings()
         let on = Setting(.noRFC7540Priorities, 1)
         try settings.apply([Setting(.noRFC7540Priorities, 0)], from: .client, isFirst: false)
@@ -86,7 +86,7 @@ import Testing
         #expect(settings.noRFC7540Priorities)
     }
 
-    @Test func whatIsSentIsWhatIsTaken() throws {
+    @Test func changedSettingsAreReadBack() throws {
         #expect(HTTP2Settings().changed.isEmpty)
         var settings = HTTP2Settings()
         settings.headerTableSize = 0
@@ -98,8 +98,8 @@ import Testing
         settings.enableConnectProtocol = true
         settings.noRFC7540Priorities = true
         #expect(settings.changed.count == 8)
-        var taken = HTTP2Settings()
-        try taken.apply(settings.changed, from: .client, isFirst: true)
-        #expect(taken == settings)
+        var received = HTTP2Settings()
+        try received.apply(settings.changed, from: .client, isFirst: true)
+        #expect(received == settings)
     }
 }

@@ -21,58 +21,58 @@ enum WireFrames {
         (role == .server ? FrameReader.clientPreface : []) + settings
     }
 
-    /// Lists what a reader returns for pieces of input: one line for each event, one for the content of a frame, and one for the
-    /// error, if there is one.
-    static func said(of pieces: [[UInt8]], by reader: FrameReader) -> [String] {
+    /// Returns one line for each event that `reader` reads from pieces of input, one for the content of each frame, and one for
+    /// the error, if there is one.
+    static func log(of pieces: [[UInt8]], by reader: FrameReader) -> [String] {
         var reader = reader
         var lines: [String] = []
         var content: [UInt8] = []
         for piece in pieces {
-            var rest = piece[...]
+            var unread = piece[...]
             while true {
                 let event: FrameEvent
                 let consumed: Int
-                do throws(HTTP2Error) { (event, consumed) = try reader.next(rest.span) } catch {
+                do throws(HTTP2Error) { (event, consumed) = try reader.next(unread.span) } catch {
                     return lines + ["\(error.code): \(error)"]
                 }
                 if case .content(_, let range) = event {
-                    content += rest.dropFirst(range.lowerBound).prefix(range.count)
+                    content += unread.dropFirst(range.lowerBound).prefix(range.count)
                 }
-                rest = rest.dropFirst(consumed)
+                unread = unread.dropFirst(consumed)
                 if event == .needMore { break }
                 if case .dataEnded = event, !content.isEmpty {
                     lines.append("content '\(Octets.text(content))'")
                     content = []
                 }
-                if let line = shown(event) { lines.append(line) }
+                if let line = text(of: event) { lines.append(line) }
             }
-            if !rest.isEmpty { lines.append("\(rest.count) octets were left") }
+            if !unread.isEmpty { lines.append("\(unread.count) octets were left") }
         }
         return lines
     }
 
-    /// Reads the input whole, cut in two at each octet, and octet by octet. The result has one element if all of them lead to the
-    /// same events.
-    static func saidAtEveryCut(of wire: [UInt8], by reader: FrameReader) -> Set<[String]> {
-        var all: Set<[String]> = [said(of: [wire], by: reader), said(of: wire.map { [$0] }, by: reader)]
+    /// Returns the distinct logs of the whole input, of the input cut in two at each octet, and of single octets. If all agree,
+    /// the set has one element.
+    static func logsAtEveryCut(of wire: [UInt8], by reader: FrameReader) -> Set<[String]> {
+        var all: Set<[String]> = [log(of: [wire], by: reader), log(of: wire.map { [$0] }, by: reader)]
         // Long inputs are cut only near both ends.
         let cuts = wire.indices.filter { $0 < 200 || $0 > wire.count - 200 }
         for cut in cuts {
-            all.insert(said(of: [Array(wire[..<cut]), Array(wire[cut...])], by: reader))
+            all.insert(log(of: [Array(wire[..<cut]), Array(wire[cut...])], by: reader))
         }
         return all
     }
 
-    private static func shown(_ event: FrameEvent) -> String? {
+    private static func text(of event: FrameEvent) -> String? {
         switch event {
         case .needMore, .content: nil
         case .dataBegan(let stream, let count): "DATA \(stream) of \(count)"
         case .dataEnded(let stream, let endsStream):
             "end of DATA \(stream)" + (endsStream ? ", of the stream" : "")
         case .headers(let stream, let block, let endsStream):
-            "HEADERS \(stream) \(shown(block))" + (endsStream ? ", end of the stream" : "")
+            "HEADERS \(stream) \(text(of: block))" + (endsStream ? ", end of the stream" : "")
         case .pushPromise(let stream, let promised, let block):
-            "PUSH_PROMISE \(stream) of \(promised) \(shown(block))"
+            "PUSH_PROMISE \(stream) of \(promised) \(text(of: block))"
         case .priority(let stream): "PRIORITY \(stream)"
         case .reset(let stream, let code): "RST_STREAM \(stream) \(code)"
         case .settings(let settings):
@@ -80,15 +80,15 @@ enum WireFrames {
         case .settingsAcknowledged: "SETTINGS acknowledged"
         case .ping(let octets): "PING \(octets)"
         case .pingAcknowledged(let octets): "PING \(octets) acknowledged"
-        case .goAway(let last, let code, let debug): "GOAWAY \(last) \(code) \(shown(debug))"
+        case .goAway(let last, let code, let debug): "GOAWAY \(last) \(code) \(text(of: debug))"
         case .windowUpdate(let stream, let increment): "WINDOW_UPDATE \(stream) +\(increment)"
-        case .priorityUpdate(let stream, let value): "PRIORITY_UPDATE \(stream) \(shown(value))"
+        case .priorityUpdate(let stream, let value): "PRIORITY_UPDATE \(stream) \(text(of: value))"
         case .ignored(let type, let stream): "ignored \(type) on \(stream)"
         case .streamError(let stream, let error): "stream \(stream): \(error.code): \(error)"
         }
     }
 
-    private static func shown(_ octets: [UInt8]) -> String {
+    private static func text(of octets: [UInt8]) -> String {
         octets.count > 40 ? "of \(octets.count)" : "'\(Octets.text(octets))'"
     }
 }

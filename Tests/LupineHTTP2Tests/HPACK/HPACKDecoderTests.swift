@@ -4,31 +4,31 @@ import Testing
 
 @testable import LupineHTTP2
 
-/// Which blocks the decoder refuses, and after which errors it can continue.
+/// Tests of the blocks that the decoder refuses, and of the errors after which it can continue.
 @Suite struct HPACKDecoderTests {
     struct Row: CustomTestStringConvertible {
-        let shows: String
+        let title: String
         var tableSizeLimits: [Int] = []
         var limits = HPACKLimits()
         let block: [UInt8]
         /// The error, or nil if the block is legal.
         let expected: HPACKError?
-        var testDescription: String { shows }
+        var testDescription: String { title }
 
         init(
-            _ shows: String, tableSizeLimits: [Int] = [], limits: HPACKLimits = HPACKLimits(),
+            _ title: String, tableSizeLimits: [Int] = [], limits: HPACKLimits = HPACKLimits(),
             _ block: [UInt8],
             _ expected: HPACKError?
         ) {
-            self.shows = shows
+            self.title = title
             self.tableSizeLimits = tableSizeLimits
             self.limits = limits
             self.block = block
             self.expected = expected
         }
 
-        init(_ shows: String, tableSizeLimits: [Int] = [], _ block: String, _ expected: HPACKError?) {
-            self.init(shows, tableSizeLimits: tableSizeLimits, Octets.hex(block), expected)
+        init(_ title: String, tableSizeLimits: [Int] = [], _ block: String, _ expected: HPACKError?) {
+            self.init(title, tableSizeLimits: tableSizeLimits, Octets.hex(block), expected)
         }
     }
 
@@ -37,7 +37,7 @@ import Testing
         Row("the last static entry", "bd", nil),
         Row("[H-10.11] the first dynamic entry of an empty table", "be", .invalidIndex(62)),
         Row("the first dynamic entry", "4001 6101 62 be", nil),
-        Row("[H-10.11] one behind the last dynamic entry", "4001 6101 62 bf", .invalidIndex(63)),
+        Row("[H-10.11] one after the last dynamic entry", "4001 6101 62 bf", .invalidIndex(63)),
         Row("the largest index", "ff 80 ff ff ff 07", .invalidIndex(2_147_483_647)),
         Row("an index that overflows", "ff 81 ff ff ff 07", .integerOverflow),
         Row("a name of the first dynamic entry, too early", "7e 01 61", .invalidIndex(62)),
@@ -46,9 +46,9 @@ import Testing
     ]
 
     static let strings: [Row] = [
-        Row("a name that is announced and missing", "40", .truncated),
+        Row("a missing name", "40", .truncated),
         Row("a name longer than the block", "40 02 61", .truncated),
-        Row("a value that is missing", "40 01 61", .truncated),
+        Row("a missing value", "40 01 61", .truncated),
         Row("a value longer than the block", "40 01 61 02 61", .truncated),
         Row("a length of 2^31-1", "40 7f 80 ff ff ff 07", .truncated),
         Row("a length that overflows", "40 7f 81 ff ff ff 07", .integerOverflow),
@@ -62,52 +62,53 @@ import Testing
     static let updates: [Row] = [
         Row("a size update in front of a field", "20 82", nil),
         Row("two size updates", "20 3f e1 1f 82", nil),
-        Row("a size update alone", "3f e1 1f", nil),
-        Row("[H-10.8] a size update behind a field", "82 20", .misplacedSizeUpdate),
+        Row("only a size update", "3f e1 1f", nil),
+        Row("[H-10.8] a size update after a field", "82 20", .misplacedSizeUpdate),
         Row("a size update between fields", "82 20 82", .misplacedSizeUpdate),
         Row(
             "[H-10.8] one octet more than the initial size", "3f e2 1f",
             .sizeUpdateTooLarge(4_097, allowed: 4_096)),
         Row("a size that overflows", "3f ff ff ff ff ff 07", .integerOverflow),
-        Row("a size that is cut off", "3f", .truncated),
-        Row("as much as a setting allows", tableSizeLimits: [8_192], "3f e1 3f", nil),
+        Row("a truncated size", "3f", .truncated),
+        Row("the size that a setting allows", tableSizeLimits: [8_192], "3f e1 3f", nil),
         Row(
             "more than a setting allows", tableSizeLimits: [8_192], "3f e2 3f",
             .sizeUpdateTooLarge(8_193, allowed: 8_192)),
         Row("a larger table need not be used", tableSizeLimits: [8_192], "82", nil),
         Row(
-            "[H-10.8] a reduction that is not heeded", tableSizeLimits: [100], "82",
+            "[H-10.8] a reduction that the block does not announce", tableSizeLimits: [100], "82",
             .missingSizeUpdate(allowed: 100)),
-        Row("a reduction that is heeded", tableSizeLimits: [100], "3f 45 82", nil),
-        Row("a reduction to less than is asked for", tableSizeLimits: [100], "20 82", nil),
+        Row("a reduction that the block announces", tableSizeLimits: [100], "3f 45 82", nil),
+        Row("a reduction to less than the setting", tableSizeLimits: [100], "20 82", nil),
         Row(
-            "a reduction that is heeded by too little", tableSizeLimits: [100], "3f 46 82",
+            "a reduction to more than the setting", tableSizeLimits: [100], "3f 46 82",
             .sizeUpdateTooLarge(101, allowed: 100)),
         Row(
             "[H-10.8] the smallest size in between is announced", tableSizeLimits: [100, 4_096],
             "3f 45 3f e1 1f 82", nil),
         Row(
-            "[H-10.8] the smallest size in between is left out", tableSizeLimits: [100, 4_096],
+            "[H-10.8] the smallest size in between is not announced", tableSizeLimits: [100, 4_096],
             "3f e1 1f 82", .missingSizeUpdate(allowed: 100)),
-        Row("an empty block behind a reduction", tableSizeLimits: [0], "", .missingSizeUpdate(allowed: 0)),
+        Row("an empty block after a reduction", tableSizeLimits: [0], "", .missingSizeUpdate(allowed: 0)),
         Row(
-            "a table of nothing holds nothing", tableSizeLimits: [0], "20 4001 6101 62 be", .invalidIndex(62)),
+            "a table of size zero holds no entry", tableSizeLimits: [0], "20 4001 6101 62 be",
+            .invalidIndex(62)),
     ]
 
     static let limits: [Row] = {
-        var few = HPACKLimits()
-        few.fieldCount = 2
+        var fieldLimit = HPACKLimits()
+        fieldLimit.fieldCount = 2
         var small = HPACKLimits()
         small.listOctets = 100
         var short = HPACKLimits()
         short.stringOctets = 3
         return [
-            Row("as many fields as are taken", limits: few, [0x82, 0x82], nil),
+            Row("as many fields as the limit allows", limits: fieldLimit, [0x82, 0x82], nil),
             Row(
-                "one field too many", limits: few, [0x82, 0x82, 0x82],
+                "one field too many", limits: fieldLimit, [0x82, 0x82, 0x82],
                 .limitExceeded(.fieldCount, allowed: 2)),
             Row(
-                "one literal too many", limits: few, [0x82, 0x82, 0x00, 0x00, 0x00],
+                "one literal too many", limits: fieldLimit, [0x82, 0x82, 0x00, 0x00, 0x00],
                 .limitExceeded(.fieldCount, allowed: 2)),
             // Each `:method: GET` counts 32 + 10 octets.
             Row("a list within the limit", limits: small, [0x82, 0x82], nil),
@@ -162,12 +163,12 @@ import Testing
         #expect(throws: HPACKError.limitExceeded(.fieldCount, allowed: 1)) { try decoder.decode(first.span) }
         #expect(decoder.tableCount == 2)
         for (block, expected) in [("bf", "a: b"), ("be", "c: d")] {
-            #expect(try Lists.shown(decoder.decode(Octets.hex(block).span)) == [expected])
+            #expect(try Lists.lines(decoder.decode(Octets.hex(block).span)) == [expected])
         }
     }
 
     /// Checks that a refused block is decoded to its end.
-    @Test func whatStandsBehindTheLimitIsChecked() {
+    @Test func fieldsAfterTheLimitAreDecoded() {
         var limits = HPACKLimits()
         limits.fieldCount = 0
         var decoder = HPACKDecoder(limits: limits)
@@ -193,7 +194,7 @@ import Testing
         var decoder = HPACKDecoder(tableSize: 40)
         _ = try decoder.decode(Octets.hex("40 04 61 62 63 64 01 31").span)
         let list = try decoder.decode(Octets.hex("7e 02 32 33 be").span)
-        #expect(Lists.shown(list) == ["abcd: 23", "abcd: 23"])
+        #expect(Lists.lines(list) == ["abcd: 23", "abcd: 23"])
         #expect(decoder.tableCount == 1)
     }
 

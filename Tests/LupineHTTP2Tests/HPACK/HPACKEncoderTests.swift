@@ -4,7 +4,7 @@ import Testing
 
 @testable import LupineHTTP2
 
-/// How an encoder chooses between the representations, and announces the sizes of its table.
+/// Tests of the encoder's choice of representations, and of its announcements of table sizes.
 @Suite struct HPACKEncoderTests {
     static func block(_ encoder: inout HPACKEncoder, _ fields: (String, String)...) -> [UInt8] {
         var list = HeaderList()
@@ -38,7 +38,7 @@ import Testing
         #expect(encoder.tableCount == (isSecret ? 0 : 1))
     }
 
-    @Test func theSecondTimeAFieldIsAnIndex() {
+    @Test func aRepeatedFieldIsSentAsAnIndex() {
         var encoder = HPACKEncoder()
         #expect(Self.block(&encoder, ("a", "b"), ("c", "d")).count > 2)
         #expect(Self.block(&encoder, ("a", "b"), ("c", "d"), ("a", "b")) == [0xBF, 0xBE, 0xBF])
@@ -69,25 +69,25 @@ import Testing
     ]
 
     @Test("[H-10.8] size updates", arguments: updates)
-    func announces(_ own: Int, _ sizes: [Int], _ expected: String) {
+    func sizeUpdates(_ own: Int, _ sizes: [Int], _ expected: String) {
         var encoder = HPACKEncoder(tableSizeLimit: own)
         for size in sizes { encoder.setTableSizeLimit(size) }
         #expect(Self.block(&encoder, (":method", "GET")) == Octets.hex(expected))
         #expect(Self.block(&encoder, (":method", "GET")) == [0x82])
     }
 
-    @Test func evictionForgetsWhatIsGone() throws {
+    @Test func evictedEntriesAreNotReferenced() throws {
         var encoder = HPACKEncoder(tableSize: 100, usesHuffman: false)
         var decoder = HPACKDecoder(tableSize: 100)
         for round in 0..<200 {
             let value = "v\(round % 7)"
             let block = Self.block(&encoder, ("a", value), ("b", value))
-            #expect(try Lists.shown(decoder.decode(block.span)) == ["a: \(value)", "b: \(value)"])
+            #expect(try Lists.lines(decoder.decode(block.span)) == ["a: \(value)", "b: \(value)"])
             #expect(encoder.tableSize == decoder.tableSize)
         }
     }
 
-    @Test func huffmanOnlyWhereItIsNotLonger() {
+    @Test func huffmanIsUsedOnlyIfItIsNotLonger() {
         var encoder = HPACKEncoder()
         // `~` takes 13 bits.
         #expect(Self.block(&encoder, (":path", "~~")).dropFirst() == [2, 0x7E, 0x7E])
@@ -97,12 +97,12 @@ import Testing
 
     /// Lengths whose integer has one octet and two, for codes of 5 and of 13 bits.
     @Test(arguments: [1, 125, 126, 127, 128, 203, 204, 205, 300], ["a", "~"])
-    func lengthsOfEverySize(_ count: Int, _ letter: String) throws {
+    func stringLengths(_ count: Int, _ letter: String) throws {
         var encoder = HPACKEncoder()
         var decoder = HPACKDecoder()
         let value = String(repeating: letter, count: count)
         let block = Self.block(&encoder, (":path", value))
-        #expect(try Lists.shown(decoder.decode(block.span)) == [":path: \(value)"])
+        #expect(try Lists.lines(decoder.decode(block.span)) == [":path: \(value)"])
         let coded = letter == "a" ? (count * 5 + 7) / 8 : count
         #expect(block.count == 1 + (coded < 127 ? 1 : coded < 255 ? 2 : 3) + coded)
         #expect(block[1] & 0x80 == (letter == "a" ? 0x80 : 0))

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LupineHTTP2
 
-/// RFC 7541, Appendix C.2 to C.6, octet by octet, decoded and encoded.
+/// Tests of the examples of RFC 7541, Appendix C.2 to C.6, decoded and encoded.
 @Suite struct HPACKExamplesTests {
     /// One block: its octets, its fields, and the dynamic table after it.
     struct Step {
@@ -16,38 +16,38 @@ import Testing
     }
 
     /// The blocks of one connection.
-    struct Story: CustomTestStringConvertible {
-        let shows: String
+    struct Example: CustomTestStringConvertible {
+        let title: String
         var tableSize = 4_096
         var usesHuffman = false
         let steps: [Step]
-        var testDescription: String { shows }
+        var testDescription: String { title }
     }
 
-    static let single: [Story] = [
-        Story(
-            shows: "C.2.1: a literal with indexing",
+    static let single: [Example] = [
+        Example(
+            title: "C.2.1: a literal with indexing",
             steps: [
                 Step(
                     bytes: "400a 6375 7374 6f6d 2d6b 6579 0d63 7573 746f 6d2d 6865 6164 6572",
                     fields: [("custom-key", "custom-header")], tableSize: 55, tableCount: 1)
             ]),
-        Story(
-            shows: "C.2.2: a literal without indexing",
+        Example(
+            title: "C.2.2: a literal without indexing",
             steps: [
                 Step(
                     bytes: "040c 2f73 616d 706c 652f 7061 7468", fields: [(":path", "/sample/path")],
                     indexing: .without, tableSize: 0, tableCount: 0)
             ]),
-        Story(
-            shows: "C.2.3: a literal never indexed",
+        Example(
+            title: "C.2.3: a literal never indexed",
             steps: [
                 Step(
                     bytes: "1008 7061 7373 776f 7264 0673 6563 7265 74", fields: [("password", "secret")],
                     indexing: .never, tableSize: 0, tableCount: 0)
             ]),
-        Story(
-            shows: "C.2.4: an indexed field",
+        Example(
+            title: "C.2.4: an indexed field",
             steps: [Step(bytes: "82", fields: [(":method", "GET")], tableSize: 0, tableCount: 0)]),
     ]
 
@@ -81,9 +81,9 @@ import Testing
         ],
     ]
 
-    static let several: [Story] = [
-        Story(
-            shows: "C.3: requests without Huffman coding",
+    static let several: [Example] = [
+        Example(
+            title: "C.3: requests without Huffman coding",
             steps: [
                 Step(
                     bytes: "8286 8441 0f77 7777 2e65 7861 6d70 6c65 2e63 6f6d", fields: requests[0],
@@ -96,8 +96,8 @@ import Testing
                         8287 85bf 400a 6375 7374 6f6d 2d6b 6579 0c63 7573 746f 6d2d 7661 6c75 65
                         """, fields: requests[2], tableSize: 164, tableCount: 3),
             ]),
-        Story(
-            shows: "C.4: requests with Huffman coding", usesHuffman: true,
+        Example(
+            title: "C.4: requests with Huffman coding", usesHuffman: true,
             steps: [
                 Step(
                     bytes: "8286 8441 8cf1 e3c2 e5f2 3a6b a0ab 90f4 ff", fields: requests[0],
@@ -109,8 +109,8 @@ import Testing
                     bytes: "8287 85bf 4088 25a8 49e9 5ba9 7d7f 8925 a849 e95b b8e8 b4bf",
                     fields: requests[2], tableSize: 164, tableCount: 3),
             ]),
-        Story(
-            shows: "C.5: responses without Huffman coding", tableSize: 256,
+        Example(
+            title: "C.5: responses without Huffman coding", tableSize: 256,
             steps: [
                 Step(
                     bytes: """
@@ -128,8 +128,8 @@ import Testing
                         3d31
                         """, fields: responses[2], tableSize: 215, tableCount: 3),
             ]),
-        Story(
-            shows: "C.6: responses with Huffman coding", tableSize: 256, usesHuffman: true,
+        Example(
+            title: "C.6: responses with Huffman coding", tableSize: 256, usesHuffman: true,
             steps: [
                 Step(
                     bytes: """
@@ -146,26 +146,28 @@ import Testing
             ]),
     ]
 
-    @Test("[H-10.10] Appendix C, decoded", arguments: single + several) func decodes(_ story: Story) throws {
-        var decoder = HPACKDecoder(tableSize: story.tableSize)
-        for step in story.steps {
+    @Test("[H-10.10] Appendix C, decoded", arguments: single + several) func decoding(_ example: Example)
+        throws
+    {
+        var decoder = HPACKDecoder(tableSize: example.tableSize)
+        for step in example.steps {
             let block = Octets.hex(step.bytes)
             let list = try decoder.decode(block.span)
-            #expect(Lists.shown(list) == step.fields.map { "\($0): \($1)" })
+            #expect(Lists.lines(list) == step.fields.map { "\($0): \($1)" })
             #expect(decoder.tableSize == step.tableSize)
             #expect(decoder.tableCount == step.tableCount)
             if step.fields.count == 1 { #expect(list.indexing(at: 0) == step.indexing) }
         }
     }
 
-    @Test("[H-10.10] Appendix C, encoded", arguments: single + several) func encodes(_ story: Story) {
-        var encoder = HPACKEncoder(tableSize: story.tableSize, usesHuffman: story.usesHuffman)
-        for step in story.steps {
+    @Test("[H-10.10] Appendix C, encoded", arguments: single + several) func encoding(_ example: Example) {
+        var encoder = HPACKEncoder(tableSize: example.tableSize, usesHuffman: example.usesHuffman)
+        for step in example.steps {
             var list = HeaderList()
             for (name, value) in step.fields { list.append(name, value, indexing: step.indexing) }
             var block: [UInt8] = []
             encoder.encode(list, into: &block)
-            // A field in the static table is sent as an index, whatever its list asks for.
+            // The encoder sends a field of the static table as an index, whatever the list's indexing is.
             #expect(block == Octets.hex(step.bytes))
             #expect(encoder.tableSize == step.tableSize)
             #expect(encoder.tableCount == step.tableCount)
@@ -173,9 +175,9 @@ import Testing
     }
 
     /// Checks that a block that ends early gives the fields before the cut, or is refused as truncated.
-    @Test(arguments: single + several) func cutAnywhere(_ story: Story) throws {
-        var decoder = HPACKDecoder(tableSize: story.tableSize)
-        for step in story.steps {
+    @Test(arguments: single + several) func truncatedAnywhere(_ example: Example) throws {
+        var decoder = HPACKDecoder(tableSize: example.tableSize)
+        for step in example.steps {
             let block = Octets.hex(step.bytes)
             let fields = step.fields.map { "\($0): \($1)" }
             var boundaries = 0
@@ -183,7 +185,7 @@ import Testing
                 var other = decoder
                 do throws(HPACKError) {
                     let list = try other.decode(block.span.extracting(first: cut))
-                    #expect(Lists.shown(list) == Array(fields.prefix(list.count)))
+                    #expect(Lists.lines(list) == Array(fields.prefix(list.count)))
                     #expect(list.count < fields.count)
                     boundaries += 1
                 } catch {
@@ -196,9 +198,9 @@ import Testing
     }
 }
 
-/// Makes header lists comparable in tests.
+/// Converts header lists to text for comparisons.
 enum Lists {
-    static func shown(_ list: HeaderList) -> [String] {
+    static func lines(_ list: HeaderList) -> [String] {
         list.indices.map { index in
             let octets = list.octets
             return Octets.text(octets[list.nameRange(at: index)]) + ": "

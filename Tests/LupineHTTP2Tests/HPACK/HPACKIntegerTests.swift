@@ -4,28 +4,28 @@ import Testing
 
 @testable import LupineHTTP2
 
-/// Integers: RFC 7541 §5.1 and Appendix C.1.
+/// Tests of integers (RFC 7541 §5.1 and Appendix C.1).
 @Suite struct HPACKIntegerTests {
     struct Row: CustomTestStringConvertible {
-        let shows: String
+        let title: String
         let prefix: Int
         let value: Int
         let bytes: String
-        var testDescription: String { shows }
+        var testDescription: String { title }
     }
 
     static let rows: [Row] = [
-        Row(shows: "C.1.1: 10 with a prefix of 5 bits", prefix: 5, value: 10, bytes: "0a"),
-        Row(shows: "C.1.2: 1337 with a prefix of 5 bits", prefix: 5, value: 1337, bytes: "1f 9a 0a"),
-        Row(shows: "C.1.3: 42 from the start of an octet", prefix: 8, value: 42, bytes: "2a"),
-        Row(shows: "zero", prefix: 1, value: 0, bytes: "00"),
-        Row(shows: "the largest number in the prefix", prefix: 5, value: 30, bytes: "1e"),
-        Row(shows: "the first number behind the prefix", prefix: 5, value: 31, bytes: "1f 00"),
-        Row(shows: "the largest number in one octet more", prefix: 5, value: 158, bytes: "1f 7f"),
-        Row(shows: "the first number in two octets more", prefix: 5, value: 159, bytes: "1f 80 01"),
+        Row(title: "C.1.1: 10 with a prefix of 5 bits", prefix: 5, value: 10, bytes: "0a"),
+        Row(title: "C.1.2: 1337 with a prefix of 5 bits", prefix: 5, value: 1337, bytes: "1f 9a 0a"),
+        Row(title: "C.1.3: 42 from the start of an octet", prefix: 8, value: 42, bytes: "2a"),
+        Row(title: "zero", prefix: 1, value: 0, bytes: "00"),
+        Row(title: "the largest number in the prefix", prefix: 5, value: 30, bytes: "1e"),
+        Row(title: "the first number after the prefix", prefix: 5, value: 31, bytes: "1f 00"),
+        Row(title: "the largest number in one octet more", prefix: 5, value: 158, bytes: "1f 7f"),
+        Row(title: "the first number in two octets more", prefix: 5, value: 159, bytes: "1f 80 01"),
         Row(
-            shows: "the largest number", prefix: 7, value: 2_147_483_647, bytes: "7f 80 ff ff ff 07"),
-        Row(shows: "the largest number, 8 bits", prefix: 8, value: 2_147_483_647, bytes: "ff 80 fe ff ff 07"),
+            title: "the largest number", prefix: 7, value: 2_147_483_647, bytes: "7f 80 ff ff ff 07"),
+        Row(title: "the largest number, 8 bits", prefix: 8, value: 2_147_483_647, bytes: "ff 80 fe ff ff 07"),
     ]
 
     static func decoded(_ bytes: [UInt8], _ prefix: Int) throws(HPACKError) -> (value: Int, end: Int) {
@@ -34,7 +34,7 @@ import Testing
         return (value, position)
     }
 
-    @Test(arguments: rows) func bothWays(_ row: Row) throws {
+    @Test(arguments: rows) func encodingAndDecoding(_ row: Row) throws {
         let bytes = Octets.hex(row.bytes)
         var output: [UInt8] = []
         output.append(addingCapacity: HPACKInteger.mostOctets) {
@@ -56,7 +56,7 @@ import Testing
     ]
 
     @Test("[H-10.6] an integer that is too large or too long is refused", arguments: tooLarge)
-    func refuses(_ prefix: Int, _ bytes: String) {
+    func refused(_ prefix: Int, _ bytes: String) {
         #expect(throws: HPACKError.integerOverflow) { try Self.decoded(Octets.hex(bytes), prefix) }
     }
 

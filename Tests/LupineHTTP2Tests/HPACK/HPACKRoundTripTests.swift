@@ -4,15 +4,15 @@ import Testing
 
 @testable import LupineHTTP2
 
-/// The decoder returns every list that the encoder was given, and their tables stay equal.
+/// Tests that the decoder returns every list that the encoder has encoded, and that both tables stay equal.
 @Suite struct HPACKRoundTripTests {
     static let names = [
         ":method", ":path", ":status", ":authority", "accept", "cookie", "set-cookie", "authorization",
         "proxy-authorization", "content-type", "x-request-id", "x-a", "x-b", "etag", "date", "",
     ]
 
-    /// 25 connections of 1,000 lists each.
-    @Test(arguments: 0..<25) func comesThrough(_ seed: Int) throws {
+    /// Checks 25 connections with 1,000 lists each.
+    @Test(arguments: 0..<25) func listsAreDecodedUnchanged(_ seed: Int) throws {
         var numbers = SeededNumbers(seed: UInt64(seed))
         var encoder = HPACKEncoder(tableSizeLimit: [4_096, 0, 100, 65_536][seed % 4])
         encoder.usesHuffman = seed % 3 != 0
@@ -33,12 +33,12 @@ import Testing
             #expect(decoded == list)
             #expect(decoder.tableSize == encoder.tableSize)
             #expect(decoder.tableCount == encoder.tableCount)
-            for index in list.indices { Self.requireSecrecy(list, decoded, at: index) }
+            for index in list.indices { Self.checkIndexing(list, decoded, at: index) }
         }
     }
 
     /// Checks that fields marked as never indexed, or sensitive by their name, are never indexed.
-    private static func requireSecrecy(_ list: HeaderList, _ decoded: HeaderList, at index: Int) {
+    private static func checkIndexing(_ list: HeaderList, _ decoded: HeaderList, at index: Int) {
         let name = Octets.text(list.octets[list.nameRange(at: index)])
         let isSensitive =
             switch name {

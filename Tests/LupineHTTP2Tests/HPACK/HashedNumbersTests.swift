@@ -7,9 +7,9 @@ import Testing
 /// Compares `HashedNumbers` with a dictionary, in seeded random steps.
 @Suite struct HashedNumbersTests {
     @Test(
-        "what is set is found and what is removed is not, however many want one slot",
+        "numbers are found and removed as in a dictionary, however many hash to one slot",
         arguments: [3, 64, 1 << 20, .max] as [UInt64])
-    func isADictionary(_ hashes: UInt64) {
+    func behavesLikeADictionary(_ hashes: UInt64) {
         var random = SeededNumbers(seed: hashes)
         var numbers = HashedNumbers()
         var expected: [UInt64: Int] = [:]

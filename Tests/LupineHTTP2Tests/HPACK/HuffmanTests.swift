@@ -4,7 +4,7 @@ import Testing
 
 @testable import LupineHTTP2
 
-/// The Huffman code, compared with RFC 7541, Appendix B, as printed there.
+/// Tests of the Huffman code against the table printed in RFC 7541, Appendix B.
 @Suite struct HuffmanTests {
     /// The codes of all symbols in hexadecimal, with their lengths.
     static let printed = """
@@ -72,7 +72,7 @@ import Testing
     }
 
     /// Encodes each symbol at each of the eight bit positions in an octet.
-    @Test func everySymbolComesThrough() throws {
+    @Test func everySymbolIsDecoded() throws {
         for symbol in UInt8.min...UInt8.max {
             // Each code of 5 bits before the symbol shifts it by 5, which has no common factor with 8.
             for before in 0..<8 {
@@ -84,66 +84,66 @@ import Testing
         }
     }
 
-    @Test func everyPairOfSymbolsComesThrough() throws {
+    @Test func everyPairOfSymbolsIsDecoded() throws {
         for first in UInt8.min...UInt8.max {
             let text = (UInt8.min...UInt8.max).flatMap { [first, $0] }
             #expect(try Self.decoded(Self.encoded(text)) == text)
         }
     }
 
-    /// A limit that the encoded text does not keep leaves the output as it was.
+    /// Checks that the output is unchanged if the text exceeds the limit.
     @Test(arguments: [
         "a", "~", "abcdefg", "~~~~~~~", "{}~{}~{}~{}~", "www.example.com", "a\u{1}b\u{2}c\u{3}d",
     ])
-    func limitsAreKept(_ text: String) {
+    func limits(_ text: String) {
         let text = Array(text.utf8)
         let whole = Self.encoded(text)
-        for most in 0...(whole.count + 1) {
+        for limit in 0...(whole.count + 1) {
             var output: [UInt8] = [1, 2]
             output.append(addingCapacity: whole.count + 1) {
-                #expect(HuffmanCode.encode(text.span, atMost: most, into: &$0) == (most >= whole.count))
+                #expect(HuffmanCode.encode(text.span, atMost: limit, into: &$0) == (limit >= whole.count))
             }
-            #expect(output == [1, 2] + (most >= whole.count ? whole : []))
+            #expect(output == [1, 2] + (limit >= whole.count ? whole : []))
         }
     }
 
-    @Test func nothingIsNothing() throws {
+    @Test func anEmptyString() throws {
         #expect(Self.encoded([]) == [])
         #expect(try Self.decoded([]) == [])
     }
 
     struct Row: CustomTestStringConvertible {
-        let shows: String
+        let title: String
         let bytes: String
         let expected: HPACKError
-        var testDescription: String { shows }
+        var testDescription: String { title }
     }
 
     static let violations: [Row] = [
-        Row(shows: "EOS alone", bytes: "ff ff ff ff", expected: .endOfStringInText),
+        Row(title: "only EOS", bytes: "ff ff ff ff", expected: .endOfStringInText),
         Row(
-            shows: "EOS with its thirty bits and padding", bytes: "ff ff ff fc", expected: .endOfStringInText),
-        Row(shows: "EOS behind text", bytes: "1f ff ff ff ff", expected: .endOfStringInText),
-        Row(shows: "an octet of padding", bytes: "ff", expected: .paddingTooLong),
-        Row(shows: "an octet of padding behind text", bytes: "1f ff", expected: .paddingTooLong),
+            title: "EOS with its thirty bits and padding", bytes: "ff ff ff fc", expected: .endOfStringInText),
+        Row(title: "EOS after text", bytes: "1f ff ff ff ff", expected: .endOfStringInText),
+        Row(title: "an octet of padding", bytes: "ff", expected: .paddingTooLong),
+        Row(title: "an octet of padding after text", bytes: "1f ff", expected: .paddingTooLong),
         Row(
-            shows: "eight bits of padding that begin in mid-octet", bytes: "53 f9 ff",
+            title: "eight bits of padding that begin in mid-octet", bytes: "53 f9 ff",
             expected: .paddingTooLong),
-        Row(shows: "two octets of padding", bytes: "ff ff", expected: .paddingTooLong),
-        Row(shows: "padding of zeros", bytes: "18", expected: .paddingNotOnes),
-        Row(shows: "padding that ends in a zero", bytes: "1e", expected: .paddingNotOnes),
-        Row(shows: "padding that begins with a zero", bytes: "1b", expected: .paddingNotOnes),
-        Row(shows: "a code that is cut off", bytes: "fe", expected: .paddingNotOnes),
-        Row(shows: "a long code that is cut off", bytes: "ff ff fe", expected: .paddingNotOnes),
+        Row(title: "two octets of padding", bytes: "ff ff", expected: .paddingTooLong),
+        Row(title: "padding of zeros", bytes: "18", expected: .paddingNotOnes),
+        Row(title: "padding that ends in a zero", bytes: "1e", expected: .paddingNotOnes),
+        Row(title: "padding that begins with a zero", bytes: "1b", expected: .paddingNotOnes),
+        Row(title: "a truncated code", bytes: "fe", expected: .paddingNotOnes),
+        Row(title: "a truncated long code", bytes: "ff ff fe", expected: .paddingNotOnes),
     ]
 
-    @Test("[H-10.7] a string that is not what its encoder may write", arguments: violations)
-    func refuses(_ row: Row) {
+    @Test("[H-10.7] malformed strings are refused", arguments: violations)
+    func malformedStrings(_ row: Row) {
         #expect(throws: row.expected) { try Self.decoded(Octets.hex(row.bytes)) }
     }
 
     /// Checks that every string of two octets is either refused, or the only encoding of its text.
-    @Test func codesHaveOneForm() {
+    @Test func encodingsAreUnique() {
         var accepted = 0
         for number in 0...UInt16.max {
             let bytes = [UInt8(number >> 8), UInt8(number & 0xFF)]

@@ -62,7 +62,7 @@ import Testing
         #expect(throws: HPACKError.invalidIndex(0)) { try Self.decoded([0x80]) }
     }
 
-    @Test("[H-10.1] indices that are well known from elsewhere") func wellKnownIndices() throws {
+    @Test("[H-10.1] well-known indices") func wellKnownIndices() throws {
         for row in Self.wellKnown { #expect(try Self.decoded([row.octet]) == row.field) }
         for row in Self.wellKnownNames {
             #expect(try Self.decoded([row.octet, 1, 0x78]) == row.name + ": x")

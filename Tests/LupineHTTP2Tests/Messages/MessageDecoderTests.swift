@@ -4,26 +4,26 @@ import LupineHTTP
 import LupineHTTP2
 import Testing
 
-/// Which header lists are valid heads and trailers, and which are malformed: RFC 9113 §8.2 and §8.3.
+/// Tests of valid and malformed header lists of heads and trailers (RFC 9113 §8.2 and §8.3).
 @Suite struct MessageDecoderTests {
     struct Row: CustomTestStringConvertible {
-        let shows: String
+        let title: String
         let fields: [(String, String)]
         let expected: [String]
         let error: MessageError?
         var allowsProtocol = false
-        var testDescription: String { shows }
+        var testDescription: String { title }
 
         init(
-            _ shows: String, _ fields: [(String, String)], _ expected: String..., allowsProtocol: Bool = false
+            _ title: String, _ fields: [(String, String)], _ expected: String..., allowsProtocol: Bool = false
         ) {
-            (self.shows, self.fields, self.expected, error) = (shows, fields, expected, nil)
+            (self.title, self.fields, self.expected, error) = (title, fields, expected, nil)
             self.allowsProtocol = allowsProtocol
         }
 
-        init(_ shows: String, _ fields: [(String, String)], error: MessageError, allowsProtocol: Bool = false)
+        init(_ title: String, _ fields: [(String, String)], error: MessageError, allowsProtocol: Bool = false)
         {
-            (self.shows, self.fields, expected, self.error) = (shows, fields, [], error)
+            (self.title, self.fields, expected, self.error) = (title, fields, [], error)
             self.allowsProtocol = allowsProtocol
         }
     }
@@ -34,7 +34,7 @@ import Testing
         return list
     }
 
-    static func shown(_ fields: Fields) -> [String] {
+    static func lines(_ fields: Fields) -> [String] {
         (0..<fields.count).map { "\(fields.name(at: $0)): \(fields.value(at: $0))" }
     }
 
@@ -60,34 +60,34 @@ import Testing
             "a host in place of an authority", get(without: ":authority") + [("host", "b")], "GET https /",
             "host: b"),
         Row(
-            "a host that is the authority, in other letters", get(("a", "b"), ("host", "A.Example")),
+            "a host equal to the authority, in another case", get(("a", "b"), ("host", "A.Example")),
             "GET https /", "a: b", "host: A.Example"),
         Row(
-            "[H-8.10] a host with the port that https has anyhow", get(("host", "a.example:443")),
+            "[H-8.10] a host with the default port of https", get(("host", "a.example:443")),
             "GET https /", "host: a.example:443"),
         Row(
-            "[H-8.10] an authority with that port",
+            "[H-8.10] an authority with the default port of https",
             get(":authority", is: "a.example:443") + [("host", "A.example")],
             "GET https /", "host: A.example"),
         Row(
             "[H-8.10] the port of another scheme", get(("host", "a.example:80")),
             error: .conflictingHost(Excerpt("a.example"), Excerpt("a.example:80"))),
         Row(
-            "[H-8.10] the port that http has anyhow", get(":scheme", is: "HTTP") + [("host", "a.example:80")],
+            "[H-8.10] the default port of http", get(":scheme", is: "HTTP") + [("host", "a.example:80")],
             "GET HTTP /", "host: a.example:80"),
         Row(
             "[H-8.13] cookies become one field",
             get(("cookie", "a=b"), ("x", "y"), ("cookie", "c=d")),
             "GET https /", "Host: a.example", "x: y", "Cookie: a=b; c=d"),
         Row(
-            "[H-8.13] an empty cookie is one", get(("cookie", ""), ("cookie", "a=b")), "GET https /",
+            "[H-8.13] an empty cookie and another one", get(("cookie", ""), ("cookie", "a=b")), "GET https /",
             "Host: a.example", "Cookie: ; a=b"),
         Row(
-            "[H-8.13] an empty cookie alone", get(("cookie", "")), "GET https /", "Host: a.example",
+            "[H-8.13] only an empty cookie", get(("cookie", "")), "GET https /", "Host: a.example",
             "Cookie: "),
         Row("an empty value", get(("a", "")), "GET https /", "Host: a.example", "a: "),
         Row(
-            "TE that says trailers", get(("te", "trailers")), "GET https /", "Host: a.example", "te: trailers"
+            "TE: trailers", get(("te", "trailers")), "GET https /", "Host: a.example", "te: trailers"
         ),
         Row("another scheme", get(":scheme", is: "coap+tcp"), "GET coap+tcp /", "Host: a.example"),
         Row(
@@ -127,18 +127,18 @@ import Testing
         Row(
             "a pseudo-field in capitals", get((":Method", "GET")),
             error: .unexpectedPseudoField(Excerpt(":Method"))),
-        Row("a colon alone", get((":", "")), error: .unexpectedPseudoField(Excerpt(":"))),
+        Row("only a colon", get((":", "")), error: .unexpectedPseudoField(Excerpt(":"))),
         Row(
-            "[H-8.8] a pseudo-field behind a field", [("a", "b")] + get(),
+            "[H-8.8] a pseudo-field after a field", [("a", "b")] + get(),
             error: .misplacedPseudoField(Excerpt(":method"))),
         Row("no field at all", [], error: .missingPseudoField(":method")),
         Row(
-            "a method that is no token", get(":method", is: "G T"),
+            "a method that is not a token", get(":method", is: "G T"),
             error: .invalidPseudoField(":method", Excerpt("G T"))),
         Row("an empty method", get(":method", is: ""), error: .invalidPseudoField(":method", Excerpt(""))),
         Row("an empty scheme", get(":scheme", is: ""), error: .invalidPseudoField(":scheme", Excerpt(""))),
         Row(
-            "a scheme that is none", get(":scheme", is: "1http"),
+            "a malformed scheme", get(":scheme", is: "1http"),
             error: .invalidPseudoField(":scheme", Excerpt("1http"))),
         Row(
             "[H-8.9] an empty path", get(":path", is: ""),
@@ -154,7 +154,9 @@ import Testing
         Row(
             "a space in a path", get(":path", is: "/a b"),
             error: .invalidPseudoField(":path", Excerpt("/a b"))),
-        Row("no ASCII in a path", get(":path", is: "/é"), error: .invalidPseudoField(":path", Excerpt("/é"))),
+        Row(
+            "a letter beyond ASCII in a path", get(":path", is: "/é"),
+            error: .invalidPseudoField(":path", Excerpt("/é"))),
         Row(
             "a line end in a path", get(":path", is: "/\r\nx: y"),
             error: .invalidValue(name: Excerpt(":path"))),
@@ -183,7 +185,7 @@ import Testing
             "a tunnel without a port", [(":method", "CONNECT"), (":authority", "a")],
             error: .invalidPseudoField(":authority", Excerpt("a"))),
         Row(
-            "a content length that is none", get(("content-length", "+1")),
+            "a malformed content length", get(("content-length", "+1")),
             error: .invalidContentLength(Excerpt("+1"))),
         Row(
             "a content length that does not fit", get(("content-length", "9223372036854775808")),
@@ -193,7 +195,7 @@ import Testing
             error: .invalidContentLength(Excerpt("2"))),
     ]
 
-    /// Fields that no message may have.
+    /// Fields that are forbidden in every message.
     static let fields: [Row] =
         [
             ("connection", "close"), ("keep-alive", "a"), ("proxy-connection", "a"),
@@ -201,7 +203,7 @@ import Testing
         ]
         .map { Row("[H-8.6] \($0.0)", get($0), error: .connectionField(Excerpt($0.0))) }
         + ["gzip", "trailers, gzip", "Trailers", ""].map {
-            Row("[H-8.6] TE that says '\($0)'", get(("te", $0)), error: .invalidTE(Excerpt($0)))
+            Row("[H-8.6] TE: '\($0)'", get(("te", $0)), error: .invalidTE(Excerpt($0)))
         }
         + ["Accept", "aB", "Z"].map {
             Row("[H-8.5] the name \($0)", get(($0, "a")), error: .capitalInName(Excerpt($0)))
@@ -216,8 +218,8 @@ import Testing
         }
 
     /// Checks the same fields in responses and trailers, where TE is forbidden in any form.
-    @Test("[H-8.6] fields that no response and no trailers may have", arguments: fields)
-    func refusesInResponsesAndTrailers(_ row: Row) throws {
+    @Test("[H-8.6] fields that are forbidden in responses and trailers", arguments: fields)
+    func forbiddenInResponsesAndTrailers(_ row: Row) throws {
         guard let field = row.fields.last, let error = row.error else { return }
         var expected = error
         if case .invalidTE = error { expected = .connectionField(Excerpt("te")) }
@@ -227,7 +229,7 @@ import Testing
         #expect(throws: expected) { try MessageDecoder.trailers(Self.list([("a", "b"), field])) }
     }
 
-    @Test("[H-8.6] TE stands in requests alone") func teOfAServer() throws {
+    @Test("[H-8.6] TE is allowed in requests only") func teOfAServer() throws {
         let fields = [(":status", "200"), ("te", "trailers")]
         #expect(throws: MessageError.connectionField(Excerpt("te"))) {
             try MessageDecoder.response(Self.list(fields))
@@ -237,7 +239,7 @@ import Testing
         }
     }
 
-    @Test(arguments: requests + fields) func readsRequests(_ row: Row) throws {
+    @Test(arguments: requests + fields) func requestsAreDecoded(_ row: Row) throws {
         let list = Self.list(row.fields)
         if let error = row.error {
             #expect(throws: error) { try MessageDecoder.request(list, allowsProtocol: row.allowsProtocol) }
@@ -247,7 +249,7 @@ import Testing
         let request = try MessageDecoder.request(list, allowsProtocol: row.allowsProtocol)
         let first = "\(request.head.method) \(request.scheme ?? "-") \(request.head.target)"
         #expect(
-            [first + (request.protocol.map { " \($0)" } ?? "")] + Self.shown(request.head.fields)
+            [first + (request.protocol.map { " \($0)" } ?? "")] + Self.lines(request.head.fields)
                 == row.expected)
     }
 
@@ -264,7 +266,7 @@ import Testing
                 "[H-8.7] a path in a response", [(":status", "200"), (":path", "/")],
                 error: .unexpectedPseudoField(Excerpt(":path"))),
             Row(
-                "a status behind a field", [("a", "b"), (":status", "200")],
+                "a status after a field", [("a", "b"), (":status", "200")],
                 error: .misplacedPseudoField(Excerpt(":status"))),
             Row(
                 "a field about the connection", [(":status", "200"), ("connection", "close")],
@@ -277,41 +279,41 @@ import Testing
                     ? .invalidValue(name: Excerpt(":status")) : .invalidPseudoField(":status", Excerpt($0)))
         }
 
-    @Test(arguments: responses) func readsResponses(_ row: Row) throws {
+    @Test(arguments: responses) func responsesAreDecoded(_ row: Row) throws {
         let list = Self.list(row.fields)
         if let error = row.error {
             #expect(throws: error) { try MessageDecoder.response(list) }
             return
         }
         let head = try MessageDecoder.response(list)
-        #expect(["\(head.status)"] + Self.shown(head.fields) == row.expected)
+        #expect(["\(head.status)"] + Self.lines(head.fields) == row.expected)
         // The fields keep their order in the list, and can be changed like any others.
         var changed = head.fields
         try changed.append(FieldName("x-more"), "y")
-        #expect(["\(head.status)"] + Self.shown(changed) == row.expected + ["x-more: y"])
+        #expect(["\(head.status)"] + Self.lines(changed) == row.expected + ["x-more: y"])
     }
 
     static let trailers: [Row] = [
         Row("trailers", [("a", "b"), ("c", "d")], "a: b", "c: d"),
         Row("no trailers", []),
         Row(
-            "[H-8.15] fields that may not stand there",
+            "[H-8.15] fields that are forbidden in trailers are dropped",
             [("content-length", "1"), ("a", "b"), ("host", "x")], "a: b"),
         Row(
             "[H-8.15] a pseudo-field in trailers", [(":status", "200")],
             error: .unexpectedPseudoField(Excerpt(":status"))),
         Row(
-            "a pseudo-field behind a trailer", [("a", "b"), (":status", "200")],
+            "a pseudo-field after a trailer", [("a", "b"), (":status", "200")],
             error: .misplacedPseudoField(Excerpt(":status"))),
         Row("a capital in trailers", [("A", "b")], error: .capitalInName(Excerpt("A"))),
     ]
 
-    @Test(arguments: trailers) func readsTrailers(_ row: Row) throws {
+    @Test(arguments: trailers) func trailersAreDecoded(_ row: Row) throws {
         let list = Self.list(row.fields)
         if let error = row.error {
             #expect(throws: error) { try MessageDecoder.trailers(list) }
             return
         }
-        #expect(try Self.shown(MessageDecoder.trailers(list)) == row.expected)
+        #expect(try Self.lines(MessageDecoder.trailers(list)) == row.expected)
     }
 }

@@ -4,10 +4,10 @@ import LupineHTTP
 import LupineHTTP2
 import Testing
 
-/// The order of a message's parts, and its content compared with the announced length: RFC 9113 §8.1.
+/// Tests of the order of a message's parts, and of its content length (RFC 9113 §8.1).
 @Suite struct MessageReaderTests {
     enum Step {
-        /// A header list with that status, or a request with that method.
+        /// A header list with this status, or a request with this method.
         case head(String, length: String? = nil, ends: Bool = false)
         case trailers(ends: Bool = true)
         case content(Int)
@@ -15,35 +15,35 @@ import Testing
     }
 
     struct Row: CustomTestStringConvertible {
-        let shows: String
+        let title: String
         let kind: MessageReader.Kind
         let steps: [Step]
         /// The error of the last step.
         let error: MessageError?
-        var testDescription: String { shows }
+        var testDescription: String { title }
 
         init(
-            _ shows: String, of kind: MessageReader.Kind = .response(to: .get), _ steps: [Step],
+            _ title: String, of kind: MessageReader.Kind = .response(to: .get), _ steps: [Step],
             _ error: MessageError? = nil
-        ) { (self.shows, self.kind, self.steps, self.error) = (shows, kind, steps, error) }
+        ) { (self.title, self.kind, self.steps, self.error) = (title, kind, steps, error) }
     }
 
     static let rows: [Row] = [
-        Row("a head alone", [.head("200", ends: true)]),
+        Row("only a head", [.head("200", ends: true)]),
         Row("a head and content", [.head("200"), .content(3), .content(0), .content(4), .end]),
         Row("a head and trailers", [.head("200"), .trailers()]),
         Row("all parts", [.head("100"), .head("103"), .head("200"), .content(3), .trailers()]),
         Row("content of the announced length", [.head("200", length: "7"), .content(3), .content(4), .end]),
-        Row("nothing announced, nothing there", [.head("200", length: "0", ends: true)]),
+        Row("a content length of zero without content", [.head("200", length: "0", ends: true)]),
         Row("a request without content", of: .request, [.head("GET", ends: true)]),
         Row("a request with content", of: .request, [.head("POST", length: "2"), .content(2), .trailers()]),
         Row("a tunnel", of: .response(to: .connect), [.head("200", length: "7"), .content(100), .end]),
         Row("a refused tunnel", of: .response(to: .connect), [.head("403", length: "2"), .content(2), .end]),
-        Row("a tunnel that is asked for", of: .request, [.head("CONNECT"), .content(9), .end]),
+        Row("a request for a tunnel", of: .request, [.head("CONNECT"), .content(9), .end]),
         Row(
-            "[H-8.3] a response to HEAD may announce what does not come", of: .response(to: .head),
+            "[H-8.3] a response to HEAD may announce content", of: .response(to: .head),
             [.head("200", length: "7", ends: true)]),
-        Row("[H-8.3] 304 may, too", [.head("304", length: "7"), .content(0), .end]),
+        Row("[H-8.3] 304 may announce content", [.head("304", length: "7"), .content(0), .end]),
         Row(
             "content in a response to HEAD", of: .response(to: .head), [.head("200"), .content(1)],
             .unexpectedContent),
@@ -59,9 +59,9 @@ import Testing
             "too little content in front of trailers", [.head("200", length: "7"), .content(6), .trailers()],
             .contentLengthMismatch(announced: 7, received: 6)),
         Row(
-            "no content where some was announced", of: .request, [.head("POST", length: "7", ends: true)],
+            "no content although some was announced", of: .request, [.head("POST", length: "7", ends: true)],
             .contentLengthMismatch(announced: 7, received: 0)),
-        Row("a length that is none", [.head("200", length: "x")], .invalidContentLength(Excerpt("x"))),
+        Row("a malformed content length", [.head("200", length: "x")], .invalidContentLength(Excerpt("x"))),
         Row(
             "[H-8.1] trailers that do not end", [.head("200"), .trailers(ends: false)],
             .trailersWithoutEnd),
@@ -72,34 +72,34 @@ import Testing
         Row("[H-8.1] an interim head that ends", [.head("100", ends: true)], .interimEndsStream),
         Row("[H-8.16] 101", [.head("101")], .switchingProtocols),
         Row("content before a head", [.content(1)], .misplacedContent),
-        Row("content behind an interim head", [.head("100"), .content(1)], .misplacedContent),
-        Row("content behind the end", [.head("200", ends: true), .content(1)], .misplacedContent),
-        Row("an end behind an interim head", [.head("100"), .end], .endWithoutHead),
+        Row("content after an interim head", [.head("100"), .content(1)], .misplacedContent),
+        Row("content after the end", [.head("200", ends: true), .content(1)], .misplacedContent),
+        Row("an end after an interim head", [.head("100"), .end], .endWithoutHead),
         Row(
             "[H-8.11] trailers of a tunnel", of: .response(to: .connect), [.head("200"), .trailers()],
             .misplacedHeaders),
-        Row("a head behind the end", [.head("200", ends: true), .head("200")], .misplacedHeaders),
+        Row("a head after the end", [.head("200", ends: true), .head("200")], .misplacedHeaders),
         Row(
-            "as many interim heads as are taken",
+            "as many interim heads as the limit allows",
             (0..<32).map { _ in .head("103") } + [.head("200", ends: true)]),
         Row(
             "one interim head too many", (0..<33).map { _ in .head("103") }, .tooManyInterimHeads(allowed: 32)
         ),
     ]
 
-    @Test(arguments: rows) func reads(_ row: Row) {
+    @Test(arguments: rows) func partsAreRead(_ row: Row) {
         var reader = MessageReader(row.kind)
         var error: MessageError?
         for step in row.steps {
             #expect(error == nil)
-            do throws(MessageError) { try Self.take(step, row.kind, &reader) } catch let thrown {
+            do throws(MessageError) { try Self.perform(step, row.kind, &reader) } catch let thrown {
                 error = thrown
             }
         }
         #expect(error == row.error)
     }
 
-    private static func take(
+    private static func perform(
         _ step: Step, _ kind: MessageReader.Kind, _ reader: inout MessageReader
     ) throws(MessageError) {
         switch step {
@@ -121,13 +121,13 @@ import Testing
             case .request(let request): #expect(request.head.method.rawValue == name)
             case .interim(let head): #expect(head.status.description == name && name < "200")
             case .response(let head): #expect(head.status.description == name && name >= "200")
-            case .trailers: Issue.record("a head was taken for trailers")
+            case .trailers: Issue.record("a head was read as trailers")
             }
         case .trailers(let ends):
             var list = HeaderList()
             list.append("a", "b")
             guard case .trailers(let fields) = try reader.headers(list, endsStream: ends) else {
-                Issue.record("trailers were taken for a head")
+                Issue.record("trailers were read as a head")
                 return
             }
             #expect(fields.count == 1)

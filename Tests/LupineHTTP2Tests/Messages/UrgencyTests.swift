@@ -3,7 +3,7 @@
 import LupineHTTP2
 import Testing
 
-/// The urgency in a `priority` field: RFC 9218 §4 and §5.
+/// Tests of the urgency in a `priority` field (RFC 9218 §4 and §5).
 @Suite struct UrgencyTests {
     @Test(
         "[H-9.5] the urgency in a field",
@@ -17,12 +17,12 @@ import Testing
         #expect(Urgency(fieldValue: text.utf8.span) == Urgency(UInt8(urgency)))
     }
 
-    @Test("[H-9.5] what is said is understood", arguments: 0...7) func roundTrip(_ number: UInt8) {
+    @Test("[H-9.5] a written urgency is read back", arguments: 0...7) func roundTrip(_ number: UInt8) {
         let urgency = Urgency(number)
         #expect(urgency.fieldValue == "u=\(number)")
         #expect(Urgency(fieldValue: urgency.fieldValue.utf8.span) == urgency)
         #expect((urgency < .normal) == (number < 3))
     }
 
-    @Test func noneIsLessUrgentThanTheLeast() { #expect(Urgency(200) == Urgency(7)) }
+    @Test func theUrgencyIsLimited() { #expect(Urgency(200) == Urgency(7)) }
 }

@@ -3,16 +3,18 @@
 import LupineHTTP2
 import Testing
 
-/// RFC 9113 §5.1 as a table: every event in every state, for both roles.
+/// Tests of the stream states of RFC 9113 §5.1: every event in every state, for both roles.
 @Suite struct HTTP2StreamMachineTests {
     typealias Machine = HTTP2StreamMachine
 
-    /// The states, named as the table's columns, with the events that lead to each in a client's and in a server's machine; nil
+    /// The states, which are the table's columns, with the events that lead to each in a client's and in a server's machine; nil
     /// if the role cannot have the state.
     ///
-    /// The client opens the stream, except for `rl` and `rr`: those are promised by the server; only the server can have `rl`,
-    /// and only the client `rr`.
-    static let ways: [(name: String, client: [Machine.Event]?, server: [Machine.Event]?)] = [
+    /// `id` is idle, `rl` and `rr` are reserved (local, remote), `op` is open, `hl` and `hr` are half-closed (local, remote).
+    /// `ce` is closed because both ends have ended the stream, `cs` by a reset sent, `cr` by a reset received.
+    ///
+    /// The client opens the stream, except for `rl` and `rr`, which the server promises: its stream is `rl`, the client's `rr`.
+    static let columns: [(name: String, client: [Machine.Event]?, server: [Machine.Event]?)] = [
         ("id", [], []),
         ("rl", nil, [.send(.promised)]),
         ("rr", [.receive(.promised)], nil),
@@ -45,9 +47,9 @@ import Testing
         "WU": .windowUpdate, "PRIO": .priority,
     ]
 
-    /// `=`: proceed, same state; a state: proceed, new state; `.`: ignore; `x`: may not be sent; `P`: connection error
+    /// `=`: proceed, same state; a state's name: proceed, new state; `.`: ignore; `x`: may not be sent; `P`: connection error
     /// PROTOCOL_ERROR; `C`: connection error STREAM_CLOSED; `s`: stream error STREAM_CLOSED; `-`: no such state. The client's
-    /// result stands before a slash, the server's after it; without a slash both are the same.
+    /// result is before the slash, the server's after it; without a slash, both are the same.
     static let table = """
                       id     rl     rr     op     hl     hr     ce     cs     cr
         send H        op/x   -/hr   x/-    =      x      =      x      x      x
@@ -75,7 +77,7 @@ import Testing
         let column: Int
         let row: String
         let code: String
-        var testDescription: String { "\(role) \(HTTP2StreamMachineTests.ways[column].name): \(row)" }
+        var testDescription: String { "\(role) \(HTTP2StreamMachineTests.columns[column].name): \(row)" }
     }
 
     static let cells: [Cell] = {
@@ -91,9 +93,9 @@ import Testing
     }()
 
     static func machine(_ role: HTTP2Role, in column: Int) -> Machine? {
-        let way = ways[column]
-        guard let events = role == .client ? way.client : way.server else { return nil }
-        let isPromised = way.name == "rl" || way.name == "rr"
+        let state = columns[column]
+        guard let events = role == .client ? state.client : state.server else { return nil }
+        let isPromised = state.name == "rl" || state.name == "rr"
         var machine = Machine(role, StreamID(isPromised ? 2 : 1))
         for event in events { #expect(machine.handle(event) == .proceed) }
         return machine
@@ -113,18 +115,18 @@ import Testing
         }
     }
 
-    @Test func theTableIsWhole() {
+    @Test func theTableIsComplete() {
         #expect(Self.cells.count == 18 * 9 * 2)
         #expect(Set(Self.cells.map(\.row)).count == Self.frames.count * 2)
         for role in HTTP2Role.allCases {
-            for column in Self.ways.indices {
+            for column in Self.columns.indices {
                 guard let machine = Self.machine(role, in: column) else { continue }
-                #expect(Self.name(machine.state) == Self.ways[column].name)
+                #expect(Self.name(machine.state) == Self.columns[column].name)
             }
         }
     }
 
-    @Test("[H-5.10] every event in every state", arguments: cells) func moves(_ cell: Cell) throws {
+    @Test("[H-5.10] every event in every state", arguments: cells) func transitions(_ cell: Cell) throws {
         guard var machine = Self.machine(cell.role, in: cell.column) else {
             #expect(cell.code == "-")
             return
@@ -133,7 +135,7 @@ import Testing
         let frame = try #require(Self.frames[words[1]])
         let before = machine.state
         let verdict = machine.handle(words[0] == "send" ? .send(frame) : .receive(frame))
-        let said =
+        let result =
             switch verdict {
             case .proceed: machine.state == before ? "=" : Self.name(machine.state)
             case .ignore: "."
@@ -143,7 +145,7 @@ import Testing
             case .streamError(.streamClosed): "s"
             case .connectionError(let code), .streamError(let code): "\(code)"
             }
-        #expect(said == cell.code)
+        #expect(result == cell.code)
         if verdict != .proceed { #expect(machine.state == before) }
     }
 

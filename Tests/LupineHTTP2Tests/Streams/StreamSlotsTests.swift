@@ -3,7 +3,7 @@
 import LupineHTTP2
 import Testing
 
-/// The slots of open streams, compared with a dictionary.
+/// Tests of the slots of open streams, which are compared with a dictionary.
 @Suite struct StreamSlotsTests {
     /// Identifiers that are consecutive, far apart, or all hashed to the same slot.
     enum Choice: CaseIterable {
@@ -18,29 +18,29 @@ import Testing
         }
     }
 
-    @Test("places are those that a dictionary would keep", arguments: Choice.allCases)
-    func places(_ choice: Choice) {
+    @Test("slots are found as in a dictionary", arguments: Choice.allCases)
+    func slots(_ choice: Choice) {
         var numbers = SeededNumbers(seed: 7)
         var slots = StreamSlots()
-        var kept: [StreamID: Int] = [:]
+        var expected: [StreamID: Int] = [:]
         var opened = 0
         for _ in 0..<800 {
-            if kept.count < 100, Int.random(in: 0..<5, using: &numbers) > 1 || kept.isEmpty {
+            if expected.count < 100, Int.random(in: 0..<5, using: &numbers) > 1 || expected.isEmpty {
                 let stream = choice.stream(opened)
                 opened += 1
-                kept[stream] = slots.insert(stream)
-            } else if let stream = kept.keys.sorted().randomElement(using: &numbers) {
-                #expect(slots.remove(stream) == kept.removeValue(forKey: stream))
+                expected[stream] = slots.insert(stream)
+            } else if let stream = expected.keys.sorted().randomElement(using: &numbers) {
+                #expect(slots.remove(stream) == expected.removeValue(forKey: stream))
                 #expect(slots.index(of: stream) == nil && slots.remove(stream) == nil)
             }
-            #expect(slots.count == kept.count && kept.values.allSatisfy { $0 < 100 })
-            #expect(kept.allSatisfy { slots.index(of: $0.key) == $0.value })
-            #expect(Set(kept.values).count == kept.count)
+            #expect(slots.count == expected.count && expected.values.allSatisfy { $0 < 100 })
+            #expect(expected.allSatisfy { slots.index(of: $0.key) == $0.value })
+            #expect(Set(expected.values).count == expected.count)
         }
-        #expect(slots.sorted == kept.keys.sorted())
+        #expect(slots.sorted == expected.keys.sorted())
     }
 
-    @Test func theConnectionHasNoPlace() {
+    @Test func theConnectionHasNoSlot() {
         var slots = StreamSlots()
         #expect(slots.index(of: .connection) == nil && slots.remove(.connection) == nil)
     }

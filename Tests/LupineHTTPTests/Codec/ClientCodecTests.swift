@@ -23,14 +23,14 @@ import Testing
             try codec.send(head, body: body, expectContinue: expectContinue, into: &sent)
         }
 
-        /// Returns the events of `text` in short form.
+        /// Returns descriptions of the events that the codec reads from `text`.
         @discardableResult
         mutating func receive(_ text: String) throws(HTTPError) -> [String] {
-            var rest = Array(text.utf8)
+            var unread = Array(text.utf8)
             var names: [String] = []
             while true {
-                let (event, consumed) = try codec.next(rest.span)
-                rest.removeFirst(consumed)
+                let (event, consumed) = try codec.next(unread.span)
+                unread.removeFirst(consumed)
                 switch event {
                 case .needMore: return names
                 case .interim(let head): names.append("interim \(head.status)")
@@ -38,14 +38,14 @@ import Testing
                 case .content(let range): names.append("content \(range.count)")
                 case .end: names.append("end")
                 case .handover:
-                    names.append("handover \(rest.count)")
+                    names.append("handover \(unread.count)")
                     return names
                 }
             }
         }
     }
 
-    @Test func limitsBelowNothingAllowNothing() throws {
+    @Test func negativeLimitsCountAsZero() throws {
         var limits = ParserLimits()
         limits.headBytes = -1
         limits.fieldCount = .min
@@ -89,7 +89,7 @@ import Testing
         #expect(client.codec.maySendRequest == maySendRequest)
     }
 
-    @Test func aRequestOfHTTP10IsTheLast() throws {
+    @Test func aConnectionIsNotReusedAfterAnHTTP10Request() throws {
         var client = Client()
         try client.send(version: .http10)
         try client.receive("HTTP/1.1 204 No Content\r\n\r\n")
@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    @Test func whatOneRequestWasIsForgottenByTheNext() throws {
+    @Test func aRequestIsNotAffectedByThePreviousOne() throws {
         var client = Client()
         try client.send(.head, fields: ("Upgrade", "x"))
         #expect(try client.receive("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n") == ["head 200", "end"])
@@ -118,7 +118,7 @@ import Testing
         }
     }
 
-    @Test func theInterimLimitCountsPerExchange() throws {
+    @Test func theInterimLimitAppliesPerExchange() throws {
         var limits = ParserLimits()
         limits.interimHeads = 1
         var client = Client(codec: ClientCodec(limits: limits))
@@ -129,7 +129,7 @@ import Testing
         #expect(client.codec.maySendRequest)
     }
 
-    @Test func anEarlyResponseWhileTheRequestIsStillSent() throws {
+    @Test func aResponseMayEndBeforeItsRequest() throws {
         var client = Client()
         try client.send(.post, .known(4))
         try client.codec.sendContent(2, into: &client.sent)
@@ -141,7 +141,7 @@ import Testing
         #expect(client.codec.maySendRequest)
     }
 
-    @Test func aBodyCutShortIsNeverReused() throws {
+    @Test func aConnectionIsNotReusedAfterATruncatedBody() throws {
         var client = Client()
         try client.send(.post, .known(4))
         try client.codec.sendContent(2, into: &client.sent)
@@ -173,7 +173,7 @@ import Testing
         ("HTTP/1.1 100 Continue\r\n\r\n", "interim 100"), ("HTTP/1.1 103 Early Hints\r\n\r\n", "interim 103"),
         ("HTTP/1.1 417 Expectation Failed\r\nContent-Length: 0\r\n\r\n", "head 417"),
     ])
-    func expectContinueEndsWithAnyAnswer(_ answer: String, _ event: String) throws {
+    func anyResponseEndsTheWaitForContinue(_ answer: String, _ event: String) throws {
         var client = Client()
         try client.send(.put, .known(2), expectContinue: true)
         #expect(client.codec.awaitsContinue)
@@ -184,21 +184,21 @@ import Testing
     }
 
     @Test(arguments: [OutgoingBody.none, .known(0)])
-    func nothingIsExpectedForARequestWithoutContent(_ body: OutgoingBody) throws {
+    func noExpectFieldWithoutContent(_ body: OutgoingBody) throws {
         var client = Client()
         try client.send(.put, body, expectContinue: true)
         #expect(!client.codec.awaitsContinue)
         #expect(!client.sent.span.text(0..<client.sent.count).contains("Expect"))
     }
 
-    @Test func nothingIsExpectedOfHTTP10() throws {
+    @Test func noExpectFieldInHTTP10() throws {
         var client = Client()
         try client.send(.put, .known(2), version: .http10, expectContinue: true)
         #expect(!client.codec.awaitsContinue)
         #expect(!client.sent.span.text(0..<client.sent.count).contains("Expect"))
     }
 
-    @Test func aRequestThatCannotBeSentLeavesTheConnectionAsItWas() throws {
+    @Test func aRefusedRequestLeavesTheConnectionUnchanged() throws {
         var client = Client()
         #expect(throws: HTTPError.self) { try client.send(.post, .known(1), fields: ("Content-Length", "1")) }
         #expect(client.sent.isEmpty)
@@ -207,7 +207,7 @@ import Testing
         #expect(try client.receive(Self.ok).last == "end")
     }
 
-    @Test func aLengthBelowZeroIsRefused() throws {
+    @Test func aNegativeLengthIsRefused() throws {
         var client = Client()
         #expect(throws: HTTPError.bodyLengthMismatch(announced: -5, given: 0)) {
             try client.send(.post, .known(-5))
@@ -223,7 +223,7 @@ import Testing
         #expect(!client.codec.maySendRequest)
     }
 
-    @Test func anErrorSticks() throws {
+    @Test func anErrorIsPermanent() throws {
         var client = Client()
         try client.send()
         let error = HTTPError.notHTTP(octet: 0x53, offset: 0)
@@ -237,7 +237,7 @@ import Testing
     @Test func aCloseBetweenExchangesIsNoError() throws {
         var client = Client()
         guard case .needMore = try client.codec.peerClosed() else {
-            Issue.record("an event")
+            Issue.record("an unexpected event")
             return
         }
         #expect(!client.codec.maySendRequest)
@@ -245,13 +245,13 @@ import Testing
         try client.send()
         try client.receive(Self.ok)
         guard case .needMore = try client.codec.peerClosed() else {
-            Issue.record("an event")
+            Issue.record("an unexpected event")
             return
         }
         #expect(!client.codec.maySendRequest)
     }
 
-    @Test func handoverEndsTheProtocol() throws {
+    @Test func nothingIsParsedAfterAHandover() throws {
         var client = Client()
         try client.send(.connect)
         #expect(try client.receive("HTTP/1.1 200 OK\r\n\r\nraw") == ["head 200", "handover 3"])

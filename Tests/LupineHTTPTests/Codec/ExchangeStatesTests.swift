@@ -4,13 +4,13 @@ import Testing
 
 @testable import LupineHTTP
 
-/// Tests of all reachable joint states: from the initial one, along every legal event.
+/// Tests of all joint states that legal events can reach from the initial one.
 @Suite struct ExchangeStatesTests {
     static let events: [ExchangeStates.Event] = [
         .requestBegan, .requestEnded, .headReceived, .handoverReceived, .bodyEnded, .peerClosed, .peerFailed,
     ]
 
-    /// A joint state.
+    /// The states of request and response, and whether the connection may persist.
     struct JointState: Hashable {
         let request: ExchangeStates.Request
         let response: ExchangeStates.Response
@@ -28,7 +28,7 @@ import Testing
             self.keepAlive = keepAlive
         }
 
-        /// Returns the state after `event` by the documented table; nil if the event cannot occur.
+        /// Returns the state that the documented table names after `event`; nil if the event cannot occur.
         func after(_ event: ExchangeStates.Event) -> JointState? {
             switch event {
             case .requestBegan:
@@ -45,15 +45,15 @@ import Testing
         }
     }
 
-    @Test func everyLegalStepLeadsWhereTheTableSays() {
+    @Test func everyTransitionMatchesTheTable() {
         var seen: Set<JointState> = [JointState(ExchangeStates())]
         var queue = [ExchangeStates()]
         var steps = 0
         while let states = queue.popLast() {
-            var last = states
-            last.forbidReuse()
-            #expect(!last.maySendRequest || JointState(last).response == .idle)
-            if seen.insert(JointState(last)).inserted { queue.append(last) }
+            var withoutReuse = states
+            withoutReuse.forbidReuse()
+            #expect(!withoutReuse.maySendRequest || JointState(withoutReuse).response == .idle)
+            if seen.insert(JointState(withoutReuse)).inserted { queue.append(withoutReuse) }
             for event in Self.events {
                 guard let expected = JointState(states).after(event) else { continue }
                 var next = states
@@ -63,12 +63,12 @@ import Testing
                 if seen.insert(JointState(next)).inserted { queue.append(next) }
             }
         }
-        // Four without a request, nine while it is being sent, and nine after that, three of which may be reused.
+        // Four states without a request, nine while it is being sent, nine after that. Three of the last nine allow reuse.
         #expect(seen.count == 22)
         #expect(steps > 60)
     }
 
-    @Test func aRequestMayBeginAtFirstAndAfterAWholeExchange() {
+    @Test func aRequestMayBeginInitiallyAndAfterAWholeExchange() {
         var states = ExchangeStates()
         #expect(states.maySendRequest)
         for event in [ExchangeStates.Event.requestBegan, .headReceived, .bodyEnded] {

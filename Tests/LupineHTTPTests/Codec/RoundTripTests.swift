@@ -5,7 +5,7 @@ import Testing
 
 @testable import LupineHTTP
 
-/// Tests that each side reads what the other has written, however it is cut: random exchanges, the same in every run.
+/// Tests that each codec reads what the other has written, wherever the octets are cut. The random exchanges have fixed seeds.
 @Suite struct RoundTripTests {
     struct Message: Equatable {
         var fields: Fields
@@ -14,75 +14,84 @@ import Testing
     }
 
     /// Generates random heads and bodies.
-    struct Maker {
+    struct MessageGenerator {
         var random: SeededRandom
 
-        mutating func below(_ bound: Int) -> Int { Int.random(in: 0..<bound, using: &random) }
+        mutating func number(below bound: Int) -> Int { Int.random(in: 0..<bound, using: &random) }
 
+        /// Returns random octets of one of the classes of `OctetClass`.
         mutating func octets(_ class: UInt8, _ count: Int) -> [UInt8] {
-            let choice = (0...255).map(UInt8.init).filter { OctetClass.contains($0, `class`) }
-            return (0..<count).map { _ in choice[below(choice.count)] }
+            let allowed = (0...255).map(UInt8.init).filter { OctetClass.contains($0, `class`) }
+            return (0..<count).map { _ in allowed[number(below: allowed.count)] }
         }
 
         mutating func token() throws -> String {
-            let token = octets(OctetClass.token, 1 + below(20))
+            let token = octets(OctetClass.token, 1 + number(below: 20))
             return token.span.text(0..<token.count)
         }
 
         mutating func fields(_ prefix: String) throws -> Fields {
             var fields = Fields()
-            for _ in 0..<below(12) {
-                let value = octets(OctetClass.value, below(60))
+            for _ in 0..<number(below: 12) {
+                let value = octets(OctetClass.value, number(below: 60))
                 try fields.append(FieldName(prefix + token()), value.span)
             }
             return fields
         }
 
+        /// Returns content in up to four pieces.
         mutating func pieces() -> [[UInt8]] {
-            (0..<below(5)).map { _ in
-                let count = below(40)
+            (0..<number(below: 5)).map { _ in
+                let count = number(below: 40)
                 return (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) }
             }
         }
 
-        mutating func cut(_ octets: [UInt8]) -> [[UInt8]] {
+        /// Returns no body for empty content; else a known or an unknown length, chosen at random.
+        mutating func body(for content: [UInt8]) -> OutgoingBody {
+            if content.isEmpty { return .none }
+            return number(below: 2) == 0 ? .known(Int64(content.count)) : .unknown
+        }
+
+        /// Cuts `octets` into pieces of random lengths.
+        mutating func split(_ octets: [UInt8]) -> [[UInt8]] {
             var pieces: [[UInt8]] = []
-            var rest = octets[...]
-            let longest = 1 + below(50)
-            while !rest.isEmpty {
-                let count = min(rest.count, 1 + below(longest))
-                pieces.append(Array(rest.prefix(count)))
-                rest = rest.dropFirst(count)
+            var remaining = octets[...]
+            let longest = 1 + number(below: 50)
+            while !remaining.isEmpty {
+                let count = min(remaining.count, 1 + number(below: longest))
+                pieces.append(Array(remaining.prefix(count)))
+                remaining = remaining.dropFirst(count)
             }
             return pieces
         }
     }
 
     @Test(arguments: UInt64(0)..<150) func exchanges(_ seed: UInt64) throws {
-        var maker = Maker(random: SeededRandom(seed: seed))
+        var generator = MessageGenerator(random: SeededRandom(seed: seed))
         var client = ClientCodec()
         var server = ServerCodec()
         for _ in 0..<4 where client.maySendRequest {
-            let method = try Method(["GET", "POST", "HEAD", "PUT", "X!"][maker.below(5)])
-            try request(method, &maker, &client, &server)
-            try response(method, &maker, &client, &server)
+            let method = try Method(["GET", "POST", "HEAD", "PUT", "X!"][generator.number(below: 5)])
+            try transferRequest(method, &generator, &client, &server)
+            try transferResponse(method, &generator, &client, &server)
             #expect(client.maySendRequest == server.mayContinue)
         }
     }
 
-    private func request(
-        _ method: Method, _ maker: inout Maker, _ client: inout ClientCodec, _ server: inout ServerCodec
+    private func transferRequest(
+        _ method: Method, _ generator: inout MessageGenerator, _ client: inout ClientCodec,
+        _ server: inout ServerCodec
     ) throws {
-        var sent = Message(fields: try maker.fields("X-"))
-        let target = maker.octets(OctetClass.target, maker.below(30)).filter { $0 != 0x23 }
+        var sent = Message(fields: try generator.fields("X-"))
+        let target = generator.octets(OctetClass.target, generator.number(below: 30)).filter { $0 != 0x23 }
         let head = RequestHead(
             method: method, target: .origin("/" + target.span.text(0..<target.count)),
             authority: try Authority(host: "a.example", port: 8080), fields: sent.fields)
-        let pieces = maker.pieces()
+        let pieces = generator.pieces()
         sent.content = pieces.flatMap(\.self)
-        let body: OutgoingBody =
-            sent.content.isEmpty ? .none : maker.below(2) == 0 ? .known(Int64(sent.content.count)) : .unknown
-        if body == .unknown { sent.trailers = try maker.fields("T-") }
+        let body = generator.body(for: sent.content)
+        if body == .unknown { sent.trailers = try generator.fields("T-") }
 
         var wire: [UInt8] = []
         try client.send(head, body: body, into: &wire)
@@ -95,9 +104,9 @@ import Testing
         }
 
         var received = Message(fields: Fields())
-        var isOver = false
+        var hasEnded = false
         var buffer: [UInt8] = []
-        for piece in maker.cut(wire) {
+        for piece in generator.split(wire) {
             buffer += piece
             reading: while true {
                 let (event, consumed) = try server.next(buffer.span)
@@ -111,39 +120,39 @@ import Testing
                 case .content(let range): received.content += buffer[range]
                 case .end(let trailers):
                     received.trailers = trailers
-                    isOver = true
+                    hasEnded = true
                 }
                 buffer.removeFirst(consumed)
                 if case .needMore = event { break reading }
             }
         }
-        #expect(isOver && buffer.isEmpty)
+        #expect(hasEnded && buffer.isEmpty)
         #expect(received.fields[.host] == "a.example:8080")
         for name in [FieldName.host, .contentLength, .transferEncoding] { received.fields.remove(name) }
         #expect(received == sent)
     }
 
-    private func response(
-        _ method: Method, _ maker: inout Maker, _ client: inout ClientCodec, _ server: inout ServerCodec
+    private func transferResponse(
+        _ method: Method, _ generator: inout MessageGenerator, _ client: inout ClientCodec,
+        _ server: inout ServerCodec
     ) throws {
-        var sent = Message(fields: try maker.fields("X-"))
-        let reason = maker.octets(OctetClass.value, maker.below(20)).filter { $0 < 0x80 }
-        let status = Status([200, 201, 204, 304, 404, 599][maker.below(6)])
+        var sent = Message(fields: try generator.fields("X-"))
+        let reason = generator.octets(OctetClass.value, generator.number(below: 20)).filter { $0 < 0x80 }
+        let status = Status([200, 201, 204, 304, 404, 599][generator.number(below: 6)])
         let head = ResponseHead(
             status: status, reason: reason.span.text(0..<reason.count), fields: sent.fields)
-        let pieces = maker.pieces()
+        let pieces = generator.pieces()
         let content = pieces.flatMap(\.self)
-        let body: OutgoingBody =
-            content.isEmpty ? .none : maker.below(2) == 0 ? .known(Int64(content.count)) : .unknown
+        let body = generator.body(for: content)
 
         var wire: [UInt8] = []
-        for _ in 0..<maker.below(3) {
+        for _ in 0..<generator.number(below: 3) {
             try server.sendInterim(ResponseHead(status: Status(103)), into: &wire)
         }
-        try server.send(head, body: body, close: maker.below(8) == 0, into: &wire)
+        try server.send(head, body: body, close: generator.number(below: 8) == 0, into: &wire)
         if !server.omitsContent {
             sent.content = content
-            if body == .unknown { sent.trailers = try maker.fields("T-") }
+            if body == .unknown { sent.trailers = try generator.fields("T-") }
         }
         if body != .none {
             for piece in pieces {
@@ -154,8 +163,8 @@ import Testing
         }
 
         var received = Message(fields: Fields())
-        var isOver = false
-        for piece in maker.cut(wire) {
+        var hasEnded = false
+        for piece in generator.split(wire) {
             var buffer = piece[...]
             reading: while true {
                 let octets = Array(buffer)
@@ -170,7 +179,7 @@ import Testing
                 case .content(let range): received.content += octets[range]
                 case .end(let trailers):
                     received.trailers = trailers
-                    isOver = true
+                    hasEnded = true
                 case .handover: Issue.record("a handover")
                 }
                 buffer = buffer.dropFirst(consumed)
@@ -178,7 +187,7 @@ import Testing
             }
             #expect(buffer.isEmpty)
         }
-        #expect(isOver)
+        #expect(hasEnded)
         for name in [FieldName.contentLength, .transferEncoding, .connection] { received.fields.remove(name) }
         #expect(received == sent)
     }

@@ -5,7 +5,7 @@ import Testing
 @testable import LupineHTTP
 
 @Suite struct BodyEncoderTests {
-    /// Returns the encoded body for pieces of content of these lengths; each octet of content is a dot.
+    /// Encodes a body whose pieces have the lengths `pieces`. Each octet of content is a dot.
     static func wire(
         _ encoder: BodyEncoder, _ pieces: [Int], trailers: Fields = Fields()
     ) throws(HTTPError) -> String {
@@ -67,11 +67,11 @@ import Testing
         #expect(throws: HTTPError.trailerWithoutChunks(Excerpt("Digest"))) {
             try Self.wire(BodyEncoder(body), pieces, trailers: trailers)
         }
-        // Trailers are dropped here instead: the reason is the HTTP/1.0 client, not the caller.
+        // `untilClose` drops trailers without an error: an HTTP/1.0 client is the reason, not the caller.
         #expect(try Self.wire(.untilClose, pieces, trailers: trailers) == pieces.map { _ in "." }.joined())
     }
 
-    @Test func aKnownLengthWritesNothing() throws {
+    @Test func aKnownLengthAddsNoFraming() throws {
         #expect(try Self.wire(BodyEncoder(.known(5)), [2, 0, 3]) == ".....")
         #expect(try Self.wire(BodyEncoder(.known(0)), []) == "")
         #expect(try Self.wire(.untilClose, [2, 3]) == ".....")

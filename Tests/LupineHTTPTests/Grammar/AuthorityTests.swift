@@ -9,8 +9,11 @@ import Testing
         let host: String
         let port: UInt16
         var defaultPort: UInt16?
+        /// `host` without brackets.
         let bare: String
+        /// The value of the Host field.
         let field: String
+        /// The target of a CONNECT request.
         let target: String
         var description: String { host }
     }
@@ -53,22 +56,22 @@ import Testing
         "a:b:c",
         "::1%", "::1%a/b", "[::1]]", "::g", "a?b", "a#b", "a\\b", "<a>",
     ])
-    func refused(_ host: String) {
+    func malformedHostsAreRefused(_ host: String) {
         #expect(throws: HTTPError.invalidAuthority(Excerpt(host))) { try Authority(host: host, port: 80) }
     }
 
-    @Test("a Host value is a host, perhaps with a port, or nothing")
+    @Test("a Host value is empty, or a host with an optional port")
     func hostFields() {
-        let sound = [
+        let valid = [
             "", "a", "a:", "a:0", "a:65535", "1.2.3.4:80", "[::1]", "[::1]:", "[::1]:8080", "a%20b:1",
             "_!$&'()*+,;=~",
         ]
-        let unsound = [
+        let invalid = [
             ":", ":80", "a:65536", "a:000080", "a:8x", "a:-1", "a: 1", "a:1:2", "a b", "a/", "a@b", "[", "[]",
             "[::1",
             "[::1]x", "[::1]:x", "[::1]]", "[a]", "::1", "\u{E9}", "a\u{0}", "a\r\nb",
         ]
-        for (values, expected) in [(sound, true), (unsound, false)] {
+        for (values, expected) in [(valid, true), (invalid, false)] {
             for value in values {
                 let isHostField = Authority.isHostField(value.utf8.span)
                 #expect(isHostField == expected, "\(value.debugDescription)")

@@ -23,7 +23,7 @@ import Testing
         #expect(Self.elements(text) == expected)
     }
 
-    @Test func soManyElementsAreLookedAtAndNoMore() {
+    @Test func elementsBeyondTheLimitAreIgnored() {
         let list = Array(String(repeating: "a, ,", count: 5_000).utf8)
         var count = 0
         ListSyntax.forEachElement(in: list.span, upTo: 3) { _ in count += 1 }
@@ -41,7 +41,7 @@ import Testing
         ("close", true), ("Close", true), ("a, CLOSE", true), ("closed", false), ("\"close\"", false),
         ("a close", false), ("", false), ("close;x", false),
     ])
-    func containsLooksForWholeElements(_ text: String, _ expected: Bool) {
+    func containsComparesWholeElements(_ text: String, _ expected: Bool) {
         let bytes = Array(text.utf8)
         #expect(ListSyntax.contains("close", in: bytes.span) == expected)
     }
@@ -62,7 +62,7 @@ import Testing
         #expect(bytes.span.text(ListSyntax.principal(of: 0..<bytes.count, in: bytes.span)) == principal)
     }
 
-    @Test func theFirstParameterOfANameInAnyMixOfCases() {
+    @Test func theFirstParameterOfANameIsFoundInAnyCase() {
         let bytes = Array("a; B=1; b=2".utf8)
         #expect(ListSyntax.parameter("b", of: 0..<bytes.count, in: bytes.span) == "1")
         #expect(ListSyntax.parameter("B", of: 0..<bytes.count, in: bytes.span) == "1")

@@ -5,7 +5,7 @@ import Testing
 
 @testable import LupineHTTP
 
-/// Tests of the conversion of a peer's octets to text, which must never be slow to compare.
+/// Tests of the conversion of a peer's octets to text. Long runs of combining characters would make the text slow to compare.
 @Suite struct OctetTextTests {
     private static func text(_ octets: [UInt8]) -> String { octets.span.text(0..<octets.count) }
 
@@ -30,15 +30,15 @@ import Testing
     }
 
     static let rows = [
-        Row("nothing", ""), Row("ASCII", "text/html"), Row("letters", "Größe, 大きさ, 𝄞"),
+        Row("no octets", ""), Row("ASCII", "text/html"), Row("letters", "Größe, 大きさ, 𝄞"),
         Row("a letter with a mark", "e\u{301}"),
         Row("thirty marks", "x" + marks("\u{301}", 30)),
         Row("thirty marks twice", "x" + marks("\u{301}", 30) + "x" + marks("\u{323}", 30)),
         Row("thirty-one marks", "x" + marks("\u{301}", 31), isUTF8: false),
         Row("marks of two classes", "x" + marks("\u{301}", 16) + marks("\u{323}", 16), isUTF8: false),
         Row("marks alone", marks("\u{5B0}", 31), isUTF8: false),
-        Row("marks far behind", String(repeating: "ä", count: 999) + marks("\u{301}", 31), isUTF8: false),
-        Row("as many as a line holds", "x" + marks("\u{301}", 32_000), isUTF8: false),
+        Row("marks at the end", String(repeating: "ä", count: 999) + marks("\u{301}", 31), isUTF8: false),
+        Row("as many marks as a line holds", "x" + marks("\u{301}", 32_000), isUTF8: false),
     ]
 
     @Test(
@@ -54,14 +54,14 @@ import Testing
         #expect(String(decoding: row.octets, as: UTF8.self).isStreamSafe == row.isUTF8)
     }
 
-    @Test("[U-2.2] octets that are no UTF-8 are Latin-1")
-    func broken() {
+    @Test("[U-2.2] octets that are not UTF-8 are Latin-1")
+    func octetsThatAreNotUTF8() {
         for octets in [[0xFF], [0x61, 0xE9], [0xCC], [0xC0, 0x80], [0xED, 0xA0, 0x80]] as [[UInt8]] {
             #expect(Self.text(octets) == Self.latin1(octets))
         }
     }
 
-    @Test("[U-2.2] marks that quoted pairs held apart do not come together")
+    @Test("[U-2.2] marks in quoted pairs do not join into a long run when the pairs are decoded")
     func quotedPairs() {
         let value = "\"x" + String(repeating: "\\\u{301}", count: 1_000) + "\""
         let octets = Array("a;b=\(value)".utf8)
@@ -70,15 +70,15 @@ import Testing
         #expect(found?.utf8.count ?? 0 > 2_000 && found?.isStreamSafe == true)
     }
 
-    @Test("octets are added behind what is there, few or many, from anywhere in others")
-    func added() {
+    @Test("append copies any range of a span to the end of an array")
+    func appending() {
         let octets = (0..<100).map { UInt8($0) }
         for count in 0...40 {
             for start in [0, 1, 60] {
-                for before in [[], [7, 8, 9]] as [[UInt8]] {
-                    var all = before
-                    all.append(octets.span, start..<start + count)
-                    #expect(all == before + octets[start..<start + count])
+                for initial in [[], [7, 8, 9]] as [[UInt8]] {
+                    var output = initial
+                    output.append(octets.span, start..<start + count)
+                    #expect(output == initial + octets[start..<start + count])
                 }
             }
         }

@@ -10,8 +10,8 @@ import Testing
         ("a", false), ("*", false), ("/a b", false), ("/a\r\n", false), ("/\u{0}", false), ("/ä", false),
         ("/a#b", false), ("/\u{7F}", false), ("/\t", false),
     ])
-    func originForm(_ text: String, _ isValid: Bool) {
-        #expect(valid(.origin(text)) == isValid)
+    func originForm(_ text: String, _ expected: Bool) {
+        #expect(isValid(.origin(text)) == expected)
     }
 
     @Test(arguments: [
@@ -20,20 +20,20 @@ import Testing
         ("/a", false),
         ("http://a/#b", false), ("http://ä/", false), ("", false),
     ])
-    func absoluteForm(_ text: String, _ isValid: Bool) {
-        #expect(valid(.absolute(text)) == isValid)
+    func absoluteForm(_ text: String, _ expected: Bool) {
+        #expect(isValid(.absolute(text)) == expected)
     }
 
     @Test(arguments: [Method.get, .head, .post, .options, .connect])
     func formsBelongToMethods(_ method: Method) throws {
         let authority = try Authority(host: "a", port: 1)
-        #expect(valid(.origin("/"), method) == (method != .connect))
-        #expect(valid(.absolute("http://a/"), method) == (method != .connect))
-        #expect(valid(.authority(authority), method) == (method == .connect))
-        #expect(valid(.asterisk, method) == (method == .options))
+        #expect(isValid(.origin("/"), method) == (method != .connect))
+        #expect(isValid(.absolute("http://a/"), method) == (method != .connect))
+        #expect(isValid(.authority(authority), method) == (method == .connect))
+        #expect(isValid(.asterisk, method) == (method == .options))
     }
 
-    private func valid(_ target: RequestTarget, _ method: Method = .get) -> Bool {
+    private func isValid(_ target: RequestTarget, _ method: Method = .get) -> Bool {
         do {
             try target.validate(for: method)
             return true

@@ -14,7 +14,7 @@ import Testing
         return fields
     }
 
-    /// Returns the fields as a parser reads them, from between the head's other octets.
+    /// Returns the fields that a parser reads from a response head with the lines `text`.
     static func parsed(_ text: String, leniency: Leniency = .client) throws -> Fields {
         var parser = HeadParser(.response, limits: ParserLimits(), leniency: leniency)
         let bytes = Array("HTTP/1.1 200 OK\r\n\(text)\r\n".utf8)
@@ -53,7 +53,7 @@ import Testing
         #expect(fields.firstIndex(of: try FieldName("B"), from: 30) == nil)
     }
 
-    @Test func appendTakesBlanksOffAValue() throws {
+    @Test func appendTrimsValues() throws {
         #expect(Self.lines(try Self.fields(("a", " \t b c\t "))) == ["a=b c"])
         #expect(Self.lines(try Self.fields(("a", "  "))) == ["a="])
     }
@@ -71,7 +71,7 @@ import Testing
         #expect(Self.lines(fields) == ["kept=1"])
     }
 
-    @Test func everyOtherOctetMayStandInAValue() throws {
+    @Test func everyOtherOctetIsAllowedInAValue() throws {
         let value = (0...255).map(UInt8.init).filter { $0 == 9 || ($0 >= 0x20 && $0 != 0x7F) }
         var fields = Fields()
         try fields.append(FieldName("x"), ([0x61] + value + [0x61]).span)
@@ -79,7 +79,7 @@ import Testing
         #expect(kept == [0x61] + value + [0x61])
     }
 
-    @Test func setReplacesTheFirstAndTakesTheOthersAway() throws {
+    @Test func setReplacesTheFirstAndRemovesTheOthers() throws {
         var fields = try Self.fields(("a", "1"), ("b", "2"), ("A", "3"), ("c", "4"), ("a", "5"))
         try fields.set(FieldName("A"), "new")
         #expect(Self.lines(fields) == ["A=new", "b=2", "c=4"])
@@ -89,7 +89,7 @@ import Testing
         #expect(Self.lines(fields) == ["A=new", "b=2", "c=4", "d=6"])
     }
 
-    @Test func removeTakesAllOfAName() throws {
+    @Test func removeRemovesEveryFieldOfAName() throws {
         var fields = try Self.fields(("a", "1"), ("b", "2"), ("A", "3"))
         fields.remove(try FieldName("a"))
         #expect(Self.lines(fields) == ["b=2"])
@@ -135,10 +135,10 @@ import Testing
         ("a:\r\n", "a: \r\n"), ("a: 1\n", "a: 1\r\n"), ("a: 1\r\n  2\r\nb: 3\r\n", "a: 1 2\r\nb: 3\r\n"),
         ("a: 1\r\nb: 2\r\n 3\r\n\t4\r\n", "a: 1\r\nb: 2 3 4\r\n"),
     ])
-    func whatWasParsedIsEncodedInCleanLines(_ wire: String, _ clean: String) throws {
+    func parsedFieldsAreEncodedInCanonicalForm(_ wire: String, _ canonical: String) throws {
         let fields = try Self.parsed(wire)
-        #expect(Self.encoded(fields) == clean)
-        #expect(try Self.parsed(clean) == fields)
+        #expect(Self.encoded(fields) == canonical)
+        #expect(try Self.parsed(canonical) == fields)
     }
 
     @Test func aParsedListCanBeChanged() throws {
@@ -152,7 +152,7 @@ import Testing
         #expect(fields[try FieldName("C")] == "5")
     }
 
-    @Test func aParsedListCanBeSetAndRemovedFromAtOnce() throws {
+    @Test func aParsedListCanBeChangedWithoutAnAppendBefore() throws {
         var one = try Self.parsed("a: 1\r\nb: 2\r\n")
         try one.set(FieldName("b"), "3")
         #expect(Self.encoded(one) == "a: 1\r\nb: 3\r\n")
@@ -169,8 +169,8 @@ import Testing
         #expect(fields.value(at: 1) == "gün")
     }
 
-    @Test func namesOfOneTagAreToldApart() throws {
-        // The same length, and the same first and last letter.
+    @Test func namesWithEqualTagsAreDistinguished() throws {
+        // Both names have the same tag: the same length, the same first and the same last letter.
         let fields = try Self.fields(("content-lengxh", "1"), ("Content-Length", "2"))
         #expect(FieldName.contentLength.tag == (try FieldName("content-lengxh")).tag)
         #expect(fields[.contentLength] == "2")
@@ -217,11 +217,11 @@ import Testing
 
 @Suite struct FieldNameTests {
     @Test(arguments: ["", "a b", "a:", "ä", "a\r\nb", "a\0", "(", "a\"", "{a}", " a", "a\t"])
-    func refused(_ name: String) {
+    func malformedNamesAreRefused(_ name: String) {
         #expect(throws: HTTPError.invalidNameToSend(Excerpt(name))) { try FieldName(name) }
     }
 
-    @Test func everyTokenOctetIsTaken() throws {
+    @Test func everyTokenOctetIsAccepted() throws {
         let token = "!#$%&'*+-.^_`|~0123456789abcxyzABCXYZ"
         #expect(try FieldName(token).description == token)
     }

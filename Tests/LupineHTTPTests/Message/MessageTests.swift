@@ -26,7 +26,7 @@ import Testing
         #expect(HashableLaws.violations([[Status(200)], [Status(404), Status(404)]]) == [])
     }
 
-    @Test func aHeadKeepsAReasonOfItsOwn() {
+    @Test func aHeadKeepsAnExplicitReason() {
         #expect(ResponseHead(status: Status(200)).reason == "OK")
         #expect(ResponseHead(status: Status(200), reason: "Fine").reason == "Fine")
         #expect(ResponseHead(status: Status(200), reason: "").reason == "")
@@ -50,7 +50,7 @@ import Testing
         #expect(Method(checked: octets.span, 0..<octets.count) == method)
     }
 
-    @Test func theClientToleratesThreeThingsAndTheStrictNothing() {
+    @Test func theClientHasThreeLeniencies() {
         #expect(Leniency.strict.isEmpty)
         #expect(Leniency.client == [.bareLineFeed, .obsoleteFolding, .missingReason])
         #expect(Set([Leniency.bareLineFeed, .obsoleteFolding, .missingReason].map(\.rawValue)).count == 3)

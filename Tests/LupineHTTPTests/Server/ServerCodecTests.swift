@@ -10,14 +10,14 @@ import Testing
         var codec = ServerCodec()
         var sent: [UInt8] = []
 
-        /// Returns the events of `text` in short form; unconsumed octets are dropped.
+        /// Returns descriptions of the events that the codec reads from `text`; drops unconsumed octets.
         @discardableResult
         mutating func receive(_ text: String) throws(HTTPError) -> [String] {
-            var rest = Array(text.utf8)
+            var unread = Array(text.utf8)
             var names: [String] = []
             while true {
-                let (event, consumed) = try codec.next(rest.span)
-                rest.removeFirst(consumed)
+                let (event, consumed) = try codec.next(unread.span)
+                unread.removeFirst(consumed)
                 switch event {
                 case .needMore: return names
                 case .head(let head, _, _): names.append("head \(head.method)")
@@ -27,7 +27,7 @@ import Testing
             }
         }
 
-        /// Sends a response with that content and returns what is written.
+        /// Sends a response with the content `pieces` and returns the octets written, as text.
         mutating func answer(
             _ code: Int, _ body: OutgoingBody, _ pieces: [String] = [], close: Bool = false,
             fields lines: (String, String)...
@@ -61,9 +61,9 @@ import Testing
 
     static let get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
     static let head = "HEAD / HTTP/1.1\r\nHost: a\r\n\r\n"
-    static let old = "GET / HTTP/1.0\r\n\r\n"
-    static let oldAlive = "GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n"
-    static let tunnel = "CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n"
+    static let http10Get = "GET / HTTP/1.0\r\n\r\n"
+    static let http10KeepAliveGet = "GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n"
+    static let connect = "CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n"
 
     static let rows = [
         Row(
@@ -84,10 +84,10 @@ import Testing
             request: "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n",
             wire: "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok", mayContinue: false),
         Row(
-            description: "HEAD leaves content out", request: head,
+            description: "no content for HEAD", request: head,
             wire: "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n", mayContinue: true),
         Row(
-            description: "HEAD leaves chunks out", request: head, body: .unknown,
+            description: "no chunks for HEAD", request: head, body: .unknown,
             wire: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", mayContinue: true),
         Row(
             description: "204 has no content", request: get, code: 204,
@@ -96,20 +96,21 @@ import Testing
             description: "304 has no content", request: get, code: 304, body: .unknown,
             wire: "HTTP/1.1 304 Not Modified\r\n\r\n", mayContinue: true),
         Row(
-            description: "HTTP/1.0", request: old,
+            description: "HTTP/1.0", request: http10Get,
             wire: "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok", mayContinue: false),
         Row(
-            description: "HTTP/1.0 that persists", request: oldAlive,
+            description: "HTTP/1.0 with keep-alive", request: http10KeepAliveGet,
             wire: "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: keep-alive\r\n\r\nok",
             mayContinue: true),
         Row(
-            description: "HTTP/1.0 knows no chunks", request: oldAlive, body: .unknown, pieces: ["o", "k"],
+            description: "no chunks in HTTP/1.0", request: http10KeepAliveGet, body: .unknown,
+            pieces: ["o", "k"],
             wire: "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nok", mayContinue: false),
         Row(
-            description: "an accepted tunnel", request: tunnel, body: .none,
+            description: "an accepted tunnel", request: connect, body: .none,
             wire: "HTTP/1.1 200 OK\r\n\r\n", mayContinue: false),
         Row(
-            description: "a refused tunnel", request: tunnel, code: 403,
+            description: "a refused tunnel", request: connect, code: 403,
             wire: "HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok",
             mayContinue: false),
         Row(
@@ -153,7 +154,7 @@ import Testing
         #expect(server.sent.isEmpty)
     }
 
-    @Test func aCloseGivenAsAFieldIsTheLastResponse() throws {
+    @Test func aConnectionCloseFieldMarksTheLastResponse() throws {
         var server = Server()
         try server.receive(Self.get)
         #expect(
@@ -163,7 +164,7 @@ import Testing
         #expect(try server.receive(Self.get) == [])
     }
 
-    @Test func anErrorIsAnsweredInFullWhateverCameBefore() throws {
+    @Test func anErrorResponseIgnoresTheMethodAndVersionBefore() throws {
         var server = Server()
         try server.receive("HEAD / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n")
         _ = try server.answer(200, .known(2), ["ok"])
@@ -190,12 +191,12 @@ import Testing
 
     @Test func aClientOfHTTP10GetsNoInterimResponse() throws {
         var server = Server()
-        try server.receive(Self.old)
+        try server.receive(Self.http10Get)
         try server.codec.sendInterim(ResponseHead(status: Status(103)), into: &server.sent)
         #expect(server.sent.isEmpty)
     }
 
-    @Test func anEarlyResponseEndsWhenTheRequestDoes() throws {
+    @Test func anExchangeEndsAfterAnEarlyResponseAndItsRequest() throws {
         var server = Server()
         try server.receive("PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nab")
         _ = try server.answer(200, .none)
@@ -205,9 +206,9 @@ import Testing
     }
 
     /// Checks that a server that times out while waiting for a request responds and closes: later input is not read as a request.
-    @Test(arguments: ["", "GET / HT"]) func aResponseToNoRequestIsTheLast(_ begun: String) throws {
+    @Test(arguments: ["", "GET / HT"]) func aResponseWithoutARequestIsTheLast(_ input: String) throws {
         var server = Server()
-        #expect(try server.receive(begun) == [])
+        #expect(try server.receive(input) == [])
         #expect(
             try server.answer(408, .none)
                 == "HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
@@ -215,7 +216,7 @@ import Testing
         #expect(!server.codec.mayContinue && !server.codec.exchangeIsOver)
     }
 
-    @Test(arguments: [100, 102, 103, 199]) func noInterimResponseIsTheFinalOne(_ code: Int) async {
+    @Test(arguments: [100, 102, 103, 199]) func anInterimStatusCannotBeFinal(_ code: Int) async {
         let result = await #expect(processExitsWith: .failure) { [code] in
             var server = Server()
             _ = try? server.receive(Self.get)
@@ -234,7 +235,7 @@ import Testing
         #expect(try server.answer(200, .none).contains("Connection: close"))
     }
 
-    @Test func anErrorSticks() throws {
+    @Test func anErrorIsPermanent() throws {
         var server = Server()
         #expect(throws: HTTPError.self) { try server.receive("GET / HTTP/1.1\r\nHost : a\r\n\r\n") }
         #expect(throws: HTTPError.whitespaceBeforeColon(offset: 20)) { try server.receive(Self.get) }

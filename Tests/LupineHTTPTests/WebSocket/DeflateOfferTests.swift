@@ -4,7 +4,7 @@ import Testing
 
 @testable import LupineHTTP
 
-/// Tests of permessage-deflate: the offer, and the responses that agree with it (RFC 7692 §7.1).
+/// Tests of the permessage-deflate offer and of the responses to it (RFC 7692 §7.1).
 @Suite struct DeflateOfferTests {
     @Test(arguments: [
         (DeflateOffer(), "permessage-deflate; client_max_window_bits"),
@@ -18,7 +18,7 @@ import Testing
                 + "server_max_window_bits=9"
         ),
     ])
-    func isSaid(_ offer: DeflateOffer, _ value: String) {
+    func offersAreEncoded(_ offer: DeflateOffer, _ value: String) {
         #expect(offer.value == value)
     }
 
@@ -92,15 +92,15 @@ import Testing
             agreed: DeflateAgreement(serverNoContextTakeover: true)),
     ]
 
-    @Test(arguments: rows) func agreesWith(_ row: Row) {
+    @Test(arguments: rows) func responsesAreAcceptedOrRefused(_ row: Row) {
         let octets = Array(row.answer.utf8)
-        let judged = Result { () throws(WebSocketError) in
+        let result = Result { () throws(WebSocketError) in
             try row.offer.agreement(0..<octets.count, in: octets.span)
         }
         if let agreed = row.agreed {
-            #expect(judged == .success(agreed))
+            #expect(result == .success(agreed))
         } else {
-            #expect(judged == .failure(.invalidExtensionParameter(Excerpt(row.answer))))
+            #expect(result == .failure(.invalidExtensionParameter(Excerpt(row.answer))))
         }
     }
 }

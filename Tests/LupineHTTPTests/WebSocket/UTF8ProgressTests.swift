@@ -6,51 +6,50 @@ import Testing
 
 /// Tests of the validation of text in pieces, compared with the standard library's validation of the whole.
 @Suite struct UTF8ProgressTests {
-    /// Returns the index of the first invalid octet, nil if there is none, and true if the text ends between characters.
-    private func fault(in octets: [UInt8], cutAt cut: Int) -> (fault: Int?, ends: Bool) {
+    /// Returns the index of the first invalid octet, if there is one, and whether the text ends between characters.
+    private func validate(_ octets: [UInt8], cutAt cut: Int) -> (fault: Int?, isComplete: Bool) {
         var progress = UTF8Progress()
         let before = octets[..<cut]
-        let behind = octets[cut...]
+        let after = octets[cut...]
         if let fault = progress.validate(before.span) { return (fault, false) }
-        if let fault = progress.validate(behind.span) { return (fault + cut, false) }
+        if let fault = progress.validate(after.span) { return (fault + cut, false) }
         return (nil, progress.isBetweenCharacters)
     }
 
-    /// Returns whether the validation of the octets is correct at every cut.
-    private func isJudgedRight(_ octets: [UInt8]) -> Bool {
+    /// Whether `UTF8Progress` validates the octets as the standard library does, wherever they are cut.
+    private func isValidatedCorrectly(_ octets: [UInt8]) -> Bool {
         let isText = String(validating: octets, as: UTF8.self) != nil
-        let (whole, ends) = fault(in: octets, cutAt: 0)
-        guard (whole == nil && ends) == isText else { return false }
+        let (fault, isComplete) = validate(octets, cutAt: 0)
+        guard (fault == nil && isComplete) == isText else { return false }
         for cut in 0...octets.count {
-            let split = fault(in: octets, cutAt: cut)
-            guard split.fault == whole, split.ends == ends else { return false }
+            let split = validate(octets, cutAt: cut)
+            guard split.fault == fault, split.isComplete == isComplete else { return false }
         }
-        guard let whole else { return true }
-        // The octets before the fault can be completed to valid text, and those up to it cannot: the fault is reported as early
-        // as possible.
-        return canBeText(Array(octets[..<whole])) && !canBeText(Array(octets[...whole]))
+        guard let fault else { return true }
+        // The fault is reported as early as possible: the octets before it can begin a valid text; with it, they cannot.
+        return canBeginText(Array(octets[..<fault])) && !canBeginText(Array(octets[...fault]))
     }
 
-    private func canBeText(_ octets: [UInt8]) -> Bool {
-        let ends: [[UInt8]] = [
+    private func canBeginText(_ octets: [UInt8]) -> Bool {
+        let completions: [[UInt8]] = [
             [], [0x80], [0xBF], [0x80, 0x80], [0xBF, 0x80], [0x80, 0x80, 0x80], [0xBF, 0x80, 0x80],
         ]
-        return ends.contains { String(validating: octets + $0, as: UTF8.self) != nil }
+        return completions.contains { String(validating: octets + $0, as: UTF8.self) != nil }
     }
 
     @Test func everyPairOfOctets() {
         let pairs = (0...UInt16.max).map { [UInt8($0 >> 8), UInt8($0 & 255)] }
-        #expect(pairs.filter { !isJudgedRight($0) }.isEmpty)
+        #expect(pairs.filter { !isValidatedCorrectly($0) }.isEmpty)
     }
 
-    @Test func everyEdgeOfThreeAndFour() {
-        let edges: [UInt8] = [0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC0]
+    @Test func everyBoundaryOfThreeAndFourOctets() {
+        let boundaries: [UInt8] = [0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC0]
         var wrong: [[UInt8]] = []
         for first in [0xE0, 0xE1, 0xEC, 0xED, 0xEE, 0xEF, 0xF0, 0xF1, 0xF3, 0xF4, 0xF5] as [UInt8] {
-            for second in edges {
-                for third in edges {
-                    let runs = [[first, second, third]] + edges.map { [first, second, third, $0] }
-                    wrong += runs.filter { !isJudgedRight($0) }
+            for second in boundaries {
+                for third in boundaries {
+                    let sequences = [[first, second, third]] + boundaries.map { [first, second, third, $0] }
+                    wrong += sequences.filter { !isValidatedCorrectly($0) }
                 }
             }
         }
@@ -65,8 +64,8 @@ import Testing
             text.append(letters[Int.random(in: letters.indices, using: &random)])
         }
         var octets = Array(text.utf8)
-        #expect(isJudgedRight(octets), "\(octets)")
+        #expect(isValidatedCorrectly(octets), "\(octets)")
         octets[Int.random(in: octets.indices, using: &random)] = UInt8(truncatingIfNeeded: random.next())
-        #expect(isJudgedRight(octets), "\(octets)")
+        #expect(isValidatedCorrectly(octets), "\(octets)")
     }
 }

@@ -6,25 +6,25 @@ import Testing
 
 /// Tests of the opening handshake at the server.
 @Suite struct WebSocketAcceptanceTests {
-    static let right: [(String, String)] = [
+    static let validFields: [(String, String)] = [
         ("Host", "server.example.com"), ("Upgrade", "websocket"), ("Connection", "Upgrade"),
         ("Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ=="), ("Sec-WebSocket-Version", "13"),
     ]
 
     static func request(
-        _ pairs: [(String, String)] = right, method: Method = .get, version: HTTPVersion = .http11
+        _ pairs: [(String, String)] = validFields, method: Method = .get, version: HTTPVersion = .http11
     ) throws -> RequestHead {
         var fields = Fields()
         for (name, value) in pairs { try fields.append(FieldName(name), value) }
         return RequestHead(method: method, target: .origin("/chat"), version: version, fields: fields)
     }
 
-    static func with(_ name: String, _ values: String...) -> [(String, String)] {
-        right.filter { $0.0 != name } + values.map { (name, $0) }
+    static func replacing(_ name: String, _ values: String...) -> [(String, String)] {
+        validFields.filter { $0.0 != name } + values.map { (name, $0) }
     }
 
-    @Test func theSampleOfTheStandard() throws {
-        let request = try Self.request(Self.right + [("Sec-WebSocket-Protocol", "chat, superchat")])
+    @Test func theExampleOfTheRFC() throws {
+        let request = try Self.request(Self.validFields + [("Sec-WebSocket-Protocol", "chat, superchat")])
         let acceptance = try WebSocketAcceptance(request, subprotocols: ["chat"])
         let response = acceptance.response
         #expect(response.status.code == 101)
@@ -40,44 +40,45 @@ import Testing
         arguments: [
             (["superchat", "chat"], "chat"), (["soap", "superchat"], "superchat"), (["soap"], nil), ([], nil),
         ] as [([String], String?)])
-    func theClientsFirstWishWins(_ spoken: [String], _ chosen: String?) throws {
-        let request = try Self.request(Self.with("Sec-WebSocket-Protocol", "chat", "superchat, other"))
-        #expect(try WebSocketAcceptance(request, subprotocols: spoken).agreement.subprotocol == chosen)
+    func theClientsFirstSupportedSubprotocolIsChosen(_ supported: [String], _ chosen: String?) throws {
+        let request = try Self.request(Self.replacing("Sec-WebSocket-Protocol", "chat", "superchat, other"))
+        #expect(try WebSocketAcceptance(request, subprotocols: supported).agreement.subprotocol == chosen)
     }
 
-    @Test func fieldsMayListMore() throws {
+    @Test func fieldsMayListOtherValues() throws {
         let request = try Self.request(
-            Self.with("Connection", "keep-alive, Upgrade").filter { $0.0 != "Upgrade" }
+            Self.replacing("Connection", "keep-alive, Upgrade").filter { $0.0 != "Upgrade" }
                 + [("Upgrade", "h2c, WebSocket")])
         #expect(try WebSocketAcceptance(request).response.status.code == 101)
     }
 
     static let refused: [(String, [(String, String)], WebSocketError, Int)] = [
-        ("no Upgrade", with("Upgrade"), .invalidUpgrade(nil), 400),
-        ("another Upgrade", with("Upgrade", "h2c"), .invalidUpgrade(quoted("h2c")), 400),
-        ("no Connection", with("Connection"), .connectionWithoutUpgrade, 400),
-        ("no key", with("Sec-WebSocket-Key"), .invalidKey(nil), 400),
-        ("a short key", with("Sec-WebSocket-Key", "YQ=="), .invalidKey(quoted("YQ==")), 400),
+        ("no Upgrade", replacing("Upgrade"), .invalidUpgrade(nil), 400),
+        ("another Upgrade", replacing("Upgrade", "h2c"), .invalidUpgrade(quoted("h2c")), 400),
+        ("no Connection", replacing("Connection"), .connectionWithoutUpgrade, 400),
+        ("no key", replacing("Sec-WebSocket-Key"), .invalidKey(nil), 400),
+        ("a short key", replacing("Sec-WebSocket-Key", "YQ=="), .invalidKey(quoted("YQ==")), 400),
         (
-            "two keys", with("Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ==", "dGhlIHNhbXBsZSBub25jZQ=="),
+            "two keys",
+            replacing("Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ==", "dGhlIHNhbXBsZSBub25jZQ=="),
             .invalidKey(quoted("dGhlIHNhbXBsZSBub25jZQ==")), 400
         ),
-        ("no version", with("Sec-WebSocket-Version"), .unsupportedVersion(nil), 426),
-        ("an old version", with("Sec-WebSocket-Version", "8"), .unsupportedVersion(quoted("8")), 426),
+        ("no version", replacing("Sec-WebSocket-Version"), .unsupportedVersion(nil), 426),
+        ("an old version", replacing("Sec-WebSocket-Version", "8"), .unsupportedVersion(quoted("8")), 426),
     ]
 
     static func quoted(_ text: String) -> Excerpt { Excerpt(text) }
 
     @Test(arguments: refused.indices) func isRefused(_ index: Int) throws {
-        let (shows, pairs, error, status) = Self.refused[index]
+        let (title, pairs, error, status) = Self.refused[index]
         let request = try Self.request(pairs)
-        #expect(throws: error, "\(shows)") { try WebSocketAcceptance(request).agreement }
+        #expect(throws: error, "\(title)") { try WebSocketAcceptance(request).agreement }
         let refusal = WebSocketAcceptance.refusal(error)
         #expect(refusal.status.code == UInt16(status))
         #expect(refusal.fields[.secWebSocketVersion] == (status == 426 ? "13" : nil))
     }
 
-    @Test func onlyGetInHTTP11() throws {
+    @Test func onlyGetInHTTP11IsAccepted() throws {
         for request in [try Self.request(method: .post), try Self.request(version: .http10)] {
             #expect(throws: WebSocketError.notAnUpgradeRequest) { try WebSocketAcceptance(request).agreement }
         }
@@ -115,7 +116,7 @@ import Testing
             ("foo", nil, nil), ("", nil, nil),
         ] as [(String, DeflateAgreement?, String?)])
     func offersOfCompression(_ offer: String, _ agreed: DeflateAgreement?, _ answer: String?) throws {
-        let request = try Self.request(Self.right + [("Sec-WebSocket-Extensions", offer)])
+        let request = try Self.request(Self.validFields + [("Sec-WebSocket-Extensions", offer)])
         let acceptance = try WebSocketAcceptance(request, allowsCompression: true)
         #expect(acceptance.agreement.deflate == agreed)
         #expect(acceptance.response.fields[.secWebSocketExtensions] == answer)

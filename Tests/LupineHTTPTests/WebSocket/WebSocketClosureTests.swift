@@ -6,7 +6,7 @@ import Testing
 
 /// Tests of the contents of close frames.
 @Suite struct WebSocketClosureTests {
-    @Test func onlyCodesOfTheWireAreSent() {
+    @Test func onlyCodesAllowedInFramesAreSent() {
         let wrong = (0...UInt16.max).filter { number in
             let code = WebSocketCloseCode(rawValue: number)
             do throws(WebSocketError) {
@@ -21,7 +21,7 @@ import Testing
         #expect(wrong.isEmpty)
     }
 
-    @Test func nothingIsSaidByAnEmptyFrame() throws {
+    @Test func anEmptyFrameHasNoCode() throws {
         #expect(WebSocketClosure.empty.payload.isEmpty)
         #expect(try WebSocketClosure(received: []) == .empty)
         #expect(WebSocketClosure.empty.answer == .empty)
@@ -45,6 +45,6 @@ import Testing
 
     @Test func theAnswerHasTheCodeAlone() throws {
         let closure = try WebSocketClosure(.goingAway, reason: [0x61])
-        #expect(try closure.answer == WebSocketClosure(.goingAway), "the same code is the answer")
+        #expect(try closure.answer == WebSocketClosure(.goingAway), "the answer has the same code")
     }
 }

@@ -4,12 +4,12 @@ import LupineHTTP
 import LupineTestKit
 import Testing
 
-/// Tests of what a codec writes and how the other end's codec reads it.
+/// Tests of the octets that a codec writes, and of the events that the other end's codec reads from them.
 @Suite struct WebSocketCodecTests {
     static let hello = Array("Hello".utf8)
     static let mask = WebSocketMask(key: 0x37FA_213D)
 
-    @Test func theExamplesOfTheStandard() {
+    @Test func theExamplesOfTheRFC() {
         // RFC 6455 §5.7.
         var client = WebSocketCodec(.client)
         var server = WebSocketCodec(.server)
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test func frameBehindFrameIsAppended() {
+    @Test func framesAreAppended() {
         var client = WebSocketCodec(.client)
         var output: [UInt8] = [1, 2, 3]
         client.send(.text, Self.hello.span, mask: Self.mask, into: &output)
@@ -51,24 +51,24 @@ import Testing
         #expect(output == expected)
     }
 
-    @Test(arguments: 0...80) func masksEveryLengthAtEveryPlace(_ count: Int) throws {
+    @Test(arguments: 0...80) func everyLengthIsMaskedAtEveryOffset(_ count: Int) throws {
         var random = SeededRandom(seed: UInt64(count))
         let payload = (0..<count).map { _ in UInt8(truncatingIfNeeded: random.next()) }
         let key = UInt32(truncatingIfNeeded: random.next())
         let octets = (0..<4).map { UInt8(truncatingIfNeeded: key >> (24 - $0 * 8)) }
         var output: [UInt8] = []
-        for before in 0...9 {
-            output = [UInt8](repeating: 0xEE, count: before)
+        for offset in 0...9 {
+            output = [UInt8](repeating: 0xEE, count: offset)
             var client = WebSocketCodec(.client)
             client.send(.binary, payload.span, mask: WebSocketMask(key: key), into: &output)
             #expect(
-                output == [UInt8](repeating: 0xEE, count: before)
+                output == [UInt8](repeating: 0xEE, count: offset)
                     + WebSocketFrames.frame(0x82, payload, mask: octets))
         }
         let frame = WebSocketFrames.frame(0x82, payload, mask: octets)
-        let expected = WebSocketFrames.said(
+        let expected = WebSocketFrames.log(
             of: [WebSocketFrames.frame(0x82, payload)], by: WebSocketCodec(.client))
-        #expect(WebSocketFrames.saidAtEveryCut(of: frame, by: WebSocketCodec(.server)) == [expected])
+        #expect(WebSocketFrames.logsAtEveryCut(of: frame, by: WebSocketCodec(.server)) == [expected])
     }
 
     @Test func closeIsTheLastFrame() throws {
@@ -84,19 +84,19 @@ import Testing
         output = []
         // Messages before the peer's close frame are still read; those after it are not.
         let wire = WebSocketFrames.text("late") + WebSocketFrames.close(1000) + WebSocketFrames.text("later")
-        #expect(WebSocketFrames.saidAtEveryCut(of: wire, by: client) == [["text 'late'", "close 1000 ''"]])
+        #expect(WebSocketFrames.logsAtEveryCut(of: wire, by: client) == [["text 'late'", "close 1000 ''"]])
         let actions = client.close(.received(try WebSocketClosure(.normal)), mask: Self.mask, into: &output)
         #expect(actions.outcome == .locallyClosed(closure, answer: try WebSocketClosure(.normal)))
         #expect(output.isEmpty)
     }
 
-    @Test func afterTheEndNothingIsRead() throws {
+    @Test func nothingIsReadAfterTheEnd() throws {
         var client = WebSocketCodec(.client)
         var output: [UInt8] = []
         _ = client.close(.close(.empty), mask: Self.mask, into: &output)
         _ = client.close(.timedOut, mask: Self.mask, into: &output)
         #expect(client.closingState == .closed)
-        #expect(WebSocketFrames.said(of: [WebSocketFrames.close(1000), [0xFF]], by: client).isEmpty)
+        #expect(WebSocketFrames.log(of: [WebSocketFrames.close(1000), [0xFF]], by: client).isEmpty)
     }
 
     @Test(arguments: [WebSocketRole.client, .server])
@@ -111,7 +111,7 @@ import Testing
         #expect(output == expected, "the same code")
     }
 
-    @Test func aFaultIsAnsweredOnceAndTheRestDropped() {
+    @Test func anErrorIsAnsweredOnceAndFurtherInputDropped() {
         var codec = WebSocketCodec(.server)
         var output: [UInt8] = []
         let wire = WebSocketFrames.text("unmasked")
@@ -119,21 +119,21 @@ import Testing
         #expect(
             codec.close(.failed(.unmaskedFrame), mask: nil, into: &output).outcome == .failed(.unmaskedFrame))
         #expect(output == [0x88, 2, 0x03, 0xEA])
-        #expect(WebSocketFrames.said(of: [wire, WebSocketFrames.close(1000)], by: codec).isEmpty)
+        #expect(WebSocketFrames.log(of: [wire, WebSocketFrames.close(1000)], by: codec).isEmpty)
         #expect(codec.close(.failed(.unmaskedFrame), mask: nil, into: &output) == WebSocketClosing.Actions())
         #expect(output.count == 4)
     }
 
-    @Test func aFaultThatTheOwnerFindsEndsReadingToo() {
+    @Test func anErrorOfTheCallerEndsReading() {
         var codec = WebSocketCodec(.client, allowsCompression: true)
         var output: [UInt8] = []
         _ = codec.close(.failed(.invalidCompression), mask: WebSocketMask(key: 0), into: &output)
         #expect(output == [0x88, 0x82, 0, 0, 0, 0, 0x03, 0xEF])
         let wire = WebSocketFrames.text("a") + WebSocketFrames.close(1000)
-        #expect(WebSocketFrames.saidAtEveryCut(of: wire, by: codec) == [[]])
+        #expect(WebSocketFrames.logsAtEveryCut(of: wire, by: codec) == [[]])
     }
 
-    @Test func aPongThatCrossesOurCloseIsNotWritten() {
+    @Test func noPongIsSentAfterTheCloseFrame() {
         var codec = WebSocketCodec(.server)
         var output: [UInt8] = []
         _ = codec.close(.close(.empty), mask: nil, into: &output)

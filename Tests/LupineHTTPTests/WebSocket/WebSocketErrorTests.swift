@@ -4,7 +4,7 @@ import Testing
 
 @testable import LupineHTTP
 
-/// Tests of errors: their close code, whose fault they are, and their description.
+/// Tests of errors: their close code, their fault and their description.
 @Suite struct WebSocketErrorTests {
     static let quoted = Excerpt("x")
     static let all: [(WebSocketError, WebSocketCloseCode, HTTPError.Fault)] = [
@@ -37,14 +37,14 @@ import Testing
         (.invalidReasonToSend, .internalError, .local),
     ]
 
-    @Test(arguments: all.indices) func isAnswered(_ index: Int) {
+    @Test(arguments: all.indices) func closeCodesAndFaults(_ index: Int) {
         let (error, code, fault) = Self.all[index]
         #expect(error.closeCode == code)
         #expect(error.fault == fault)
         #expect(error.closeCode.isAllowedInFrames)
     }
 
-    @Test func eachSaysSomethingOfItsOwn() {
+    @Test func descriptionsAreUnique() {
         let texts = Self.all.map { "\($0.0)" }
         #expect(Set(texts).count == texts.count)
         #expect(texts.allSatisfy { $0.count > 20 })

@@ -4,8 +4,8 @@ import LupineHTTP
 
 /// Makes valid and invalid frames by hand, without any code of the encoder.
 enum WebSocketFrames {
-    /// The encoding of a payload length.
-    enum Width { case short, two, eight }
+    /// The number of octets that encode a payload length: in the second octet, or in two or eight octets after it.
+    enum Width { case one, two, eight }
 
     /// Returns a frame. `first` is its first octet: FIN, the reserved bits and the opcode.
     static func frame(
@@ -14,17 +14,23 @@ enum WebSocketFrames {
         let count = payload.count
         let masked: UInt8 = mask == nil ? 0 : 0x80
         var octets = [first]
-        switch width ?? (count < 126 ? .short : count < 65536 ? .two : .eight) {
-        case .short: octets.append(masked | UInt8(count))
+        switch width ?? narrowest(for: count) {
+        case .one: octets.append(masked | UInt8(count))
         case .two: octets += [masked | 126, UInt8(count >> 8), UInt8(count & 255)]
         case .eight:
             octets.append(masked | 127)
-            for place in 0..<8 { octets.append(UInt8(count >> (56 - place * 8) & 255)) }
+            for index in 0..<8 { octets.append(UInt8(count >> (56 - index * 8) & 255)) }
         }
         guard let mask else { return octets + payload }
         octets += mask
         for (index, octet) in payload.enumerated() { octets.append(octet ^ mask[index % 4]) }
         return octets
+    }
+
+    /// Returns the fewest octets that encode the length.
+    private static func narrowest(for count: Int) -> Width {
+        if count < 126 { return .one }
+        return count < 65536 ? .two : .eight
     }
 
     static func text(_ text: String, isFinal: Bool = true) -> [UInt8] {
@@ -36,54 +42,54 @@ enum WebSocketFrames {
         frame(0x88, [UInt8(code >> 8), UInt8(code & 255)] + reason)
     }
 
-    /// Returns the events of a codec for pieces of input, as text, with the error if it throws one.
-    static func said(of pieces: [[UInt8]], by codec: WebSocketCodec) -> [String] {
+    /// Returns descriptions of the events that `codec` reads from pieces of input, and of its error if it throws one.
+    static func log(of pieces: [[UInt8]], by codec: WebSocketCodec) -> [String] {
         var codec = codec
-        var said: [String] = []
+        var log: [String] = []
         for piece in pieces {
-            var rest = piece[...]
-            feeding: while true {
+            var unread = piece[...]
+            reading: while true {
                 do throws(WebSocketError) {
-                    let (event, consumed) = try codec.next(rest.span)
-                    rest = rest.dropFirst(consumed)
+                    let (event, consumed) = try codec.next(unread.span)
+                    unread = unread.dropFirst(consumed)
                     if case .needMore = event {
-                        if !rest.isEmpty { said.append("\(rest.count) octets left over") }
-                        break feeding
+                        if !unread.isEmpty { log.append("\(unread.count) octets left over") }
+                        break reading
                     }
-                    said.append(words(event))
+                    log.append(description(of: event))
                 } catch {
-                    return said + ["\(error)"]
+                    return log + ["\(error)"]
                 }
             }
         }
-        return said
+        return log
     }
 
-    /// Returns the different results for the input as a whole, cut in two at every place, and octet by octet; a single one if all
-    /// agree.
-    static func saidAtEveryCut(of wire: [UInt8], by codec: WebSocketCodec) -> [[String]] {
-        var all: Set<[String]> = [said(of: [wire], by: codec), said(of: wire.map { [$0] }, by: codec)]
+    /// Returns the distinct logs of the whole input, of the input cut in two at every offset, and of single octets. If all agree,
+    /// the array has one element.
+    static func logsAtEveryCut(of wire: [UInt8], by codec: WebSocketCodec) -> [[String]] {
+        var all: Set<[String]> = [log(of: [wire], by: codec), log(of: wire.map { [$0] }, by: codec)]
         for cut in 0...wire.count {
-            all.insert(said(of: [Array(wire[..<cut]), Array(wire[cut...])], by: codec))
+            all.insert(log(of: [Array(wire[..<cut]), Array(wire[cut...])], by: codec))
         }
         return Array(all)
     }
 
-    private static func words(_ event: WebSocketEvent) -> String {
+    private static func description(of event: WebSocketEvent) -> String {
         switch event {
         case .needMore: return "nothing"
         case .message(let message):
             let kind = "\(message.isCompressed ? "compressed " : "")\(message.kind)"
-            return "\(kind) \(short(message.octets))"
-        case .ping(let payload): return "ping \(short(payload))"
-        case .pong(let payload): return "pong \(short(payload))"
+            return "\(kind) \(excerpt(message.octets))"
+        case .ping(let payload): return "ping \(excerpt(payload))"
+        case .pong(let payload): return "pong \(excerpt(payload))"
         case .close(let closure):
             guard let code = closure.code else { return "close" }
-            return "close \(code.rawValue) \(short(closure.reason))"
+            return "close \(code.rawValue) \(excerpt(closure.reason))"
         }
     }
 
-    private static func short(_ octets: [UInt8]) -> String {
+    private static func excerpt(_ octets: [UInt8]) -> String {
         guard octets.count <= 40 else { return "of \(octets.count)" }
         return String(validating: octets, as: UTF8.self).map { "'\($0)'" } ?? "\(octets)"
     }

@@ -8,7 +8,7 @@ import Testing
 @Suite struct WebSocketHandshakeTests {
     /// RFC 6455 §1.3: the octets of the key are those of "the sample nonce".
     static let key = WebSocketKey(0x7468_6520_7361_6D70, 0x6C65_206E_6F6E_6365)
-    static let right: [(String, String)] = [
+    static let validFields: [(String, String)] = [
         ("Upgrade", "websocket"), ("Connection", "Upgrade"),
         ("Sec-WebSocket-Accept", "s3pPLMBiTxaQ9kYGzzhZRbK+xOo="),
     ]
@@ -20,120 +20,125 @@ import Testing
     }
 
     struct Row: CustomTestStringConvertible {
-        let shows: String
+        let title: String
         var status = 101
         var offered: String?
         var deflate: DeflateOffer?
-        var answer = right
+        var answer = validFields
         let expected: Result<WebSocketAgreement, WebSocketError>
 
-        var testDescription: String { shows }
+        var testDescription: String { title }
     }
 
-    static func without(_ name: String, _ others: [(String, String)] = []) -> [(String, String)] {
-        right.filter { $0.0 != name } + others
+    static func without(_ name: String, _ replacements: [(String, String)] = []) -> [(String, String)] {
+        validFields.filter { $0.0 != name } + replacements
     }
 
     static let rows: [Row] = [
-        Row(shows: "[U-8.2] the sample of the standard", expected: .success(WebSocketAgreement())),
+        Row(title: "[U-8.2] the example of the RFC", expected: .success(WebSocketAgreement())),
         Row(
-            shows: "names and tokens in any mix of cases",
+            title: "names and tokens in any mix of cases",
             answer: [
                 ("upgrade", "WebSocket"), ("CONNECTION", "keep-alive, UPGRADE"),
                 ("sec-websocket-accept", "s3pPLMBiTxaQ9kYGzzhZRbK+xOo="),
             ], expected: .success(WebSocketAgreement())),
-        Row(shows: "another status", status: 200, expected: .failure(.notSwitched(status: 200))),
+        Row(title: "another status", status: 200, expected: .failure(.notSwitched(status: 200))),
         Row(
-            shows: "a refusal", status: 403, answer: [], expected: .failure(.notSwitched(status: 403))
+            title: "a refusal", status: 403, answer: [], expected: .failure(.notSwitched(status: 403))
         ),
-        Row(shows: "no Upgrade", answer: without("Upgrade"), expected: .failure(.invalidUpgrade(nil))),
+        Row(title: "no Upgrade", answer: without("Upgrade"), expected: .failure(.invalidUpgrade(nil))),
         Row(
-            shows: "another protocol", answer: without("Upgrade", [("Upgrade", "h2c")]),
+            title: "another protocol", answer: without("Upgrade", [("Upgrade", "h2c")]),
             expected: .failure(.invalidUpgrade(Excerpt("h2c")))),
         Row(
-            shows: "two protocols", answer: without("Upgrade", [("Upgrade", "websocket, h2c")]),
+            title: "two protocols", answer: without("Upgrade", [("Upgrade", "websocket, h2c")]),
             expected: .failure(.invalidUpgrade(Excerpt("websocket, h2c")))),
         Row(
-            shows: "no Connection", answer: without("Connection"),
+            title: "no Connection", answer: without("Connection"),
             expected: .failure(.connectionWithoutUpgrade)),
         Row(
-            shows: "a Connection for something else",
+            title: "a Connection for something else",
             answer: without("Connection", [("Connection", "close, upgraded")]),
             expected: .failure(.connectionWithoutUpgrade)),
         Row(
-            shows: "no Accept", answer: without("Sec-WebSocket-Accept"),
+            title: "no Accept", answer: without("Sec-WebSocket-Accept"),
             expected: .failure(.invalidAccept(nil))),
         Row(
-            shows: "[U-8.2] the Accept of another key",
+            title: "[U-8.2] the Accept of another key",
             answer: without(
                 "Sec-WebSocket-Accept", [("Sec-WebSocket-Accept", "HSmrc0sMlYUkAGmm5OPpG2HaGWk=")]),
             expected: .failure(.invalidAccept(Excerpt("HSmrc0sMlYUkAGmm5OPpG2HaGWk=")))),
         Row(
-            shows: "an Accept in small letters",
+            title: "an Accept in lowercase",
             answer: without(
                 "Sec-WebSocket-Accept", [("Sec-WebSocket-Accept", "s3pplmbitxaq9kygzzhzrbk+xoo=")]),
             expected: .failure(.invalidAccept(Excerpt("s3pplmbitxaq9kygzzhzrbk+xoo=")))),
         Row(
-            shows: "two Accepts", answer: right + [("Sec-WebSocket-Accept", "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=")],
+            title: "two Accepts",
+            answer: validFields + [("Sec-WebSocket-Accept", "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=")],
             expected: .failure(.invalidAccept(Excerpt("s3pPLMBiTxaQ9kYGzzhZRbK+xOo=")))),
         Row(
-            shows: "[U-8.2] one of the subprotocols offered", offered: "chat, superchat",
-            answer: right + [("Sec-WebSocket-Protocol", "superchat")],
+            title: "[U-8.2] one of the subprotocols offered", offered: "chat, superchat",
+            answer: validFields + [("Sec-WebSocket-Protocol", "superchat")],
             expected: .success(WebSocketAgreement(subprotocol: "superchat"))),
         Row(
-            shows: "[U-8.2] none of the subprotocols offered", offered: "chat, superchat",
+            title: "[U-8.2] none of the subprotocols offered", offered: "chat, superchat",
             expected: .success(WebSocketAgreement())),
         Row(
-            shows: "[U-8.2] a subprotocol that was not offered", offered: "chat, superchat",
-            answer: right + [("Sec-WebSocket-Protocol", "soap")],
+            title: "[U-8.2] a subprotocol that was not offered", offered: "chat, superchat",
+            answer: validFields + [("Sec-WebSocket-Protocol", "soap")],
             expected: .failure(.subprotocolNotOffered(Excerpt("soap")))),
         Row(
-            shows: "a subprotocol where none was offered",
-            answer: right + [("Sec-WebSocket-Protocol", "chat")],
+            title: "a subprotocol where none was offered",
+            answer: validFields + [("Sec-WebSocket-Protocol", "chat")],
             expected: .failure(.subprotocolNotOffered(Excerpt("chat")))),
         Row(
-            shows: "a subprotocol in other letters", offered: "chat",
-            answer: right + [("Sec-WebSocket-Protocol", "Chat")],
+            title: "a subprotocol in another case", offered: "chat",
+            answer: validFields + [("Sec-WebSocket-Protocol", "Chat")],
             expected: .failure(.subprotocolNotOffered(Excerpt("Chat")))),
         Row(
-            shows: "several subprotocols", offered: "chat, superchat",
-            answer: right + [("Sec-WebSocket-Protocol", "chat"), ("Sec-WebSocket-Protocol", "superchat")],
+            title: "several subprotocols", offered: "chat, superchat",
+            answer: validFields + [
+                ("Sec-WebSocket-Protocol", "chat"), ("Sec-WebSocket-Protocol", "superchat"),
+            ],
             expected: .failure(.subprotocolNotOffered(Excerpt("chat, superchat")))),
         Row(
-            shows: "an extension where none was offered",
-            answer: right + [("Sec-WebSocket-Extensions", "permessage-deflate")],
+            title: "an extension where none was offered",
+            answer: validFields + [("Sec-WebSocket-Extensions", "permessage-deflate")],
             expected: .failure(.extensionNotOffered(Excerpt("permessage-deflate")))),
         Row(
-            shows: "another extension than the one offered", deflate: DeflateOffer(),
-            answer: right + [("Sec-WebSocket-Extensions", "x-webkit-deflate-frame")],
+            title: "another extension than the one offered", deflate: DeflateOffer(),
+            answer: validFields + [("Sec-WebSocket-Extensions", "x-webkit-deflate-frame")],
             expected: .failure(.extensionNotOffered(Excerpt("x-webkit-deflate-frame")))),
         Row(
-            shows: "the extension offered, twice", deflate: DeflateOffer(),
-            answer: right + [("Sec-WebSocket-Extensions", "permessage-deflate, permessage-deflate;a=1")],
+            title: "the extension offered, twice", deflate: DeflateOffer(),
+            answer: validFields + [
+                ("Sec-WebSocket-Extensions", "permessage-deflate, permessage-deflate;a=1")
+            ],
             expected: .failure(.extensionNotOffered(Excerpt("permessage-deflate;a=1")))),
         Row(
-            shows: "the extension that was offered", deflate: DeflateOffer(),
-            answer: right + [("Sec-WebSocket-Extensions", "permessage-deflate")],
+            title: "the extension that was offered", deflate: DeflateOffer(),
+            answer: validFields + [("Sec-WebSocket-Extensions", "permessage-deflate")],
             expected: .success(WebSocketAgreement(deflate: DeflateAgreement()))),
         Row(
-            shows: "an extension that is offered and not taken up", deflate: DeflateOffer(),
+            title: "an extension that is offered and not accepted", deflate: DeflateOffer(),
             expected: .success(WebSocketAgreement())),
         Row(
-            shows: "an empty list of extensions", answer: right + [("Sec-WebSocket-Extensions", " , ")],
+            title: "an empty list of extensions", answer: validFields + [("Sec-WebSocket-Extensions", " , ")],
             expected: .success(WebSocketAgreement())),
     ]
 
-    @Test(arguments: rows) func judges(_ row: Row) throws {
+    @Test(arguments: rows) func responsesAreAcceptedOrRefused(_ row: Row) throws {
         var handshake = WebSocketHandshake(Self.key, deflate: row.deflate)
         var request = Fields()
         if let offered = row.offered { try request.append(.secWebSocketProtocol, offered) }
         try handshake.prepare(&request)
         let head = ResponseHead(status: Status(row.status), fields: try Self.fields(row.answer))
-        let judged = Result { () throws(WebSocketError) in try handshake.agreement(head) }
-        #expect(judged == row.expected)
+        let result = Result { () throws(WebSocketError) in try handshake.agreement(head) }
+        #expect(result == row.expected)
     }
 
-    @Test func asksAsTheStandardDoes() throws {
+    @Test func requestFields() throws {
         var handshake = WebSocketHandshake(Self.key)
         var fields = try Self.fields([
             ("Origin", "http://example.com"), ("Sec-WebSocket-Protocol", "chat, superchat"),
@@ -146,17 +151,17 @@ import Testing
             ("Upgrade", "websocket"), ("Sec-WebSocket-Version", "13"),
         ])
         #expect(
-            Self.lines(fields) == Self.lines(expected), "and the caller's extensions are not offered")
+            Self.lines(fields) == Self.lines(expected), "the caller's extensions are not offered")
     }
 
-    @Test func offersCompressionWhenAsked() throws {
+    @Test func compressionIsOfferedIfConfigured() throws {
         var handshake = WebSocketHandshake(Self.key, deflate: DeflateOffer())
         var fields = Fields()
         try handshake.prepare(&fields)
         #expect(fields.values(of: .secWebSocketExtensions) == ["permessage-deflate; client_max_window_bits"])
     }
 
-    @Test func whatIsAskedIsAnswered() throws {
+    @Test func clientAndServerAgree() throws {
         var handshake = WebSocketHandshake(WebSocketKey(1, .max), deflate: DeflateOffer())
         var fields = try Self.fields([("Host", "a"), ("Sec-WebSocket-Protocol", "a, b")])
         try handshake.prepare(&fields)

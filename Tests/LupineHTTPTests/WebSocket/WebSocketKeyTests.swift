@@ -4,9 +4,9 @@ import Testing
 
 @testable import LupineHTTP
 
-/// Tests of keys and of the values that accept them.
+/// Tests of the values of Sec-WebSocket-Key and Sec-WebSocket-Accept.
 @Suite struct WebSocketKeyTests {
-    @Test func theSampleOfTheStandard() {
+    @Test func theExampleOfTheRFC() {
         let key = WebSocketKey(0x7468_6520_7361_6D70, 0x6C65_206E_6F6E_6365)
         #expect(key.text == "dGhlIHNhbXBsZSBub25jZQ==")
         #expect(key.accept == "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=", "[U-8.2] RFC 6455 §1.3")
@@ -29,7 +29,7 @@ import Testing
         "dGhlIHNhbXBsZSBub25jZR==", "dGhlIHNhbXBsZSBub25jZ===", "dGhlIHNhbXBsZSBub25j Q==",
         "dGhlIHNhbXBsZSBub25j-Q==", "dGhlIHNhbXBsZSBub25jZQ =",
     ])
-    func whatIsNoKey(_ text: String) {
+    func malformedKeysAreRefused(_ text: String) {
         let octets = Array(text.utf8)
         #expect(WebSocketKey(received: octets.span) == nil)
     }

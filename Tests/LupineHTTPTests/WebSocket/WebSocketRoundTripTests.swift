@@ -4,9 +4,9 @@ import LupineHTTP
 import LupineTestKit
 import Testing
 
-/// Tests that each end reads what the other has sent, in whatever fragments and pieces.
+/// Tests that each end reads what the other has sent, however it is fragmented and cut.
 @Suite struct WebSocketRoundTripTests {
-    @Test(arguments: 0..<200) func comesThrough(_ seed: Int) throws {
+    @Test(arguments: 0..<200) func messagesArriveUnchanged(_ seed: Int) throws {
         var random = SeededRandom(seed: UInt64(seed))
         let role = WebSocketRole.allCases[seed % 2]
         var sender = WebSocketCodec(role, allowsCompression: true)
@@ -18,15 +18,16 @@ import Testing
         }
         for _ in 0..<Int.random(in: 1...8, using: &random) {
             let message = Self.message(&random)
-            var rest = message.octets[...]
+            var remaining = message.octets[...]
             var isFirst = true
             repeat {
                 let isLast = Bool.random(using: &random)
-                let piece = isLast ? rest : rest.prefix(Int.random(in: 0...rest.count, using: &random))
+                let piece =
+                    isLast ? remaining : remaining.prefix(Int.random(in: 0...remaining.count, using: &random))
                 sender.send(
                     message.kind, piece.span, isFinal: isLast, isCompressed: isFirst && message.isCompressed,
                     mask: mask(), into: &wire)
-                rest = rest.dropFirst(piece.count)
+                remaining = remaining.dropFirst(piece.count)
                 if isLast { break }
                 isFirst = false
                 let payload = Self.octets(Int.random(in: 0...125, using: &random), &random)
@@ -47,10 +48,10 @@ import Testing
         sent.append(.close(closure))
 
         var received: [WebSocketEvent] = []
-        var rest = wire[...]
-        while !rest.isEmpty {
-            var piece = rest.prefix(Int.random(in: 1...2_000, using: &random))
-            rest = rest.dropFirst(piece.count)
+        var remaining = wire[...]
+        while !remaining.isEmpty {
+            var piece = remaining.prefix(Int.random(in: 1...2_000, using: &random))
+            remaining = remaining.dropFirst(piece.count)
             while true {
                 let (event, consumed) = try receiver.next(piece.span)
                 piece = piece.dropFirst(consumed)

@@ -10,16 +10,17 @@ import Testing
         _ status: Int, _ answer: [(String, String)] = [], deflate: DeflateOffer? = nil
     ) throws -> Result<WebSocketAgreement, WebSocketError> {
         var handshake = WebSocketHandshake(WebSocketHandshakeTests.key, deflate: deflate)
-        var asked = Fields()
-        try asked.append(.secWebSocketProtocol, "chat")
-        try handshake.prepare(&asked)
+        var requestFields = Fields()
+        try requestFields.append(.secWebSocketProtocol, "chat")
+        try handshake.prepare(&requestFields)
         let head = ResponseHead(
             version: .http2, status: Status(status), fields: try WebSocketHandshakeTests.fields(answer))
         return Result { () throws(WebSocketError) in try handshake.agreement(head) }
     }
 
-    @Test("[H-13.2] any success opens it, without a key; what was not offered does not") func judges() throws
-    {
+    @Test(
+        "[H-13.2] a 2xx response without a key opens a WebSocket, if it accepts nothing that was not offered"
+    ) func responses() throws {
         #expect(try agreement(200) == .success(WebSocketAgreement()))
         #expect(try agreement(299) == .success(WebSocketAgreement()))
         for status in [101, 199, 300, 404] {
@@ -39,7 +40,8 @@ import Testing
                 == .success(WebSocketAgreement(deflate: DeflateAgreement())))
     }
 
-    @Test("[H-13.2] a server answers with 200, and neither asks for a key nor gives one") func accepts()
+    @Test("[H-13.2] a server answers with 200, and neither requires a key nor sends Sec-WebSocket-Accept")
+    func acceptance()
         throws
     {
         let request = try WebSocketAcceptanceTests.request(

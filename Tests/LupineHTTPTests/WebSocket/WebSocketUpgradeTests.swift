@@ -3,7 +3,7 @@
 import LupineHTTP
 import Testing
 
-/// Tests of the way from an HTTP request to an echo over WebSocket, with both ends' codecs connected directly.
+/// Tests a whole conversation, from the HTTP request to the close, with the codecs of both ends connected directly.
 @Suite struct WebSocketUpgradeTests {
     @Test func handshakeEchoAndClose() throws {
         // The request.
@@ -19,12 +19,13 @@ import Testing
 
         var serverHTTP = ServerCodec()
         let (event, consumed) = try serverHTTP.next(toServer.span)
-        guard case .head(let asked, _, _) = event else {
+        guard case .head(let receivedRequest, _, _) = event else {
             Issue.record("no request: \(event)")
             return
         }
         #expect(consumed == toServer.count)
-        let acceptance = try WebSocketAcceptance(asked, subprotocols: ["echo"], allowsCompression: true)
+        let acceptance = try WebSocketAcceptance(
+            receivedRequest, subprotocols: ["echo"], allowsCompression: true)
         var toClient: [UInt8] = []
         try serverHTTP.send(acceptance.response, body: .none, into: &toClient)
 
@@ -40,21 +41,21 @@ import Testing
         #expect(framing == .handover)
         let agreement = try handshake.agreement(head)
         #expect(agreement == WebSocketAgreement(subprotocol: "echo", deflate: DeflateAgreement()))
-        let behind = toClient[answer.consumed...]
-        guard case .handover = try clientHTTP.next(behind.span).event else {
-            Issue.record("HTTP goes on")
+        let remainder = toClient[answer.consumed...]
+        guard case .handover = try clientHTTP.next(remainder.span).event else {
+            Issue.record("HTTP was not handed over")
             return
         }
 
         var client = WebSocketCodec(.client, allowsCompression: agreement.deflate != nil)
-        #expect(try client.next(behind.span).event == .message(WebSocketMessage(.text, welcome)))
+        #expect(try client.next(remainder.span).event == .message(WebSocketMessage(.text, welcome)))
 
         // An echo in both directions, then the closing handshake.
         toServer = []
         client.send(.binary, welcome.span, mask: WebSocketMask(key: 99), into: &toServer)
-        let heard = try server.next(toServer.span).event
-        guard case .message(let message) = heard else {
-            Issue.record("no message: \(heard)")
+        let echoRequest = try server.next(toServer.span).event
+        guard case .message(let message) = echoRequest else {
+            Issue.record("no message: \(echoRequest)")
             return
         }
         toClient = []

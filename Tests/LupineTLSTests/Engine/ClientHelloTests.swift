@@ -4,7 +4,7 @@ import Testing
 
 @testable import LupineTLS
 
-/// Tests of the ClientHello: what it offers and what it leaves out.
+/// Tests of the extensions and compression methods of the ClientHello.
 @Suite struct ClientHelloTests {
     /// The contents of a ClientHello (RFC 8446 §4.1.2).
     struct Hello {
@@ -12,24 +12,25 @@ import Testing
         var extensions: [Int: [UInt8]] = [:]
 
         init(_ record: [UInt8]) throws {
-            var rest = record[...]
-            func take(_ count: Int) throws -> [UInt8] {
-                try #require(rest.count >= count)
-                defer { rest = rest.dropFirst(count) }
-                return Array(rest.prefix(count))
+            var unread = record[...]
+            func read(_ count: Int) throws -> [UInt8] {
+                try #require(unread.count >= count)
+                defer { unread = unread.dropFirst(count) }
+                return Array(unread.prefix(count))
             }
+            /// Reads a vector whose length is in its first `width` octets.
             func vector(_ width: Int) throws -> [UInt8] {
-                try take(try take(width).reduce(0) { $0 << 8 | Int($1) })
+                try read(try read(width).reduce(0) { $0 << 8 | Int($1) })
             }
-            try #require(try take(5)[0] == 22)
-            try #require(try take(4)[0] == 1)
-            _ = try take(2 + 32)
+            try #require(try read(5)[0] == 22)
+            try #require(try read(4)[0] == 1)
+            _ = try read(2 + 32)
             _ = try vector(1)
             _ = try vector(2)
             compressions = try vector(1)
-            rest = try vector(2)[...]
-            while !rest.isEmpty {
-                let kind = try take(2).reduce(0) { $0 << 8 | Int($1) }
+            unread = try vector(2)[...]
+            while !unread.isEmpty {
+                let kind = try read(2).reduce(0) { $0 << 8 | Int($1) }
                 extensions[kind] = try vector(2)
             }
         }
@@ -42,9 +43,9 @@ import Testing
     }
 
     @Test(
-        "[H-14.3] neither compression nor authentication behind the handshake is offered",
+        "[H-14.3] neither compression nor post-handshake authentication is offered",
         arguments: TLSVersion.tested)
-    func leftOut(_ version: TLSVersion) throws {
+    func notOffered(_ version: TLSVersion) throws {
         for configuration in [TLSConfiguration.test, .test(version)] {
             let hello = try Self.hello(configuration)
             #expect(hello.compressions == [0])
@@ -53,7 +54,7 @@ import Testing
         }
     }
 
-    @Test("[H-14.4] the server is named, and HTTP/2 offered by ALPN") func names() throws {
+    @Test("[H-14.4] SNI names the server, and ALPN offers HTTP/2") func names() throws {
         let hello = try Self.hello(.test)
         let name = Array("good.test".utf8)
         #expect(hello.extensions[0] == [0, UInt8(name.count + 3), 0, 0, UInt8(name.count)] + name)

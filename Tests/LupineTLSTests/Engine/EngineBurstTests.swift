@@ -6,16 +6,16 @@ import Testing
 
 @testable import LupineTLS
 
-/// Tests of reads with room for many records that have already arrived.
+/// Tests of reads whose buffer has room for many of the records that have already arrived.
 @Suite struct EngineBurstTests {
     private static let wide = 256 * 1024
 
-    /// Returns an established pair whose client's wire reports what it holds. The client has read the server's tickets.
+    /// Returns a connected pair whose client's wire reports queued bytes. The client has read the server's tickets.
     private func established(
         _ version: TLSVersion, manner: WireManner = WireManner.all[0]
     ) throws -> EnginePair {
         let pair = try EnginePair.established(version, manner: manner)
-        pair.clientWire.knowsWhatItHolds = true
+        pair.clientWire.reportsQueuedBytes = true
         // The tickets of TLS 1.3.
         _ = try pair.read(client: true)
         return pair
@@ -42,14 +42,14 @@ import Testing
         let bytes = Self.pattern(150_000)
         #expect(try pair.server.write(bytes.span) == bytes.count)
         #expect(try read(pair, room: room) == .bytes(Array(bytes.prefix(room))))
-        var rest: [UInt8] = []
-        while case .bytes(let more) = try read(pair, room: Self.wide) { rest += more }
-        let isWhole = rest == Array(bytes.dropFirst(room))
+        var remainder: [UInt8] = []
+        while case .bytes(let more) = try read(pair, room: Self.wide) { remainder += more }
+        let isWhole = remainder == Array(bytes.dropFirst(room))
         #expect(isWhole)
         #expect(!pair.client.hasBufferedInput)
     }
 
-    /// Checks that no wire loses, repeats or reorders bytes when the room for them ends in the middle of records.
+    /// Checks that no wire loses, repeats or reorders bytes if the reader's buffer ends in the middle of records.
     @Test(arguments: TLSVersion.tested, WireManner.all)
     func everyWireGivesTheSame(_ version: TLSVersion, _ manner: WireManner) throws {
         let pair = try established(version, manner: manner)
@@ -68,7 +68,7 @@ import Testing
         #expect(isWhole)
     }
 
-    @Test(arguments: TLSVersion.tested) func closeNotifyBehindABurst(_ version: TLSVersion) throws {
+    @Test(arguments: TLSVersion.tested) func closeNotifyAfterABurst(_ version: TLSVersion) throws {
         let pair = try established(version)
         let bytes = Self.pattern(80_000)
         _ = try pair.server.write(bytes.span)
@@ -81,7 +81,7 @@ import Testing
 
     /// Checks that the complete records of a truncated burst are delivered before the truncation is reported.
     @Test(arguments: TLSVersion.tested, [0, 1, 5, 100, 16_000])
-    func aBurstThatIsCutShort(_ version: TLSVersion, _ missing: Int) throws {
+    func aBurstThatIsTruncated(_ version: TLSVersion, _ missing: Int) throws {
         let pair = try established(version)
         let bytes = Self.pattern(5 * 16_384)
         _ = try pair.server.write(bytes.span)
@@ -96,18 +96,18 @@ import Testing
         }
     }
 
-    @Test(arguments: TLSVersion.tested) func aWireThatBreaksBehindABurst(_ version: TLSVersion) throws {
+    @Test(arguments: TLSVersion.tested) func aWireThatFailsAfterABurst(_ version: TLSVersion) throws {
         let pair = try established(version)
         let bytes = Self.pattern(50_000)
         _ = try pair.server.write(bytes.span)
-        pair.clientWire.failsAtItsEnd = true
+        pair.clientWire.failsWhenDrained = true
         #expect(try read(pair, room: Self.wide) == .bytes(bytes))
         for _ in 0..<2 {
             #expect(throws: TLSError.wireFailed) { try read(pair, room: Self.wide) }
         }
     }
 
-    @Test(arguments: TLSVersion.tested) func aSpoiledRecordInABurst(_ version: TLSVersion) throws {
+    @Test(arguments: TLSVersion.tested) func aCorruptedRecordInABurst(_ version: TLSVersion) throws {
         let pair = try established(version)
         let bytes = Self.pattern(6 * 16_384)
         _ = try pair.server.write(bytes.span)
@@ -139,7 +139,7 @@ import Testing
             updateKeys(pair)
             _ = try pair.server.write(piece.span)
             guard try read(pair, room: Self.wide) == .bytes(piece) else {
-                Issue.record("something else came")
+                Issue.record("other bytes arrived")
                 return
             }
         }
@@ -162,7 +162,7 @@ import Testing
         #expect((TLSEngine.messageLimit - 20)...TLSEngine.messageLimit ~= octets, "\(octets)")
     }
 
-    /// Checks that one call reads a limited number of records and leaves the rest to the next one.
+    /// Checks that one call reads a limited number of records and leaves the remainder to the next one.
     @Test(arguments: TLSVersion.tested) func manySmallRecords(_ version: TLSVersion) throws {
         let pair = try established(version)
         let octets = Self.pattern(1000)
@@ -177,15 +177,15 @@ import Testing
         #expect(received == octets && calls == 16)
     }
 
-    /// Checks that a wire that does not know what it holds is read once per call: a second read might block.
-    @Test(arguments: TLSVersion.tested) func aWireThatDoesNotKnowIsAskedOnce(_ version: TLSVersion) throws {
+    /// Checks that a wire that does not report queued bytes is read once per call: a second read might block.
+    @Test(arguments: TLSVersion.tested) func aWireWithoutAReportIsReadOnce(_ version: TLSVersion) throws {
         let pair = try established(version)
-        pair.clientWire.knowsWhatItHolds = false
+        pair.clientWire.reportsQueuedBytes = false
         let bytes = Self.pattern(200_000)
         _ = try pair.server.write(bytes.span)
         let before = pair.clientWire.receives
         guard case .bytes(let first) = try read(pair, room: Self.wide) else {
-            Issue.record("nothing came")
+            Issue.record("no bytes arrived")
             return
         }
         #expect(pair.clientWire.receives == before + 1)

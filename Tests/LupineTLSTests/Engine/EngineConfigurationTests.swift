@@ -19,14 +19,14 @@ import Testing
         ("ECDHE-RSA-AES128-GCM-SHA256:NOSUCH", "NOSUCH"), ("NOSUCH", "NOSUCH"), ("", ""),
         ("HIGH:!aNUL", "!aNUL"), ("HIGH,nope", "nope"), ("RC4", "RC4"),
     ])
-    func wordsOfACipherListThatSelectNothing(_ list: String, _ word: String) {
+    func cipherListWordsThatSelectNothingAreRefused(_ list: String, _ word: String) {
         #expect(error { $0.cipherList = list } == .configuration(.cipherList(word)))
     }
 
     @Test(arguments: [
         "HIGH:!aNULL:!MD5:!RC4", "ECDHE+AESGCM:ECDHE+CHACHA20:!PSK", "DEFAULT:@STRENGTH", "ALL:@SECLEVEL=1",
     ])
-    func usualCipherListsAreTaken(_ list: String) {
+    func usualCipherListsAreAccepted(_ list: String) {
         #expect(error { $0.cipherList = list } == nil)
     }
 
@@ -34,16 +34,16 @@ import Testing
         ("TLS_AES_128_GCM_SHA256:TLS_NOPE", "TLS_NOPE"), ("TLS_NOPE", "TLS_NOPE"), ("", ""),
         ("TLS_AES_128_GCM_SHA256:", ""), ("AES128-SHA", "AES128-SHA"),
     ])
-    func namesThatAreNoCipherSuite(_ list: String, _ name: String) {
+    func unknownCipherSuitesAreRefused(_ list: String, _ name: String) {
         #expect(error { $0.cipherSuites = list } == .configuration(.cipherSuite(name)))
     }
 
     @Test(arguments: ["X25519:NOPE", "", "nope"])
-    func listsThatAreNoGroups(_ list: String) {
+    func malformedGroupListsAreRefused(_ list: String) {
         #expect(error { $0.groups = list } == .configuration(.groups(list)))
     }
 
-    @Test func versionsTheWrongWayRound() {
+    @Test func aMinimumVersionAboveTheMaximumIsRefused() {
         let found = error {
             $0.minimumVersion = .v1_3
             $0.maximumVersion = .v1_2
@@ -52,7 +52,7 @@ import Testing
     }
 
     @Test(arguments: ["", String(repeating: "p", count: 256)])
-    func namesThatAreNoProtocol(_ name: String) {
+    func malformedProtocolNamesAreRefused(_ name: String) {
         #expect(error { $0.applicationProtocols = [name] } == .configuration(.applicationProtocol(name)))
         #expect(error { $0.applicationProtocols = [String(repeating: "p", count: 255)] } == nil)
     }
@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test(arguments: TLSVersion.tested)
-    func secretsGoToTheFileThatIsAskedFor(_ version: TLSVersion) throws {
+    func secretsAreWrittenToTheKeyLog(_ version: TLSVersion) throws {
         var name = Array("/tmp/lupine-keylog-XXXXXX".utf8CString)
         let made = unsafe mkdtemp(&name) != nil
         try #require(made)
@@ -77,11 +77,11 @@ import Testing
         var configuration = TLSConfiguration.test(version)
         configuration.keyLogPath = path
         let pair = try EnginePair(configuration)
-        pair.shakeHands()
+        pair.runHandshakes()
         try #require(pair.clientIsDone)
         var status = stat()
-        let isThere = unsafe stat(path, &status) == 0
-        #expect(isThere)
+        let fileExists = unsafe stat(path, &status) == 0
+        #expect(fileExists)
         #expect(status.st_mode & 0o777 == 0o600)
         let stream = unsafe try #require(fopen(path, "r"))
         defer { unsafe fclose(stream) }

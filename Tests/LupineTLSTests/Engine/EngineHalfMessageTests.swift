@@ -5,9 +5,9 @@ import Testing
 
 @testable import LupineTLS
 
-/// Tests of post-handshake messages that arrive in two pieces while this side wants to write.
+/// Tests of post-handshake messages that arrive in two pieces while the client wants to write.
 @Suite struct EngineHalfMessageTests {
-    /// Returns a pair whose tickets span several records, since they contain the client's certificate.
+    /// Returns a connected pair whose tickets span several records, since they contain the client's certificate.
     private static func established() throws -> EnginePair {
         var server = try TLSServerConfiguration.test()
         server.clientCertificates = .required(
@@ -18,14 +18,14 @@ import Testing
         let length = 512
         try #require(
             unsafe SSL_ctrl(pair.server.connection, SSL_CTRL_SET_MAX_SEND_FRAGMENT, length, nil) == 1)
-        pair.shakeHands()
+        pair.runHandshakes()
         try #require(pair.clientIsDone && pair.serverIsDone)
         return pair
     }
 
-    /// Checks writing after a cut inside the second record of the first ticket.
+    /// Checks writing when the received bytes end within the second record of the first ticket.
     @Test(arguments: [534, 600, 700, 900])
-    func aRequestWaitsForTheRestOfATicket(_ cut: Int) throws {
+    func aWriteWaitsForTheRemainderOfATicket(_ cut: Int) throws {
         let pair = try Self.established()
         let tickets = pair.toClient.takeAll()
         try #require(tickets.count > 1200)
@@ -35,13 +35,13 @@ import Testing
         #expect(try pair.client.write([1, 2, 3].span) == 0)
         #expect(!pair.client.hasPendingOutput)
         pair.toClient.put(Array(tickets[cut...]))
-        #expect(try pair.carry([1, 2, 3], fromClient: true) == [1, 2, 3])
-        #expect(try pair.carry([4], fromClient: false) == [4])
+        #expect(try pair.transfer([1, 2, 3], fromClient: true) == [1, 2, 3])
+        #expect(try pair.transfer([4], fromClient: false) == [4])
         #expect(pair.client.takeSessions().count == 2)
     }
 
-    /// Checks that a write reports the end of the connection if it is the call that reads on in the message.
-    @Test func theEndAmidATicketIsTold() throws {
+    /// Checks that a write reports the end of the connection if OpenSSL reads the remainder of the message in that call.
+    @Test func anEndWithinATicketIsReported() throws {
         let pair = try Self.established()
         let tickets = pair.toClient.takeAll()
         pair.toClient.put(Array(tickets[..<700]))

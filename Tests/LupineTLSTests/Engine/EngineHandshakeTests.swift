@@ -8,12 +8,14 @@ import Testing
     @Test(arguments: TLSVersion.tested, WireManner.all)
     func handshakeThenBytesBothWays(_ version: TLSVersion, _ manner: WireManner) throws {
         let pair = try EnginePair(.test(version), manner: manner)
-        pair.shakeHands()
+        pair.runHandshakes()
         #expect(pair.clientError == nil && pair.serverError == nil)
         try #require(pair.clientIsDone && pair.serverIsDone)
-        #expect(pair.questions.count == 1)
-        #expect(try pair.carry(Array("to the server".utf8), fromClient: true) == Array("to the server".utf8))
-        #expect(try pair.carry(Array("to the client".utf8), fromClient: false) == Array("to the client".utf8))
+        #expect(pair.trustRequests.count == 1)
+        #expect(
+            try pair.transfer(Array("to the server".utf8), fromClient: true) == Array("to the server".utf8))
+        #expect(
+            try pair.transfer(Array("to the client".utf8), fromClient: false) == Array("to the client".utf8))
     }
 
     /// Checks every kind of key, and a chain that is longer than a record.
@@ -21,31 +23,31 @@ import Testing
     func everyKindOfCertificate(_ version: TLSVersion, _ name: String) throws {
         for manner in [WireManner.all[0], WireManner.all[3]] {
             let pair = try EnginePair(.test(version), try .test(name), manner: manner)
-            pair.shakeHands()
+            pair.runHandshakes()
             try #require(pair.clientIsDone && pair.serverIsDone)
             let sent = try FixtureIdentity.certificates("\(name)-chain.pem").map(FixtureIdentity.der)
-            #expect(pair.questions.first?.certificates.map(FixtureIdentity.der) == sent)
+            #expect(pair.trustRequests.first?.certificates.map(FixtureIdentity.der) == sent)
         }
     }
 
     @Test(arguments: TLSVersion.tested)
-    func whatHappensWhenSendingFailsInTheMiddle(_ version: TLSVersion) throws {
+    func aFailedSendIsReportedAfterTheReceivedAlerts(_ version: TLSVersion) throws {
         let pair = try EnginePair(.test(version))
         _ = try pair.client.handshake()
         pair.client.hasSendingFailed = true
-        // There is nothing left to read.
+        // No alert has arrived that could say why.
         #expect(throws: TLSError.wireFailed) { _ = try pair.client.handshake() }
 
-        let told = try EnginePair(.test(version))
-        _ = try told.client.handshake()
-        told.client.hasSendingFailed = true
-        told.toClient.put([21, 3, 3, 0, 2, 2, 80])
-        #expect(throws: TLSError.alert(.internalError)) { _ = try told.client.handshake() }
+        let alerted = try EnginePair(.test(version))
+        _ = try alerted.client.handshake()
+        alerted.client.hasSendingFailed = true
+        alerted.toClient.put([21, 3, 3, 0, 2, 2, 80])
+        #expect(throws: TLSError.alert(.internalError)) { _ = try alerted.client.handshake() }
     }
 
-    @Test func afterClosingNothingIsRead() throws {
+    @Test func nothingIsReadAfterClosing() throws {
         let pair = try EnginePair()
-        pair.shakeHands()
+        pair.runHandshakes()
         _ = try pair.server.write([1].span)
         pair.client.close()
         pair.client.close()

@@ -17,7 +17,7 @@ import Testing
         var client = TLSConfiguration.test(version)
         client.identity = try FixtureIdentity.load(name)
         let pair = try EnginePair(client, try server(required: true))
-        pair.shakeHands()
+        pair.runHandshakes()
         try #require(pair.serverIsDone && pair.clientIsDone)
         #expect(pair.identityRequests.isEmpty)
         let sent = try FixtureIdentity.certificates("\(name)-chain.pem").map(FixtureIdentity.der)
@@ -25,44 +25,44 @@ import Testing
     }
 
     @Test(arguments: TLSVersion.tested, WireManner.all)
-    func theOwnerIsAskedForOne(_ version: TLSVersion, _ manner: WireManner) throws {
+    func theOwnerIsAskedForAnIdentity(_ version: TLSVersion, _ manner: WireManner) throws {
         let pair = try EnginePair(.test(version), try server(required: true), manner: manner)
         pair.client.asksForIdentity = true
         pair.identity = try FixtureIdentity.load("client-ecdsa")
-        pair.shakeHands()
+        pair.runHandshakes()
         try #require(pair.serverIsDone && pair.clientIsDone)
         let request = try #require(pair.identityRequests.first)
         #expect(pair.identityRequests.count == 1 && request.acceptableIssuers.count == 1)
         #expect(request.acceptableIssuers.first?.first == 0x30)
         #expect(pair.server.info.peerCertificates.count == 2)
-        #expect(try pair.carry([1, 2, 3], fromClient: true) == [1, 2, 3])
+        #expect(try pair.transfer([1, 2, 3], fromClient: true) == [1, 2, 3])
     }
 
     @Test(arguments: TLSVersion.tested)
-    func nobodyIsAskedWhoDoesNotWantToBe(_ version: TLSVersion) throws {
+    func theOwnerIsNotAskedByDefault(_ version: TLSVersion) throws {
         let pair = try EnginePair(.test(version), try server(required: false))
-        pair.shakeHands()
+        pair.runHandshakes()
         #expect(pair.identityRequests.isEmpty && pair.serverIsDone)
         #expect(pair.server.info.peerCertificates.isEmpty)
     }
 
     @Test(arguments: TLSVersion.tested)
-    func aServerThatDoesNotAskGetsNone(_ version: TLSVersion) throws {
+    func noIdentityIsSentWithoutARequest(_ version: TLSVersion) throws {
         var client = TLSConfiguration.test(version)
         client.identity = try FixtureIdentity.load("client-rsa")
         let pair = try EnginePair(client)
-        pair.shakeHands()
+        pair.runHandshakes()
         #expect(pair.serverIsDone && pair.server.info.peerCertificates.isEmpty)
     }
 
     @Test(arguments: TLSVersion.tested, [true, false])
-    func withoutAnIdentityOneIsRequired(_ version: TLSVersion, _ asks: Bool) throws {
+    func aMissingIdentityIsReported(_ version: TLSVersion, _ asksOwner: Bool) throws {
         let pair = try EnginePair(.test(version), try server(required: true))
-        pair.client.asksForIdentity = asks
-        pair.shakeHands()
+        pair.client.asksForIdentity = asksOwner
+        pair.runHandshakes()
         #expect(pair.serverError == .clientCertificateRequired)
-        #expect(pair.identityRequests.count == (asks ? 1 : 0))
-        #expect(errorOfClient(pair) == .clientCertificateRequired)
+        #expect(pair.identityRequests.count == (asksOwner ? 1 : 0))
+        #expect(clientError(of: pair) == .clientCertificateRequired)
     }
 
     @Test(arguments: TLSVersion.tested)
@@ -70,17 +70,17 @@ import Testing
         var client = TLSConfiguration.test(version)
         client.identity = try FixtureIdentity.load("client-untrusted")
         let pair = try EnginePair(client, try server(required: true))
-        pair.shakeHands()
-        #expect(errorOfClient(pair) == .clientCertificateRejected(.unknownCA))
+        pair.runHandshakes()
+        #expect(clientError(of: pair) == .clientCertificateRejected(.unknownCA))
         guard case .protocolViolation = pair.serverError else {
             Issue.record("\(String(describing: pair.serverError))")
             return
         }
     }
 
-    /// Returns the client's error. A TLS 1.3 server verifies the client after the client's handshake has ended, so its alert
-    /// comes with the first read.
-    private func errorOfClient(_ pair: EnginePair) -> TLSError? {
+    /// Returns the client's error. A TLS 1.3 server verifies the client after the client's handshake has ended, so the client
+    /// receives its alert with the first read.
+    private func clientError(of pair: EnginePair) -> TLSError? {
         if let error = pair.clientError { return error }
         do throws(TLSError) {
             _ = try pair.read(client: true)

@@ -6,8 +6,8 @@ import Testing
 @testable import LupineTLS
 
 @Suite(.serialized) struct EngineLifetimeTests {
-    /// Checks that nothing is left of 500 connections of all kinds: full and resumed, accepted and refused, finished and dropped.
-    @Test func nothingIsLeftOfManyHandshakes() throws {
+    /// Checks that all objects of 500 connections are freed: full and resumed, accepted and refused, finished and dropped.
+    @Test func allObjectsOfManyHandshakesAreFreed() throws {
         weak var lastEngine: TLSEngine?
         weak var lastWire: MemoryWire?
         do {
@@ -15,9 +15,10 @@ import Testing
             let server = try TLSServerContext(try .test())
             var identified = TLSConfiguration.test
             identified.identity = try FixtureIdentity.load("client-ecdsa")
-            var asking = try TLSServerConfiguration.test()
-            asking.clientCertificates = .required(roots: try FixtureIdentity.certificates("client-root.pem"))
-            let askingServer = try TLSServerContext(asking)
+            var requiringIdentity = try TLSServerConfiguration.test()
+            requiringIdentity.clientCertificates = .required(
+                roots: try FixtureIdentity.certificates("client-root.pem"))
+            let requiringServer = try TLSServerContext(requiringIdentity)
             let identifiedClient = try TLSClientContext(identified)
             let clients = try TLSVersion.tested.map { try TLSClientContext(.test($0)) }
             for client in clients + [identifiedClient] { ObjectCount.mark(client) }
@@ -27,7 +28,7 @@ import Testing
                 let now = UnixTime(seconds: 0)
                 let pair = try EnginePair(
                     client: isIdentified ? identifiedClient : clients[round % 2],
-                    server: isIdentified ? askingServer : server,
+                    server: isIdentified ? requiringServer : server,
                     resuming: round % 3 == 0 || isIdentified ? nil : cache.take(for: version, now: now))
                 ObjectCount.mark(pair.client)
                 ObjectCount.mark(pair.server)
@@ -38,11 +39,11 @@ import Testing
                     pair.stepClient()
                     pair.stepServer()
                 } else {
-                    pair.shakeHands()
+                    pair.runHandshakes()
                 }
-                for question in pair.questions { question.certificates.forEach(ObjectCount.mark) }
+                for trust in pair.trustRequests { trust.certificates.forEach(ObjectCount.mark) }
                 guard pair.clientIsDone && pair.serverIsDone else { continue }
-                #expect(try pair.carry([1, 2], fromClient: false) == [1, 2])
+                #expect(try pair.transfer([1, 2], fromClient: false) == [1, 2])
                 pair.client.info.peerCertificates.forEach(ObjectCount.mark)
                 for session in pair.client.takeSessions() {
                     ObjectCount.mark(session)
@@ -56,14 +57,14 @@ import Testing
         #expect(ObjectCount.alive.load(ordering: .relaxed) == 0)
     }
 
-    @Test func whatThePeerShowedOutlivesTheConnection() throws {
-        var question: PeerTrust?
+    @Test func thePeersChainOutlivesTheConnection() throws {
+        var trust: PeerTrust?
         do {
             let pair = try EnginePair()
-            pair.shakeHands()
-            question = pair.questions.first
+            pair.runHandshakes()
+            trust = pair.trustRequests.first
         }
         let sent = try FixtureIdentity.certificates("good-chain.pem").map(FixtureIdentity.der)
-        #expect(question?.certificates.map(FixtureIdentity.der) == sent)
+        #expect(trust?.certificates.map(FixtureIdentity.der) == sent)
     }
 }

@@ -5,21 +5,21 @@ import Testing
 
 @testable import LupineTLS
 
-/// Tests that a handshake that is cut or corrupted at any place ends in an error, never in a connection or a crash.
+/// Tests that a handshake that is truncated or corrupted at any offset ends in an error, never in a connection or a crash.
 @Suite struct EngineMutilationTests {
     /// Returns the bytes that each side sends in an undisturbed handshake.
-    private func script(_ version: TLSVersion) throws -> (toServer: [UInt8], toClient: [UInt8]) {
+    private func transcript(_ version: TLSVersion) throws -> (toServer: [UInt8], toClient: [UInt8]) {
         let pair = try EnginePair(.test(version))
-        pair.shakeHands()
+        pair.runHandshakes()
         try #require(pair.clientIsDone && pair.serverIsDone)
         return (pair.toServer.log, pair.toClient.log)
     }
 
     @Test(arguments: TLSVersion.tested)
-    func aServerThatEndsInTheMiddle(_ version: TLSVersion) throws {
+    func aTruncatedFlightIsRefused(_ version: TLSVersion) throws {
         let context = try TLSClientContext(.test(version))
         let server = try TLSServerContext(try .test())
-        let length = try script(version).toClient.count
+        let length = try transcript(version).toClient.count
         for cut in stride(from: 0, to: length, by: 97) {
             let pair = try EnginePair(client: context, server: server)
             _ = try pair.client.handshake()
@@ -34,22 +34,22 @@ import Testing
     }
 
     @Test(arguments: TLSVersion.tested)
-    func aServerThatSpoilsAByte(_ version: TLSVersion) throws {
+    func aCorruptedByteIsNoticed(_ version: TLSVersion) throws {
         let context = try TLSClientContext(.test(version))
         let server = try TLSServerContext(try .test())
         var random = SeededRandom(seed: 17)
-        for place in stride(from: 0, to: 4000, by: 13) {
+        for offset in stride(from: 0, to: 4000, by: 13) {
             let pair = try EnginePair(client: context, server: server)
             _ = try pair.client.handshake()
             pair.stepServer()
             var flight = pair.toClient.takeAll()
-            guard place < flight.count else { break }
-            flight[place] ^= UInt8.random(in: 1...255, using: &random)
+            guard offset < flight.count else { break }
+            flight[offset] ^= UInt8.random(in: 1...255, using: &random)
             pair.toClient.put(flight)
-            pair.shakeHands()
+            pair.runHandshakes()
             // The pair does not verify the chain, so a corrupted byte in it is noticed only later in the handshake.
-            let hasSeenItAll = pair.clientIsDone && pair.serverIsDone
-            #expect(!hasSeenItAll, "place \(place)")
+            let isEstablished = pair.clientIsDone && pair.serverIsDone
+            #expect(!isEstablished, "offset \(offset)")
         }
     }
 
@@ -72,7 +72,7 @@ import Testing
                 }
                 pair.toClient.put(bytes)
                 pair.toServer.put(bytes)
-                pair.shakeHands()
+                pair.runHandshakes()
                 for isClient in [true, false] {
                     guard isClient ? pair.clientIsDone : pair.serverIsDone else { continue }
                     while case .bytes = try? pair.read(client: isClient) {
@@ -83,21 +83,22 @@ import Testing
         }
     }
 
-    @Test func noiseInsteadOfAServer() throws {
+    @Test func randomBytesInsteadOfAServer() throws {
         let context = try TLSClientContext(.test)
         var random = SeededRandom(seed: 23)
         let server = try TLSServerContext(try .test())
         for _ in 0..<300 {
             let pair = try EnginePair(client: context, server: server)
-            let noise = (0..<Int.random(in: 1...600, using: &random)).map { _ in
+            let randomBytes = (0..<Int.random(in: 1...600, using: &random)).map { _ in
                 UInt8.random(in: 0...255, using: &random)
             }
             _ = try pair.client.handshake()
             // A plausible header, so that the contents are parsed.
-            pair.toClient.put([22, 3, 3, UInt8(noise.count >> 8), UInt8(noise.count & 255), 2] + noise)
+            pair.toClient.put(
+                [22, 3, 3, UInt8(randomBytes.count >> 8), UInt8(randomBytes.count & 255), 2] + randomBytes)
             pair.toClient.isClosed = true
             for _ in 0..<3 where pair.clientError == nil { pair.stepClient() }
-            #expect(pair.clientError != nil && pair.questions.isEmpty)
+            #expect(pair.clientError != nil && pair.trustRequests.isEmpty)
         }
     }
 }

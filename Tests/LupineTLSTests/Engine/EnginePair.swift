@@ -4,9 +4,9 @@ import Testing
 
 @testable import LupineTLS
 
-/// A client and a server that are connected through memory and run in turns.
+/// A TLS client and a TLS server that are connected through memory. One thread runs them alternately.
 final class EnginePair {
-    /// The decision of the client's owner about the peer.
+    /// The answer that the client's owner gives when asked about the peer.
     var verdict: Result<Void, TrustFailure> = .success(())
     /// The identity that the client's owner returns when asked for one.
     var identity: TLSIdentity?
@@ -18,11 +18,12 @@ final class EnginePair {
     let toServer = ByteQueue()
     let toClient = ByteQueue()
 
-    /// The peers that the client's owner was asked about.
-    private(set) var questions: [PeerTrust] = []
+    /// The peers about which the client has asked its owner.
+    private(set) var trustRequests: [PeerTrust] = []
+    /// The identities for which the client has asked its owner.
     private(set) var identityRequests: [TLSIdentityRequest] = []
-    /// The number of bytes that the client had sent when its owner was asked.
-    private(set) var sentBeforeQuestion = 0
+    /// The number of bytes that the client had sent when it first asked about the peer.
+    private(set) var sentBeforeTrustRequest = 0
     private(set) var clientError: TLSError?
     private(set) var serverError: TLSError?
     private(set) var clientIsDone = false
@@ -53,31 +54,33 @@ final class EnginePair {
         _ version: TLSVersion, manner: WireManner = WireManner.all[0]
     ) throws -> EnginePair {
         let pair = try EnginePair(.test(version), manner: manner)
-        pair.shakeHands()
+        pair.runHandshakes()
         try #require(pair.clientIsDone && pair.serverIsDone)
         return pair
     }
 
     /// Runs both handshakes until neither makes progress.
-    func shakeHands() {
-        var idle = 0
-        while idle < 6 && !(isOver(client: true) && isOver(client: false)) {
-            let before = movement
+    func runHandshakes() {
+        var idleRounds = 0
+        while idleRounds < 6 && !(hasFinished(client: true) && hasFinished(client: false)) {
+            let before = traffic
             stepClient()
             stepServer()
-            idle = before == movement ? idle + 1 : 0
+            idleRounds = before == traffic ? idleRounds + 1 : 0
         }
     }
 
-    /// The bytes that have been sent in each direction and those not yet read: changes with every transfer.
-    private var movement: [Int] { [toServer.total, toClient.total, toServer.count, toClient.count] }
+    /// The numbers of bytes sent and not yet read in each direction. They change with every transfer.
+    private var traffic: [Int] { [toServer.total, toClient.total, toServer.count, toClient.count] }
 
-    private func isOver(client isClient: Bool) -> Bool {
+    /// Whether the handshake of that side is complete or has failed.
+    private func hasFinished(client isClient: Bool) -> Bool {
         isClient ? clientIsDone || clientError != nil : serverIsDone || serverError != nil
     }
 
+    /// Continues the client's handshake once, or flushes its output after the handshake.
     func stepClient() {
-        guard !isOver(client: true) else {
+        guard !hasFinished(client: true) else {
             try? client.flush()
             return
         }
@@ -86,8 +89,8 @@ final class EnginePair {
             case .done: clientIsDone = true
             case .wouldBlock: break
             case .awaitsTrust(let trust):
-                if questions.isEmpty { sentBeforeQuestion = toServer.log.count }
-                questions.append(trust)
+                if trustRequests.isEmpty { sentBeforeTrustRequest = toServer.log.count }
+                trustRequests.append(trust)
                 client.answerTrust(verdict)
             case .awaitsIdentity(let request):
                 identityRequests.append(request)
@@ -96,8 +99,9 @@ final class EnginePair {
         } catch { clientError = error }
     }
 
+    /// Continues the server's handshake once, or flushes its output after the handshake.
     func stepServer() {
-        guard !isOver(client: false) else {
+        guard !hasFinished(client: false) else {
             try? server.flush()
             return
         }
@@ -107,14 +111,14 @@ final class EnginePair {
     }
 
     /// Sends `bytes` from one side and returns what the other reads, until everything has arrived or neither side makes progress.
-    func carry(_ bytes: [UInt8], fromClient: Bool) throws -> [UInt8] {
+    func transfer(_ bytes: [UInt8], fromClient: Bool) throws -> [UInt8] {
         let (sender, receiver) = fromClient ? (client, server) : (server, client)
         var received: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 32 * 1024)
         var sent = 0
-        var idle = 0
-        while received.count < bytes.count && idle < 8 {
-            let before = movement
+        var idleRounds = 0
+        while received.count < bytes.count && idleRounds < 8 {
+            let before = traffic
             let (sentBefore, receivedBefore) = (sent, received.count)
             try sender.flush()
             sent += try sender.write(bytes.span.extracting(sent...))
@@ -123,13 +127,13 @@ final class EnginePair {
                 received += buffer[..<count]
             }
             try receiver.flush()
-            let isIdle = before == movement && sentBefore == sent && receivedBefore == received.count
-            idle = isIdle ? idle + 1 : 0
+            let isIdle = before == traffic && sentBefore == sent && receivedBefore == received.count
+            idleRounds = isIdle ? idleRounds + 1 : 0
         }
         return received
     }
 
-    /// Reads once as one of the sides.
+    /// Reads once, as the client or as the server.
     func read(client isClient: Bool) throws(TLSError) -> ReadResult {
         var buffer = [UInt8](repeating: 0, count: 4096)
         var span = buffer.mutableSpan
@@ -148,10 +152,10 @@ final class EnginePair {
 }
 
 extension TLSConfiguration {
-    /// A client's configuration without roots: the tests decide about the peer.
+    /// A client's configuration without roots: `EnginePair.verdict` decides about the peer.
     static var test: TLSConfiguration { TLSConfiguration(roots: TrustRoots(includesSystem: false)) }
 
-    /// The same for one version.
+    /// Returns the same configuration for one version.
     static func test(_ version: TLSVersion) -> TLSConfiguration {
         var configuration = test
         configuration.minimumVersion = version

@@ -6,24 +6,24 @@ import Testing
 
 @testable import LupineTLS
 
-/// Tests of handshakes that fail: versions, ciphers, protocols, alerts.
+/// Tests of handshakes that fail: versions, ciphers, protocols, alerts, limits.
 @Suite struct EngineRefusalTests {
     @Test(arguments: [
         (TLSVersion.v1_2, TLSVersion.v1_3), (.v1_3, .v1_2),
     ])
-    func versionsThatDoNotMeet(_ client: TLSVersion, _ server: TLSVersion) throws {
+    func noCommonVersion(_ client: TLSVersion, _ server: TLSVersion) throws {
         var configuration = try TLSServerConfiguration.test()
         configuration.minimumVersion = server
         configuration.maximumVersion = server
         let pair = try EnginePair(.test(client), configuration)
-        pair.shakeHands()
+        pair.runHandshakes()
         #expect(pair.clientError == .versionNotShared)
         #expect(pair.serverError == .versionNotShared)
     }
 
     /// Checks the limits of chains that are slow to parse: OpenSSL parses every key before the owner is asked about the peer.
     @Test(arguments: TLSVersion.tested)
-    func chainsThatCostMoreThanTheyWeigh(_ version: TLSVersion) throws {
+    func chainsThatAreSlowToParseAreRefused(_ version: TLSVersion) throws {
         let good = try FixtureIdentity.certificates("good-chain.pem")
         let spelledOut = try Certificate.pem(Array(Self.spelledOutCurve.utf8))
         func outcome(_ others: [Certificate]) throws -> EnginePair {
@@ -33,32 +33,33 @@ import Testing
             let pair = try EnginePair(
                 .test(version),
                 TLSServerConfiguration(identities: [TLSServerIdentity(identity, serverNames: ["good.test"])]))
-            pair.shakeHands()
+            pair.runHandshakes()
             return pair
         }
-        let most = 64 - good.count
-        for (others, isTaken) in [
-            ([], true), ([Certificate](repeating: good[0], count: most), true),
-            ([Certificate](repeating: good[0], count: most + 1), false), (spelledOut, false),
+        let limit = 64 - good.count
+        for (others, isAccepted) in [
+            ([], true), ([Certificate](repeating: good[0], count: limit), true),
+            ([Certificate](repeating: good[0], count: limit + 1), false), (spelledOut, false),
         ] {
             let pair = try outcome(others)
             #expect(
-                pair.clientIsDone == isTaken, "\(others.count) \(pair.questions.map(\.certificates.count))")
-            if isTaken { continue }
+                pair.clientIsDone == isAccepted,
+                "\(others.count) \(pair.trustRequests.map(\.certificates.count))")
+            if isAccepted { continue }
             guard case .protocolViolation? = pair.clientError else {
                 Issue.record("\(String(describing: pair.clientError))")
                 continue
             }
-            #expect(pair.questions.isEmpty)
+            #expect(pair.trustRequests.isEmpty)
         }
     }
 
     /// Checks the limit of distribution points that are named relative to their issuer: OpenSSL copies the issuer's name for each
     /// of them when it first examines the certificate's purposes.
     @Test(arguments: TLSVersion.tested)
-    func pointsThatAreNamedRelativeToTheIssuer(_ version: TLSVersion) throws {
+    func relativeDistributionPointsAreLimited(_ version: TLSVersion) throws {
         let good = try FixtureIdentity.certificates("good-chain.pem")
-        for (count, isTaken) in [(1, true), (100, true), (1_000, false)] {
+        for (count, isAccepted) in [(1, true), (100, true), (1_000, false)] {
             let identity = try TLSIdentity(
                 certificate: good[0],
                 intermediates: Array(good.dropFirst()) + [ChainMaker.relativePoints(count)],
@@ -66,14 +67,14 @@ import Testing
             let pair = try EnginePair(
                 .test(version),
                 TLSServerConfiguration(identities: [TLSServerIdentity(identity, serverNames: ["good.test"])]))
-            pair.shakeHands()
-            #expect(pair.clientIsDone == isTaken, "\(count)")
-            if isTaken { continue }
+            pair.runHandshakes()
+            #expect(pair.clientIsDone == isAccepted, "\(count)")
+            if isAccepted { continue }
             guard case .untrusted(.invalidChain("CN=relative", 45, _))? = pair.clientError else {
                 Issue.record("\(String(describing: pair.clientError))")
                 continue
             }
-            #expect(pair.questions.isEmpty)
+            #expect(pair.trustRequests.isEmpty)
         }
     }
 
@@ -110,7 +111,7 @@ import Testing
         """
 
     @Test(arguments: TLSVersion.tested)
-    func ciphersThatDoNotMeet(_ version: TLSVersion) throws {
+    func noCommonCipher(_ version: TLSVersion) throws {
         var client = TLSConfiguration.test(version)
         client.cipherList = "ECDHE-RSA-AES128-GCM-SHA256"
         client.cipherSuites = "TLS_AES_128_GCM_SHA256"
@@ -118,19 +119,19 @@ import Testing
         server.cipherList = "ECDHE-RSA-AES256-GCM-SHA384"
         server.cipherSuites = "TLS_AES_256_GCM_SHA384"
         let pair = try EnginePair(client, server)
-        pair.shakeHands()
+        pair.runHandshakes()
         #expect(pair.clientError == .cipherNotShared)
         #expect(pair.serverError == .cipherNotShared)
     }
 
     @Test(arguments: TLSVersion.tested)
-    func theCipherThatIsAskedForIsUsed(_ version: TLSVersion) throws {
+    func theConfiguredCipherIsUsed(_ version: TLSVersion) throws {
         var client = TLSConfiguration.test(version)
         client.cipherList = "ECDHE-RSA-CHACHA20-POLY1305:!RC4"
         client.cipherSuites = "TLS_CHACHA20_POLY1305_SHA256"
         client.groups = "P-384"
         let pair = try EnginePair(client, try .test("rsa"), host: "rsa.test")
-        pair.shakeHands()
+        pair.runHandshakes()
         try #require(pair.clientIsDone)
         let info = pair.client.info
         #expect(info.version == version)
@@ -148,42 +149,42 @@ import Testing
         client.applicationProtocols = ["h2", "http/1.1"]
         server.applicationProtocols = ["http/1.1", "h2"]
         let agreed = try EnginePair(client, server)
-        agreed.shakeHands()
+        agreed.runHandshakes()
         #expect(agreed.client.info.applicationProtocol == "http/1.1")
         #expect(agreed.server.info.applicationProtocol == "http/1.1")
 
         server.applicationProtocols = ["smtp"]
-        let apart = try EnginePair(client, server)
-        apart.shakeHands()
-        #expect(apart.clientError == .alert(.noApplicationProtocol))
+        let disjoint = try EnginePair(client, server)
+        disjoint.runHandshakes()
+        #expect(disjoint.clientError == .alert(.noApplicationProtocol))
 
         server.applicationProtocols = []
-        let silent = try EnginePair(client, server)
-        silent.shakeHands()
-        #expect(silent.clientIsDone && silent.client.info.applicationProtocol == nil)
+        let withoutAnswer = try EnginePair(client, server)
+        withoutAnswer.runHandshakes()
+        #expect(withoutAnswer.clientIsDone && withoutAnswer.client.info.applicationProtocol == nil)
 
         client.applicationProtocols = []
-        let unasked = try EnginePair(client, try .test())
-        unasked.shakeHands()
-        #expect(unasked.clientIsDone && unasked.client.info.applicationProtocol == nil)
+        let withoutOffer = try EnginePair(client, try .test())
+        withoutOffer.runHandshakes()
+        #expect(withoutOffer.clientIsDone && withoutOffer.client.info.applicationProtocol == nil)
     }
 
     @Test(arguments: TLSVersion.tested)
-    func aProtocolThatWasNotOfferedIsNoProtocol(_ version: TLSVersion) throws {
+    func aProtocolThatWasNotOfferedIsRefused(_ version: TLSVersion) throws {
         var server = try TLSServerConfiguration.test()
         server.applicationProtocols = ["h2"]
         var client = TLSConfiguration.test(version)
         client.applicationProtocols = ["http/1.1"]
         let pair = try EnginePair(client, server)
-        // The wire's bytes offer a protocol that the configuration does not know of.
+        // The ClientHello offers a protocol that the configuration does not contain.
         let other: [UInt8] = [2] + Array("h2".utf8)
         unsafe _ = SSL_set_alpn_protos(pair.client.connection, other, UInt32(other.count))
-        pair.shakeHands()
+        pair.runHandshakes()
         #expect(pair.clientError == .protocolNotOffered("h2"))
     }
 
-    /// The name of the host, the server name that the server receives, and the certificate that it presents.
-    static let names: [(host: String, heard: String?, shown: String)] = [
+    /// The name of the host, the server name that the server receives, and the fixture of the certificate that it presents.
+    static let names: [(host: String, serverName: String?, certificate: String)] = [
         ("first.test", "first.test", "first"),
         ("SECOND.test", "SECOND.test", "second"),
         ("second.test.", "second.test", "second"),
@@ -197,19 +198,19 @@ import Testing
 
     @Test(arguments: TLSVersion.tested, names.indices)
     func theNameChoosesTheCertificate(_ version: TLSVersion, _ row: Int) throws {
-        let (host, heard, shown) = Self.names[row]
+        let (host, serverName, certificate) = Self.names[row]
         var server = try TLSServerConfiguration.test("good", "first", "second", "wildcard")
         server.identities[3].serverNames = ["*.wild.test"]
         let pair = try EnginePair(.test(version), server, host: host)
-        pair.shakeHands()
+        pair.runHandshakes()
         try #require(pair.clientIsDone && pair.serverIsDone)
-        #expect(pair.server.info.serverName == heard)
-        let expected = try FixtureIdentity.certificates("\(shown)-chain.pem").map(FixtureIdentity.der)
-        #expect(pair.questions.first?.certificates.map(FixtureIdentity.der) == expected)
+        #expect(pair.server.info.serverName == serverName)
+        let expected = try FixtureIdentity.certificates("\(certificate)-chain.pem").map(FixtureIdentity.der)
+        #expect(pair.trustRequests.first?.certificates.map(FixtureIdentity.der) == expected)
     }
 
     @Test(arguments: ["", "a b.test", "a\u{0}.test", "bücher.test", "a\nb"])
-    func hostsThatCannotBeAskedFor(_ host: String) throws {
+    func malformedHostsAreRefused(_ host: String) throws {
         #expect(throws: TLSError.configuration(.host(host))) { _ = try EnginePair(host: host) }
     }
 
@@ -226,16 +227,16 @@ import Testing
     ]
 
     @Test(arguments: alerts.indices)
-    func alertsInAnswerToTheFirstMessage(_ row: Int) throws {
+    func alertsInResponseToTheClientHello(_ row: Int) throws {
         let (alert, error) = Self.alerts[row]
         let pair = try EnginePair()
         _ = try pair.client.handshake()
         pair.toClient.put([21, 3, 3, 0, 2, 2, alert.rawValue])
         #expect(throws: error) { _ = try pair.client.handshake() }
-        #expect(pair.questions.isEmpty)
+        #expect(pair.trustRequests.isEmpty)
     }
 
-    @Test func aGoodbyeInsteadOfAServerHello() throws {
+    @Test func aCloseNotifyInsteadOfAServerHello() throws {
         let pair = try EnginePair()
         _ = try pair.client.handshake()
         pair.toClient.put([21, 3, 3, 0, 2, 1, TLSAlert.closeNotify.rawValue])
@@ -243,11 +244,11 @@ import Testing
     }
 
     @Test(arguments: [TLSAlert.internalError, .accessDenied, .unrecognizedName])
-    func aServerCanRefuseEverybody(_ alert: TLSAlert) throws {
+    func aServerCanRefuseEveryClient(_ alert: TLSAlert) throws {
         var server = try TLSServerConfiguration.test()
         server.refusalAlert = alert
         let pair = try EnginePair(.test, server)
-        pair.shakeHands()
+        pair.runHandshakes()
         #expect(pair.clientError == .alert(alert))
         #expect(pair.serverError != nil)
     }
@@ -255,7 +256,7 @@ import Testing
     @Test(arguments: [
         "HTTP/1.1 400 Bad Request\r\n\r\n", "220 mail.test ESMTP\r\n", "SSH-2.0-OpenSSH_9.2\r\n",
     ])
-    func peersThatSpeakSomethingElse(_ text: String) throws {
+    func peersWithoutTLS(_ text: String) throws {
         for piece in [1, Int.max] {
             let manner = WireManner(description: "", piece: piece)
             let pair = try EnginePair(manner: manner)
@@ -268,7 +269,7 @@ import Testing
         }
     }
 
-    @Test func everyErrorDescribesItself() {
+    @Test func errorDescriptionsAreUnique() {
         let errors: [TLSError] = [
             .configuration(.noIdentity), .untrusted(.noPins), .alert(.decodeError),
             .clientCertificateRequired,
@@ -283,7 +284,7 @@ import Testing
     }
 
     /// Checks that HelloRequests before the ServerHello are ignored, but only up to a limit.
-    @Test func aHandshakeThatDoesNotComeToTheMatterIsLeft() throws {
+    @Test func manyHelloRequestsEndTheHandshake() throws {
         let pair = try EnginePair(.test(.v1_2))
         pair.stepClient()
         let helloRequest: [UInt8] = [22, 3, 3, 0, 4, 0, 0, 0, 0]
@@ -295,11 +296,11 @@ import Testing
         }
     }
 
-    /// Checks the limit of the computation that a server can demand before the owner has decided about it.
+    /// Checks the limit of the computation that a server can demand before the owner has accepted it.
     @Test(
-        "[H-14.5] a group for Diffie-Hellman is so long and no longer",
+        "[H-14.5] the length of a Diffie-Hellman group is limited",
         arguments: [("ffdhe4096", nil), ("ffdhe6144", 6144)])
-    func aGroupIsSoLongAndNoLonger(_ group: String, _ refused: Int32?) throws {
+    func groupsAreLimited(_ group: String, _ refused: Int32?) throws {
         var client = TLSConfiguration.test(.v1_2)
         client.cipherList = "DHE-RSA-AES128-GCM-SHA256"
         var server = try TLSServerConfiguration.test("rsa")
@@ -312,7 +313,7 @@ import Testing
         var parameters: OpaquePointer?
         try #require(unsafe EVP_PKEY_paramgen(generator, &parameters) == 1)
         try #require(unsafe SSL_set0_tmp_dh_pkey(pair.server.connection, parameters) == 1)
-        pair.shakeHands()
+        pair.runHandshakes()
         guard let refused else {
             #expect(pair.clientIsDone && pair.serverIsDone)
             return
@@ -322,6 +323,6 @@ import Testing
             return
         }
         #expect(failure.description.contains("\(refused) bits"))
-        #expect(pair.questions.isEmpty)
+        #expect(pair.trustRequests.isEmpty)
     }
 }

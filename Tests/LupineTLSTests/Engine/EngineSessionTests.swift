@@ -10,15 +10,15 @@ import Testing
         _ client: TLSClientContext, _ server: TLSServerContext, resuming session: TLSSession? = nil
     ) throws -> (EnginePair, [TLSSession]) {
         let pair = try EnginePair(client: client, server: server, resuming: session)
-        pair.shakeHands()
+        pair.runHandshakes()
         try #require(pair.clientIsDone && pair.serverIsDone)
         // The tickets of TLS 1.3 arrive with the first bytes.
-        #expect(try pair.carry([1], fromClient: false) == [1])
+        #expect(try pair.transfer([1], fromClient: false) == [1])
         return (pair, pair.client.takeSessions())
     }
 
     @Test(arguments: TLSVersion.tested)
-    func aSessionIsResumedAndGivesTheNext(_ version: TLSVersion) throws {
+    func aSessionIsResumedAndYieldsTheNextOne(_ version: TLSVersion) throws {
         let client = try TLSClientContext(.test(version))
         var configuration = try TLSServerConfiguration.test()
         let staple = try PKI.bytes("ocsp/good.der")
@@ -33,12 +33,12 @@ import Testing
         for _ in 0..<3 {
             let (next, newer) = try connect(client, server, resuming: session)
             #expect(next.client.info.isResumed && next.server.info.isResumed)
-            // The chain and the staple of the first handshake: the owner is asked about them before the handshake is complete.
-            let question = try #require(next.questions.first)
+            // The engine asks about the chain and the staple of the first handshake, before this handshake is complete.
+            let trust = try #require(next.trustRequests.first)
             #expect(
-                question.certificates.map(FixtureIdentity.der)
+                trust.certificates.map(FixtureIdentity.der)
                     == session.certificates.map(FixtureIdentity.der))
-            #expect(question.certificates.count == 2 && question.stapledResponse == staple)
+            #expect(trust.certificates.count == 2 && trust.stapledResponse == staple)
             #expect(next.client.info.peerCertificates.count == 2)
             #expect(newer.count == (version == .v1_3 ? 1 : 0))
             if let newest = newer.last { session = newest }
@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test(arguments: TLSVersion.tested)
-    func aSessionOutlivesAConnectionThatIsDroppedOrCut(_ version: TLSVersion) throws {
+    func aSessionOutlivesATruncatedConnection(_ version: TLSVersion) throws {
         let client = try TLSClientContext(.test(version))
         let server = try TLSServerContext(try .test())
         let session: TLSSession?
@@ -62,20 +62,20 @@ import Testing
     }
 
     @Test(arguments: TLSVersion.tested)
-    func aResumedPeerThatIsRefusedGetsNoByte(_ version: TLSVersion) throws {
+    func nothingIsSentToARefusedResumedPeer(_ version: TLSVersion) throws {
         let client = try TLSClientContext(.test(version))
         let server = try TLSServerContext(try .test())
         let (_, sessions) = try connect(client, server)
         let pair = try EnginePair(client: client, server: server, resuming: sessions.last)
         pair.verdict = .failure(.noPins)
-        pair.shakeHands()
+        pair.runHandshakes()
         #expect(pair.clientError == .untrusted(.noPins))
         #expect(throws: TLSError.untrusted(.noPins)) { try pair.client.write([1].span) }
         #expect(try pair.read(client: false) == .end)
     }
 
     @Test(arguments: TLSVersion.tested)
-    func aServerThatHasForgottenMakesAFullHandshake(_ version: TLSVersion) throws {
+    func aServerWithoutTheSessionMakesAFullHandshake(_ version: TLSVersion) throws {
         let client = try TLSClientContext(.test(version))
         var stapling = try TLSServerConfiguration.test()
         stapling.identities[0].stapledResponse = try PKI.bytes("ocsp/good.der")
@@ -84,13 +84,13 @@ import Testing
         let (next, newer) = try connect(client, other, resuming: sessions.last)
         #expect(!next.client.info.isResumed)
         // The new chain, and no part of the old one.
-        #expect(next.questions.count == 1 && next.questions[0].certificates.count == 3)
-        #expect(next.questions[0].stapledResponse == nil)
+        #expect(next.trustRequests.count == 1 && next.trustRequests[0].certificates.count == 3)
+        #expect(next.trustRequests[0].stapledResponse == nil)
         #expect(newer.last?.certificates.count == 3)
     }
 
     @Test(arguments: TLSVersion.tested)
-    func whoDoesNotWantSessionsGetsNone(_ version: TLSVersion) throws {
+    func noSessionsIfResumptionIsDisabled(_ version: TLSVersion) throws {
         var configuration = TLSConfiguration.test(version)
         configuration.resumesSessions = false
         let (_, sessions) = try connect(
@@ -99,7 +99,7 @@ import Testing
     }
 
     @Test(arguments: TLSVersion.tested)
-    func aServerWithoutTicketsGivesNone(_ version: TLSVersion) throws {
+    func noSessionsFromAServerWithoutTickets(_ version: TLSVersion) throws {
         var configuration = try TLSServerConfiguration.test()
         configuration.issuesTickets = false
         let (_, sessions) = try connect(
@@ -111,11 +111,11 @@ import Testing
         (UInt(300), true, 300), (300, false, 300), (0, true, 0), (0, false, 7200),
         (.max, true, 604_800), (.max, false, 604_800),
     ])
-    func aSessionLivesAsLongAsTheServerSays(_ hint: UInt, _ singleUse: Bool, _ expected: Int) {
+    func theServerLimitsTheLifetimeOfASession(_ hint: UInt, _ singleUse: Bool, _ expected: Int) {
         #expect(TLSSession.lifetime(hint: hint, timeout: 7200, isSingleUse: singleUse) == expected)
     }
 
-    @Test func expiryLiesInTheNearFuture() throws {
+    @Test func expiryIsInSeconds() throws {
         let (_, sessions) = try connect(try TLSClientContext(.test), try TLSServerContext(try .test()))
         let expires = try #require(sessions.last?.expires.seconds)
         // Between 2020 and 2100, so the value is in seconds.

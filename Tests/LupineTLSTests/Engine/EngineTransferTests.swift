@@ -6,7 +6,7 @@ import Testing
 
 @testable import LupineTLS
 
-/// Tests of plaintext over an established connection, of its end, and of what a peer may send in between.
+/// Tests of plaintext over an established connection, of the end of the connection, and of other messages from the peer.
 @Suite struct EngineTransferTests {
     @Test(arguments: TLSVersion.tested, [true, false])
     func tenMebibytesArriveAsTheyWereSent(_ version: TLSVersion, _ fromClient: Bool) throws {
@@ -17,7 +17,7 @@ import Testing
         var random = SeededRandom(seed: 4)
         let block = (0..<(64 * 1024)).map { _ in UInt8.random(in: 0...255, using: &random) }
         for _ in 0..<160 {
-            let received = try pair.carry(block, fromClient: fromClient)
+            let received = try pair.transfer(block, fromClient: fromClient)
             try #require(received == block)
         }
     }
@@ -26,18 +26,18 @@ import Testing
     func moreThanARecordThroughEveryWire(_ version: TLSVersion, _ manner: WireManner) throws {
         let pair = try EnginePair.established(version, manner: manner)
         let bytes = (0..<40_000).map { UInt8(truncatingIfNeeded: $0 / 7) }
-        #expect(try pair.carry(bytes, fromClient: true) == bytes)
-        #expect(try pair.carry(bytes, fromClient: false) == bytes)
+        #expect(try pair.transfer(bytes, fromClient: true) == bytes)
+        #expect(try pair.transfer(bytes, fromClient: false) == bytes)
     }
 
     @Test(arguments: TLSVersion.tested)
-    func whileOutputIsPendingNothingIsTaken(_ version: TLSVersion) throws {
+    func nothingIsAcceptedWhileOutputIsPending(_ version: TLSVersion) throws {
         let pair = try EnginePair.established(version)
         pair.clientWire.manner = WireManner(description: "full", capacity: 10)
         let bytes = [UInt8](repeating: 7, count: 50_000)
-        let taken = try pair.client.write(bytes.span)
-        // One record: the rest of the bytes remain the owner's.
-        #expect(taken == 16_384 && pair.client.hasPendingOutput)
+        let accepted = try pair.client.write(bytes.span)
+        // The engine accepts one record; the owner keeps the other bytes.
+        #expect(accepted == 16_384 && pair.client.hasPendingOutput)
         #expect(try pair.client.write(bytes.span) == 0)
         pair.clientWire.manner = WireManner.all[0]
         try pair.client.flush()
@@ -45,17 +45,16 @@ import Testing
         #expect(try pair.client.write(bytes.span) == bytes.count)
     }
 
-    /// Checks that a closed engine takes no bytes. An engine that is the wire of another one may be written to after it was
-    /// closed.
+    /// Checks that a closed engine accepts no bytes. This happens to an engine that is the wire of another engine.
     @Test(arguments: TLSVersion.tested)
-    func aClosedEngineTakesNothing(_ version: TLSVersion) throws {
+    func aClosedEngineAcceptsNothing(_ version: TLSVersion) throws {
         let pair = try EnginePair.established(version)
         pair.client.close()
         #expect(throws: TLSError.wireFailed) { try pair.client.write([1, 2, 3].span) }
     }
 
     /// Checks that the client's last flight is sent with its first write. In TLS 1.3 the client completes the handshake.
-    @Test func theLastFlightGoesWithTheFirstWrite() throws {
+    @Test func theLastFlightIsSentWithTheFirstWrite() throws {
         let configuration = TLSConfiguration.test(.v1_3)
         let pair = try EnginePair(configuration)
         while !pair.clientIsDone, pair.clientError == nil {
@@ -85,7 +84,7 @@ import Testing
     }
 
     @Test(arguments: TLSVersion.tested)
-    func closeNotifyIsAnEndAndSilenceIsNot(_ version: TLSVersion) throws {
+    func onlyCloseNotifyIsAnEnd(_ version: TLSVersion) throws {
         let pair = try EnginePair.established(version)
         _ = try pair.server.write([1, 2, 3].span)
         pair.server.close()
@@ -105,7 +104,7 @@ import Testing
     }
 
     @Test(arguments: TLSVersion.tested)
-    func aWireThatBreaksIsNoEnd(_ version: TLSVersion) throws {
+    func aFailedWireIsNoEnd(_ version: TLSVersion) throws {
         let pair = try EnginePair.established(version)
         pair.clientWire.fails = true
         #expect(throws: TLSError.wireFailed) { try pair.client.write([1].span) }
@@ -114,7 +113,7 @@ import Testing
 
     /// Checks that bytes received before can still be read after a write to a closed peer has failed.
     @Test(arguments: TLSVersion.tested)
-    func anAlertIsHeardThoughSendingFails(_ version: TLSVersion) throws {
+    func bytesAreReadAfterAFailedWrite(_ version: TLSVersion) throws {
         let pair = try EnginePair.established(version)
         _ = try pair.server.write([9].span)
         pair.client.hasSendingFailed = true
@@ -123,7 +122,7 @@ import Testing
     }
 
     @Test(arguments: TLSVersion.tested)
-    func aRecordThatWasTamperedWithEndsIt(_ version: TLSVersion) throws {
+    func aCorruptedRecordEndsTheConnection(_ version: TLSVersion) throws {
         let pair = try EnginePair.established(version)
         _ = pair.toClient.takeAll()
         // The TLS 1.3 client also misses its tickets; every record has a sequence number.
@@ -143,19 +142,19 @@ import Testing
 
     /// Checks that the fault of a record is reported although it arrived in one burst with valid ones.
     @Test(arguments: TLSVersion.tested)
-    func whatEndsABurstIsReportedAfterItsBytes(_ version: TLSVersion) throws {
-        let spoiled = try EnginePair.established(version)
-        _ = try spoiled.read(client: true)
-        _ = try spoiled.server.write([1].span)
-        _ = try spoiled.server.write([2].span)
-        var burst = spoiled.toClient.takeAll()
+    func theEndOfABurstIsReportedAfterItsBytes(_ version: TLSVersion) throws {
+        let corrupted = try EnginePair.established(version)
+        _ = try corrupted.read(client: true)
+        _ = try corrupted.server.write([1].span)
+        _ = try corrupted.server.write([2].span)
+        var burst = corrupted.toClient.takeAll()
         burst[burst.count - 1] ^= 1
-        spoiled.toClient.put(burst)
-        #expect(try spoiled.read(client: true) == .bytes([1]))
-        #expect(spoiled.client.hasBufferedInput)
+        corrupted.toClient.put(burst)
+        #expect(try corrupted.read(client: true) == .bytes([1]))
+        #expect(corrupted.client.hasBufferedInput)
         for _ in 0..<2 {
             #expect {
-                try spoiled.read(client: true)
+                try corrupted.read(client: true)
             } throws: { error in
                 guard case .protocolViolation(let failure) = error as? TLSError else { return false }
                 return failure.isSSL(SSL_R_DECRYPTION_FAILED_OR_BAD_RECORD_MAC)
@@ -172,16 +171,16 @@ import Testing
         #expect(!ended.client.hasBufferedInput)
     }
 
-    @Test func keysAreChangedOnTheWay() throws {
+    @Test func keysAreUpdated() throws {
         let pair = try EnginePair.established(.v1_3)
         for round in UInt8(0)..<5 {
             #expect(unsafe SSL_key_update(pair.server.connection, SSL_KEY_UPDATE_REQUESTED) == 1)
-            #expect(try pair.carry([round], fromClient: false) == [round])
-            #expect(try pair.carry([round, 1], fromClient: true) == [round, 1])
+            #expect(try pair.transfer([round], fromClient: false) == [round])
+            #expect(try pair.transfer([round, 1], fromClient: true) == [round, 1])
         }
     }
 
-    @Test func aPeerThatOnlyAsksForNewKeysIsLeft() throws {
+    @Test func aPeerThatOnlyRequestsKeyUpdatesIsRefused() throws {
         let pair = try EnginePair.established(.v1_3)
         pair.clientWire.manner = WireManner(description: "full", capacity: 0)
         var error: TLSError?
@@ -196,7 +195,7 @@ import Testing
         }
     }
 
-    @Test func aPeerThatSendsNoDataIsLeft() throws {
+    @Test func aPeerThatSendsNoDataIsRefused() throws {
         let pair = try EnginePair.established(.v1_3)
         for _ in 0..<20_000 {
             unsafe _ = SSL_key_update(pair.server.connection, SSL_KEY_UPDATE_NOT_REQUESTED)
@@ -210,8 +209,10 @@ import Testing
         }
     }
 
-    /// Checks that other alerts, such as the close_notify of our own direction, do not count as refusals.
-    @Test(arguments: TLSVersion.tested) func aGoodbyeRefusesNothing(_ version: TLSVersion) throws {
+    /// Checks that other alerts, such as the client's own close_notify, do not count as refusals.
+    @Test(arguments: TLSVersion.tested) func closeNotifyIsNoRefusalOfRenegotiation(_ version: TLSVersion)
+        throws
+    {
         let pair = try EnginePair.established(version)
         pair.client.closeWriting()
         #expect(!pair.client.hasRefusedRenegotiation)
@@ -223,7 +224,7 @@ import Testing
 
     /// Checks that the answer to HelloRequest is a warning and the connection goes on (RFC 5246 §7.4.1.1).
     @Test("[H-14.2] a server that wants to negotiate anew hears no, and is spoken to all the same")
-    func aServerThatWantsToNegotiateAnewHearsNo() throws {
+    func renegotiationIsRefused() throws {
         let pair = try EnginePair.established(.v1_2)
         unsafe _ = SSL_clear_options(pair.server.connection, lupine_SSL_OP_NO_RENEGOTIATION())
         #expect(unsafe SSL_renegotiate(pair.server.connection) == 1)

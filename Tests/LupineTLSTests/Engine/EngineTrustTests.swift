@@ -7,30 +7,30 @@ import Testing
 
 @Suite struct EngineTrustTests {
     @Test(arguments: TLSVersion.tested, WireManner.all)
-    func theQuestionCarriesChainStapleAndHost(_ version: TLSVersion, _ manner: WireManner) throws {
+    func theOwnerGetsChainStapleAndHost(_ version: TLSVersion, _ manner: WireManner) throws {
         var configuration = try TLSServerConfiguration.test("good")
         let staple = try PKI.bytes("ocsp/good.der")
         configuration.identities[0].stapledResponse = staple
         let pair = try EnginePair(.test(version), configuration, manner: manner)
-        pair.shakeHands()
-        let question = try #require(pair.questions.first)
-        #expect(pair.questions.count == 1)
-        #expect(question.stapledResponse == staple)
-        #expect(question.host == "good.test")
+        pair.runHandshakes()
+        let trust = try #require(pair.trustRequests.first)
+        #expect(pair.trustRequests.count == 1)
+        #expect(trust.stapledResponse == staple)
+        #expect(trust.host == "good.test")
         let sent = try FixtureIdentity.certificates("good-chain.pem").map(FixtureIdentity.der)
-        #expect(question.certificates.map(FixtureIdentity.der) == sent)
+        #expect(trust.certificates.map(FixtureIdentity.der) == sent)
         #expect(pair.client.info.peerCertificates.map(FixtureIdentity.der) == sent)
         #expect(pair.clientIsDone && pair.serverIsDone)
     }
 
     @Test(arguments: TLSVersion.tested)
-    func withoutStapleThereIsNone(_ version: TLSVersion) throws {
+    func theOwnerGetsNoStapleWithoutOne(_ version: TLSVersion) throws {
         let pair = try EnginePair(.test(version))
-        pair.shakeHands()
-        #expect(pair.questions.first?.stapledResponse == nil)
+        pair.runHandshakes()
+        #expect(pair.trustRequests.first?.stapledResponse == nil)
     }
 
-    /// Each failure, and the alert that the server receives.
+    /// Each trust failure, and the alert that the server receives.
     static let refusals: [(TrustFailure, TLSAlert)] = [
         (.noCertificate, .badCertificate),
         (.hostMismatch(host: "a", names: ["b"]), .badCertificate),
@@ -46,7 +46,7 @@ import Testing
     ]
 
     @Test(arguments: TLSVersion.tested, refusals.indices)
-    func aRefusedPeerGetsAnAlertAndNothingElse(_ version: TLSVersion, _ row: Int) throws {
+    func aRefusedPeerGetsOnlyAnAlert(_ version: TLSVersion, _ row: Int) throws {
         let (failure, alert) = Self.refusals[row]
         var client = TLSConfiguration.test(version)
         let identity = try FixtureIdentity.load("client-rsa")
@@ -55,27 +55,27 @@ import Testing
         server.clientCertificates = .required(roots: try FixtureIdentity.certificates("client-root.pem"))
         let pair = try EnginePair(client, server)
         pair.verdict = .failure(failure)
-        pair.shakeHands()
+        pair.runHandshakes()
         #expect(pair.clientError == .untrusted(failure))
         #expect(pair.serverError == .alert(alert))
-        // After the bytes sent before the question only the alert follows, unencrypted in either version.
-        let sentAfter = Array(pair.toServer.log[pair.sentBeforeQuestion...])
+        // After the bytes sent before the owner was asked, only the alert follows, unencrypted in either version.
+        let sentAfter = Array(pair.toServer.log[pair.sentBeforeTrustRequest...])
         #expect(sentAfter == [21, 3, 3, 0, 2, 2, alert.rawValue])
         #expect(throws: TLSError.untrusted(failure)) { try pair.client.handshake() }
         #expect(throws: TLSError.untrusted(failure)) { try pair.client.write([1].span) }
     }
 
     @Test(arguments: TLSVersion.tested)
-    func beforeTheVerdictOnlyTheFirstMessageHasLeft(_ version: TLSVersion) throws {
+    func onlyTheClientHelloIsSentBeforeTheVerdict(_ version: TLSVersion) throws {
         let pair = try EnginePair(.test(version))
         pair.stepClient()
         let first = pair.toServer.log.count
-        pair.shakeHands()
-        #expect(pair.sentBeforeQuestion == first)
+        pair.runHandshakes()
+        #expect(pair.sentBeforeTrustRequest == first)
     }
 
     @Test(arguments: TLSVersion.tested)
-    func theQuestionStandsUntilItIsAnswered(_ version: TLSVersion) throws {
+    func theEngineAsksUntilItIsAnswered(_ version: TLSVersion) throws {
         let pair = try EnginePair(.test(version))
         _ = try pair.client.handshake()
         pair.stepServer()
@@ -87,11 +87,11 @@ import Testing
             #expect(trust.certificates.count == 2)
         }
         pair.client.answerTrust(.success(()))
-        pair.shakeHands()
-        #expect(pair.clientIsDone && pair.questions.isEmpty)
+        pair.runHandshakes()
+        #expect(pair.clientIsDone && pair.trustRequests.isEmpty)
     }
 
-    @Test func aPeerThatGoesAwayBeforeTheVerdictIsHeardOfAfterIt() throws {
+    @Test func anEndBeforeTheVerdictIsReportedAfterIt() throws {
         let pair = try EnginePair(.test(.v1_2))
         _ = try pair.client.handshake()
         pair.stepServer()
@@ -102,15 +102,15 @@ import Testing
     }
 
     @Test(arguments: TLSVersion.tested)
-    func aServerWithoutCertificateIsNoPeer(_ version: TLSVersion) throws {
+    func aServerWithoutACertificateIsRefused(_ version: TLSVersion) throws {
         var client = TLSConfiguration.test(version)
         client.cipherList = "aNULL:@SECLEVEL=0"
         var server = try TLSServerConfiguration.test()
         server.cipherList = "aNULL:@SECLEVEL=0"
         let pair = try EnginePair(client, server)
-        pair.shakeHands()
+        pair.runHandshakes()
         switch version {
-        case .v1_3: #expect(pair.clientIsDone && pair.questions.count == 1)
+        case .v1_3: #expect(pair.clientIsDone && pair.trustRequests.count == 1)
         default: #expect(pair.clientError == .untrusted(.noCertificate))
         }
     }

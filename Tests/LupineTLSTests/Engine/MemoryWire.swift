@@ -2,22 +2,22 @@
 
 import LupineTLS
 
-/// One direction between two engines.
+/// The bytes on their way from one engine to the other.
 final class ByteQueue {
-    private(set) var waiting: [UInt8] = []
+    private(set) var queued: [UInt8] = []
     private var start = 0
-    /// All bytes that were ever put in.
+    /// All bytes that have been put into the queue, if `keepsLog`.
     private(set) var log: [UInt8] = []
     var isClosed = false
-    /// The number of bytes that were ever put in.
+    /// The number of bytes that have been put into the queue.
     private(set) var total = 0
-    var count: Int { waiting.count - start }
-    /// True if `log` is kept.
+    var count: Int { queued.count - start }
+    /// Whether `put` also appends to `log`.
     var keepsLog = true
 
     func put(_ bytes: Span<UInt8>) {
         total += bytes.count
-        for index in bytes.indices { waiting.append(bytes[index]) }
+        for index in bytes.indices { queued.append(bytes[index]) }
         if keepsLog { for index in bytes.indices { log.append(bytes[index]) } }
     }
 
@@ -26,19 +26,19 @@ final class ByteQueue {
     func take(upTo limit: Int, into output: inout OutputSpan<UInt8>) -> Int {
         let taken = min(limit, count, output.freeCapacity)
         for _ in 0..<taken {
-            output.append(waiting[start])
+            output.append(queued[start])
             start += 1
         }
-        if start == waiting.count {
-            waiting.removeAll(keepingCapacity: true)
+        if start == queued.count {
+            queued.removeAll(keepingCapacity: true)
             start = 0
         }
         return taken
     }
 
     func takeAll() -> [UInt8] {
-        let all = Array(waiting[start...])
-        waiting = []
+        let all = Array(queued[start...])
+        queued = []
         start = 0
         return all
     }
@@ -69,9 +69,9 @@ final class MemoryWire: TLSWire {
     var manner: WireManner
     var fails = false
     /// True if receiving fails after the queued bytes have been read.
-    var failsAtItsEnd = false
-    /// True if `isDrained` reports what the queue holds, as for a socket that the last read did not empty.
-    var knowsWhatItHolds = false
+    var failsWhenDrained = false
+    /// Whether `isDrained` reports if the queue is empty, as a socket knows after a read that did not empty it.
+    var reportsQueuedBytes = false
     private(set) var receives = 0
     private(set) var sends = 0
 
@@ -87,13 +87,13 @@ final class MemoryWire: TLSWire {
         if manner.isHesitant && receives.isMultiple(of: 2) { return .wouldBlock }
         let taken = incoming.take(upTo: manner.piece, into: &output)
         if taken > 0 { return .bytes(taken) }
-        if failsAtItsEnd { return .failed }
+        if failsWhenDrained { return .failed }
         return incoming.isClosed ? .end : .wouldBlock
     }
 
     var isDrained: Bool {
-        guard knowsWhatItHolds else { return true }
-        return incoming.count == 0 && !incoming.isClosed && !failsAtItsEnd
+        guard reportsQueuedBytes else { return true }
+        return incoming.count == 0 && !incoming.isClosed && !failsWhenDrained
     }
 
     func send(_ bytes: Span<UInt8>) -> TLSWireOutcome {

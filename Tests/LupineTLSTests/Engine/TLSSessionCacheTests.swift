@@ -8,7 +8,7 @@ import Testing
 @Suite struct TLSSessionCacheTests {
     private let now = UnixTime(seconds: 1000)
 
-    /// Returns a session of no connection, identified by its expiry.
+    /// Returns a session without a connection. Its expiry identifies it.
     private func session(_ singleUse: Bool, expires: Int64) throws -> TLSSession {
         TLSSession(
             handle: unsafe try #require(OpenSSLHandle<SessionObject>(owning: SSL_SESSION_new())),
@@ -16,7 +16,7 @@ import Testing
             stapledResponse: nil)
     }
 
-    @Test func aTicketIsGivenOnceAndTheNewestFirst() throws {
+    @Test func singleUseSessionsAreReturnedOnceNewestFirst() throws {
         var cache = TLSSessionCache<String>()
         for expires in Int64(2001)...2003 { cache.put(try session(true, expires: expires), for: "a") }
         #expect(cache.count == 3)
@@ -27,7 +27,7 @@ import Testing
         #expect(cache.count == 0)
     }
 
-    @Test func anotherSessionIsGivenUntilItExpires() throws {
+    @Test func otherSessionsAreReturnedUntilTheyExpire() throws {
         var cache = TLSSessionCache<String>()
         cache.put(try session(false, expires: 1500), for: "a")
         cache.put(try session(false, expires: 2000), for: "a")
@@ -38,25 +38,25 @@ import Testing
         #expect(cache.count == 0)
     }
 
-    @Test(arguments: [true, false]) func oneWhoseVerdictHasRunOutIsNotOffered(_ singleUse: Bool) throws {
+    @Test(arguments: [true, false]) func aSessionWithAnExpiredVerdictIsNotReturned(_ singleUse: Bool) throws {
         var cache = TLSSessionCache<String>()
-        var judged = try session(singleUse, expires: 2000)
-        judged.acceptedUntil = UnixTime(seconds: 1500)
-        for (time, isOffered) in [(Int64(1499), true), (1500, false)] {
-            cache.put(judged, for: "a")
-            #expect((cache.take(for: "a", now: UnixTime(seconds: time)) != nil) == isOffered)
+        var expiring = try session(singleUse, expires: 2000)
+        expiring.acceptedUntil = UnixTime(seconds: 1500)
+        for (time, isReturned) in [(Int64(1499), true), (1500, false)] {
+            cache.put(expiring, for: "a")
+            #expect((cache.take(for: "a", now: UnixTime(seconds: time)) != nil) == isReturned)
         }
         #expect(cache.count == 0)
     }
 
-    @Test func keysAreKeptApart() throws {
+    @Test func sessionsBelongToTheirKey() throws {
         var cache = TLSSessionCache<String>()
         cache.put(try session(true, expires: 2000), for: "a")
         #expect(cache.take(for: "b", now: now) == nil)
         #expect(cache.take(for: "a", now: now) != nil)
     }
 
-    @Test func boundsPerKeyAndInAll() throws {
+    @Test func limitsPerKeyAndInTotal() throws {
         var cache = TLSSessionCache<Int>(perKey: 2, capacity: 5)
         for expires in Int64(2001)...2003 { cache.put(try session(true, expires: expires), for: 0) }
         #expect(cache.count == 2)

@@ -7,7 +7,7 @@ import Testing
 @Suite struct TrustGateTests {
     private typealias Step = (event: TrustGate.Event, advice: TrustGate.Advice, state: TrustGate.State)
 
-    private func walk(_ steps: [Step]) {
+    private func check(_ steps: [Step]) {
         var gate = TrustGate()
         for (index, step) in steps.enumerated() {
             #expect(gate.handle(step.event) == step.advice, "step \(index)")
@@ -15,10 +15,10 @@ import Testing
         }
     }
 
-    private let no = TrustFailure.noPins
+    private let failure = TrustFailure.noPins
 
-    @Test func stoppedAtTheChain() {
-        walk([
+    @Test func handshakeStopsAtTheChain() {
+        check([
             (.chain(includesStaple: true), .wait, .stopped),
             (.chain(includesStaple: true), .wait, .stopped),
             (.wantsToSend, .wait, .stopped),
@@ -27,63 +27,63 @@ import Testing
             (.wantsToSend, .proceed, .accepted),
             (.resumedWithoutChain, .proceed, .accepted),
         ])
-        walk([
+        check([
             (.chain(includesStaple: true), .wait, .stopped),
-            (.answer(.failure(no)), .refuse(no), .refused(no, from: .stopped)),
-            (.chain(includesStaple: true), .refuse(no), .refused(no, from: .stopped)),
-            (.wantsToSend, .refuse(no), .refused(no, from: .stopped)),
+            (.answer(.failure(failure)), .refuse(failure), .refused(failure, from: .stopped)),
+            (.chain(includesStaple: true), .refuse(failure), .refused(failure, from: .stopped)),
+            (.wantsToSend, .refuse(failure), .refused(failure, from: .stopped)),
         ])
     }
 
-    @Test func heldBeforeTheAnswer() {
-        walk([
+    @Test func handshakeStopsBeforeTheClientAnswers() {
+        check([
             (.chain(includesStaple: false), .proceed, .readingFlight),
             (.wantsToSend, .wait, .flightRead),
             (.wantsToSend, .wait, .flightRead),
             (.answer(.success(())), .proceed, .accepted),
         ])
-        walk([
+        check([
             (.chain(includesStaple: false), .proceed, .readingFlight),
             (.wantsToSend, .wait, .flightRead),
-            (.answer(.failure(no)), .refuse(no), .refused(no, from: .flightRead)),
-            (.resumedWithoutChain, .refuse(no), .refused(no, from: .flightRead)),
+            (.answer(.failure(failure)), .refuse(failure), .refused(failure, from: .flightRead)),
+            (.resumedWithoutChain, .refuse(failure), .refused(failure, from: .flightRead)),
         ])
     }
 
     @Test func resumed() {
-        walk([
+        check([
             (.wantsToSend, .proceed, .noChain),
             (.resumedWithoutChain, .wait, .resumed),
             (.wantsToSend, .proceed, .resumed),
             (.answer(.success(())), .proceed, .accepted),
         ])
-        walk([
+        check([
             (.resumedWithoutChain, .wait, .resumed),
-            (.answer(.failure(no)), .refuse(no), .refused(no, from: .resumed)),
+            (.answer(.failure(failure)), .refuse(failure), .refused(failure, from: .resumed)),
         ])
     }
 
-    @Test func aChainTooManyIsRefused() {
+    @Test func aSecondChainIsRefused() {
         for first in [TrustGate.Event.chain(includesStaple: false), .resumedWithoutChain] {
             for second in [TrustGate.Event.chain(includesStaple: true), .resumedWithoutChain] {
                 var gate = TrustGate()
                 _ = gate.handle(first)
                 guard case .refuse = gate.handle(second) else {
-                    Issue.record("taken")
+                    Issue.record("the second chain was accepted")
                     continue
                 }
             }
         }
     }
 
-    @Test func whatIsAskedAndWhatIsHeld() {
+    @Test func needsAnswerAndAllowsOnlyAlerts() {
         var gate = TrustGate()
         #expect(!gate.needsAnswer && !gate.allowsOnlyAlerts)
         _ = gate.handle(.chain(includesStaple: false))
         #expect(!gate.needsAnswer && gate.allowsOnlyAlerts)
         _ = gate.handle(.wantsToSend)
         #expect(gate.needsAnswer && gate.allowsOnlyAlerts)
-        _ = gate.handle(.answer(.failure(no)))
+        _ = gate.handle(.answer(.failure(failure)))
         #expect(!gate.needsAnswer && gate.allowsOnlyAlerts)
     }
 }

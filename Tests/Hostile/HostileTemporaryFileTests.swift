@@ -9,11 +9,11 @@ import LupineTestKit
 import Synchronization
 import Testing
 
-/// No temporary file outlives its transfer, whatever a peer or the program does; `HostileStage` counts the files.
+/// Tests that no temporary file outlives its transfer, whatever a peer or the program does. `HostileStage` counts the files.
 ///
 /// A part that can be resumed belongs to the owner of the resume data; the file of a download without a destination belongs to
 /// whoever received its URL.
-@Suite struct HostileLitterTests {
+@Suite struct HostileTemporaryFileTests {
     private static let start =
         "HTTP/1.1 200 OK\r\nContent-Length: 10\r\nETag: \"v1\"\r\nAccept-Ranges: bytes\r\n\r\n01234"
     private static let second = "HTTP/1.1 200 OK\r\nContent-Length: 10\r\nETag: \"v2\"\r\n\r\nABCDEFGHIJ"
@@ -21,12 +21,12 @@ import Testing
 
     /// The server's response when a download that was interrupted in the middle is resumed.
     enum Sequel: CaseIterable, Sendable {
-        case rest, otherVersion, tooLong, tooShort, anotherSuccess, outOfRange, everything
+        case remainder, otherVersion, tooLong, tooShort, anotherSuccess, outOfRange, everything
 
         var answer: String {
             let part = "206 Partial Content\r\nContent-Range: bytes 5-9/10\r\n"
             return switch self {
-            case .rest: part + "ETag: \"v1\"\r\nContent-Length: 5\r\n\r\n56789"
+            case .remainder: part + "ETag: \"v1\"\r\nContent-Length: 5\r\n\r\n56789"
             case .otherVersion: part + "ETag: \"v2\"\r\nContent-Length: 5\r\n\r\nFGHIJ"
             case .tooLong: part + "Transfer-Encoding: chunked\r\n\r\n8\r\n56789XXX\r\n0\r\n\r\n"
             case .tooShort: part + "Transfer-Encoding: chunked\r\n\r\n2\r\n56\r\n0\r\n\r\n"
@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test(
-        "[U-7.14] a download that is gone on with uses its part up, however that ends",
+        "[U-7.14] a resumed download removes its partial file, however it ends",
         arguments: Sequel.allCases, TestedHTTP.allCases)
     func resumed(_ sequel: Sequel, over testedHTTP: TestedHTTP) async throws {
         try await HostileStage.with(over: testedHTTP) { stage in
@@ -50,7 +50,7 @@ import Testing
                 ]))
             let first = await stage.session.download(stage.url("/file")).answered()
             let data = try #require(first.resumeData)
-            #expect(stage.litter.files.count == 1, "the part is there")
+            #expect(stage.folder.files.count == 1, "the partial file is kept")
             let end = await stage.session.download(resumingWith: data).answered()
             if let file = end.fileURL { try FileManager.default.removeItem(at: file) }
             #expect(end.resumeData == nil)
@@ -59,22 +59,23 @@ import Testing
 
     /// The way in which a download stops with half of its file.
     enum Ending: CaseIterable, Sendable {
-        case cut, cutAndGivenUp, cutAndRetried, occupied, garbled, cancelled, cancelledAndGivenUp, invalidated
-        case awaitedAndCancelled
+        case cut, cutAndDiscarded, cutAndRetried, occupied, garbled, cancelled, cancelledAndDiscarded,
+            invalidated
+        case cancelledWhileAwaited
     }
 
     @Test(
-        "[U-7.9, U-7.13] a download that fails leaves nothing", arguments: Ending.allCases,
+        "[U-7.9, U-7.13] a failed download leaves no file", arguments: Ending.allCases,
         TestedHTTP.allCases)
     func failed(_ ending: Ending, over testedHTTP: TestedHTTP) async throws {
         try await HostileStage.with(over: testedHTTP) { stage in
             let url = stage.url("/file")
-            let halfway = "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n"
+            let head = "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n"
             switch ending {
             case .cut:
-                serve(stage, Script([.send(halfway + "\r\n01234"), .close]))
+                serve(stage, Script([.send(head + "\r\n01234"), .close]))
                 #expect(await stage.session.download(url).answered().resumeData == nil)
-            case .cutAndGivenUp:
+            case .cutAndDiscarded:
                 serve(stage, Self.cut)
                 let end = await stage.session.download(url).answered()
                 URLSession.discardDownload(withResumeData: try #require(end.resumeData))
@@ -93,7 +94,7 @@ import Testing
                 #expect(end.error != nil)
             case .garbled:
                 serve(
-                    stage, Script([.send(halfway + "Content-Encoding: gzip\r\n\r\n0123456789"), .close]))
+                    stage, Script([.send(head + "Content-Encoding: gzip\r\n\r\n0123456789"), .close]))
                 #expect(await stage.session.download(url).answered().error != nil)
             case .cancelled:
                 let request = await running(stage)
@@ -104,7 +105,7 @@ import Testing
                     request.cancel()
                 }
                 #expect(error?.isExplicitlyCancelledError == true)
-            case .cancelledAndGivenUp:
+            case .cancelledAndDiscarded:
                 let request = await running(stage)
                 let data = await withCheckedContinuation { continuation in
                     _ = request.cancel(byProducingResumeData: { continuation.resume(returning: $0) })
@@ -112,15 +113,15 @@ import Testing
                 URLSession.discardDownload(withResumeData: try #require(data))
             case .invalidated:
                 _ = await running(stage)
-            case .awaitedAndCancelled:
+            case .cancelledWhileAwaited:
                 stage.origin.answer("GET", "/file", ScriptPlan([Script([.send(Self.start), .stall])]))
                 let address = try #require(URL(string: url))
-                let (asked, ask) = AsyncStream<Void>.makeStream()
-                let watcher = Watcher { ask.finish() }
+                let (created, creation) = AsyncStream<Void>.makeStream()
+                let observer = CreationObserver { creation.finish() }
                 let waiting = Task {
-                    try await stage.session.session.download(from: address, delegate: watcher)
+                    try await stage.session.session.download(from: address, delegate: observer)
                 }
-                for await _ in asked {}
+                for await _ in created {}
                 waiting.cancel()
                 await #expect(throws: URLError.self) { try await waiting.value }
             }
@@ -134,18 +135,18 @@ import Testing
     /// Starts a download that stops in the middle, and returns once half has arrived.
     private func running(_ stage: HostileStage) async -> DownloadRequest {
         serve(stage, Script([.send(Self.start), .stall]))
-        let (written, write) = AsyncStream<Void>.makeStream()
+        let (halfWritten, half) = AsyncStream<Void>.makeStream()
         let request = stage.session.download(stage.url("/file"))
             .downloadProgress(queue: DispatchQueue(label: "progress")) { progress in
-                if progress.completedUnitCount == 5 { write.finish() }
+                if progress.completedUnitCount == 5 { half.finish() }
             }
             .response(queue: DispatchQueue(label: "handler")) { _ in }
-        for await _ in written {}
+        for await _ in halfWritten {}
         return request
     }
 
     /// Reports the creation of a task.
-    private final class Watcher: NSObject, URLSessionTaskDelegate, Sendable {
+    private final class CreationObserver: NSObject, URLSessionTaskDelegate, Sendable {
         let seen: @Sendable () -> Void
 
         init(_ seen: @escaping @Sendable () -> Void) { self.seen = seen }
@@ -153,10 +154,12 @@ import Testing
         func urlSession(_ session: URLSession, didCreateTask task: URLSessionTask) { seen() }
     }
 
-    /// The end of a request with a form that is sent from a file.
+    /// The way in which a request ends that sends a form from a file.
     enum Form: CaseIterable, Sendable { case sent, refused, cut, retried, cancelled, unreadable, invalidated }
 
-    @Test("[UP-8] the file of a form is gone with its request", arguments: Form.allCases, TestedHTTP.allCases)
+    @Test(
+        "[UP-8] the file of a form is removed when its request ends", arguments: Form.allCases,
+        TestedHTTP.allCases)
     func forms(_ form: Form, over testedHTTP: TestedHTTP) async throws {
         try await HostileStage.with(over: testedHTTP) { stage in
             let answer = Script([
@@ -179,7 +182,7 @@ import Testing
             let retrier = Retrier { request, _, _, done in
                 done(form == .retried && request.retryCount == 0 ? .retry : .doNotRetry)
             }
-            let missing = stage.litter.url.appendingPathComponent("missing")
+            let missing = stage.folder.url.appendingPathComponent("missing")
             let upload = stage.session.upload(
                 multipartFormData: { parts in
                     parts.append(Data(repeating: 0x61, count: 1000), withName: "a")
@@ -204,8 +207,8 @@ import Testing
     }
 
     /// Delivers half of the content, and fails with its own error.
-    private final class Breaking: URLProtocol {
-        struct Broken: Error {}
+    private final class FailingProtocol: URLProtocol {
+        struct Failure: Error {}
 
         override class func canInit(with request: URLRequest) -> Bool { request.url?.host == "breaking.test" }
         override class func canonicalRequest(for request: URLRequest) -> URLRequest { request }
@@ -218,17 +221,17 @@ import Testing
             else { return }
             client?.urlProtocol(self, didReceive: response, cacheStoragePolicy: .notAllowed)
             client?.urlProtocol(self, didLoad: Data("01234".utf8))
-            client?.urlProtocol(self, didFailWithError: Broken())
+            client?.urlProtocol(self, didFailWithError: Failure())
         }
 
         override func stopLoading() {}
     }
 
-    @Test("[U-7.13] a part that no error can name is not kept", arguments: TestedHTTP.allCases) func unnamed(
-        over testedHTTP: TestedHTTP
-    ) async throws {
+    @Test(
+        "[U-7.13] a partial file is removed if the error has no resume data", arguments: TestedHTTP.allCases)
+    func withoutResumeData(over testedHTTP: TestedHTTP) async throws {
         try await HostileStage.with(over: testedHTTP) { configuration, _ in
-            configuration.protocolClasses = [Breaking.self]
+            configuration.protocolClasses = [FailingProtocol.self]
         } _: { stage in
             let end = await stage.session.download("http://breaking.test/").answered()
             #expect(end.error != nil && end.resumeData == nil)
@@ -236,14 +239,14 @@ import Testing
     }
 
     @Test(
-        "[S-30] a session that goes takes its files with it", arguments: [false, true], TestedHTTP.allCases)
-    func letGo(_ isForm: Bool, over testedHTTP: TestedHTTP) async throws {
+        "[S-30] a released session removes its files", arguments: [false, true], TestedHTTP.allCases)
+    func released(_ isForm: Bool, over testedHTTP: TestedHTTP) async throws {
         try await HostileStage.with(over: testedHTTP) { stage in
             let gate = stage.origin.gate("asked")
             stage.origin.answer(
                 nil, "/held", ScriptPlan([Script([.send(Self.start), .signal("asked"), .stall])]))
             let configuration = try HostileStage.configuration(of: stage.origin)
-            configuration.lupine.temporaryDirectory = stage.litter.url
+            configuration.lupine.temporaryDirectory = stage.folder.url
             var session: Session? = Session(configuration: configuration)
             let (ended, end) = AsyncStream<Void>.makeStream()
             if isForm {

@@ -7,7 +7,7 @@ import Testing
 @testable import LupineTLS
 
 /// Makes revocation lists that `openssl ca` cannot make, signed by the fixtures' intermediate.
-enum ListMaker {
+enum RevocationListMaker {
     /// Thrown when OpenSSL is out of memory.
     struct Failure: Error {}
 
@@ -32,7 +32,7 @@ enum ListMaker {
         defer { unsafe NCONF_free(configuration) }
         let text = unsafe BIO_new(BIO_s_mem())
         defer { unsafe _ = BIO_free(text) }
-        // Copied: a BIO over the caller's bytes would outlive the pointer that the String lends.
+        // BIO_write copies: a BIO over the String's bytes would outlive the pointer to them.
         unsafe _ = BIO_write(text, settings, Int32(settings.utf8.count))
         var line = 0
         try #require(unsafe NCONF_load_bio(configuration, text, &line) == 1)

@@ -10,7 +10,7 @@ import LupineTransport
 import Testing
 
 /// Texts that the library produces for requests with secrets: descriptions, errors, notifications and log lines.
-@Suite struct SpokenSecretTests {
+@Suite struct PrintedSecretTests {
     /// A request, and the way in which it ends.
     struct Ending: Sendable, CustomTestStringConvertible {
         let testDescription: String
@@ -25,55 +25,57 @@ import Testing
     }
 
     static let endings: [Ending] = [
-        Ending(testDescription: "an answer", path: "/ip"),
+        Ending(testDescription: "a response", path: "/ip"),
         Ending(testDescription: "a password that is refused", path: "/basic-auth/other/other"),
-        Ending(testDescription: "a status that is not wanted", path: "/status/500", validates: true),
+        Ending(testDescription: "a status that validation refuses", path: "/status/500", validates: true),
         Ending(testDescription: "a redirect without end", path: "/redirect/30"),
         Ending(
-            testDescription: "a redirect to another kind of address",
+            testDescription: "a redirect to another scheme",
             answer: "HTTP/1.1 302 Found\r\nContent-Length: 0\r\nLocation: ftp://user:s3cr3t@h/\r\n\r\n"),
         Ending(
-            testDescription: "a redirect to an address with a password",
+            testDescription: "a redirect to a URL with a password",
             answer:
                 "HTTP/1.1 302 Found\r\nContent-Length: 0\r\nLocation: http://user:s3cr3t@127.0.0.1:1/\r\n\r\n"
         ),
-        Ending(testDescription: "no HTTP", answer: "220 mail\r\n"),
+        Ending(testDescription: "a response that is not HTTP", answer: "220 mail\r\n"),
         Ending(
             testDescription: "a cookie that breaks the head",
             answer: "HTTP/1.1 200 OK\r\nSet-Cookie: a=s3cr3t\0\r\n\r\n"),
         Ending(
-            testDescription: "an end in the middle",
+            testDescription: "a truncated body",
             answer: "HTTP/1.1 200 OK\r\nContent-Length: 10\r\nSet-Cookie: a=s3cr3t\r\n\r\nab"),
-        Ending(testDescription: "nobody there", authority: "127.0.0.1:1"),
+        Ending(testDescription: "a refused connection", authority: "127.0.0.1:1"),
         Ending(testDescription: "no such host", authority: "no-such-host.invalid"),
-        Ending(testDescription: "a port that is none", authority: "127.0.0.1:99999"),
-        Ending(testDescription: "no TLS", scheme: "https"),
-        Ending(testDescription: "a scheme that is none", scheme: "gopher"),
-        Ending(testDescription: "cancelled", cancels: true),
-        Ending(testDescription: "a proxy that is not there", proxy: "http://user:s3cr3t@127.0.0.1:1"),
-        Ending(testDescription: "a proxy that is none", proxy: "nonsense://user:s3cr3t@127.0.0.1:1"),
-        Ending(testDescription: "a proxy's address that is none", proxy: "http://user:s3cr3t@:x"),
+        Ending(testDescription: "an invalid port", authority: "127.0.0.1:99999"),
+        Ending(testDescription: "a server without TLS", scheme: "https"),
+        Ending(testDescription: "an unsupported scheme", scheme: "gopher"),
+        Ending(testDescription: "a cancelled request", cancels: true),
+        Ending(testDescription: "an unreachable proxy", proxy: "http://user:s3cr3t@127.0.0.1:1"),
+        Ending(
+            testDescription: "a proxy URL with an unsupported scheme",
+            proxy: "nonsense://user:s3cr3t@127.0.0.1:1"),
+        Ending(testDescription: "a proxy URL without a host", proxy: "http://user:s3cr3t@:x"),
     ]
 
-    private static func betrays(_ text: String) -> Bool {
+    private static func containsSecret(_ text: String) -> Bool {
         let encoded = [Data("user:s3cr3t".utf8).base64EncodedString(), "czNjcjN0"]
         return text.contains("s3cr3t") || encoded.contains { text.contains($0) }
     }
 
-    /// Collects texts.
-    private final class Heard: Sendable {
+    /// Collects texts from any thread.
+    private final class TextCollector: Sendable {
         let texts = Lock<[String]>([])
         func add(_ text: String) { texts.withLock { $0.append(text) } }
     }
 
-    @Test("no secret is spoken of", .timeLimit(.minutes(10)), arguments: endings, TestedHTTP.allCases)
-    func testedHTTP(_ ending: Ending, over testedHTTP: TestedHTTP) async throws {
-        let heard = Heard()
+    @Test("no text contains a secret", .timeLimit(.minutes(10)), arguments: endings, TestedHTTP.allCases)
+    func requests(_ ending: Ending, over testedHTTP: TestedHTTP) async throws {
+        let collector = TextCollector()
         let names = [
             Request.didResumeNotification, Request.didCompleteTaskNotification, Request.didFinishNotification,
             Request.didCancelTaskNotification,
         ]
-        let monitor = LoggingEventMonitor { heard.add("log: " + $0) }
+        let monitor = LoggingEventMonitor { collector.add("log: " + $0) }
         let plan = ending.answer.map { ScriptPlan(.expectHead, .send($0), .close) }
         try await HostileStage.with(
             plan, monitors: [monitor, AlamofireNotifications()], over: testedHTTP,
@@ -84,7 +86,7 @@ import Testing
                 let observers = names.map { name in
                     NotificationCenter.default.addObserver(forName: name, object: nil, queue: nil) {
                         notification in
-                        heard.add("notification: \(notification)")
+                        collector.add("notification: \(notification)")
                     }
                 }
                 let authority = ending.authority ?? "origin.test:\(stage.origin.port)"
@@ -98,33 +100,35 @@ import Testing
                 if ending.cancels { request.cancel() }
                 let response = await request.authenticate(username: "user", password: "s3cr3t").answered()
                 for observer in observers { NotificationCenter.default.removeObserver(observer) }
-                Self.tell(of: request, response, to: heard)
+                Self.collectTexts(of: request, response, into: collector)
             })
-        for text in heard.texts.withLock({ $0 }) { #expect(!Self.betrays(text), "\(text)") }
+        for text in collector.texts.withLock({ $0 }) { #expect(!Self.containsSecret(text), "\(text)") }
     }
 
     /// Collects all texts that can be printed of a request that has ended.
-    private static func tell(of request: DataRequest, _ response: AFDataResponse<Data?>, to heard: Heard) {
-        heard.add("request: \(request)")
-        heard.add("response: \(response)")
-        heard.add("response in full: \(response.debugDescription)")
+    private static func collectTexts(
+        of request: DataRequest, _ response: AFDataResponse<Data?>, into collector: TextCollector
+    ) {
+        collector.add("request: \(request)")
+        collector.add("response: \(response)")
+        collector.add("response in full: \(response.debugDescription)")
         for task in request.tasks {
-            heard.add("task: \(task)")
-            heard.add("task's error: \(String(describing: task.error))")
-            heard.add(
+            collector.add("task: \(task)")
+            collector.add("task's error: \(String(describing: task.error))")
+            collector.add(
                 "task's request: \(String(describing: task.currentRequest)) \(String(describing: task.originalRequest))"
             )
         }
-        for metrics in request.allMetrics { heard.add("metrics: \(metrics)") }
-        if let metrics = response.metrics { heard.add("transactions: \(metrics.transactionMetrics)") }
+        for metrics in request.allMetrics { collector.add("metrics: \(metrics)") }
+        if let metrics = response.metrics { collector.add("transactions: \(metrics.transactionMetrics)") }
         guard let error = response.error else { return }
-        heard.add("error: \(error)")
-        heard.add("error in words: \(error.localizedDescription)")
-        heard.add("error in full: \(String(reflecting: error))")
+        collector.add("error: \(error)")
+        collector.add("error in words: \(error.localizedDescription)")
+        collector.add("error in full: \(String(reflecting: error))")
         if let underlying = error.underlyingError {
-            heard.add("cause: \(underlying)")
-            heard.add("cause in words: \(underlying.localizedDescription)")
-            heard.add("cause as NSError: \(underlying as NSError)")
+            collector.add("cause: \(underlying)")
+            collector.add("cause in words: \(underlying.localizedDescription)")
+            collector.add("cause as NSError: \(underlying as NSError)")
         }
     }
 
@@ -173,7 +177,7 @@ import Testing
             let cached = CachedURLResponse(response: response, data: Data("s3cr3t".utf8))
             return "\(response) \(response.debugDescription) \(cached)"
         },
-        Value(testDescription: "an address that is none") {
+        Value(testDescription: "an invalid URL") {
             let error = AFError.invalidURL(url: "http://user:s3cr3t@h h/")
             return error.localizedDescription
         },
@@ -183,7 +187,7 @@ import Testing
             let request = try HTTPRequest(url: "http://h/", fields: fields)
             return "\(fields) \(fields.description) \(request.fields)"
         },
-        Value(testDescription: "the transport's refusal of an address") {
+        Value(testDescription: "the transport's error for a URL") {
             do {
                 _ = try HTTPRequest(url: "http://user:s3cr3t@h/")
                 return ""
@@ -191,9 +195,9 @@ import Testing
         },
     ]
 
-    @Test("no secret is in what a value says of itself", arguments: values)
+    @Test("no description of a value contains a secret", arguments: values)
     func value(_ row: Value) throws {
         let text = try row.text()
-        #expect(!Self.betrays(text), "\(text)")
+        #expect(!Self.containsSecret(text), "\(text)")
     }
 }

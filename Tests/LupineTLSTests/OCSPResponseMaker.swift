@@ -6,8 +6,8 @@ import Testing
 
 @testable import LupineTLS
 
-/// Makes OCSP responses signed by the fixtures' intermediate, with other times than the prepared ones.
-enum AnswerMaker {
+/// Makes OCSP responses signed by the fixtures' intermediate, with other times than those of the fixtures' responses.
+enum OCSPResponseMaker {
     /// Returns a response with the status "good" about a certificate, valid between these times.
     ///
     /// - Parameter delegate: The key of a responder to which the intermediate has delegated signing; nil for the intermediate

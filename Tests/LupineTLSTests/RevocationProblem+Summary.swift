@@ -2,8 +2,8 @@
 
 @testable import LupineTLS
 
-/// Returns a status or a problem as text, for tables.
-func brief(_ body: () throws(RevocationProblem) -> RevocationStatus) -> String {
+/// Returns the status that `body` returns, or the problem that it throws, as text for tables.
+func summary(_ body: () throws(RevocationProblem) -> RevocationStatus) -> String {
     do throws(RevocationProblem) {
         switch try body() {
         case .good: return "good"
