@@ -25,7 +25,7 @@ struct SplittingCase: Sendable, CustomTestStringConvertible {
     var isRefused: Bool {
         switch expectation {
         case .refused: true
-        case .taken: false
+        case .delivered: false
         }
     }
 
