@@ -75,6 +75,8 @@ struct TaskConsumerTests {
         task.delegate = own
         task.collectContent(for: consumer, upTo: CollectedBodyLimit(bytes: limit))
         #expect(task.consumer === consumer)
+        // The delegate is called for the creation of the task. If that call waited, the delegate would get the end, too.
+        await withCheckedContinuation { idle in session.delegateQueue.addOperation { idle.resume() } }
         try await body(task, listener, origin)
         session.invalidateAndCancel()
         await origin.shutdown()
