@@ -179,17 +179,7 @@ final class SessionEngine: Sendable {
             resolution.overrides[Resolver.Endpoint(host: endpoint.host, port: endpoint.port)] = addresses
         }
         let resolver = Resolver(configuration: resolution)
-        var pooling = ConnectionPool.Configuration()
-        pooling.limits = PoolLimits(
-            perHost: settings.maximumConnectionsPerHost, total: options.totalConnections,
-            idleTimeout: Interval(options.idleConnectionTimeout),
-            maximumAge: options.maximumConnectionAge.map { Interval($0) })
-        pooling.dial.timeout = options.connectTimeout.map { Interval($0) } ?? settings.idleTimeout
-        pooling.dial.tlsHandshakeTimeout = options.tls.handshakeTimeout.map { Interval($0) }
-        pooling.parserLimits = options.parserLimits
-        pooling.leniency = options.leniency
-        pooling.dial.versions = options.httpVersions
-        pooling.coalescesConnections = options.coalescesConnections
+        let pooling = poolConfiguration(settings, options)
         var webSocketPooling = pooling
         webSocketPooling.dial.versions = .http11
         // The TLS profiles are those of `pool`, and then offer HTTP/2, too.
@@ -218,6 +208,24 @@ final class SessionEngine: Sendable {
             resolver: resolver,
             dialing: webSocketPooling.dial,
             proxyProfile: TLSProfile(proxyTLS, trust: proxyTrust, revocation: support), options: options)
+    }
+
+    /// The configuration of the pool for all connections but those of web sockets.
+    private static func poolConfiguration(
+        _ settings: SessionSettings, _ options: URLSessionConfiguration.LupineOptions
+    ) -> ConnectionPool.Configuration {
+        var pooling = ConnectionPool.Configuration()
+        pooling.limits = PoolLimits(
+            perHost: settings.maximumConnectionsPerHost, total: options.totalConnections,
+            idleTimeout: Interval(options.idleConnectionTimeout),
+            maximumAge: options.maximumConnectionAge.map { Interval($0) })
+        pooling.dial.timeout = options.connectTimeout.map { Interval($0) } ?? settings.idleTimeout
+        pooling.dial.tlsHandshakeTimeout = options.tls.handshakeTimeout.map { Interval($0) }
+        pooling.parserLimits = options.parserLimits
+        pooling.leniency = options.leniency
+        pooling.dial.versions = options.httpVersions
+        pooling.coalescesConnections = options.coalescesConnections
+        return pooling
     }
 
     // MARK: routes
