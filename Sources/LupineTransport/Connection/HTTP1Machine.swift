@@ -16,8 +16,8 @@ struct HTTP1Machine: ~Copyable {
         case upgraded  // → closed
         case closed
     }
-    // `StreamExchangeMachine` has the same halves and events. They are not shared, so that each machine shows its whole table of
-    // transitions.
+    // The halves and their events are the same as in `StreamExchangeMachine`: they are not shared, so that each machine shows its
+    // whole table of transitions.
 
     /// The state of the request.
     enum RequestState: Hashable {

@@ -13,8 +13,8 @@ struct StreamExchangeMachine: ~Copyable {
         case skipping  // → over
         case over
     }
-    // `HTTP1Machine` has the same halves and events. They are not shared, so that each machine shows its whole table of
-    // transitions.
+    // The halves and their events are the same as in `HTTP1Machine`: they are not shared, so that each machine shows its
+    // whole table of transitions.
 
     /// The state of the request.
     enum RequestState: Hashable {
