@@ -6,7 +6,7 @@
 /// one replaces the other, whose fact must then be found out again. Origins with equal fingerprints count as one.
 struct OriginMemory {
     /// A power of two, so that `index(of:)` can mask the fingerprint.
-    private static let capacity = 256
+    static let capacity = 256
     /// Empty until the first origin is stored.
     private var fingerprints: [Int?] = []
 
