@@ -257,7 +257,7 @@ extension CacheStore.State {
     mutating func claimBatch() -> CacheStore.BatchStart? {
         // Fewer uses wait for the next batch with changes.
         if queue.isEmpty, !mustClear, usedKeys.count < Self.maxLoggedUses { return nil }
-        let mayWait = pendingSize < Self.undelayedSize && !isReleased
+        let mayWait = pendingSize < Self.undelayedSize && !mustClear && !isReleased
         switch batchSchedule {
         case .queued: return nil
         case .alarm where mayWait: return nil

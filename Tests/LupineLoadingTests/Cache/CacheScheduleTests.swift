@@ -34,6 +34,9 @@ struct CacheScheduleTests {
             // It is arranged only once.
             #expect(state.claimBatch() == nil, "\(size)")
         }
+        var clearing = state()
+        clearing.mustClear = true
+        #expect(clearing.claimBatch() == .now)
         var idle = State(memoryCapacity: 0, diskCapacity: 1 << 30)
         #expect(idle.claimBatch() == nil)
     }
