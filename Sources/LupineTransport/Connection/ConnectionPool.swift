@@ -316,6 +316,8 @@ package final class ConnectionPool: Sendable {
         switch effect {
         case .run(let exchange, let loop, let connection):
             if runsInline, loop.isOnLoop { return connection.value.run(exchange) }
+            // If nothing else happens on the loop, the calling thread writes a small request itself.
+            if exchange.content.isSmall, loop.executeWhileIdle({ connection.value.run(exchange) }) { return }
             let isAccepted = loop.execute { connection.value.run(exchange) }
             if !isAccepted { end(exchange, .shutDown) }
         case .wait(let exchange, let waiter, let submission, let priority):

@@ -262,7 +262,8 @@ package final class Exchange: Sendable {
     /// Parks the exchange until its connection has received the peer's settings. Returns false if the exchange was cancelled.
     func awaitSettings(in pool: ConnectionPool) -> Bool {
         life.withLock { life in
-            guard case .running(_, _, cancelled: nil) = life else { return false }
+            guard case .running(let loop, _, cancelled: nil) = life else { return false }
+            loop.exchangeLeft()
             life = .parked(pool, .awaitingSettings)
             // Its connection is fresh already. Requiring a fresh one would make the exchange wait for another connection.
             needsFreshConnection.store(false, ordering: .relaxed)
@@ -282,6 +283,7 @@ package final class Exchange: Sendable {
                 return (false, nil)
             }
             life = .running(loop, connection, cancelled: nil)
+            loop.exchangeBegan()
             return (true, nil)
         }
         if let cancellationError { throw cancellationError }
@@ -294,6 +296,7 @@ package final class Exchange: Sendable {
         life.withLock { life in
             switch life {
             case .running(_, _, cancelled: nil), .waiting, .claimed, .new:
+                if case .running(let loop, _, _) = life { loop.exchangeLeft() }
                 replayCount.add(1, ordering: .relaxed)
                 if needsFresh { needsFreshConnection.store(true, ordering: .relaxed) }
                 life = .parked(pool, .rewinding)
@@ -323,6 +326,7 @@ package final class Exchange: Sendable {
     func end(_ result: Result<Fields, TransportError>, _ metrics: ExchangeMetrics) {
         let isFirst = life.withLock { life -> Bool in
             if case .over = life { return false }
+            if case .running(let loop, _, _) = life { loop.exchangeLeft() }
             life = .over
             return true
         }

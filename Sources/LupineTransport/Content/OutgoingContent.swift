@@ -25,6 +25,18 @@ package enum OutgoingContent: Sendable {
         }
     }
 
+    /// Whether all of the content is in memory and can usually be written with the head in one call.
+    var isSmall: Bool {
+        switch self {
+        case .none: true
+        case .bytes(let bytes): bytes.count <= Self.smallSize
+        case .region(let region): region.count <= Self.smallSize
+        case .file, .stream: false
+        }
+    }
+
+    private static let smallSize = 16 * 1024
+
     /// Rewinds the content to its start, and calls `ready` with true if that succeeded.
     func rewind(_ ready: @escaping @Sendable (Bool) -> Void) {
         switch self {

@@ -22,6 +22,7 @@ package final class EventLoop: Sendable {
     /// Whether `callouts` are the loop's own, because it has no group.
     private let ownsCallouts: Bool
     private let inbox: LoopInbox
+    private let access = LoopAccess()
     private let core: LoopBound<LoopCore>
     private let state = Lock<State>(.running(onEnd: []))
     /// The loop's thread; nil once it was joined. The lock is held while joining, so that every caller of the shutdown returns
@@ -30,6 +31,8 @@ package final class EventLoop: Sendable {
     /// The number of registered channels, which any thread may read (`load`).
     private let registrations = Atomic<Int>(0)
     private let activity: LoopActivity
+    /// The number of exchanges that connections of the loop carry.
+    private let exchanges = Atomic<Int>(0)
 
     private enum State: Sendable {
         /// The closures are called when the loop has ended.
@@ -77,7 +80,7 @@ package final class EventLoop: Sendable {
         activity = LoopActivity(now: clock.now())
         core = LoopBound(
             sending: try LoopCore(
-                wakeUp: wakeUp, inbox: inbox, activity: activity, clock: clock, diagnose: diagnose),
+                wakeUp: wakeUp, inbox: inbox, access: access, activity: activity, clock: clock, diagnose: diagnose),
             to: identity)
     }
 
@@ -130,6 +133,20 @@ package final class EventLoop: Sendable {
         return true
     }
 
+    /// Runs short work on the calling thread, as the loop, if the loop sleeps and carries no exchange: it need not be woken.
+    /// Returns false, without running `work`, if that is not so, or if the caller runs a loop itself. A loop that carries an exchange
+    /// soon wakes for it, and would have to wait for the caller.
+    ///
+    /// `work` must not block: if the loop wakes, its thread waits until `work` has returned.
+    func executeWhileIdle(_ work: () -> Void) -> Bool {
+        guard !NativeThread.isLoop, exchanges.load(ordering: .relaxed) == 0, access.borrow() else { return false }
+        let owner = identity.lend(self)
+        core.value.runBorrowed(work)
+        identity.giveBack(to: owner)
+        access.giveBack()
+        return true
+    }
+
     /// Submits a job of a Swift task. Returns false if the loop is ending; the job must then run elsewhere.
     func submit(_ job: UnownedJob) -> Bool { inbox.submit(job) }
 
@@ -138,6 +155,12 @@ package final class EventLoop: Sendable {
 
     /// The number of channels on this loop. A group puts a new connection on the loop with the lowest load.
     package var load: Int { registrations.load(ordering: .relaxed) }
+
+    /// Called when a connection of the loop begins to carry an exchange.
+    func exchangeBegan() { exchanges.add(1, ordering: .relaxed) }
+
+    /// Called when an exchange has left its connection.
+    func exchangeLeft() { exchanges.subtract(1, ordering: .relaxed) }
 
     /// Whether the loop works for more than half of its time. A group avoids busy loops for new connections.
     func isBusy(at now: Instant) -> Bool { activity.isBusy(at: now) }

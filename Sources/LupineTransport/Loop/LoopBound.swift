@@ -2,13 +2,13 @@
 
 internal import Synchronization
 
-/// Identifies the thread of a loop, once the thread has started.
+/// Identifies the thread that runs a loop: its own, once that has started, or one that has borrowed it (`LoopAccess`).
 package final class LoopIdentity: Sendable {
     private let thread = Atomic<UInt>(0)
 
     init() {}
 
-    /// Whether the calling thread is the loop's.
+    /// Whether the calling thread runs the loop.
     package var isCurrent: Bool {
         @inline(__always) get { thread.load(ordering: .relaxed) == NativeThread.current }
     }
@@ -23,6 +23,19 @@ package final class LoopIdentity: Sendable {
     func abandon() {
         thread.store(0, ordering: .relaxed)
         NativeThread.mark(asLoop: nil)
+    }
+
+    /// Called by a thread that has borrowed the loop. Returns the loop's thread, for `giveBack(to:)`.
+    func lend(_ loop: EventLoop) -> UInt {
+        let owner = thread.load(ordering: .relaxed)
+        adoptCurrentThread(of: loop)
+        return owner
+    }
+
+    /// Called by a thread that has borrowed the loop, before it gives the loop back.
+    func giveBack(to owner: UInt) {
+        NativeThread.mark(asLoop: nil)
+        thread.store(owner, ordering: .relaxed)
     }
 
     /// Traps on any other thread.

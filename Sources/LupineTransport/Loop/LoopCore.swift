@@ -21,6 +21,7 @@ final class LoopCore {
     /// Set to nil when the loop closes, so that its descriptors are closed then and not when its last reference is released.
     private var poller: Poller?
     private let inbox: LoopInbox
+    private let access: LoopAccess
     private let clock: any TransportClock
     private let activity: LoopActivity
     private var slab = RegistrationSlab()
@@ -42,6 +43,8 @@ final class LoopCore {
     /// Called at the end of this turn.
     var listeners: [any TurnEndListener] = []
     var timers = TimerHeap<TimerAction>()
+    /// The time at which the loop's thread wakes, if nothing happens before.
+    private var sleepsUntil = Instant.distantFuture
     /// The buffer for one read, shared by all channels of the loop; empty while it is lent.
     var readBuffer: [UInt8] = []
     /// The buffer for bytes that are written to a file; empty while it is lent, and until it is first needed.
@@ -57,7 +60,7 @@ final class LoopCore {
     var registered: Int { slab.count }
 
     init(
-        wakeUp: WakeUp, inbox: LoopInbox, activity: LoopActivity, clock: any TransportClock,
+        wakeUp: WakeUp, inbox: LoopInbox, access: LoopAccess, activity: LoopActivity, clock: any TransportClock,
         diagnose: @escaping (LongJob) -> Void
     ) throws(Errno) {
         #if DEBUG
@@ -65,6 +68,7 @@ final class LoopCore {
         #endif
         poller = try Poller.listening(to: wakeUp)
         self.inbox = inbox
+        self.access = access
         self.activity = activity
         self.clock = clock
         now = clock.now()
@@ -109,15 +113,7 @@ final class LoopCore {
     /// - Parameter loop: The loop, as the executor of jobs.
     func turn(of loop: EventLoop) -> Bool {
         guard let poller else { return false }
-        let ready: Int
-        let before = clock.now()
-        activity.willWait(at: before)
-        do {
-            ready = try poller.wait(timeout: timeout(at: before))
-        } catch {
-            // Epoll rejects only invalid arguments, which would be a bug of Lupine; a loop that cannot wait cannot continue.
-            preconditionFailure("epoll_wait failed: \(error)")
-        }
+        let ready = wait(with: poller)
         now = clock.now()
         activity.didWait(at: now)
         for index in 0..<ready {
@@ -140,8 +136,36 @@ final class LoopCore {
         }
     }
 
+    /// Waits for events, and returns their number. While the loop sleeps, another thread may borrow it.
+    private func wait(with poller: Poller) -> Int {
+        let before = clock.now()
+        activity.willWait(at: before)
+        let timeout = timeout(at: before)
+        let sleeps = timeout != 0
+        if sleeps { access.willSleep() }
+        defer { if sleeps { access.didSleep() } }
+        do {
+            return try poller.wait(timeout: timeout)
+        } catch {
+            // Epoll rejects only invalid arguments, which would be a bug of Lupine; a loop that cannot wait cannot continue.
+            preconditionFailure("epoll_wait failed: \(error)")
+        }
+    }
+
+    /// Runs work of a thread that has borrowed the loop, and calls the listeners that the work has added. What else the work has left
+    /// to do is done by the loop's thread, which is woken for it.
+    func runBorrowed(_ work: () -> Void) {
+        now = clock.now()
+        work()
+        notifyListeners()
+        let isEarlier = timers.next.map { $0 < sleepsUntil } ?? false
+        inbox.endBorrowing(
+            mustWake: isEarlier || !deferred.isEmpty || !listeners.isEmpty || !jobs.isEmpty)
+    }
+
     /// Returns how long epoll may wait, in milliseconds: 0 if there is work to do, -1 for no limit.
     private func timeout(at before: Instant) -> Int32 {
+        sleepsUntil = timers.next ?? .distantFuture
         guard deferred.isEmpty, listeners.isEmpty, jobs.isEmpty, inbox.fallAsleep() else { return 0 }
         guard let next = timers.next, next != .distantFuture else { return -1 }
         let (left, overflow) = next.nanoseconds.subtractingReportingOverflow(before.nanoseconds)

@@ -77,6 +77,16 @@ final class LoopInbox: Sendable {
         }
     }
 
+    /// Called by a thread that had borrowed the sleeping loop: wakes the loop if there is work for it, or if `mustWake` is set.
+    func endBorrowing(mustWake: Bool) {
+        let sleeper = state.withLock { state -> WakeUp? in
+            guard state.isAsleep, mustWake || !state.work.isEmpty || !state.jobs.isEmpty else { return nil }
+            state.isAsleep = false
+            return state.wakeUp
+        }
+        sleeper?.signal()
+    }
+
     /// Called by the loop: swaps the submitted work for the empty `batch`, whose capacity is reused, and adds the jobs to `jobs`.
     func take(into batch: inout [Work], _ jobs: inout JobQueue) -> Phase {
         state.withLock { state in

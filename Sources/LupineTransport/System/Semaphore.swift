@@ -4,7 +4,7 @@ internal import Glibc
 
 /// A counting semaphore without a descriptor. Each signal releases one thread: one that waits, or the next that calls `wait()`.
 ///
-/// Any thread may signal. A loop must not wait here.
+/// Any thread may signal. A loop waits only for a thread that has borrowed it.
 @safe final class Semaphore: @unchecked Sendable {
     private let counter: UnsafeMutablePointer<sem_t>
 
@@ -26,6 +26,11 @@ internal import Glibc
     /// Blocks until there is a signal for the caller.
     func wait() {
         precondition(!NativeThread.isLoop, "an event loop may not wait")
+        waitOnLoop()
+    }
+
+    /// Like `wait()`, for the one place where a loop waits: for the end of a borrower's work (`LoopAccess`).
+    func waitOnLoop() {
         // The call is interrupted when a debugger attaches; it is then repeated.
         while unsafe sem_wait(counter) != 0 {}
     }
