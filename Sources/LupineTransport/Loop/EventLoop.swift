@@ -80,7 +80,8 @@ package final class EventLoop: Sendable {
         activity = LoopActivity(now: clock.now())
         core = LoopBound(
             sending: try LoopCore(
-                wakeUp: wakeUp, inbox: inbox, access: access, activity: activity, clock: clock, diagnose: diagnose),
+                wakeUp: wakeUp, inbox: inbox, access: access, activity: activity, clock: clock,
+                diagnose: diagnose),
             to: identity)
     }
 
@@ -139,7 +140,9 @@ package final class EventLoop: Sendable {
     ///
     /// `work` must not block: if the loop wakes, its thread waits until `work` has returned.
     func executeWhileIdle(_ work: () -> Void) -> Bool {
-        guard !NativeThread.isLoop, exchanges.load(ordering: .relaxed) == 0, access.borrow() else { return false }
+        guard !NativeThread.isLoop, exchanges.load(ordering: .relaxed) == 0, access.borrow() else {
+            return false
+        }
         let owner = identity.lend(self)
         core.value.runBorrowed(work)
         identity.giveBack(to: owner)

@@ -75,7 +75,8 @@ enum LoopHolder: UInt8, AtomicRepresentable, CaseIterable {
         // The loop is in use.
         case (.loop, .borrowed), (.caller, .borrowed), (.callerBeforeLoop, .borrowed): nil
         // Only the loop's thread sleeps and wakes, in turn, and only a borrower gives back.
-        case (.loop, .wakes), (.loop, .givenBack), (.nobody, .sleeps), (.nobody, .givenBack), (.caller, .sleeps),
+        case (.loop, .wakes), (.loop, .givenBack), (.nobody, .sleeps), (.nobody, .givenBack),
+            (.caller, .sleeps),
             (.callerBeforeLoop, .sleeps), (.callerBeforeLoop, .wakes):
             nil
         }

@@ -60,7 +60,8 @@ final class LoopCore {
     var registered: Int { slab.count }
 
     init(
-        wakeUp: WakeUp, inbox: LoopInbox, access: LoopAccess, activity: LoopActivity, clock: any TransportClock,
+        wakeUp: WakeUp, inbox: LoopInbox, access: LoopAccess, activity: LoopActivity,
+        clock: any TransportClock,
         diagnose: @escaping (LongJob) -> Void
     ) throws(Errno) {
         #if DEBUG
