@@ -25,15 +25,15 @@ public final class SecIdentity: Sendable {
         self.init(try TLSIdentity(pemChain: pemChain, pemKey: pemKey, password: password))
     }
 
-    /// Returns the identity to present to a server: with these certificates of issuers in place of its own. Keeps its own if
-    /// there are none, or if they cannot be used.
-    func presented(with certificates: [SecCertificate]) -> TLSIdentity {
+    /// Returns the identity with these issuers' certificates in place of its own ones. Returns it unchanged if the array contains
+    /// no issuer, or if the certificates cannot be used.
+    func identity(withIssuers certificates: [SecCertificate]) -> TLSIdentity {
+        // The array may begin with the identity's own certificate.
         let issuers = certificates.map(\.certificate).filter { $0 != identity.certificate }
         guard !issuers.isEmpty else { return identity }
-        let own = identity
-        return
-            (try? TLSIdentity(
-                certificate: own.certificate, intermediates: issuers, privateKey: own.privateKey)) ?? own
+        let changed = try? TLSIdentity(
+            certificate: identity.certificate, intermediates: issuers, privateKey: identity.privateKey)
+        return changed ?? identity
     }
 }
 
