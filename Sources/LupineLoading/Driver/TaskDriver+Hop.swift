@@ -207,7 +207,7 @@ extension TaskDriver: HopLoadClient {
     ) {
         switch RedirectRule.verdict(
             on: response, to: inputs.request, context.settings.lupine,
-            followed: inputs.redirectCount, isWebSocket: definition.kind == .webSocket)
+            redirectCount: inputs.redirectCount, isWebSocket: definition.kind == .webSocket)
         {
         case .none: break
         case .proposal(let proposal):
