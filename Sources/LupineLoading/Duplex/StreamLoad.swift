@@ -42,7 +42,7 @@ final class StreamLoad: TaskLoad, StreamOwner {
 
     func start() {
         let profiles = context.engine.streamTLSProfiles
-        let trust = task.challengedTask.flatMap { verifier in profiles?.verifier(asking: verifier) }
+        let trust = task.challengedTask.flatMap { challenger in profiles?.verifier(asking: challenger) }
         self.trust.withLock { $0 = trust }
         let route: SessionEngine.StreamRoute
         do throws(TransportError) {

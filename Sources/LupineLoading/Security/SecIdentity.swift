@@ -11,14 +11,14 @@ public final class SecIdentity: Sendable {
 
     init(_ identity: TLSIdentity) { self.identity = identity }
 
-    /// Creates an identity from a PEM text with its certificate followed by those of issuers, and a PEM text with its key. Both
-    /// may be the same text.
+    /// Creates an identity from a PEM text with its certificate and then those of issuers, and a PEM text with its private key.
+    /// The two may be the same text.
     ///
     /// - Parameters:
-    ///   - pemChain: The certificates.
-    ///   - pemKey: The key.
+    ///   - pemChain: The identity's certificate, followed by those of issuers.
+    ///   - pemKey: The private key.
     ///   - password: The password of an encrypted key.
-    /// - Throws: `CertificateError` when something is missing, cannot be read, or does not match.
+    /// - Throws: `CertificateError` when the certificate or the key is missing or cannot be read, or when they do not match.
     public convenience init(
         pemChain: String, pemKey: String, password: String? = nil
     ) throws(CertificateError) {
