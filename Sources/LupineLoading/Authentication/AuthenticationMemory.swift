@@ -68,9 +68,11 @@ final class AuthenticationMemory: Sendable {
     /// Whether there is no accepted answer, which is the common case.
     var isEmpty: Bool { state.withLock { $0.acceptedAnswers.isEmpty } }
 
-    /// Returns the answer to send preemptively to the server of a URL; nil when none is known.
+    /// Returns the answer to send preemptively, which means without a challenge, to the server of a URL; nil when none is known.
     ///
-    /// - Parameter credential: Returns the credential with which the task would answer in a space.
+    /// - Parameters:
+    ///   - url: The URL of the request.
+    ///   - credential: Returns the credential with which the task would answer in a space.
     func answer(
         for url: URL, with credential: (URLProtectionSpace) -> URLCredential?
     ) -> AuthenticationAnswer? {
@@ -89,7 +91,9 @@ final class AuthenticationMemory: Sendable {
 
     /// Returns the answer to send preemptively to a proxy; nil when none is known.
     ///
-    /// - Parameter credential: Returns the credential with which the task would answer in a space.
+    /// - Parameters:
+    ///   - proxy: The proxy.
+    ///   - credential: Returns the credential with which the task would answer in a space.
     func answer(
         for proxy: AuthenticationProxy, with credential: (URLProtectionSpace) -> URLCredential?
     ) -> AuthenticationAnswer? {

@@ -42,12 +42,12 @@ struct Authenticator: Sendable {
 
     /// The state of the authentication to the server or to the proxy.
     private struct PeerState: Sendable {
-        /// The server or proxy to which this state belongs. No answer in it is sent to another one.
+        /// The server or proxy to which this state belongs. The answers in this state are not sent to another one.
         var challenger: AuthenticationCandidate.Challenger?
         /// The answer to the last challenge. The server receives it while the same request is sent again; the proxy receives it
         /// with each request until it refuses the answer.
         var currentAnswer: AuthenticationAnswer?
-        /// The answer in the last request.
+        /// The answer in the current request or, between requests, in the last one.
         var lastSent = SentAnswer.nothing
         /// The number of refused answers to challenges, by realm.
         var failureCounts: [Realm: Int] = [:]
@@ -62,7 +62,7 @@ struct Authenticator: Sendable {
     }
 
     /// A protection space without its authentication method. A credential that was refused under Digest is refused in the whole
-    /// realm: Basic would send the same password in the clear, and in vain.
+    /// realm: Basic would send the same password in the clear, and be refused too.
     private struct Realm: Hashable, Sendable {
         private let host: String
         private let port: Int
@@ -77,7 +77,7 @@ struct Authenticator: Sendable {
         }
     }
 
-    /// The answer in the last request to a peer.
+    /// The answer in a request to a peer.
     private enum SentAnswer: Sendable {
         /// No answer of this authenticator. The request may have a field that the program has set, or the Basic credential of the
         /// proxy's configuration, which the transport sends.
@@ -87,6 +87,7 @@ struct Authenticator: Sendable {
         /// The answer to a challenge.
         case toChallenge(AuthenticationAnswer)
 
+        /// The sent answer; nil for `nothing`.
         var answer: AuthenticationAnswer? {
             switch self {
             case .nothing: nil
@@ -114,6 +115,7 @@ struct Authenticator: Sendable {
 
     private let memory: AuthenticationMemory
     private var credentials: TaskCredentials
+    /// The request of the current transmission.
     private var message: AuthenticationMessage?
     private var server = PeerState()
     private var proxy = PeerState()
@@ -182,12 +184,12 @@ struct Authenticator: Sendable {
     /// Selects the answer to send to the proxy.
     private mutating func beginProxy(_ message: AuthenticationMessage) {
         let challenger = message.proxy?.challenger.canonical
-        // Another proxy than before gets no answer of the old one.
+        // An answer to the previous proxy is not sent to another one.
         if proxy.challenger != challenger { proxy = PeerState() }
         proxy.challenger = challenger
         proxy.lastSent = .nothing
         guard let requestProxy = message.proxy else { return }
-        // A redirect may lead to a server on the way to which the task's own credential is kept from the proxy.
+        // After a redirect to another server, the task's own credential may have to be withheld from the proxy.
         if !isResending, let current = proxy.currentAnswer,
             credentials.isWithheld(current.credential, from: current.space, at: message.url)
         {
@@ -448,13 +450,14 @@ struct Authenticator: Sendable {
         }
     }
 
-    /// Whether the answer can be computed for this content.
+    /// Whether the answer can be computed for this content: with `auth-int` it needs a hash of the content.
     private static func canAnswer(
         _ answer: AuthenticationAnswer, _ content: AuthenticationMessage.Content
     ) -> Bool {
         answer.contentHashFunction == nil || !content.isStream
     }
 
+    /// The state of a peer.
     private subscript(peer: Peer) -> PeerState {
         get {
             switch peer {

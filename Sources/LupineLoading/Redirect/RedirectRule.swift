@@ -41,7 +41,7 @@ package enum RedirectRule {
     ///   - request: The request without the fields that the driver adds to each request.
     ///   - options: The options that define which fields are not sent to another origin, and whether a redirect from https to
     ///     http is followed. Evaluated only if the response is a redirect.
-    ///   - followed: The number of redirects that the task has followed.
+    ///   - redirectCount: The number of redirects that the task has followed already.
     ///   - isWebSocket: Whether the task is a WebSocket task.
     package static func verdict(
         on response: HTTPURLResponse, to request: URLRequest,

@@ -18,7 +18,7 @@ package struct AtomicFile: Sendable {
     ///
     /// - Parameters:
     ///   - limit: The most bytes that the file may have.
-    ///   - mayBePipe: Whether the file may be a pipe of the user; reading a pipe waits for its writer.
+    ///   - allowsPipe: Whether the file may be a pipe that belongs to the user; reading a pipe waits for its writer.
     package func read(upTo limit: Int, allowsPipe: Bool = false) -> Data? {
         guard let handle = try? FileHandle.readingOwn(url, allowsPipe: allowsPipe) else { return nil }
         defer { try? handle.close() }
@@ -33,7 +33,7 @@ package struct AtomicFile: Sendable {
     /// - Parameters:
     ///   - data: The new content.
     ///   - outlivesPowerLoss: Whether to wait until the content is on the disk. If false, the new content survives the death of
-    ///     the process, but not a power loss; readers then have to be able to detect an incomplete file.
+    ///     the process, but perhaps not a power loss: readers then have to detect an incomplete file.
     package func replace(with data: Data, outlivesPowerLoss: Bool = true) throws {
         try write(data, outlivesPowerLoss: outlivesPowerLoss) { draft in
             // `rename` replaces the file in one step; Foundation's functions move the old file away first.
