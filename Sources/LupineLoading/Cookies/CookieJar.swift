@@ -13,7 +13,7 @@ struct CookieJar: Sendable {
         let cookie: HTTPCookie
         /// The date when a cookie with this name, domain and path was first stored.
         let creationDate: Date
-        /// The jar's `useCount` at `creationDate`. Unlike the dates, it is different for each cookie, and so orders cookies.
+        /// The jar's `useCount` at `creationDate`. Unlike the date, it is different for each cookie, so it defines an order.
         let creationOrder: UInt64
         /// The jar's `useCount` when the cookie was last stored or sent.
         var lastUse: UInt64

@@ -23,13 +23,15 @@ extension NSNotification.Name {
 public final class HTTPCookieStorage: NSObject, Sendable {
     // `CookieJar` decides which cookies are stored and sent, `CookieAdmission` which are accepted from a response.
 
+    /// The state behind the lock.
     fileprivate struct State {
-        /// The cookies of the program, and those received over connections whose peer passed a check.
+        /// The cookies of the program and of the file, and those received over plain HTTP or from a peer that passed a check.
         var jar: CookieJar
         /// The cookies received over unchecked connections: those that a delegate or evaluator accepted although the peer passed
         /// no check (U-13.17). Each judge, which is that delegate or evaluator, has a jar. The judge with the latest change is
         /// last.
         var uncheckedJars: [(judge: TrustJudge, jar: CookieJar)] = []
+        /// The value of `cookieAcceptPolicy`.
         var policy = HTTPCookie.AcceptPolicy.always
         var isWriteScheduled = false
     }
@@ -73,7 +75,7 @@ public final class HTTPCookieStorage: NSObject, Sendable {
 
     // MARK: cookies
 
-    /// All unexpired cookies, the oldest first.
+    /// All unexpired cookies, oldest first. Those received over unchecked connections come after the others.
     public var cookies: [HTTPCookie]? {
         let now = Date()
         return state.withLock { state in

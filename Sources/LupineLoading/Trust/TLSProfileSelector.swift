@@ -39,6 +39,7 @@ final class TLSProfileSelector: Sendable {
         }
     }
 
+    /// The host and port of an origin.
     private struct Endpoint: Hashable, Sendable {
         let host: String
         let port: UInt16
@@ -63,6 +64,7 @@ final class TLSProfileSelector: Sendable {
     /// The profile of exchanges that ask no delegate, which is the common case.
     private let policyProfile: TLSProfile
     private let state: Lock<State>
+    /// Records the refused peers of all profiles.
     private let refusalHandler: TLSProfile.RefusalHandler
     private let refusedPeers: RefusedPeers
 
@@ -71,12 +73,13 @@ final class TLSProfileSelector: Sendable {
     private final class RefusedPeers: Sendable {
         private struct Records: Sendable {
             var peers: [Endpoint: PeerTrust] = [:]
-            /// The keys of `peers`, oldest first.
+            /// The keys of `peers`, in the order of their first refusal.
             var order: [Endpoint] = []
         }
 
         private let records = Lock(Records())
 
+        /// Records the refused peer of an origin. Beyond `refusalLimit` origins, drops the one that was recorded first.
         func record(_ peer: PeerTrust, host: String, port: UInt16) {
             let endpoint = Endpoint(host: host, port: port)
             records.withLock { records in
@@ -87,6 +90,7 @@ final class TLSProfileSelector: Sendable {
             }
         }
 
+        /// Returns the peer of this origin that was refused last; nil for none.
         func peer(host: String, port: UInt16) -> PeerTrust? {
             records.withLock { $0.peers[Endpoint(host: host, port: port)] }
         }

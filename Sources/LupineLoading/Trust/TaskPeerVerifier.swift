@@ -21,7 +21,9 @@ final class TaskPeerVerifier: PeerVerifier {
 
     /// The client identity that the task has chosen.
     enum IdentityChoice: Hashable, Sendable {
+        /// The task presents this identity.
         case identity(TLSIdentity)
+        /// The task presents no client certificate.
         case noIdentity
     }
 
@@ -39,7 +41,9 @@ final class TaskPeerVerifier: PeerVerifier {
     private struct OwnDelegate: Sendable {
         /// The party that the connections of this delegate belong to.
         let party: TrustParty
+        /// The delegate's class.
         let type: ObjectIdentifier
+        /// Whether the class conforms to `URLSessionTaskDelegate`.
         let isTaskDelegate: Bool
 
         /// Whether the delegate's class is known to implement no challenge method.
@@ -77,6 +81,7 @@ final class TaskPeerVerifier: PeerVerifier {
         return ownDelegate.party
     }
 
+    /// The task; nil once it has ended.
     private var challenger: (any ServerTrustChallenger)? { state.withLock { $0.challenger } }
 
     /// Returns the identity that the task has chosen for this origin; nil if the task was not asked.
