@@ -6,6 +6,7 @@ struct OctetReader: Sendable {
     /// The error for octets that no `OctetWriter` has written, or that have changed since.
     struct Damage: Error {}
 
+    /// The octets, of which the reader reads a range.
     private let source: [UInt8]
     /// The index of the next octet in `source`.
     private var position: Int

@@ -33,6 +33,7 @@ indirect enum StorableValue: Hashable, Sendable {
     /// Converts a value of the program; returns nil if a property list cannot contain it.
     init?(_ value: Any) { self.init(value, depth: 0) }
 
+    /// Converts a value that is inside this many arrays and dictionaries.
     private init?(_ value: Any, depth: Int) {
         guard depth < Self.maxDepth else { return nil }
         // A cast to `Bool` also succeeds for Foundation numbers, so this checks the exact type first.
@@ -135,6 +136,7 @@ indirect enum StorableValue: Hashable, Sendable {
     /// Reads a value in the format of `write(to:)`.
     init(from reader: inout OctetReader) throws(OctetReader.Damage) { try self.init(from: &reader, depth: 0) }
 
+    /// Reads a value that is inside this many arrays and dictionaries.
     private init(from reader: inout OctetReader, depth: Int) throws(OctetReader.Damage) {
         guard depth < Self.maxDepth else { throw OctetReader.Damage() }
         switch TypeCode(rawValue: try reader.octet()) {

@@ -12,6 +12,7 @@ internal import LupineTransport
 final class AuthenticationAnswer: TunnelAuthorizing, Sendable {
     /// Identifies an answer within a session. The nonce is not part of the identity: the same answer continues with a new nonce.
     struct Identity: Hashable, Sendable {
+        /// The server or proxy, with its host in canonical form.
         let challenger: AuthenticationCandidate.Challenger
         let space: URLProtectionSpace
         let credential: URLCredential

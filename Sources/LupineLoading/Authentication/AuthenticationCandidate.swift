@@ -77,6 +77,7 @@ enum AuthenticationCandidate: Hashable, Sendable {
         }
     }
 
+    /// The realm of the challenge.
     private var realm: String {
         switch self {
         case .digest(let challenge): challenge.realm

@@ -67,6 +67,7 @@ struct AuthenticationMessage: Sendable {
 
 /// An HTTP proxy, which can send challenges.
 struct AuthenticationProxy: Hashable, Sendable {
+    /// The proxy as the sender of a challenge.
     let challenger: AuthenticationCandidate.Challenger
     /// Whether requests go through a tunnel. Each connection then authenticates to the proxy once; otherwise each request does.
     let isTunnelled: Bool

@@ -161,8 +161,10 @@ package struct ChallengeSyntax: Hashable, Sendable {
             while let octet = current, isSkipped(octet) { index += 1 }
         }
 
+        /// Returns the octets in a range as a text.
         private func text(_ range: Range<Int>) -> String { octets.span.text(range) }
 
+        /// Whether the octet is a space or a tab.
         private static func isBlank(_ octet: UInt8) -> Bool {
             octet == UInt8(ascii: " ") || octet == UInt8(ascii: "\t")
         }

@@ -30,6 +30,7 @@ struct ContentHash: Sendable {
         }
     }
 
+    /// Hashes content in memory.
     private func hashes(of octets: [UInt8]) -> Result {
         var hashes: Result = [:]
         for function in functions { hashes[function] = function.digest(of: octets) }

@@ -34,7 +34,9 @@ struct DigestChallenge: Hashable, Sendable {
     }
 
     let realm: String
+    /// The server's nonce; a later `nextnonce` replaces it.
     var nonce: String
+    /// A text that the client sends back unchanged; nil for none.
     let opaque: String?
     let algorithm: DigestAlgorithm
     /// The algorithm's name as received, which the client sends back; nil when the challenge has none.

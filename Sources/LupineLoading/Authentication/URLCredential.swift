@@ -24,6 +24,7 @@ public final class URLCredential: NSObject, NSSecureCoding, NSCopying, Sendable 
         case synchronizable = 3
     }
 
+    /// The three forms of a credential.
     private enum Contents: Hashable, Sendable {
         case password(user: PeerText, password: PeerText)
         case identity(SecIdentity, certificates: [SecCertificate])
@@ -109,7 +110,7 @@ public final class URLCredential: NSObject, NSSecureCoding, NSCopying, Sendable 
     /// The identity to send to a server that requests a certificate; nil for other credentials.
     var presentedIdentity: TLSIdentity? {
         guard case .identity(let identity, let certificates) = contents else { return nil }
-        return identity.identity(withIssuers: certificates)
+        return identity.replacingIssuers(with: certificates)
     }
 
     /// The credential itself: it is immutable.

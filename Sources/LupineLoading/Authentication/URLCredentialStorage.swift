@@ -28,6 +28,7 @@ public final class URLCredentialStorage: NSObject, Sendable {
         }
 
         var credentialsByUser: [String: URLCredential] = [:]
+        /// The credential with a client identity; nil for none.
         var identity: URLCredential?
         /// The key of the default credential; nil after that credential was removed.
         var defaultKey: Key?

@@ -14,6 +14,7 @@ struct CookieAdmission: Sendable {
     /// The public suffix list; nil for the system's list, which is read when it is first needed.
     var suffixList: PublicSuffixList?
 
+    /// The public suffix list to use.
     private var suffixes: PublicSuffixList { suffixList ?? .system }
 
     /// Whether the policy accepts any cookies of this response.

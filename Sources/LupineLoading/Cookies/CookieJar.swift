@@ -285,6 +285,7 @@ extension CookieJar.Entry {
         return lastUse < other.lastUse
     }
 
+    /// Whether the cookie has an expiry date that has passed.
     fileprivate func hasExpired(at now: Date) -> Bool { cookie.expiresDate.map { $0 <= now } ?? false }
 
     /// Whether the cookie is sent with a request to this URL.

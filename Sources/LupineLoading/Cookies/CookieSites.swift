@@ -6,6 +6,7 @@
 /// All domains are bare: without a leading dot. A trailing dot makes another host but not another site: `a.example` and
 /// `a.example.` count together.
 struct CookieSites: Sendable {
+    /// A registrable domain that has cookies.
     private struct Site: Sendable {
         /// The domains of the site that have cookies.
         var domains: Set<String> = []

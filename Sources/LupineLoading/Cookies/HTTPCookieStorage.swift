@@ -33,10 +33,12 @@ public final class HTTPCookieStorage: NSObject, Sendable {
         var uncheckedJars: [(judge: TrustJudge, jar: CookieJar)] = []
         /// The value of `cookieAcceptPolicy`.
         var policy = HTTPCookie.AcceptPolicy.always
+        /// Whether a write of the file is scheduled on the queue and has not begun.
         var isWriteScheduled = false
     }
 
     private let state: Lock<State>
+    /// The file of the storage; nil for a storage in memory only.
     private let file: CookieFile?
     /// Whether the storage has a file.
     var hasFile: Bool { file != nil }

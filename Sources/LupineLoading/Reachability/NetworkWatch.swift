@@ -31,8 +31,10 @@ struct NetworkWatch: Sendable {
 /// A `RouteWatcher` that any thread may open and close.
 private final class LoopWatch: Sendable {
     private enum State: Sendable {
+        /// No watcher is open: the first one has not been opened yet, or another one is opened later.
         case notOpen
         case open(LoopBound<RouteWatcher>)
+        /// The watch has ended: no watcher is opened again.
         case closed
     }
 

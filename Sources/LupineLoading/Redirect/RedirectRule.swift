@@ -143,7 +143,9 @@ package enum RedirectRule {
 
     /// The effect of a redirect's status on method and body (RFC 9110 §15.4).
     private struct Rewrite {
+        /// The method of the next request.
         let method: String
+        /// Whether the next request has the body of the last one.
         let keepsBody: Bool
 
         /// Fails for a status that is not a redirect.

@@ -136,8 +136,10 @@ struct RedirectTarget: Sendable {
     private struct Authority {
         /// The host and, if the authority has one, the port after a colon, as in a URL.
         let hostAndPort: String
+        /// The credential in the user info; nil for none.
         let credential: URLCredential?
 
+        /// Parses an authority. Fails if there is none, or if its host or port is invalid.
         init?(_ octets: [UInt8]?) {
             guard let octets, !octets.isEmpty else { return nil }
             // The form is user@host:port. An IPv6 literal is in brackets and has colons itself.

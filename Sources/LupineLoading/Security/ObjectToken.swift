@@ -9,12 +9,14 @@ struct ObjectToken: Hashable, Sendable {
 
     /// The objects that have a token.
     private struct Registry: Sendable {
+        /// The entries by the identifier of their object, which is its address.
         var entries: [ObjectIdentifier: Entry] = [:]
         /// The number of the newest token; no number is used twice.
         var lastNumber: UInt64 = 0
         /// The number of entries above which those of deallocated objects are removed.
         var limit = Registry.minLimit
 
+        /// The smallest limit.
         static let minLimit = 64
     }
 

@@ -27,7 +27,7 @@ public final class SecIdentity: Sendable {
 
     /// Returns the identity with these issuers' certificates in place of its own ones. Returns it unchanged if the array contains
     /// no issuer, or if the certificates cannot be used.
-    func identity(withIssuers certificates: [SecCertificate]) -> TLSIdentity {
+    func replacingIssuers(with certificates: [SecCertificate]) -> TLSIdentity {
         // The array may begin with the identity's own certificate.
         let issuers = certificates.map(\.certificate).filter { $0 != identity.certificate }
         guard !issuers.isEmpty else { return identity }

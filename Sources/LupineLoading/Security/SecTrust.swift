@@ -52,6 +52,7 @@ public final class SecTrust: Sendable {
         var anchorStore: TrustStore?
         /// The chain; nil until it is needed.
         var chain: [SecCertificate]?
+        /// The result of the last evaluation; `invalid` if there was none since the last change.
         var result = SecTrustResultType.invalid
         /// Whether the chain has passed its last evaluation. An evaluation under revocation policies alone that succeeds does not
         /// change this, because it does not evaluate the chain.

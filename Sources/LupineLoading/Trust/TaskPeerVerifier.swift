@@ -96,6 +96,7 @@ final class TaskPeerVerifier: PeerVerifier {
 
     // MARK: questions of a connection (`PeerVerifier`)
 
+    /// Asks the delegate whether the peer is trusted, by a server-trust challenge.
     func judge(
         _ peer: PeerTrust, host: String, port: UInt16, under profile: TLSProfile,
         reply: @escaping @Sendable (PeerVerdict, TLSProfile?) -> Void
@@ -114,11 +115,14 @@ final class TaskPeerVerifier: PeerVerifier {
         }
     }
 
+    /// Returns whether the session's delegate would certainly leave the decision about this host to the session's policy. False
+    /// if the task's own delegate is asked first.
     func acceptsByDefault(host: String, port: UInt16) -> Bool {
         guard case .session = party, let challenger else { return false }
         return challenger.defersServerTrust(ofHost: host)
     }
 
+    /// Asks the delegate for the identity to present, by a client-certificate challenge, and records its choice.
     func identify(
         for request: TLSIdentityRequest, host: String, port: UInt16, under profile: TLSProfile,
         reply: @escaping @Sendable (IdentityAnswer, TLSProfile?) -> Void

@@ -63,7 +63,7 @@ struct ChallengeScene {
         authenticator.begin(AuthenticationMessage(request, body: body, url: url, proxy: proxy))
         var hashes: [MessageDigest: [UInt8]] = [:]
         if let work = authenticator.contentHash {
-            #expect(!work.content.isUnknown)
+            #expect(!work.content.isStream)
             // Short content is hashed synchronously.
             let made = LockedValue<[MessageDigest: [UInt8]]>([:])
             work.compute { made.set($0) }

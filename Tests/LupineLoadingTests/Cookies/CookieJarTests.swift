@@ -81,7 +81,7 @@ struct CookieJarTests {
     func domainsAreAdmitted(url: String, line: String, domain: String?) throws {
         let admission = CookieAdmission(
             origin: try origin(url), mainDocumentHost: nil, policy: .always, suffixList: .builtIn)
-        #expect(admission.admitted(try cookie(line, from: url))?.domain == domain)
+        #expect(admission.cookieToStore(for: try cookie(line, from: url))?.domain == domain)
     }
 
     /// Public suffixes below public suffixes: `com`, `s3.amazonaws.com`, `*.kobe.jp` except `city.kobe.jp`.
@@ -103,7 +103,7 @@ struct CookieJarTests {
         let url = "https://\(host)/"
         let admission = CookieAdmission(
             origin: try origin(url), mainDocumentHost: nil, policy: .always, suffixList: list)
-        let admitted = admission.admitted(try cookie("a=b; Domain=\(domain)", from: url))
+        let admitted = admission.cookieToStore(for: try cookie("a=b; Domain=\(domain)", from: url))
         #expect((admitted != nil) == isAdmitted)
     }
 
@@ -124,7 +124,7 @@ struct CookieJarTests {
     func flagsAreAdmitted(url: String, line: String, isAdmitted: Bool) throws {
         let admission = CookieAdmission(
             origin: try origin(url), mainDocumentHost: nil, policy: .always, suffixList: .builtIn)
-        #expect((admission.admitted(try cookie(line, from: url)) != nil) == isAdmitted)
+        #expect((admission.cookieToStore(for: try cookie(line, from: url)) != nil) == isAdmitted)
     }
 
     static let policies: [(policy: HTTPCookie.AcceptPolicy, main: String?, isWanted: Bool)] = [
