@@ -43,7 +43,7 @@ final class AuthenticationMemory: Sendable {
     }
 
     private struct State: Sendable {
-        /// The accepted answers by challenger, whose host is in canonical form.
+        /// The accepted answers by challenger, in its `canonical` form.
         var acceptedAnswers: [AuthenticationCandidate.Challenger: AcceptedAnswers] = [:]
         /// The answers in use, newest last.
         var answers: [AuthenticationAnswer] = []
@@ -138,7 +138,7 @@ final class AuthenticationMemory: Sendable {
 
     /// Records that the server of `url` has accepted an answer.
     func remember(_ answer: AuthenticationAnswer, for url: URL) {
-        // A Digest answer is recorded already if it is the newest: its scope is the challenge's `domain`, whatever the URL is.
+        // If a Digest answer is the newest one, it is recorded already: its scope does not depend on the URL.
         if answer.domain != nil, isNewest(answer) { return }
         guard let scope = Self.scope(of: answer, acceptedAt: url) else { return }
         remember(Entry(scope: scope, answer: answer))

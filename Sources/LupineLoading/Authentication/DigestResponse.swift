@@ -65,11 +65,11 @@ struct DigestResponse: Sendable {
         // Without `qop`, as in RFC 2069, there is nothing between the nonce and A2.
         let middle = challenge.protection.map { ":\(countField):\(clientNonce):\($0.rawValue)" } ?? ""
         guard let response = hashed("\(hashedA1):\(challenge.nonce)\(middle):\(hashedA2)"),
-            let name = userParameter()
+            let userParameter = userParameter()
         else { return nil }
         nonceCount = nextCount
         return fieldValue(
-            name: name, uri: uri, response: response, countField: countField, clientNonce: clientNonce)
+            userParameter, uri: uri, response: response, countField: countField, clientNonce: clientNonce)
     }
 
     /// Switches to the `nextnonce` of an `Authentication-Info` field (RFC 7616 §3.5). Returns false if the field has none, or one
@@ -99,13 +99,14 @@ struct DigestResponse: Sendable {
         challenge.algorithm.hash.digest(of: octets).map(Hexadecimal.lowercase)
     }
 
+    /// The function `H` of a text.
     private func hashed(_ text: String) -> String? { hashed(Array(text.utf8)) }
 
-    /// Returns the field's value: the scheme and its parameters. `name` is the whole parameter with the user's name.
+    /// Returns the field's value: the scheme and its parameters, of which the caller has computed `userParameter`.
     private func fieldValue(
-        name: String, uri: String, response: String, countField: String, clientNonce: String
+        _ userParameter: String, uri: String, response: String, countField: String, clientNonce: String
     ) -> String {
-        var parameters = [name]
+        var parameters = [userParameter]
         parameters.append("realm=" + Self.quoted(challenge.realm))
         parameters.append("nonce=" + Self.quoted(challenge.nonce))
         parameters.append("uri=" + Self.quoted(uri))
