@@ -185,7 +185,7 @@ public final class HTTPCookieStorage: NSObject, Sendable {
 
     /// Stores the cookies that a response from `url` set, if the accept policy and the domain rules allow it.
     ///
-    /// Without a URL the domain rules cannot be applied: the cookies are then stored as by `setCookie(_:)`.
+    /// Without a URL the domain rules cannot be applied: the cookies are then stored as `setCookie(_:)` does.
     public func setCookies(_ cookies: [HTTPCookie], for url: URL?, mainDocumentURL: URL?) {
         setCookies(cookies, for: url, mainDocumentURL: mainDocumentURL, at: Date())
     }
@@ -240,7 +240,7 @@ public final class HTTPCookieStorage: NSObject, Sendable {
         }
     }
 
-    /// The number of cookies.
+    /// Contains the number of cookies, without those received over unchecked connections.
     public override var description: String {
         "<HTTPCookieStorage of \(state.withLock { $0.jar.count }) cookies>"
     }

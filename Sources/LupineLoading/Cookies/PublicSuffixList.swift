@@ -6,8 +6,8 @@ internal import Foundation
 /// below one (RFC 6265 §5.3).
 ///
 /// Uses the list that the distribution maintains, if it is installed (the source file of libpsl, Debian's package
-/// `publicsuffix`). Without that list, only single labels and those in `builtIn` count as public: the check is then
-/// incomplete, and hosts under other suffixes can set cookies for one another.
+/// `publicsuffix`). Without that list, only names of a single label and those in `builtIn` count as public suffixes. The
+/// check is then incomplete: hosts under other suffixes can set cookies for one another.
 struct PublicSuffixList: Sendable {
     /// The rules of the list: a name is a public suffix; `*.name` makes each name directly below a suffix; `!name` is an
     /// exception to such a rule.

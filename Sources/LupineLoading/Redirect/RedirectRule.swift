@@ -73,7 +73,7 @@ package enum RedirectRule {
                     .loading(
                         .unsupportedURL, url: current,
                         reason: "\(describeRedirect(from: current, to: location)): "
-                            + "the scheme \"\(scheme)\" is not redirectCount"))
+                            + "the scheme \"\(scheme)\" is not followed"))
             }
         }
     }
@@ -120,7 +120,7 @@ package enum RedirectRule {
             .appTransportSecurityRequiresSecureConnection, url: target,
             reason:
                 "\(describeRedirect(from: url, to: target?.absoluteString ?? "")): "
-                + "a redirect from https to http is not redirectCount, "
+                + "a redirect from https to http is not followed, "
                 + "unless configuration.lupine.followsInsecureRedirects is set",
             underlying: cause)
     }
