@@ -35,12 +35,13 @@ package struct NetworkSnapshot: Hashable, Sendable {
 }
 
 extension NetworkSnapshot {
-    /// Creates a snapshot from the kernel's lists. Uses only unicast routes of the tables `main` and `default`, by the numbers of
-    /// rtnetlink(7). A default route has the prefix length 0.
+    /// Creates a snapshot from the kernel's lists. Uses only the unicast routes of the tables `main` and `default`.
     init(links: [NetworkLink], routes: [Route]) {
+        // RTN_UNICAST, RT_TABLE_MAIN and RT_TABLE_DEFAULT of rtnetlink(7).
         let unicast: UInt8 = 1
         let (mainTable, defaultTable): (UInt32, UInt32) = (254, 253)
         let defaultRoutes = routes.filter { route in
+            // The range of a default route is all addresses: no bit is compared.
             route.prefixLength == 0 && route.kind == unicast
                 && (route.table == mainTable || route.table == defaultTable)
         }

@@ -28,7 +28,7 @@ enum ChallengeMethods {
     static func recordMissing(_ method: Method, in type: any Any.Type) {
         let entry = MissingMethod(type: ObjectIdentifier(type), method: method)
         missing.withLock { missing in
-            // Reads first: usually the set contains the entry already.
+            // Usually the set contains the entry already, and need not be changed.
             if !missing.contains(entry) { missing.insert(entry) }
         }
     }
