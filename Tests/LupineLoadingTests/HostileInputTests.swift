@@ -39,7 +39,7 @@ struct HostileInputTests {
                 #expect(!sent.utf8.contains { $0 < 0x20 || $0 == 0x3B } && cookie.path.hasPrefix("/"))
                 let admission = CookieAdmission(
                     origin: origin, mainDocumentHost: nil, policy: .always, suffixList: .builtIn)
-                if let admitted = admission.admitted(cookie) { jar.store(admitted, at: now) }
+                if let admitted = admission.cookieToStore(for: cookie) { jar.store(admitted, at: now) }
             }
             let name = SuggestedFilename.sanitised(SuggestedFilename.proposed(by: text) ?? text)
             #expect(!name.isEmpty && !name.contains("/") && name != "." && name != "..")

@@ -48,7 +48,7 @@ struct HostileTextTests {
             let credentials = TaskCredentials(
                 of: URLRequest(url: requestURL), storage: nil)
             let hop = URL(string: "http://\(user)@h.test/")
-            #expect((credentials.proposal(for: space, at: hop) != nil) == isTaken, "\(user)")
+            #expect((credentials.proposedCredential(for: space, at: hop) != nil) == isTaken, "\(user)")
         }
     }
 

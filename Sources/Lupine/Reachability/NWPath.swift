@@ -39,11 +39,11 @@ public struct NWPath: Hashable, Sendable {
     init(_ snapshot: NetworkSnapshot?, allowing isAllowed: (NWInterface.InterfaceType) -> Bool) {
         // The interfaces of these default routes that can be used and are of an allowed type.
         func interfaces(_ indexes: [UInt32]) -> [NWInterface] {
-            let usable = snapshot?.usable(indexes) ?? []
+            let usable = snapshot?.usableInterfaces(withIndexes: indexes) ?? []
             return usable.map(NWInterface.init).filter { isAllowed($0.type) }
         }
-        let interfacesIPv4 = interfaces(snapshot?.defaultsIPv4 ?? [])
-        let interfacesIPv6 = interfaces(snapshot?.defaultsIPv6 ?? [])
+        let interfacesIPv4 = interfaces(snapshot?.defaultInterfaceIndexesIPv4 ?? [])
+        let interfacesIPv6 = interfaces(snapshot?.defaultInterfaceIndexesIPv6 ?? [])
         availableInterfaces = interfacesIPv4 + interfacesIPv6.filter { !interfacesIPv4.contains($0) }
         status = availableInterfaces.isEmpty ? .unsatisfied : .satisfied
         isExpensive = !availableInterfaces.isEmpty && availableInterfaces.allSatisfy { $0.type == .cellular }

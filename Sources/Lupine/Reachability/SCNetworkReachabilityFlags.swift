@@ -67,11 +67,11 @@ extension SCNetworkReachabilityFlags {
 
     /// Creates the flags of the whole network (I-14.12): those of the first usable interface.
     init(_ snapshot: NetworkSnapshot) {
-        self = snapshot.usableDefaults.first.map(SCNetworkReachabilityFlags.init(over:)) ?? []
+        self = snapshot.usableDefaultInterfaces.first.map(SCNetworkReachabilityFlags.init(over:)) ?? []
     }
 
     /// Creates the flags of a host (I-14.13): those of the first route to it. Fails if the kernel could not be queried.
-    init?(_ finding: NetworkView.Finding) {
+    init?(_ finding: NetworkView.RouteResult) {
         switch finding {
         case .unknown: return nil
         case .routes(let routes):

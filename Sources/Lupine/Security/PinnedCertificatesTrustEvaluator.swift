@@ -43,8 +43,10 @@ public final class PinnedCertificatesTrustEvaluator: ServerTrustEvaluating {
         if performDefaultValidation { try trust.af.performDefaultValidation(forHost: host) }
         if validateHost { try trust.af.performValidation(forHost: host) }
         let presented = trust.af.certificates
-        // `notePinned` records that the trust was checked, even if both validations are disabled.
-        guard Set(presented.af.data).isDisjoint(with: certificates.af.data) else { return trust.notePinned() }
+        // `recordPinMatch` records that the trust was checked, even if both validations are disabled.
+        guard Set(presented.af.data).isDisjoint(with: certificates.af.data) else {
+            return trust.recordPinMatch()
+        }
         throw AFError.serverTrustEvaluationFailed(
             reason: .certificatePinningFailed(
                 host: host, trust: trust, pinnedCertificates: certificates, serverCertificates: presented))

@@ -35,7 +35,7 @@ public final class PublicKeyPinsTrustEvaluator: ServerTrustEvaluating {
         if performDefaultValidation { try trust.af.performDefaultValidation(forHost: host) }
         if validateHost { try trust.af.performValidation(forHost: host) }
         let presented = trust.af.certificates
-        guard pins.isDisjoint(with: presented.af.publicKeys.map(\.pin)) else { return trust.notePinned() }
+        guard pins.isDisjoint(with: presented.af.publicKeys.map(\.pin)) else { return trust.recordPinMatch() }
         throw PinningReport(host: host, expected: pins.sorted(), certificates: presented)
     }
 }

@@ -35,7 +35,7 @@ public final class PublicKeysTrustEvaluator: ServerTrustEvaluating {
         if performDefaultValidation { try trust.af.performDefaultValidation(forHost: host) }
         if validateHost { try trust.af.performValidation(forHost: host) }
         let presented = trust.af.publicKeys
-        guard Set(keys).isDisjoint(with: presented) else { return trust.notePinned() }
+        guard Set(keys).isDisjoint(with: presented) else { return trust.recordPinMatch() }
         throw AFError.serverTrustEvaluationFailed(
             reason: .publicKeyPinningFailed(
                 host: host, trust: trust, pinnedKeys: keys, serverKeys: presented))

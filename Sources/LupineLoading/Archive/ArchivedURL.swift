@@ -2,10 +2,10 @@
 
 internal import Foundation
 
-/// Archives a URL as its relative text and the text of its base. `NSCoder` is not used for URLs, because Foundation traps when it
-/// decodes a text that is not a URL.
+/// Archives a URL as its relative text and the text of its base URL. This does not use `NSCoder`, because Foundation traps when
+/// it decodes a text that is not a URL.
 extension OctetWriter {
-    /// Writes a URL or nil. Writes the absolute URL if the reader would reject the two parts.
+    /// Writes a URL or nil. Writes the absolute URL, without a base, if the reader could not recreate the URL from the two texts.
     mutating func write(_ url: URL?) {
         let absolute: String? = url?.absoluteString
         let parts: (text: String?, base: String?) = (url?.relativeString, url?.baseURL?.absoluteString)
@@ -25,7 +25,8 @@ extension OctetReader {
 }
 
 extension URL {
-    /// Creates the URL with these texts; returns nil unless it would be archived as the same texts.
+    /// Creates the URL with this relative text and base. Fails if the URL would have other texts, so that it would be archived
+    /// differently.
     fileprivate init?(archived text: String, base: String?) {
         let baseURL = base.flatMap { URL(string: $0) }
         guard baseURL?.absoluteString == base, let url = URL(string: text, relativeTo: baseURL),

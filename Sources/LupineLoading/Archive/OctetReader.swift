@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: MIT
 
-/// Decodes octets in the format of `OctetWriter`. The octets are not trusted: missing and invalid values throw, and no length
-/// makes the reader read past the end.
+/// Decodes numbers, texts and octets in the format of `OctetWriter`. The octets are not trusted: the reader throws for missing
+/// and invalid values, and reads nothing past the end, whatever length it finds.
 struct OctetReader: Sendable {
-    /// Thrown if the octets were not written by an `OctetWriter`, or have changed since.
+    /// The error for octets that no `OctetWriter` has written, or that have changed since.
     struct Damage: Error {}
 
+    /// The octets, of which the reader reads a range.
     private let source: [UInt8]
     /// The index of the next octet in `source`.
     private var position: Int
+    /// The index after the last octet to read.
     private let end: Int
 
-    /// Creates a reader of the octets in a range.
+    /// Creates a reader of the octets in a range, which is clamped to the indexes of `octets`.
     init(_ octets: [UInt8], in range: Range<Int>) {
         source = octets
         let range = range.clamped(to: 0..<octets.count)
@@ -19,10 +21,10 @@ struct OctetReader: Sendable {
         end = range.upperBound
     }
 
-    /// Whether everything has been read.
+    /// Whether all octets have been read.
     var isAtEnd: Bool { position == end }
 
-    /// The number of octets that were not read yet.
+    /// The number of octets that have not been read.
     private var remainingCount: Int { end - position }
 
     /// Reads one octet.
@@ -80,7 +82,7 @@ struct OctetReader: Sendable {
         return text
     }
 
-    /// Reads an optional text.
+    /// Reads a text or nil.
     mutating func optionalText() throws(Damage) -> String? { try flag() ? try text() : nil }
 
     /// Reads a number of this many octets, in little-endian order.

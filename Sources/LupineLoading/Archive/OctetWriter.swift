@@ -2,12 +2,12 @@
 
 /// Encodes numbers, texts and octets for `OctetReader`: numbers in little-endian order, octets preceded by their length.
 ///
-/// The buffer is longer than its contents and filled with zeros in advance: most values are short, and are copied into it without
-/// a call of `append`.
+/// The buffer is longer than its contents, and its end is filled with zeros. Most values are short: copying them into the buffer
+/// is faster than calling `append`.
 struct OctetWriter: Sendable {
     /// The written octets, followed by unused ones.
     private var buffer: [UInt8]
-    /// How many octets were written.
+    /// The number of written octets.
     private(set) var count = 0
 
     /// Creates a writer with capacity for about this many octets.
@@ -50,8 +50,8 @@ struct OctetWriter: Sendable {
     mutating func write(octets: Span<UInt8>) {
         reserve(octets.count)
         let range = count..<(count + octets.count)
-        var whole = buffer.mutableSpan
-        var target = whole._mutatingExtracting(range)
+        var bufferSpan = buffer.mutableSpan
+        var target = bufferSpan._mutatingExtracting(range)
         // Indexing two spans of equal length lets the compiler vectorize the loop.
         for index in 0..<min(target.count, octets.count) { target[index] = octets[index] }
         count = range.upperBound
@@ -72,26 +72,27 @@ struct OctetWriter: Sendable {
         write(lengthPrefixed: octets)
     }
 
-    /// Writes an optional text.
+    /// Writes a text or nil.
     mutating func write(_ text: String?) {
         write(text != nil)
         if let text { write(text) }
     }
 
-    /// Overwrites a number of the same size that was written before.
+    /// Overwrites a number of the same size, whose first octet is at `position`.
     mutating func replace(at position: Int, with number: some FixedWidthInteger) {
         let size = number.bitWidth / 8
-        var octets = buffer.mutableSpan
+        var bufferSpan = buffer.mutableSpan
         // The bounds are checked once, here, for all octets of the number.
-        var destination = octets._mutatingExtracting(position..<(position + size))
+        var destination = bufferSpan._mutatingExtracting(position..<(position + size))
         for index in 0..<min(size, destination.count) {
             destination[index] = UInt8(truncatingIfNeeded: number >> (8 * index))
         }
     }
 
-    /// Removes the octets written since the count was `start`.
+    /// Removes the octets from index `start` on.
     mutating func remove(from start: Int) { count = start }
 
+    /// Writes a number in little-endian order.
     private mutating func write(number: some FixedWidthInteger) {
         let size = number.bitWidth / 8
         reserve(size)
@@ -99,7 +100,7 @@ struct OctetWriter: Sendable {
         replace(at: count - size, with: number)
     }
 
-    /// The buffer doubles when it is full, but grows by no more than this, unless a longer value is written.
+    /// The most octets by which a full buffer grows, unless a longer value is written. A smaller buffer doubles its size.
     private static let maxGrowth = 1 << 20
 
     /// Makes the buffer large enough for this many more octets.

@@ -2,9 +2,9 @@
 
 internal import Foundation
 
-/// A property-list value in a form that archives and cache files can hold (U-12.3).
+/// A property-list value that archives and cache files can contain (U-12.3).
 ///
-/// Has its own format, so that damaged or forged data is passed to no other parser.
+/// The type has its own format, so that no other parser receives damaged or forged data.
 indirect enum StorableValue: Hashable, Sendable {
     case text(String)
     case data(Data)
@@ -15,15 +15,28 @@ indirect enum StorableValue: Hashable, Sendable {
     case array([StorableValue])
     case dictionary([String: StorableValue])
 
-    /// The deepest nesting of arrays and dictionaries, so that forged data cannot overflow the stack.
+    /// The deepest nesting of arrays and dictionaries. Without this limit, forged data could overflow the stack.
     private static let maxDepth = 32
 
-    /// Converts a value of the program; returns nil if a property list cannot hold it.
+    /// The octet before a value, which tells its type. The raw values are part of the format.
+    private enum TypeCode: UInt8 {
+        case text = 0
+        case data = 1
+        case date = 2
+        case flag = 3
+        case integer = 4
+        case double = 5
+        case array = 6
+        case dictionary = 7
+    }
+
+    /// Converts a value of the program; returns nil if a property list cannot contain it.
     init?(_ value: Any) { self.init(value, depth: 0) }
 
+    /// Converts a value that is inside this many arrays and dictionaries.
     private init?(_ value: Any, depth: Int) {
         guard depth < Self.maxDepth else { return nil }
-        // A Foundation number also casts to `Bool`, so the exact type is checked first.
+        // A cast to `Bool` also succeeds for Foundation numbers, so this checks the exact type first.
         if type(of: value) == Bool.self, let value = value as? Bool {
             self = .flag(value)
         } else if let value = value as? any BinaryInteger {
@@ -69,7 +82,7 @@ indirect enum StorableValue: Hashable, Sendable {
         self = Double(integer) == double ? .integer(integer) : .double(double)
     }
 
-    /// The value as a Foundation or Swift type.
+    /// The value as a type of a property list, such as `String` or `Date`.
     var value: Any {
         switch self {
         case .text(let text): text
@@ -85,33 +98,33 @@ indirect enum StorableValue: Hashable, Sendable {
 
     // MARK: octets
 
-    /// Writes the value: an octet for its type, which `init(from:)` reads, and then its contents.
+    /// Writes the value: a `TypeCode`, and then the contents.
     func write(to writer: inout OctetWriter) {
         switch self {
         case .text(let text):
-            writer.write(octet: 0)
+            writer.write(octet: TypeCode.text.rawValue)
             writer.write(text)
         case .data(let data):
-            writer.write(octet: 1)
+            writer.write(octet: TypeCode.data.rawValue)
             writer.write(lengthPrefixed: data.span)
         case .date(let date):
-            writer.write(octet: 2)
+            writer.write(octet: TypeCode.date.rawValue)
             writer.write(date.timeIntervalSinceReferenceDate)
         case .flag(let flag):
-            writer.write(octet: 3)
+            writer.write(octet: TypeCode.flag.rawValue)
             writer.write(flag)
         case .integer(let number):
-            writer.write(octet: 4)
+            writer.write(octet: TypeCode.integer.rawValue)
             writer.write(number)
         case .double(let number):
-            writer.write(octet: 5)
+            writer.write(octet: TypeCode.double.rawValue)
             writer.write(number)
         case .array(let elements):
-            writer.write(octet: 6)
+            writer.write(octet: TypeCode.array.rawValue)
             writer.write(UInt32(truncatingIfNeeded: elements.count))
             for element in elements { element.write(to: &writer) }
         case .dictionary(let members):
-            writer.write(octet: 7)
+            writer.write(octet: TypeCode.dictionary.rawValue)
             writer.write(UInt32(truncatingIfNeeded: members.count))
             for (key, element) in members.sorted(by: { $0.key < $1.key }) {
                 writer.write(key)
@@ -120,33 +133,34 @@ indirect enum StorableValue: Hashable, Sendable {
         }
     }
 
-    /// Reads a value.
+    /// Reads a value in the format of `write(to:)`.
     init(from reader: inout OctetReader) throws(OctetReader.Damage) { try self.init(from: &reader, depth: 0) }
 
+    /// Reads a value that is inside this many arrays and dictionaries.
     private init(from reader: inout OctetReader, depth: Int) throws(OctetReader.Damage) {
         guard depth < Self.maxDepth else { throw OctetReader.Damage() }
-        switch try reader.octet() {
-        case 0: self = .text(try reader.text())
-        case 1: self = .data(Data(try reader.lengthPrefixedOctets()))
-        case 2: self = .date(Date(timeIntervalSinceReferenceDate: try reader.double()))
-        case 3: self = .flag(try reader.flag())
-        case 4: self = .integer(try reader.signedNumber())
+        switch TypeCode(rawValue: try reader.octet()) {
+        case .text: self = .text(try reader.text())
+        case .data: self = .data(Data(try reader.lengthPrefixedOctets()))
+        case .date: self = .date(Date(timeIntervalSinceReferenceDate: try reader.double()))
+        case .flag: self = .flag(try reader.flag())
+        case .integer: self = .integer(try reader.signedNumber())
         // Unlike `OctetReader.double()`, accepts infinity and NaN.
-        case 5: self = .double(Double(bitPattern: try reader.longNumber()))
-        case 6:
+        case .double: self = .double(Double(bitPattern: try reader.longNumber()))
+        case .array:
             var elements: [StorableValue] = []
             for _ in 0..<(try reader.number()) {
                 elements.append(try StorableValue(from: &reader, depth: depth + 1))
             }
             self = .array(elements)
-        case 7:
+        case .dictionary:
             var members: [String: StorableValue] = [:]
             for _ in 0..<(try reader.number()) {
                 let key = try reader.text()
                 members[key] = try StorableValue(from: &reader, depth: depth + 1)
             }
             self = .dictionary(members)
-        default: throw OctetReader.Damage()
+        case nil: throw OctetReader.Damage()
         }
     }
 }

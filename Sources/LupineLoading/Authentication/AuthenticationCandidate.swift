@@ -3,16 +3,16 @@
 internal import Foundation
 internal import LupineTLS
 
-/// A challenge of a 401 or 407 that can be answered (U-11.2, U-11.3).
+/// A challenge of a 401 or 407 response that this library can answer: it supports the scheme and the parameters (U-11.2, U-11.3).
 enum AuthenticationCandidate: Hashable, Sendable {
     case digest(DigestChallenge)
     case basic(realm: String)
 
     /// The server or proxy that sends a challenge.
     enum Challenger: Hashable, Sendable {
-        /// A server, reached by `http` or `https`.
+        /// A server; `scheme` is the `protocol` of its protection space, which is `http` or `https` for WebSockets too.
         case server(host: String, port: Int, scheme: String)
-        /// A proxy; `type` is the type of its protection space.
+        /// A proxy; `type` is the `proxyType` of its protection space.
         case proxy(host: String, port: Int, type: String)
 
         /// The server of a URL, with the scheme's default port if the URL names none; nil for a URL without a host.
@@ -21,8 +21,8 @@ enum AuthenticationCandidate: Hashable, Sendable {
                 return nil
             }
             let isSecure = scheme == "https" || scheme == "wss"
-            let name = isSecure ? NSURLProtectionSpaceHTTPS : NSURLProtectionSpaceHTTP
-            return .server(host: host, port: url.port ?? (isSecure ? 443 : 80), scheme: name)
+            let protocolName = isSecure ? NSURLProtectionSpaceHTTPS : NSURLProtectionSpaceHTTP
+            return .server(host: host, port: url.port ?? (isSecure ? 443 : 80), scheme: protocolName)
         }
 
         fileprivate var host: String {
@@ -33,9 +33,9 @@ enum AuthenticationCandidate: Hashable, Sendable {
     }
 
     /// Returns the challenges in the lines of `WWW-Authenticate` or `Proxy-Authenticate` that can be answered, strongest first.
-    /// Unknown schemes and algorithms, and challenges that are too long to be kept, are left out; the result may be empty.
+    /// Leaves out unknown schemes and algorithms, and challenges that are too long to store. The result may be empty.
     static func candidates(in lines: [String], from challenger: Challenger) -> [AuthenticationCandidate] {
-        let found = ChallengeSyntax.parse(lines).compactMap { challenge -> AuthenticationCandidate? in
+        let candidates = ChallengeSyntax.parse(lines).compactMap { challenge -> AuthenticationCandidate? in
             switch challenge.scheme {
             case "digest": DigestChallenge(challenge).map(AuthenticationCandidate.digest)
             // An explicit empty realm stays empty; without a realm parameter, the host is the realm.
@@ -43,15 +43,15 @@ enum AuthenticationCandidate: Hashable, Sendable {
             default: nil
             }
         }
-        // The sort is stable: among equally strong challenges the first stays first.
-        return found.filter(\.canBeKept).enumerated().sorted { left, right in
+        // The offset makes the sort stable: among equally strong challenges the first stays first.
+        return candidates.filter(\.canBeKept).enumerated().sorted { left, right in
             let (stronger, weaker) = (left.element.strength, right.element.strength)
             return stronger == weaker ? left.offset < right.offset : stronger > weaker
         }
         .map(\.element)
     }
 
-    /// The space that a credential for this candidate belongs to.
+    /// Returns the protection space of this challenge, by which credentials are stored.
     func space(of challenger: Challenger) -> URLProtectionSpace {
         let method =
             switch self {
@@ -68,7 +68,7 @@ enum AuthenticationCandidate: Hashable, Sendable {
         }
     }
 
-    /// Whether the values that a client sends back or stores are short enough for that.
+    /// Whether the texts that a session stores, and sends back to the peer, are short enough (`PeerText.canBeKept`).
     private var canBeKept: Bool {
         switch self {
         case .basic(let realm): PeerText(realm).canBeKept
@@ -77,6 +77,7 @@ enum AuthenticationCandidate: Hashable, Sendable {
         }
     }
 
+    /// The realm of the challenge.
     private var realm: String {
         switch self {
         case .digest(let challenge): challenge.realm
@@ -84,7 +85,7 @@ enum AuthenticationCandidate: Hashable, Sendable {
         }
     }
 
-    /// Larger for stronger challenges.
+    /// The rank of the challenge's scheme and algorithm; larger for stronger ones.
     private var strength: Int {
         switch self {
         case .basic: 0

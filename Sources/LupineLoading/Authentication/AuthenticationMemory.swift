@@ -6,17 +6,17 @@ internal import LupineTransport
 /// Remembers which answers servers and proxies have accepted, so that later requests of the session send credentials preemptively
 /// (U-11.15).
 ///
-/// One per session: sessions share nothing, an answer that one origin has accepted is not used for another origin, and a task
-/// sends only its own user's credential. The memory records the places where a credential was accepted, but not the tasks that
-/// may use it: the caller names the credential that its task would answer with. The memory also keeps the answers in use, so that
-/// tasks which answer the same challenge with the same credential share a nonce and its count. Never written to a disk, and of
-/// bounded size. May be used on any thread; nothing blocks.
+/// Each session has its own memory. An answer that one origin has accepted is not sent to another origin, and a task sends only
+/// its own user's credential. The memory records where a credential was accepted, but not which tasks may use it: the caller
+/// passes the credential with which its task would answer. The memory also stores the answers in use, so that tasks which answer
+/// the same challenge with the same credential share a nonce and its count. The memory has a bounded size and is never written to
+/// a disk. It may be used on any thread; nothing blocks.
 final class AuthenticationMemory: Sendable {
     /// The URLs of an origin for which an answer is valid.
     private enum Scope: Hashable, Sendable {
         /// URLs in or below this directory, which ends with a slash.
         case directory(String)
-        /// URLs whose path begins with one of these.
+        /// URLs whose path begins with one of these texts.
         case prefixes([String])
 
         /// Returns the length in octets of the directory or prefix that contains `path`; nil when the path is not in this scope.
@@ -43,34 +43,36 @@ final class AuthenticationMemory: Sendable {
     }
 
     private struct State: Sendable {
-        /// The accepted answers by challenger in canonical form.
-        var accepted: [AuthenticationCandidate.Challenger: AcceptedAnswers] = [:]
+        /// The accepted answers by challenger, in its `canonical` form.
+        var acceptedAnswers: [AuthenticationCandidate.Challenger: AcceptedAnswers] = [:]
         /// The answers in use, newest last.
         var answers: [AuthenticationAnswer] = []
     }
 
-    // The bounds. `mostSpaces` and `mostCredentials` are per challenger, `mostEntries` is per credential of a challenger. A full
-    // list loses its oldest element; a full dictionary is emptied.
-    private static let mostAnswers = 256
-    private static let mostChallengers = 1_024
-    private static let mostSpaces = 64
-    private static let mostCredentials = 1_024
-    private static let mostEntries = 64
+    // The limits of the lists and dictionaries. `maxSpaces` and `maxCredentials` apply to each challenger, `maxEntries` to each
+    // credential of a challenger. A list that exceeds its limit loses its oldest element; a full dictionary loses all elements.
+    private static let maxAnswers = 256
+    private static let maxChallengers = 1_024
+    private static let maxSpaces = 64
+    private static let maxCredentials = 1_024
+    private static let maxEntries = 64
 
     private let state = Lock(State())
 
     /// Creates an empty memory.
     init() {}
 
-    /// Forgets everything.
+    /// Removes all answers.
     func removeAll() { state.withLock { $0 = State() } }
 
-    /// Whether no answer has been accepted, which is the common case.
-    var isEmpty: Bool { state.withLock { $0.accepted.isEmpty } }
+    /// Whether there is no accepted answer, which is the common case.
+    var isEmpty: Bool { state.withLock { $0.acceptedAnswers.isEmpty } }
 
-    /// Returns the answer to send preemptively to the server of a URL; nil when none is known.
+    /// Returns the answer to send preemptively, which means without a challenge, to the server of a URL; nil when none is known.
     ///
-    /// - Parameter credential: Returns the credential that the task would answer with in a space.
+    /// - Parameters:
+    ///   - url: The URL of the request.
+    ///   - credential: Returns the credential with which the task would answer in a space.
     func answer(
         for url: URL, with credential: (URLProtectionSpace) -> URLCredential?
     ) -> AuthenticationAnswer? {
@@ -83,13 +85,15 @@ final class AuthenticationMemory: Sendable {
         let matches = entries(of: challenger, with: credential).compactMap { entry in
             entry.scope.prefixLength(of: path).map { (length: $0, answer: entry.answer) }
         }
-        // The longest match. `max` returns the first of several equal ones, which is the one of the newest space.
+        // Returns the longest match; among equally long ones, that of the newest space, because `max` returns the first maximum.
         return matches.reversed().max { $0.length < $1.length }?.answer
     }
 
     /// Returns the answer to send preemptively to a proxy; nil when none is known.
     ///
-    /// - Parameter credential: Returns the credential that the task would answer with in a space.
+    /// - Parameters:
+    ///   - proxy: The proxy.
+    ///   - credential: Returns the credential with which the task would answer in a space.
     func answer(
         for proxy: AuthenticationProxy, with credential: (URLProtectionSpace) -> URLCredential?
     ) -> AuthenticationAnswer? {
@@ -101,15 +105,18 @@ final class AuthenticationMemory: Sendable {
         of challenger: AuthenticationCandidate.Challenger,
         with credential: (URLProtectionSpace) -> URLCredential?
     ) -> [Entry] {
-        guard let accepted = state.withLock({ $0.accepted[challenger] }) else { return [] }
+        guard let accepted = state.withLock({ $0.acceptedAnswers[challenger] }) else { return [] }
         return accepted.spaces.flatMap { space -> [Entry] in
-            guard let user = credential(space), let entries = accepted.entries[user] else { return [] }
+            guard let taskCredential = credential(space), let entries = accepted.entries[taskCredential]
+            else {
+                return []
+            }
             return entries.filter { $0.answer.space == space }
         }
     }
 
-    /// Returns a credential's answer to a candidate: the answer in use with the same identity, otherwise a new one. Nil when the
-    /// credential cannot answer the candidate.
+    /// Returns the answer to a candidate with a credential: the answer in use with the same identity, otherwise a new one.
+    /// Returns nil when the credential cannot answer the candidate.
     func answer(
         to candidate: AuthenticationCandidate, from challenger: AuthenticationCandidate.Challenger,
         with credential: URLCredential
@@ -118,80 +125,85 @@ final class AuthenticationMemory: Sendable {
         let identity = AuthenticationAnswer.Identity(
             challenger: challenger.canonical, space: candidate.space(of: challenger), credential: credential,
             algorithm: digest?.algorithm, protection: digest?.protection)
-        guard let fresh = AuthenticationAnswer(candidate, identity: identity) else { return nil }
+        guard let newAnswer = AuthenticationAnswer(candidate, identity: identity) else { return nil }
         let answer = state.withLock { state in
-            if let known = state.answers.last(where: { $0.identity == identity }) { return known }
-            state.answers.append(fresh)
-            if state.answers.count > Self.mostAnswers { state.answers.removeFirst() }
-            return fresh
+            if let answer = state.answers.last(where: { $0.identity == identity }) { return answer }
+            state.answers.append(newAnswer)
+            if state.answers.count > Self.maxAnswers { state.answers.removeFirst() }
+            return newAnswer
         }
-        if let digest { answer.renew(digest) }
+        if let digest { answer.useNonce(of: digest) }
         return answer
     }
 
     /// Records that the server of `url` has accepted an answer.
     func remember(_ answer: AuthenticationAnswer, for url: URL) {
-        // The scope of a Digest answer is the challenge's `domain`, whatever the URL is.
+        // If a Digest answer is the newest one, it is recorded already: its scope does not depend on the URL.
         if answer.domain != nil, isNewest(answer) { return }
-        guard let scope = Self.scope(of: answer, for: url) else { return }
+        guard let scope = Self.scope(of: answer, acceptedAt: url) else { return }
         remember(Entry(scope: scope, answer: answer))
     }
 
     /// Records that a proxy has accepted an answer.
-    func remember(forProxy answer: AuthenticationAnswer) {
+    func rememberForProxy(_ answer: AuthenticationAnswer) {
         // A proxy has no paths; the empty directory contains all of them.
         remember(Entry(scope: .directory(""), answer: answer))
     }
 
-    /// Records that an answer was refused: it is not sent preemptively any more. The uses of its nonces are still counted.
+    /// Records that an answer was refused, so that it is not sent preemptively. The answer stays in use: its nonce counts
+    /// continue.
     func forget(_ answer: AuthenticationAnswer) {
         let challenger = answer.identity.challenger
         state.withLock { state in
             let credential = answer.credential
-            state.accepted[challenger]?.entries[credential]?.removeAll { $0.answer === answer }
-            if state.accepted[challenger]?.entries[credential]?.isEmpty == true {
-                state.accepted[challenger]?.entries[credential] = nil
+            state.acceptedAnswers[challenger]?.entries[credential]?.removeAll { $0.answer === answer }
+            if state.acceptedAnswers[challenger]?.entries[credential]?.isEmpty == true {
+                state.acceptedAnswers[challenger]?.entries[credential] = nil
             }
-            if state.accepted[challenger]?.entries.isEmpty == true { state.accepted[challenger] = nil }
+            if state.acceptedAnswers[challenger]?.entries.isEmpty == true {
+                state.acceptedAnswers[challenger] = nil
+            }
         }
     }
 
     /// Whether the answer is the newest that its challenger has accepted with its credential.
     private func isNewest(_ answer: AuthenticationAnswer) -> Bool {
         state.withLock { state in
-            state.accepted[answer.identity.challenger]?.entries[answer.credential]?.last?.answer === answer
+            state.acceptedAnswers[answer.identity.challenger]?.entries[answer.credential]?.last?.answer
+                === answer
         }
     }
 
+    /// Adds an entry as the newest one, within the limits, and removes an older entry with the same scope.
     private func remember(_ entry: Entry) {
         let (challenger, credential) = (entry.answer.identity.challenger, entry.answer.credential)
         state.withLock { state in
-            var entries = state.accepted[challenger]?.entries[credential] ?? []
+            var entries = state.acceptedAnswers[challenger]?.entries[credential] ?? []
             if entries.last?.answer === entry.answer, entries.last?.scope == entry.scope { return }
-            if state.accepted.count >= Self.mostChallengers, state.accepted[challenger] == nil {
-                state.accepted = [:]
+            if state.acceptedAnswers.count >= Self.maxChallengers, state.acceptedAnswers[challenger] == nil {
+                state.acceptedAnswers = [:]
             }
             entries.removeAll { $0.scope == entry.scope }
             entries.append(entry)
-            if entries.count > Self.mostEntries { entries.removeFirst() }
-            var accepted = state.accepted[challenger] ?? AcceptedAnswers()
-            // The dictionary must not hold a second reference, or the changes below would copy the entries.
-            state.accepted[challenger] = nil
-            if accepted.entries.count >= Self.mostCredentials, accepted.entries[credential] == nil {
+            if entries.count > Self.maxEntries { entries.removeFirst() }
+            var accepted = state.acceptedAnswers[challenger] ?? AcceptedAnswers()
+            // Removes the dictionary's reference: with two references, the changes below would copy the entries.
+            state.acceptedAnswers[challenger] = nil
+            if accepted.entries.count >= Self.maxCredentials, accepted.entries[credential] == nil {
                 accepted = AcceptedAnswers()
             }
             accepted.entries[credential] = entries
             accepted.spaces.removeAll { $0 == entry.answer.space }
             accepted.spaces.append(entry.answer.space)
-            if accepted.spaces.count > Self.mostSpaces { accepted.spaces.removeFirst() }
-            state.accepted[challenger] = accepted
+            if accepted.spaces.count > Self.maxSpaces { accepted.spaces.removeFirst() }
+            state.acceptedAnswers[challenger] = accepted
         }
     }
 
     // MARK: scopes
 
-    /// Returns the URLs for which an answer to the server of `url` is valid; nil for none.
-    private static func scope(of answer: AuthenticationAnswer, for url: URL) -> Scope? {
+    /// Returns the URLs for which an answer is valid that the server of `url` has accepted; nil for none.
+    private static func scope(of answer: AuthenticationAnswer, acceptedAt url: URL) -> Scope? {
         guard let domain = answer.domain else {
             let path = path(of: url)
             guard PeerText(path).canBeKept else { return nil }
@@ -200,7 +212,7 @@ final class AuthenticationMemory: Sendable {
         }
         if domain.isEmpty { return .prefixes(["/"]) }
         let prefixes = domain.compactMap { text -> String? in
-            // A URI is ASCII (RFC 3986 §2); other characters would go through IDNA processing, which is slow.
+            // A URI is ASCII (RFC 3986 §2). For other characters `URL` would do IDNA processing, which is slow.
             guard text.utf8.allSatisfy({ $0 < 0x80 }),
                 let target = URL(string: text, relativeTo: url)?.absoluteURL,
                 AuthenticationCandidate.Challenger.server(of: target)?.canonical == answer.identity.challenger

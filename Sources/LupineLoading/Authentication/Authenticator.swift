@@ -7,82 +7,87 @@ internal import LupineTransport
 /// Answers the challenges of servers and proxies for one task: decides which credential is sent with a request, and what happens
 /// after the response.
 ///
-/// A value that the task's driver owns; it does no I/O and never waits. For each transmission the driver calls `begin`, hashes
-/// the content if `contentHash` is not nil, calls `fields`, and then `received` with the response, or `refused` when a proxy did
-/// not open a tunnel. After a verdict `ask` the driver calls `answered`. All tasks of a session share its memory and storage;
-/// `TaskCredentials` decides which of their credentials this task may use (U-11.4).
+/// The task's driver owns the authenticator, a value that does no I/O and never waits. For each transmission of a request the
+/// driver calls `begin`, hashes the content if `contentHash` is not nil, and calls `fields`. Then it calls `receive` with the
+/// response, or `receiveTunnelRefusal` when a proxy did not open a tunnel. After a verdict `ask` it calls `receiveAnswer`. All
+/// tasks of a session share its memory and credential storage; `TaskCredentials` decides which credentials this task may use
+/// (U-11.4).
 struct Authenticator: Sendable {
-    /// The next step after a response.
+    /// The decision about a response.
     enum Verdict: Sendable {
-        /// The response is final. A proxy's refusal to open a tunnel becomes the task's error.
+        /// The response is final. If it is a proxy's refusal to open a tunnel, it becomes the task's error.
         case deliver
         /// The same request is sent again, with its method and body (U-11.6).
         case resend
-        /// The task's delegate is asked; its answer is passed to `answered`.
+        /// The driver asks the task's delegate, and passes the delegate's answer to `receiveAnswer`.
         case ask(URLAuthenticationChallenge)
         /// The task fails with `URLError.cancelled`.
         case cancel
     }
 
-    /// The answer of a delegate, or of the code that calls a challenge's sender.
+    /// The answer to a challenge: of a delegate, or of a program that calls the methods of the challenge's sender.
     enum Answer: Sendable {
         /// Answer with the credential; without one, deliver the response.
         case use(URLCredential?)
         /// Answer with the proposed credential, if it has a password.
         case performDefault
+        /// End the task with `URLError.cancelled`.
         case cancel
         /// Ask about the next challenge of the response, in another protection space.
         case rejectSpace
     }
 
-    /// One of the two senders of challenges, each with its own state.
+    /// The sender of a challenge. The authenticator has a `PeerState` for each.
     private enum Peer: Sendable { case server, proxy }
 
     /// The state of the authentication to the server or to the proxy.
     private struct PeerState: Sendable {
-        /// The server or proxy that this state belongs to: an answer to one is not sent to another.
+        /// The server or proxy to which this state belongs. The answers in this state are not sent to another one.
         var challenger: AuthenticationCandidate.Challenger?
-        /// The answer that is sent until it is refused.
-        var current: AuthenticationAnswer?
-        /// The answer that was sent last.
-        var sent = Sent.nothing
-        /// The number of refused answers to challenges.
-        var failures: [Realm: Int] = [:]
-        /// The credentials that the peer has refused.
-        var refused: [Realm: Set<URLCredential>] = [:]
+        /// The answer to the last challenge. The server receives it while the same request is sent again; the proxy receives it
+        /// with each request until it refuses the answer.
+        var currentAnswer: AuthenticationAnswer?
+        /// The answer in the current request or, between requests, in the last one.
+        var lastSent = SentAnswer.nothing
+        /// The number of refused answers to challenges, by realm.
+        var failureCounts: [Realm: Int] = [:]
+        /// The credentials that the peer has refused, by realm.
+        var refusedCredentials: [Realm: Set<URLCredential>] = [:]
         /// The accepted credentials that a delegate chose instead of the proposed ones.
-        var chosen: [URLProtectionSpace: URLCredential] = [:]
-        /// The number of consecutive stale nonces for the same credential.
-        var renewals = 0
-        /// The spaces in which the proxy's configured credential was tried.
-        var triedConfigured: Set<URLProtectionSpace> = []
+        var chosenCredentials: [URLProtectionSpace: URLCredential] = [:]
+        /// The number of consecutive responses that have refused only the nonce, as stale, and not the credential.
+        var renewalCount = 0
+        /// The spaces in which the credential from the proxy's configuration was tried.
+        var spacesWithTriedCredential: Set<URLProtectionSpace> = []
     }
 
-    /// A protection space without its method: a credential refused by Digest would be refused by Basic too, and Basic would send
-    /// it in the clear.
+    /// A protection space without its authentication method. A credential that was refused under Digest is refused in the whole
+    /// realm: Basic would send the same password in the clear, and be refused too.
     private struct Realm: Hashable, Sendable {
         private let host: String
         private let port: Int
-        private let kind: String?
-        private let name: String?
+        private let protocolOrProxyType: String?
+        private let realm: String?
 
         init(_ space: URLProtectionSpace) {
             host = space.host
             port = space.port
-            kind = space.`protocol` ?? space.proxyType
-            name = space.realm
+            protocolOrProxyType = space.`protocol` ?? space.proxyType
+            realm = space.realm
         }
     }
 
-    /// The answer in the last request to a peer.
-    private enum Sent: Sendable {
-        /// No answer, or one that this type does not handle: a field set by the program, a proxy's configured Basic credential.
+    /// The answer in a request to a peer.
+    private enum SentAnswer: Sendable {
+        /// No answer of this authenticator. The request may have a field that the program has set, or the Basic credential of the
+        /// proxy's configuration, which the transport sends.
         case nothing
-        /// A preemptive answer: its refusal is not counted (U-11.4).
+        /// An answer that was sent without a challenge. Its refusal does not count as a failure (U-11.4).
         case preemptive(AuthenticationAnswer)
         /// The answer to a challenge.
         case toChallenge(AuthenticationAnswer)
 
+        /// The sent answer; nil for `nothing`.
         var answer: AuthenticationAnswer? {
             switch self {
             case .nothing: nil
@@ -92,36 +97,42 @@ struct Authenticator: Sendable {
     }
 
     /// A challenge about which the delegate was asked.
-    private struct Question: Sendable {
+    private struct PendingChallenge: Sendable {
         let peer: Peer
         let challenger: AuthenticationCandidate.Challenger
         let response: HTTPURLResponse
         /// The challenges to ask about; the delegate is asked about the first one.
         var candidates: [AuthenticationCandidate]
-        /// The credential proposed to the delegate.
-        var proposal: URLCredential?
+        /// The credential that the challenge proposes to the delegate.
+        var proposedCredential: URLCredential?
     }
 
-    /// The most challenges of a task that the delegate or a configured credential answers (U-11.7). Limited, because a peer may
-    /// name another realm each time.
-    static let mostChallenges = 20
-    /// The most consecutive stale nonces that are replaced (U-11.13).
-    static let mostRenewals = 3
+    /// The most challenges of a task that the delegate or a configured credential answers (U-11.7). Without this limit, a peer
+    /// that names another realm each time could keep the task busy forever.
+    static let maxChallenges = 20
+    /// The most consecutive stale nonces that are replaced without asking the delegate (U-11.13).
+    static let maxRenewals = 3
 
     private let memory: AuthenticationMemory
     private var credentials: TaskCredentials
+    /// The request of the current transmission.
     private var message: AuthenticationMessage?
     private var server = PeerState()
     private var proxy = PeerState()
-    private var question: Question?
-    /// The number of challenges that count towards `mostChallenges`.
+    /// The challenge of the last verdict `ask`; nil once it is answered.
+    private var pendingChallenge: PendingChallenge?
+    /// The number of challenges that count towards `maxChallenges`.
     private var challengeCount = 0
-    /// Whether the next transmission sends the same request again, with an answer.
+    /// Whether the next transmission sends the same request again, to answer a challenge.
     private var isResending = false
 
-    /// Creates the authenticator of a task that was created for `request`, in a session with this memory and storage.
+    /// Creates the authenticator of a task.
     ///
-    /// - Parameter identifiesUser: Whether the configuration identifies the user to every server.
+    /// - Parameters:
+    ///   - memory: The session's memory.
+    ///   - storage: The session's credential storage.
+    ///   - request: The request for which the task was created.
+    ///   - identifiesUser: Whether the configuration identifies the user to every server, by an `Authorization` field.
     init(
         memory: AuthenticationMemory, storage: URLCredentialStorage?, request: URLRequest? = nil,
         identifiesUser: Bool = false
@@ -130,19 +141,19 @@ struct Authenticator: Sendable {
         credentials = TaskCredentials(of: request, storage: storage, identifiesUser: identifiesUser)
     }
 
-    /// The task's own credential. The program may replace it at any time, so the driver sets it before each call that may use
-    /// it.
+    /// The credential that the program has set for this task. The program may replace it at any time, so the driver sets this
+    /// property before each call that may use it.
     var taskCredential: URLCredential? {
-        get { credentials.own }
-        set { credentials.own = newValue }
+        get { credentials.ownCredential }
+        set { credentials.ownCredential = newValue }
     }
 
     // MARK: requests
 
-    /// Records a transmission that carried no answers: it went through no proxy, and the session's memory was empty.
+    /// Records a transmission without answers, instead of `begin`: it used no proxy, and the session's memory was empty.
     mutating func recordUnanswered(_ message: AuthenticationMessage) { setMessage(message) }
 
-    /// Stores the parts of the request, and remembers if the program has set `Authorization`.
+    /// Stores the parts of the request. An `Authorization` field that the program has set identifies the user.
     private mutating func setMessage(_ message: AuthenticationMessage) {
         self.message = message
         if message.hasAuthorization { credentials.identifiesUser = true }
@@ -151,18 +162,20 @@ struct Authenticator: Sendable {
     /// Begins a transmission: selects the answers to send.
     mutating func begin(_ message: AuthenticationMessage) {
         setMessage(message)
-        // `message.server` costs time, so it is read only when there is an answer to compare it for.
-        if !isResending || server.current != nil && server.challenger != message.server {
-            server.current = nil
+        // Drops the answer unless the same request is sent again to the same server. `message.server` is computed, which costs
+        // time, so the condition reads it last, and only if there is an answer.
+        if !isResending || server.currentAnswer != nil && server.challenger != message.server {
+            server.currentAnswer = nil
         }
-        server.sent = .nothing
-        if let current = server.current {
-            server.sent = .toChallenge(current)
+        server.lastSent = .nothing
+        if let current = server.currentAnswer {
+            server.lastSent = .toChallenge(current)
         } else if !message.hasAuthorization,
-            let known = memory.answer(for: message.url, with: { proposal(.server, $0) }),
-            Self.canAnswer(known, message.content)
+            let answer = memory.answer(
+                for: message.url, with: { proposedCredential(for: .server, in: $0) }),
+            Self.canAnswer(answer, message.content)
         {
-            server.sent = .preemptive(known)
+            server.lastSent = .preemptive(answer)
         }
         beginProxy(message)
         isResending = false
@@ -171,84 +184,89 @@ struct Authenticator: Sendable {
     /// Selects the answer to send to the proxy.
     private mutating func beginProxy(_ message: AuthenticationMessage) {
         let challenger = message.proxy?.challenger.canonical
+        // An answer to the previous proxy is not sent to another one.
         if proxy.challenger != challenger { proxy = PeerState() }
         proxy.challenger = challenger
-        proxy.sent = .nothing
+        proxy.lastSent = .nothing
         guard let requestProxy = message.proxy else { return }
-        if !isResending, let current = proxy.current,
+        // After a redirect to another server, the task's own credential may have to be withheld from the proxy.
+        if !isResending, let current = proxy.currentAnswer,
             credentials.isWithheld(current.credential, from: current.space, at: message.url)
         {
-            proxy.current = nil
+            proxy.currentAnswer = nil
         }
+        // A CONNECT request has no content.
         let content = requestProxy.isTunnelled ? .none : message.content
-        if let current = proxy.current {
-            if Self.canAnswer(current, content) { proxy.sent = .toChallenge(current) }
-        } else if let known = knownAnswer(to: requestProxy), Self.canAnswer(known, content) {
-            proxy.sent = .preemptive(known)
+        if let current = proxy.currentAnswer {
+            if Self.canAnswer(current, content) { proxy.lastSent = .toChallenge(current) }
+        } else if let answer = preemptiveAnswer(to: requestProxy), Self.canAnswer(answer, content) {
+            proxy.lastSent = .preemptive(answer)
         }
     }
 
-    /// Returns the answer to send to a proxy preemptively: with the configuration's credential, otherwise with the task's.
-    private func knownAnswer(to requestProxy: AuthenticationProxy) -> AuthenticationAnswer? {
+    /// Returns the answer to send to a proxy without a challenge: with the credential of the proxy's configuration, otherwise
+    /// with the credential that the task would use.
+    private func preemptiveAnswer(to requestProxy: AuthenticationProxy) -> AuthenticationAnswer? {
         memory.answer(for: requestProxy) { _ in requestProxy.credential }
-            ?? memory.answer(for: requestProxy) { proposal(.proxy, $0) }
+            ?? memory.answer(for: requestProxy) { proposedCredential(for: .proxy, in: $0) }
     }
 
-    /// The hashes that are needed before `fields` can be called; nil for none.
+    /// The computation whose hashes `fields` needs; nil if `fields` can be called without hashes.
     var contentHash: ContentHash? {
         guard let message, sendsAnswers else { return nil }
-        var answers = [server.sent.answer]
-        if message.proxy?.isTunnelled == false { answers.append(proxy.sent.answer) }
+        var answers = [server.lastSent.answer]
+        if message.proxy?.isTunnelled == false { answers.append(proxy.lastSent.answer) }
         let functions = Set(answers.compactMap { $0?.contentHashFunction })
         return functions.isEmpty
             ? nil : ContentHash(functions: Array(functions), content: message.content)
     }
 
-    /// The credential that this transmission sends to the proxy, except for the configuration's Basic one; nil for none.
-    var proxyCredential: URLCredential? { proxy.sent.answer?.credential }
+    /// The credential with which this transmission answers the proxy; nil for none. The Basic credential of the proxy's
+    /// configuration, which the transport sends, does not count.
+    var proxyCredential: URLCredential? { proxy.lastSent.answer?.credential }
 
     /// Whether any answer is sent with the request.
-    private var sendsAnswers: Bool { server.sent.answer != nil || proxy.sent.answer != nil }
+    private var sendsAnswers: Bool { server.lastSent.answer != nil || proxy.lastSent.answer != nil }
 
-    /// Returns the answers to send with the request. Each answer is valid for one transmission. An answer that cannot be computed
-    /// is not sent, so its peer cannot refuse it.
+    /// Returns the answers to send with the request. Each answer is valid for one transmission. If an answer cannot be computed,
+    /// none is sent, and the peer's next challenge is not counted as its refusal.
     ///
-    /// - Parameter hashes: The result of `contentHash`.
+    /// - Parameter hashes: The result of the computation `contentHash`.
     mutating func fields(_ hashes: ContentHash.Result = [:]) -> AuthenticationFields {
         var fields = AuthenticationFields()
         guard let message, sendsAnswers else { return fields }
         let target = message.target
-        let fieldValue = { (answer: AuthenticationAnswer) in
+        let fieldValue = { (answer: AuthenticationAnswer) -> String? in
             answer.field(
                 method: message.method, target: target,
                 contentHash: answer.contentHashFunction.flatMap { hashes[$0] })
         }
-        if let answer = server.sent.answer {
+        if let answer = server.lastSent.answer {
             fields.authorization = fieldValue(answer)
-            if fields.authorization == nil { server.sent = .nothing }
+            if fields.authorization == nil { server.lastSent = .nothing }
         }
-        guard let answer = proxy.sent.answer else { return fields }
+        guard let answer = proxy.lastSent.answer else { return fields }
         if message.proxy?.isTunnelled == true {
             fields.tunnelAuthorizer = TunnelAuthorizer(answer)
         } else {
             fields.proxyAuthorization = fieldValue(answer)
-            if fields.proxyAuthorization == nil { proxy.sent = .nothing }
+            if fields.proxyAuthorization == nil { proxy.lastSent = .nothing }
         }
         return fields
     }
 
     // MARK: responses
 
-    /// Handles the final response of a transmission.
-    mutating func received(_ response: HTTPURLResponse) -> Verdict {
+    /// Decides about the final response to a transmission.
+    mutating func receive(_ response: HTTPURLResponse) -> Verdict {
         guard let message else { return .deliver }
         switch response.statusCode {
         case 407 where message.proxy?.isTunnelled == false:
-            return handleChallenge(by: .proxy, response)
+            return respondToChallenge(of: .proxy, in: response)
         case 401:
             // The proxy has accepted its answer, because it has forwarded the request.
             recordAcceptance(by: .proxy, response)
-            return handleChallenge(by: .server, response)
+            return respondToChallenge(of: .server, in: response)
         default:
             recordAcceptance(by: .proxy, response)
             recordAcceptance(by: .server, response)
@@ -256,45 +274,51 @@ struct Authenticator: Sendable {
         }
     }
 
-    /// Handles a proxy's 407 response to CONNECT.
-    mutating func refused(tunnel head: ResponseHead) -> Verdict {
+    /// Decides about a proxy's 407 response to CONNECT.
+    mutating func receiveTunnelRefusal(_ head: ResponseHead) -> Verdict {
         guard let message, message.proxy?.isTunnelled == true else { return .deliver }
-        return handleChallenge(
-            by: .proxy, HTTPURLResponse(url: message.url, head: head, isDecoded: false))
+        return respondToChallenge(
+            of: .proxy, in: HTTPURLResponse(url: message.url, head: head, isDecoded: false))
     }
 
-    /// Handles the answer to the challenge of the last `ask`.
-    mutating func answered(_ answer: Answer) -> Verdict {
-        guard var question, let candidate = question.candidates.first else { return .deliver }
-        self.question = nil
+    /// Decides what happens after the answer to the challenge of the last `ask`.
+    mutating func receiveAnswer(_ answer: Answer) -> Verdict {
+        guard var pendingChallenge, let candidate = pendingChallenge.candidates.first else { return .deliver }
+        self.pendingChallenge = nil
         switch answer {
         case .use(nil): return .deliver
-        case .use(let credential?): return use(credential, for: candidate, question)
+        case .use(let credential?): return use(credential, for: candidate, pendingChallenge)
         case .performDefault:
-            guard let proposal = question.proposal, proposal.hasPassword else { return .deliver }
-            return use(proposal, for: candidate, question)
+            guard let proposed = pendingChallenge.proposedCredential, proposed.hasPassword else {
+                return .deliver
+            }
+            return use(proposed, for: candidate, pendingChallenge)
         case .cancel: return .cancel
         case .rejectSpace:
-            let space = candidate.space(of: question.challenger)
-            question.candidates.removeAll { $0.space(of: question.challenger) == space }
-            return ask(question)
+            let space = candidate.space(of: pendingChallenge.challenger)
+            pendingChallenge.candidates.removeAll { $0.space(of: pendingChallenge.challenger) == space }
+            return ask(pendingChallenge)
         }
     }
 
-    /// Returns the verdict for an answer with this credential; `deliver` if the credential cannot answer the challenge.
+    /// Prepares the next transmission to answer with this credential. Returns `deliver` if the credential cannot answer the
+    /// challenge, otherwise `resend`.
     private mutating func use(
-        _ credential: URLCredential, for candidate: AuthenticationCandidate, _ question: Question
+        _ credential: URLCredential, for candidate: AuthenticationCandidate,
+        _ pendingChallenge: PendingChallenge
     ) -> Verdict {
-        guard let answer = memory.answer(to: candidate, from: question.challenger, with: credential) else {
+        guard let answer = memory.answer(to: candidate, from: pendingChallenge.challenger, with: credential)
+        else {
             return .deliver
         }
-        self[question.peer].current = answer
+        self[pendingChallenge.peer].currentAnswer = answer
         isResending = true
         return .resend
     }
 
-    /// Handles a 401 or 407: renews a stale nonce, else tries the configured credential, else asks the delegate.
-    private mutating func handleChallenge(by peer: Peer, _ response: HTTPURLResponse) -> Verdict {
+    /// Decides about a 401 or 407: replaces a stale nonce, otherwise tries the credential of the proxy's configuration, otherwise
+    /// asks the delegate.
+    private mutating func respondToChallenge(of peer: Peer, in response: HTTPURLResponse) -> Verdict {
         guard let message, let challenger = peer == .server ? message.server : message.proxy?.challenger
         else {
             return .deliver
@@ -302,9 +326,10 @@ struct Authenticator: Sendable {
         if peer == .server { server.challenger = challenger }
         let lines = response.lines(of: peer == .server ? .wwwAuthenticate : .proxyAuthenticate)
         let content = peer == .proxy && message.proxy?.isTunnelled == true ? .none : message.content
+        // Leaves out `auth-int` for a stream: it needs a hash of the content before the content is sent.
         let candidates = AuthenticationCandidate.candidates(in: lines, from: challenger).filter { candidate in
             if case .digest(let challenge) = candidate, challenge.protection == .authInt {
-                return !content.isUnknown
+                return !content.isStream
             }
             return true
         }
@@ -317,93 +342,97 @@ struct Authenticator: Sendable {
             isResending = true
             return .resend
         }
-        return ask(Question(peer: peer, challenger: challenger, response: response, candidates: candidates))
+        return ask(
+            PendingChallenge(peer: peer, challenger: challenger, response: response, candidates: candidates))
     }
 
-    /// Handles a stale nonce: the next request sends the same credential with the new nonce (U-11.13). Returns whether the nonce
-    /// was stale.
+    /// If the last answer was refused only because its nonce is stale, prepares the next request to send the same credential with
+    /// the new nonce (U-11.13). Returns whether it did so.
     private mutating func renewNonce(of peer: Peer, _ candidates: [AuthenticationCandidate]) -> Bool {
-        guard let answer = self[peer].sent.answer, self[peer].renewals < Self.mostRenewals else {
+        guard let answer = self[peer].lastSent.answer, self[peer].renewalCount < Self.maxRenewals else {
             return false
         }
         for case .digest(let challenge) in candidates
         where challenge.isStale && challenge.realm == answer.space.realm
             && challenge.algorithm == answer.identity.algorithm
         {
-            answer.renew(challenge)
-            self[peer].renewals += 1
-            self[peer].current = answer
+            answer.useNonce(of: challenge)
+            self[peer].renewalCount += 1
+            self[peer].currentAnswer = answer
             return true
         }
         return false
     }
 
-    /// Handles a challenge as the refusal of the last answer, if one was sent.
+    /// Records that a challenge refuses the last answer, if one was sent.
     private mutating func recordRefusal(by peer: Peer) {
-        let sent = self[peer].sent
-        self[peer].renewals = 0
-        self[peer].current = nil
-        self[peer].sent = .nothing
-        if let answer = sent.answer { memory.forget(answer) }
-        if case .toChallenge(let answer) = sent {
+        let lastSent = self[peer].lastSent
+        self[peer].renewalCount = 0
+        self[peer].currentAnswer = nil
+        self[peer].lastSent = .nothing
+        if let answer = lastSent.answer { memory.forget(answer) }
+        if case .toChallenge(let answer) = lastSent {
             let realm = Realm(answer.space)
-            self[peer].failures[realm, default: 0] += 1
-            self[peer].refused[realm, default: []].insert(answer.credential)
+            self[peer].failureCounts[realm, default: 0] += 1
+            self[peer].refusedCredentials[realm, default: []].insert(answer.credential)
         }
     }
 
-    /// Answers with the proxy's configured credential before the delegate is asked. Returns whether there is such an answer. A
-    /// Basic answer is not tried: the request has carried it already.
+    /// Prepares an answer with the credential of the proxy's configuration, before the delegate is asked. Returns whether there
+    /// is such an answer. Does not try Basic: the transport has sent that credential by Basic with the request already.
     private mutating func tryConfiguredCredential(
         of peer: Peer, _ candidates: [AuthenticationCandidate],
         _ challenger: AuthenticationCandidate.Challenger
     ) -> Bool {
-        guard peer == .proxy, challengeCount < Self.mostChallenges,
+        guard peer == .proxy, challengeCount < Self.maxChallenges,
             let credential = message?.proxy?.credential, let candidate = candidates.first,
-            case .digest = candidate, proxy.triedConfigured.insert(candidate.space(of: challenger)).inserted,
+            case .digest = candidate,
+            proxy.spacesWithTriedCredential.insert(candidate.space(of: challenger)).inserted,
             let answer = memory.answer(to: candidate, from: challenger, with: credential)
         else { return false }
-        proxy.current = answer
+        proxy.currentAnswer = answer
         challengeCount += 1
         return true
     }
 
-    /// Returns `ask` with the question's first candidate; `deliver` if there is none, or if `mostChallenges` is reached.
-    private mutating func ask(_ question: Question) -> Verdict {
-        guard let candidate = question.candidates.first, challengeCount < Self.mostChallenges else {
+    /// Returns `ask` for the first candidate; `deliver` if there is none, or if `maxChallenges` is reached.
+    private mutating func ask(_ pendingChallenge: PendingChallenge) -> Verdict {
+        guard let candidate = pendingChallenge.candidates.first, challengeCount < Self.maxChallenges else {
             return .deliver
         }
         challengeCount += 1
-        var question = question
-        let space = candidate.space(of: question.challenger)
-        let state = self[question.peer]
-        question.proposal = proposal(question.peer, space)
-        self.question = question
+        var pendingChallenge = pendingChallenge
+        let space = candidate.space(of: pendingChallenge.challenger)
+        let state = self[pendingChallenge.peer]
+        pendingChallenge.proposedCredential = proposedCredential(for: pendingChallenge.peer, in: space)
+        self.pendingChallenge = pendingChallenge
         return .ask(
             URLAuthenticationChallenge(
-                space: space, credential: question.proposal, failures: state.failures[Realm(space)] ?? 0,
-                response: question.response))
+                space: space, credential: pendingChallenge.proposedCredential,
+                failures: state.failureCounts[Realm(space)] ?? 0,
+                response: pendingChallenge.response))
     }
 
-    /// Returns the credential that the task would answer with in a space; nil if the peer has refused that credential.
-    private func proposal(_ peer: Peer, _ space: URLProtectionSpace) -> URLCredential? {
+    /// Returns the credential with which the task would answer in a space; nil for none, or if the peer has refused it.
+    private func proposedCredential(for peer: Peer, in space: URLProtectionSpace) -> URLCredential? {
         let state = self[peer]
-        let refused = state.refused[Realm(space)] ?? []
-        if let chosen = state.chosen[space], !refused.contains(chosen) { return chosen }
-        guard let proposal = credentials.proposal(for: space, at: message?.url), !refused.contains(proposal)
+        let refused = state.refusedCredentials[Realm(space)] ?? []
+        if let chosen = state.chosenCredentials[space], !refused.contains(chosen) { return chosen }
+        guard let proposed = credentials.proposedCredential(for: space, at: message?.url),
+            !refused.contains(proposed)
         else { return nil }
-        return proposal
+        return proposed
     }
 
-    /// Handles an accepted answer. The session's memory keeps the answer for other requests with the same credential, if the
-    /// credential's persistence allows it (U-11.15, U-11.16).
+    /// Records that the peer has accepted the last answer, if one was sent. Stores the answer in the session's memory, for other
+    /// requests with the same credential, if the credential's persistence allows that (U-11.15, U-11.16).
     private mutating func recordAcceptance(by peer: Peer, _ response: HTTPURLResponse) {
-        guard let message, let answer = self[peer].sent.answer else { return }
-        self[peer].renewals = 0
-        let name = peer == .server ? "Authentication-Info" : "Proxy-Authentication-Info"
-        // A response from inside a tunnel says nothing about the tunnel's own authentication.
+        guard let message, let answer = self[peer].lastSent.answer else { return }
+        self[peer].renewalCount = 0
+        let infoField = peer == .server ? "Authentication-Info" : "Proxy-Authentication-Info"
+        // A response through a tunnel comes from the server, so its field for the proxy is not the proxy's.
         if peer == .server || message.proxy?.isTunnelled == false,
-            let info = response.value(forHTTPHeaderField: name)
+            let info = response.value(forHTTPHeaderField: infoField)
         {
             answer.useNextNonce(in: info)
         }
@@ -412,22 +441,23 @@ struct Authenticator: Sendable {
         guard credential.persistence != .none || isConfigured else { return }
         switch peer {
         case .server: memory.remember(answer, for: message.url)
-        case .proxy: memory.remember(forProxy: answer)
+        case .proxy: memory.rememberForProxy(answer)
         }
-        if case .toChallenge = self[peer].sent, !isConfigured,
-            credential != credentials.proposal(for: answer.space, at: message.url)
+        if case .toChallenge = self[peer].lastSent, !isConfigured,
+            credential != credentials.proposedCredential(for: answer.space, at: message.url)
         {
-            self[peer].chosen[answer.space] = credential
+            self[peer].chosenCredentials[answer.space] = credential
         }
     }
 
-    /// Whether the answer can be computed for this content.
+    /// Whether the answer can be computed for this content: with `auth-int` it needs a hash of the content.
     private static func canAnswer(
         _ answer: AuthenticationAnswer, _ content: AuthenticationMessage.Content
     ) -> Bool {
-        answer.contentHashFunction == nil || !content.isUnknown
+        answer.contentHashFunction == nil || !content.isStream
     }
 
+    /// The state of a peer.
     private subscript(peer: Peer) -> PeerState {
         get {
             switch peer {
@@ -445,15 +475,15 @@ struct Authenticator: Sendable {
 }
 
 extension AuthenticationMessage.Content {
-    /// Whether the content cannot be hashed before it is sent.
-    var isUnknown: Bool {
+    /// Whether the content is a stream, which cannot be hashed before it is sent.
+    var isStream: Bool {
         if case .stream = self { return true }
         return false
     }
 }
 
 extension HTTPURLResponse {
-    /// Returns the lines of a field: separately if the response has kept its `Fields`, otherwise joined.
+    /// Returns the values of a field: each line's if the response has its `Fields`, otherwise all lines joined as one value.
     fileprivate func lines(of name: FieldName) -> [String] {
         fields?.values(of: name) ?? value(forHTTPHeaderField: name.description).map { [$0] } ?? []
     }

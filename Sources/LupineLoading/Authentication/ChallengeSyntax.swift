@@ -11,7 +11,7 @@ package struct ChallengeSyntax: Hashable, Sendable {
     /// The token68 in place of parameters (RFC 9110 §11.2), for example after `Negotiate`.
     package let token68: String?
 
-    /// The value of the first parameter with this name, given in lower case.
+    /// The value of the first parameter with this name; nil for none. The name must be in lower case.
     package subscript(name: String) -> String? { parameters.first { $0.name == name }?.value }
 
     package static func == (left: ChallengeSyntax, right: ChallengeSyntax) -> Bool {
@@ -30,48 +30,52 @@ package struct ChallengeSyntax: Hashable, Sendable {
 
     /// Parses the challenges of all lines, in order (U-11.3).
     ///
-    /// A comma separates challenges as well as parameters; a token after a comma begins a challenge unless an equals sign follows
-    /// it. Malformed input is skipped up to the next comma. At most `mostChallenges` challenges are read, and as many parameters
-    /// of each.
+    /// Commas separate both challenges and parameters: a token after a comma is the name of a parameter if an equals sign follows
+    /// it; otherwise it begins a challenge. Skips malformed input up to the next comma. Returns at most `maxChallenges`
+    /// challenges with as many parameters each.
     package static func parse(_ lines: [String]) -> [ChallengeSyntax] {
-        var found: [ChallengeSyntax] = []
-        for line in lines where found.count < mostChallenges {
+        var challenges: [ChallengeSyntax] = []
+        for line in lines where challenges.count < maxChallenges {
             var reader = Reader(octets: Array(line.utf8))
-            found += reader.challenges(upTo: mostChallenges - found.count)
+            challenges += reader.challenges(upTo: maxChallenges - challenges.count)
         }
-        return found
+        return challenges
     }
 
-    /// Limits what a response can cost: a challenge or parameter takes far more memory and time than its octets.
-    private static let mostChallenges = 64
+    /// The most challenges of a field, and the most parameters of a challenge. Limits the memory and time that a response can
+    /// cost: a parsed challenge or parameter takes far more than its octets.
+    private static let maxChallenges = 64
 
-    /// Reads one line. The octets with a meaning are `,` (0x2C), `=` (0x3D), `"` (0x22) and `\` (0x5C).
+    /// Reads the challenges of one line.
     private struct Reader {
         let octets: [UInt8]
+        /// The index of the next octet to read.
         var index = 0
 
         init(octets: [UInt8]) { self.octets = octets }
 
+        /// The octet at `index`; nil at the end of the line.
         private var current: UInt8? { index < octets.count ? octets[index] : nil }
 
         /// Parses the challenges of the line; returns at most `limit`.
         mutating func challenges(upTo limit: Int) -> [ChallengeSyntax] {
-            var found: [ChallengeSyntax] = []
-            while found.count < limit {
-                skip { $0 == 0x2C || Self.isBlank($0) }
-                guard index < octets.count else { return found }
+            var challenges: [ChallengeSyntax] = []
+            while challenges.count < limit {
+                skip { $0 == UInt8(ascii: ",") || Self.isBlank($0) }
+                guard index < octets.count else { return challenges }
                 guard let scheme = token() else {
                     skipToComma()
                     continue
                 }
-                found.append(challenge(of: scheme.lowercased()))
+                challenges.append(challenge(of: scheme.lowercased()))
             }
-            return found
+            return challenges
         }
 
-        /// Parses the token68 or the parameters of a challenge whose scheme has been read.
+        /// Parses the token68 or the parameters of a challenge, whose scheme the caller has read.
         private mutating func challenge(of scheme: String) -> ChallengeSyntax {
             var parameters: [(name: String, value: String)] = []
+            // Without a blank after the scheme there are no parameters.
             guard let octet = current, Self.isBlank(octet) else {
                 return ChallengeSyntax(scheme: scheme, parameters: [], token68: nil)
             }
@@ -79,38 +83,39 @@ package struct ChallengeSyntax: Hashable, Sendable {
             if let text = token68() { return ChallengeSyntax(scheme: scheme, parameters: [], token68: text) }
             while true {
                 let start = index
-                skip { $0 == 0x2C || Self.isBlank($0) }
+                skip { $0 == UInt8(ascii: ",") || Self.isBlank($0) }
                 guard index < octets.count else { break }
                 guard let name = token() else {
                     skipToComma()
                     continue
                 }
                 skip(Self.isBlank)
-                guard current == 0x3D else {
-                    // A scheme: the next challenge begins here.
+                guard current == UInt8(ascii: "=") else {
+                    // The token is a scheme, with which the next challenge begins; the caller reads it again.
                     index = start
                     break
                 }
                 index += 1
                 skip(Self.isBlank)
                 let value = value()
-                if parameters.count < mostChallenges { parameters.append((name.lowercased(), value)) }
+                if parameters.count < maxChallenges { parameters.append((name.lowercased(), value)) }
             }
             return ChallengeSyntax(scheme: scheme, parameters: parameters, token68: nil)
         }
 
-        /// Reads a token68 if nothing else follows in the challenge; otherwise returns nil and reads nothing. A parameter looks
-        /// the same up to its `=`, but has a value after it.
+        /// Reads a token68 if the challenge ends after it; otherwise returns nil and reads nothing. A parameter looks the same up
+        /// to its `=`, but has a value after it.
         private mutating func token68() -> String? {
             var end = index
             while end < octets.count, Self.isToken68(octets[end]) { end += 1 }
             guard end > index else { return nil }
             let start = index
-            while end < octets.count, octets[end] == 0x3D { end += 1 }
-            var next = end
-            while next < octets.count, Self.isBlank(octets[next]) { next += 1 }
-            guard next == octets.count || octets[next] == 0x2C else { return nil }
-            index = next
+            // Padding.
+            while end < octets.count, octets[end] == UInt8(ascii: "=") { end += 1 }
+            var afterBlanks = end
+            while afterBlanks < octets.count, Self.isBlank(octets[afterBlanks]) { afterBlanks += 1 }
+            guard afterBlanks == octets.count || octets[afterBlanks] == UInt8(ascii: ",") else { return nil }
+            index = afterBlanks
             return text(start..<end)
         }
 
@@ -123,41 +128,46 @@ package struct ChallengeSyntax: Hashable, Sendable {
 
         /// Reads a quoted string, or everything up to the next comma or blank.
         private mutating func value() -> String {
-            guard current == 0x22 else {
+            guard current == UInt8(ascii: "\"") else {
                 let start = index
-                skip { $0 != 0x2C && !Self.isBlank($0) }
+                skip { $0 != UInt8(ascii: ",") && !Self.isBlank($0) }
                 return text(start..<index)
             }
             index += 1
             var value: [UInt8] = []
-            while let octet = current, octet != 0x22 {
+            while let octet = current, octet != UInt8(ascii: "\"") {
                 // A backslash stands for the octet after it.
-                if octet == 0x5C, index + 1 < octets.count { index += 1 }
+                if octet == UInt8(ascii: "\\"), index + 1 < octets.count { index += 1 }
                 value.append(octets[index])
                 index += 1
             }
-            if current == 0x22 { index += 1 }
+            if current == UInt8(ascii: "\"") { index += 1 }
             return value.span.text(0..<value.count)
         }
 
         /// Skips malformed input up to the next comma outside of a quoted string.
         private mutating func skipToComma() {
             var isQuoted = false
-            while let octet = current, isQuoted || octet != 0x2C {
-                if octet == 0x22 { isQuoted.toggle() }
-                if octet == 0x5C, isQuoted { index += 1 }
+            while let octet = current, isQuoted || octet != UInt8(ascii: ",") {
+                if octet == UInt8(ascii: "\"") { isQuoted.toggle() }
+                if octet == UInt8(ascii: "\\"), isQuoted { index += 1 }
                 index += 1
             }
             index = min(index, octets.count)
         }
 
+        /// Skips the octets up to the first that does not satisfy `isSkipped`.
         private mutating func skip(_ isSkipped: (UInt8) -> Bool) {
             while let octet = current, isSkipped(octet) { index += 1 }
         }
 
+        /// Returns the octets in a range as a text.
         private func text(_ range: Range<Int>) -> String { octets.span.text(range) }
 
-        private static func isBlank(_ octet: UInt8) -> Bool { octet == 0x20 || octet == 0x09 }
+        /// Whether the octet is a space or a tab.
+        private static func isBlank(_ octet: UInt8) -> Bool {
+            octet == UInt8(ascii: " ") || octet == UInt8(ascii: "\t")
+        }
 
         /// Whether a `token` may contain the octet: digits, letters, and the characters ! # $ % & ' * + - . ^ _ ` | ~ (RFC
         /// 9110 §5.6.2).

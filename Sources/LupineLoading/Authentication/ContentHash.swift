@@ -5,14 +5,14 @@ internal import Foundation
 internal import LupineTLS
 internal import LupineTransport
 
-/// Hashes a request's content for `auth-int` (RFC 7616 §3.4.3), before the content is sent.
+/// Hashes a request's content for Digest authentication with `auth-int` (RFC 7616 §3.4.3), before the content is sent.
 ///
-/// Short content is hashed synchronously; longer content, and files piece by piece, on `StorageQueue.files`.
+/// Short content is hashed on the calling thread; longer content and files are hashed on `StorageQueue.files`.
 struct ContentHash: Sendable {
-    /// The hashes by function. Lacks the functions that OpenSSL does not offer, and all of them when the content cannot be read.
+    /// The hashes by function. A function that OpenSSL does not offer has no hash. Empty when the content cannot be read.
     typealias Result = [MessageDigest: [UInt8]]
 
-    /// The hash functions: the server's challenge and the proxy's may name different ones.
+    /// The hash functions to compute: the challenges of the server and of the proxy may name different functions.
     let functions: [MessageDigest]
     let content: AuthenticationMessage.Content
 
@@ -30,21 +30,22 @@ struct ContentHash: Sendable {
         }
     }
 
+    /// Hashes content in memory.
     private func hashes(of octets: [UInt8]) -> Result {
         var hashes: Result = [:]
         for function in functions { hashes[function] = function.digest(of: octets) }
         return hashes
     }
 
-    /// Hashes a file piece by piece.
+    /// Hashes a file, of which only one chunk at a time is in memory.
     private func hashes(ofFile file: URL) -> Result {
-        let pieceLength = 256 << 10
+        let chunkLength = 256 << 10
         let digests = functions.map { (function: $0, digest: RunningDigest($0)) }
         do {
             let handle = try FileHandle.reading(file)
             defer { try? handle.close() }
-            while let piece = try handle.read(upToCount: pieceLength), !piece.isEmpty {
-                let octets = Array(piece)
+            while let chunk = try handle.read(upToCount: chunkLength), !chunk.isEmpty {
+                let octets = Array(chunk)
                 for (_, digest) in digests { digest?.update(octets) }
             }
         } catch {

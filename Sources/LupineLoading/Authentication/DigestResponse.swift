@@ -2,20 +2,21 @@
 
 internal import LupineTLS
 
-/// Produces the answers to one Digest challenge, request after request (RFC 7616 §3.4).
+/// Computes the answers to one Digest challenge, for one request after the other (RFC 7616 §3.4).
 ///
-/// The value contains the nonce count: tasks that share a nonce share this value behind a lock, so that no count is used twice.
-/// Apart from the count, the answers depend on the arguments alone, of which the client nonce is one.
+/// The value contains the nonce count. Tasks that share a nonce share this value behind a lock, so that no count is used twice.
+/// Apart from the count, an answer depends only on the arguments of `field`; the client nonce is one of them.
 struct DigestResponse: Sendable {
     private let user: String
     private let password: String
     private(set) var challenge: DigestChallenge
-    /// The number of requests in which the nonce was used.
-    private(set) var count: UInt32 = 0
-    /// `H(A1)` of a `-sess` algorithm: computed with the nonces of the first request, valid for the whole session.
+    /// The number of requests that have used the nonce.
+    private(set) var nonceCount: UInt32 = 0
+    /// `H(A1)` of a `-sess` algorithm; nil before the first request. Computed with the first request's nonces, it is valid for
+    /// the whole session.
     private var sessionA1: String?
 
-    /// Creates the answers of a user to a challenge.
+    /// Creates a value that answers a challenge with this name and password.
     init(_ challenge: DigestChallenge, user: String, password: String) {
         self.challenge = challenge
         self.user = user
@@ -31,44 +32,48 @@ struct DigestResponse: Sendable {
         return (0..<3).map { _ in String(source.next(), radix: 36) }.joined()
     }
 
-    /// Returns the value of `Authorization` or `Proxy-Authorization` for the next request.
+    /// Returns the value of `Authorization` or `Proxy-Authorization` for the next request, and increments the nonce count.
     ///
     /// - Parameters:
     ///   - method: The method of the request.
     ///   - uri: The target exactly as in the request line.
-    ///   - content: The content, which `auth-int` protects; nil when it is not known in advance.
+    ///   - content: The content, which only `auth-int` uses; nil when it is not known in advance.
     ///   - clientNonce: A result of `freshClientNonce()`.
-    /// - Returns: Nil when `auth-int` is required and the content is not known, when the user's name cannot be sent, or when
-    ///   every count of the nonce is used.
+    /// - Returns: The value; nil when `auth-int` is required and the content is not known, when the user's name cannot be sent,
+    ///   or when the nonce count has reached its maximum.
     mutating func field(method: String, uri: String, content: [UInt8]?, clientNonce: String) -> String? {
         let hash = challenge.protection == .authInt ? content.flatMap(challenge.algorithm.hash.digest) : nil
         return field(method: method, uri: uri, contentHash: hash, clientNonce: clientNonce)
     }
 
-    /// Returns the field value as `field(method:uri:content:clientNonce:)` does, from the content's hash under the challenge's
-    /// function instead of the content.
+    /// Does the same as `field(method:uri:content:clientNonce:)`, with a hash in place of the content: `contentHash` is the
+    /// content's hash under the challenge's hash function.
     mutating func field(method: String, uri: String, contentHash: [UInt8]?, clientNonce: String) -> String? {
-        // The names are those of RFC 7616 §3.4: A1 has the password, A2 the request.
+        // RFC 7616 §3.4 defines A1, which contains the password, and A2, which describes the request.
         var a2 = method + ":" + uri
         if challenge.protection == .authInt {
             guard let contentHash else { return nil }
             a2 += ":" + Hexadecimal.lowercase(contentHash)
         }
-        let (next, isUsedUp) = count.addingReportingOverflow(1)
-        guard !isUsedUp, let hashedA1 = hashedA1(clientNonce), let hashedA2 = hashed(a2) else { return nil }
-        // The nonce count has eight hexadecimal digits.
-        let digits = String(next, radix: 16)
-        let nc = String(repeating: "0", count: 8 - digits.count) + digits
-        // RFC 2069, without `qop`, has no part between the nonce and A2.
-        let middle = challenge.protection.map { ":\(nc):\(clientNonce):\($0.rawValue)" } ?? ""
+        let (nextCount, hasOverflowed) = nonceCount.addingReportingOverflow(1)
+        guard !hasOverflowed, let hashedA1 = hashedA1(clientNonce), let hashedA2 = hashed(a2) else {
+            return nil
+        }
+        // The parameter `nc`, the nonce count, has eight hexadecimal digits.
+        let digits = String(nextCount, radix: 16)
+        let countField = String(repeating: "0", count: 8 - digits.count) + digits
+        // Without `qop`, as in RFC 2069, there is nothing between the nonce and A2.
+        let middle = challenge.protection.map { ":\(countField):\(clientNonce):\($0.rawValue)" } ?? ""
         guard let response = hashed("\(hashedA1):\(challenge.nonce)\(middle):\(hashedA2)"),
-            let name = userParameter()
+            let userParameter = userParameter()
         else { return nil }
-        count = next
-        return fieldValue(name: name, uri: uri, response: response, nc: nc, clientNonce: clientNonce)
+        nonceCount = nextCount
+        return fieldValue(
+            userParameter, uri: uri, response: response, countField: countField, clientNonce: clientNonce)
     }
 
-    /// Switches to the `nextnonce` of an `Authentication-Info` field (RFC 7616 §3.5). Returns whether the field has one.
+    /// Switches to the `nextnonce` of an `Authentication-Info` field (RFC 7616 §3.5). Returns false if the field has none, or one
+    /// that is too long to store.
     @discardableResult
     mutating func useNextNonce(in authenticationInfo: String) -> Bool {
         // The field is a list of parameters without a scheme; with a scheme in front it parses as a challenge.
@@ -76,11 +81,11 @@ struct DigestResponse: Sendable {
             PeerText(next).canBeKept
         else { return false }
         challenge.nonce = next
-        count = 0
+        nonceCount = 0
         return true
     }
 
-    /// Returns `H(A1)` (RFC 7616 §3.4.2).
+    /// Returns `H(A1)` (RFC 7616 §3.4.2); nil if OpenSSL does not offer the hash function.
     private mutating func hashedA1(_ clientNonce: String) -> String? {
         if let sessionA1 { return sessionA1 }
         guard let secret = hashed("\(user):\(challenge.realm):\(password)") else { return nil }
@@ -89,33 +94,34 @@ struct DigestResponse: Sendable {
         return sessionA1
     }
 
-    /// `H()` of RFC 7616, in lower-case hexadecimal digits.
+    /// The function `H` of RFC 7616: the hash in lower-case hexadecimal digits. Nil if OpenSSL does not offer the hash function.
     private func hashed(_ octets: [UInt8]) -> String? {
         challenge.algorithm.hash.digest(of: octets).map(Hexadecimal.lowercase)
     }
 
+    /// The function `H` of a text.
     private func hashed(_ text: String) -> String? { hashed(Array(text.utf8)) }
 
-    /// Joins the parameters of the field.
+    /// Returns the field's value: the scheme and its parameters, of which the caller has computed `userParameter`.
     private func fieldValue(
-        name: String, uri: String, response: String, nc: String, clientNonce: String
+        _ userParameter: String, uri: String, response: String, countField: String, clientNonce: String
     ) -> String {
-        var parts = [name]
-        parts.append("realm=" + Self.quoted(challenge.realm))
-        parts.append("nonce=" + Self.quoted(challenge.nonce))
-        parts.append("uri=" + Self.quoted(uri))
-        parts.append("response=" + Self.quoted(response))
-        if let name = challenge.algorithmName { parts.append("algorithm=" + name) }
+        var parameters = [userParameter]
+        parameters.append("realm=" + Self.quoted(challenge.realm))
+        parameters.append("nonce=" + Self.quoted(challenge.nonce))
+        parameters.append("uri=" + Self.quoted(uri))
+        parameters.append("response=" + Self.quoted(response))
+        if let name = challenge.algorithmName { parameters.append("algorithm=" + name) }
         if let protection = challenge.protection {
-            parts.append("qop=" + protection.rawValue)
-            parts.append("nc=" + nc)
+            parameters.append("qop=" + protection.rawValue)
+            parameters.append("nc=" + countField)
         }
         if challenge.protection != nil || challenge.algorithm.isSession {
-            parts.append("cnonce=" + Self.quoted(clientNonce))
+            parameters.append("cnonce=" + Self.quoted(clientNonce))
         }
-        if let opaque = challenge.opaque { parts.append("opaque=" + Self.quoted(opaque)) }
-        if challenge.hashesUserName { parts.append("userhash=true") }
-        return "Digest " + parts.joined(separator: ", ")
+        if let opaque = challenge.opaque { parameters.append("opaque=" + Self.quoted(opaque)) }
+        if challenge.hashesUserName { parameters.append("userhash=true") }
+        return "Digest " + parameters.joined(separator: ", ")
     }
 
     /// Returns the parameter `username` or `username*`; nil when the name cannot be sent.
@@ -123,6 +129,7 @@ struct DigestResponse: Sendable {
         if challenge.hashesUserName {
             return hashed("\(user):\(challenge.realm)").map { "username=" + Self.quoted($0) }
         }
+        // A name with characters outside ASCII.
         if challenge.acceptsUTF8, !user.utf8.allSatisfy({ $0 < 0x80 }) {
             return "username*=UTF-8''" + Self.percentEncoded(user)
         }
@@ -141,7 +148,8 @@ struct DigestResponse: Sendable {
         return quoted + "\""
     }
 
-    /// Encodes a text as `value-chars` of RFC 8187 §3.2.1: all octets except digits, letters, and ! # $ & + - . ^ _ ` | ~.
+    /// Encodes a text as `value-chars` of RFC 8187 §3.2.1: percent-encodes all octets except digits, letters, and
+    /// ! # $ & + - . ^ _ ` | ~.
     private static func percentEncoded(_ text: String) -> String {
         var octets: [UInt8] = []
         for octet in text.utf8 {

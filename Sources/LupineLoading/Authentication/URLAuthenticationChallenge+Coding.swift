@@ -2,13 +2,13 @@
 
 public import Foundation
 
-/// Archives a challenge except for its sender, which belongs to this process, and for a credential without a password. Of the
-/// error, the archive contains the domain, the code and the description.
+/// Archives a challenge. The archive lacks the sender, which belongs to this process, and a proposed credential without a
+/// password. Of the error it contains the domain, the code and the description.
 extension URLAuthenticationChallenge: NSSecureCoding {
     /// Always true.
     public static var supportsSecureCoding: Bool { true }
 
-    /// Reads an archived challenge; nil when the archive holds something else.
+    /// Reads an archived challenge; nil when the archive contains something else.
     public convenience init?(coder: NSCoder) {
         guard coder.allowsKeyedCoding, coder.containsValue(forKey: "previousFailureCount"),
             let space = coder.decodeObject(of: URLProtectionSpace.self, forKey: "protectionSpace"),
@@ -30,14 +30,14 @@ extension URLAuthenticationChallenge: NSSecureCoding {
             error: error)
     }
 
-    /// Reads an optional value: decoding a missing key would be an error of the archive.
+    /// Reads an optional value. `NSCoder` treats the decoding of a missing key as an error, so this looks for the key first.
     private static func read<Value: NSObject & NSCoding>(
         _ type: Value.Type, _ key: String, from coder: NSCoder
     ) -> Value? {
         coder.containsValue(forKey: key) ? coder.decodeObject(of: type, forKey: key) : nil
     }
 
-    /// Archives the values, including the proposed password.
+    /// Archives the values, including the password of the proposed credential.
     public func encode(with coder: NSCoder) {
         coder.encode(protectionSpace, forKey: "protectionSpace")
         if let proposedCredential, proposedCredential.hasPassword {

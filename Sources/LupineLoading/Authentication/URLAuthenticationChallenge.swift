@@ -2,8 +2,8 @@
 
 public import Foundation
 
-/// Receives the answer to a challenge. The methods correspond to the dispositions of a delegate's completion handler; call
-/// exactly one of them, on any thread.
+/// Receives the answer to a challenge. The methods correspond to the dispositions that a delegate passes to its completion
+/// handler. Call exactly one of them, on any thread.
 public protocol URLAuthenticationChallengeSender: NSObjectProtocol, Sendable {
     /// Continues with a credential.
     func use(_ credential: URLCredential, for challenge: URLAuthenticationChallenge)
@@ -39,7 +39,7 @@ extension URLAuthenticationChallengeSender {
 public final class URLAuthenticationChallenge: NSObject, Sendable {
     /// The space that a credential is required for.
     public let protectionSpace: URLProtectionSpace
-    /// The credential that the default handling uses; nil when there is none, or when it was refused already.
+    /// The credential that the default handling uses; nil when there is none, or when the peer has refused it already.
     public let proposedCredential: URLCredential?
     /// The number of the task's answers that were refused in this space.
     public let previousFailureCount: Int
@@ -80,7 +80,8 @@ public final class URLAuthenticationChallenge: NSObject, Sendable {
             error: challenge.error, sender: sender)
     }
 
-    /// Creates a challenge. One that a completion handler answers needs no sender.
+    /// Creates a challenge. The sender is nil if a delegate's completion handler receives the answer. `failures` is the
+    /// `previousFailureCount`.
     package init(
         space: URLProtectionSpace, credential: URLCredential?, failures: Int, response: URLResponse?,
         error: (any Error)? = nil, sender: (any URLAuthenticationChallengeSender)? = nil

@@ -3,15 +3,16 @@
 public import Foundation
 internal import LupineTLS
 
-/// A user's name and password, a client's identity, or a `SecTrust` that the program accepts, with the time to remember it.
+/// A user's name and password, a client's identity, or a `SecTrust` that the program accepts. Its `persistence` is the time for
+/// which it may be remembered.
 ///
-/// Immutable; may be used on any thread. Only names and passwords can be archived and kept by a storage. The library
-/// never writes a password to a disk, whatever the persistence is; an archive that the program makes does contain the password.
+/// Immutable; may be used on any thread. Only names and passwords can be archived. The library never writes a password to a disk,
+/// whatever the persistence is; an archive that the program makes does contain the password.
 public final class URLCredential: NSObject, NSSecureCoding, NSCopying, Sendable {
     /// The time for which a credential is remembered.
     ///
-    /// The credential of a request, of a URL or of a delegate's answer is remembered by its session, for requests with the same
-    /// credential, until the session ends. A `URLCredentialStorage` keeps the credentials that the program puts there.
+    /// A session remembers the credential of a request, of a URL or of a delegate's answer until the session ends, and sends it
+    /// only for requests with the same credential. A `URLCredentialStorage` stores the credentials that the program adds.
     public enum Persistence: UInt, Sendable {
         /// The credential is for one challenge only.
         case none = 0
@@ -23,6 +24,7 @@ public final class URLCredential: NSObject, NSSecureCoding, NSCopying, Sendable 
         case synchronizable = 3
     }
 
+    /// The three forms of a credential.
     private enum Contents: Hashable, Sendable {
         case password(user: PeerText, password: PeerText)
         case identity(SecIdentity, certificates: [SecCertificate])
@@ -58,19 +60,19 @@ public final class URLCredential: NSObject, NSSecureCoding, NSCopying, Sendable 
         self.persistence = persistence
     }
 
-    /// Reads an archived credential; nil when the archive holds something else.
+    /// Reads an archived credential; nil when the archive contains something else.
     public init?(coder: NSCoder) {
         guard coder.allowsKeyedCoding,
             let user = coder.decodeObject(of: NSString.self, forKey: "user"),
             let password = coder.decodeObject(of: NSString.self, forKey: "password"),
-            let stored = UInt(exactly: coder.decodeInt64(forKey: "persistence")),
-            let persistence = Persistence(rawValue: stored)
+            let rawPersistence = UInt(exactly: coder.decodeInt64(forKey: "persistence")),
+            let persistence = Persistence(rawValue: rawPersistence)
         else { return nil }
         contents = .password(user: PeerText(user as String), password: PeerText(password as String))
         self.persistence = persistence
     }
 
-    /// Archives a name and password, including the password. Nothing is archived of an identity or a trust.
+    /// Archives a name and password. The archive of an identity or a trust is empty.
     public func encode(with coder: NSCoder) {
         guard case .password(let user, let password) = contents else { return }
         coder.encode(user.text as NSString, forKey: "user")
@@ -105,10 +107,10 @@ public final class URLCredential: NSObject, NSSecureCoding, NSCopying, Sendable 
     /// The server trust that the program accepts.
     var trust: SecTrust? { if case .trust(let trust) = contents { trust } else { nil } }
 
-    /// The identity to present to a server that requests a certificate.
+    /// The identity to send to a server that requests a certificate; nil for other credentials.
     var presentedIdentity: TLSIdentity? {
         guard case .identity(let identity, let certificates) = contents else { return nil }
-        return identity.presented(with: certificates)
+        return identity.replacingIssuers(with: certificates)
     }
 
     /// The credential itself: it is immutable.

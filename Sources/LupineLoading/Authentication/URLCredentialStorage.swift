@@ -12,37 +12,40 @@ extension NSNotification.Name {
 
 /// Credentials by protection space, in memory only (U-11.16). May be used on any thread.
 ///
-/// A storage holds only the credentials that the program puts there. Sessions that have the storage in their configuration use it
+/// A storage contains only the credentials that the program adds. Sessions that have the storage in their configuration use it
 /// for tasks without their own credential.
 ///
 /// The first credential of a space becomes its default. A client identity has no user name: a space has at most one, which only
-/// `defaultCredential(for:)` returns. Credentials with persistence `none` are for one challenge and are not stored. Neither are
-/// `synchronizable` ones: there are no other devices to synchronize with.
+/// `defaultCredential(for:)` returns. A storage ignores credentials with persistence `none`, which are for one challenge, and
+/// `synchronizable` ones, because there are no other devices to synchronize with.
 public final class URLCredentialStorage: NSObject, Sendable {
     /// The credentials of one protection space.
     private struct SpaceEntry {
+        /// Identifies a credential within its space.
         enum Key: Equatable {
             case user(String)
             case identity
         }
 
-        var byUser: [String: URLCredential] = [:]
+        var credentialsByUser: [String: URLCredential] = [:]
+        /// The credential with a client identity; nil for none.
         var identity: URLCredential?
+        /// The key of the default credential; nil after that credential was removed.
         var defaultKey: Key?
 
-        var isEmpty: Bool { byUser.isEmpty && identity == nil }
+        var isEmpty: Bool { credentialsByUser.isEmpty && identity == nil }
 
         /// The credential that is stored under a key.
         subscript(key: Key) -> URLCredential? {
             get {
                 switch key {
-                case .user(let name): byUser[name]
+                case .user(let name): credentialsByUser[name]
                 case .identity: identity
                 }
             }
             set {
                 switch key {
-                case .user(let name): byUser[name] = newValue
+                case .user(let name): credentialsByUser[name] = newValue
                 case .identity: identity = newValue
                 }
             }
@@ -66,25 +69,25 @@ public final class URLCredentialStorage: NSObject, Sendable {
 
     /// The credentials of a space by user name; nil when there are none.
     public func credentials(for space: URLProtectionSpace) -> [String: URLCredential]? {
-        entries.withLock { $0[space].flatMap { $0.byUser.isEmpty ? nil : $0.byUser } }
+        entries.withLock { $0[space].flatMap { $0.credentialsByUser.isEmpty ? nil : $0.credentialsByUser } }
     }
 
     /// All credentials that have a user name.
     public var allCredentials: [URLProtectionSpace: [String: URLCredential]] {
-        entries.withLock { $0.mapValues(\.byUser).filter { !$0.value.isEmpty } }
+        entries.withLock { $0.mapValues(\.credentialsByUser).filter { !$0.value.isEmpty } }
     }
 
-    /// Stores a credential, replacing the one of the same user, or an identity, replacing the one before.
+    /// Stores a credential in place of the one of the same user, or an identity in place of the space's identity.
     public func set(_ credential: URLCredential, for space: URLProtectionSpace) {
         store(credential, for: space, asDefault: false)
     }
 
-    /// Removes a credential, also if it is the default.
+    /// Removes a credential, even the default one.
     public func remove(_ credential: URLCredential, for space: URLProtectionSpace) {
         remove(credential, for: space, options: nil)
     }
 
-    /// Removes a credential, also if it is the default. The options concern synchronized credentials, which do not exist here.
+    /// Removes a credential, even the default one. The options concern synchronized credentials, which do not exist here.
     public func remove(
         _ credential: URLCredential, for space: URLProtectionSpace, options: [String: AnyObject]? = [:]
     ) {
@@ -112,12 +115,13 @@ public final class URLCredentialStorage: NSObject, Sendable {
         store(credential, for: space, asDefault: true)
     }
 
-    /// Returns the credential to propose when the URL names no user (U-11.4): the default, otherwise the first
-    /// by user name, otherwise the identity.
-    package func proposal(for space: URLProtectionSpace) -> URLCredential? {
+    /// Returns the credential to propose when the URL names no user (U-11.4): the default, otherwise that of the first user in
+    /// the order of the names, otherwise the identity.
+    package func proposedCredential(for space: URLProtectionSpace) -> URLCredential? {
         entries.withLock { entries in
             guard let entry = entries[space] else { return nil }
-            return entry.defaultCredential ?? entry.byUser.min { $0.key < $1.key }?.value ?? entry.identity
+            return entry.defaultCredential ?? entry.credentialsByUser.min { $0.key < $1.key }?.value
+                ?? entry.identity
         }
     }
 
@@ -130,6 +134,7 @@ public final class URLCredentialStorage: NSObject, Sendable {
         if hasChanged { postChange() }
     }
 
+    /// Stores a credential, unless its persistence forbids that. The first credential of a space becomes the default one.
     private func store(_ credential: URLCredential, for space: URLProtectionSpace, asDefault: Bool) {
         switch credential.persistence {
         case .none, .synchronizable: return
@@ -138,15 +143,16 @@ public final class URLCredentialStorage: NSObject, Sendable {
         guard let key = SpaceEntry.key(of: credential) else { return }
         let hasChanged = entries.withLock { entries in
             var entry = entries[space] ?? SpaceEntry()
-            let before = (entry[key], entry.defaultKey)
+            let (oldCredential, oldDefaultKey) = (entry[key], entry.defaultKey)
             if asDefault || entry.isEmpty { entry.defaultKey = key }
             entry[key] = credential
             entries[space] = entry
-            return before.0 != credential || before.1 != entry.defaultKey
+            return oldCredential != credential || oldDefaultKey != entry.defaultKey
         }
         if hasChanged { postChange() }
     }
 
+    /// Posts the notification, whose observers are the program's code: no lock may be held.
     private func postChange() {
         assertNoLockIsHeld()
         NotificationCenter.default.post(name: .NSURLCredentialStorageChanged, object: self)

@@ -7,8 +7,9 @@ public import Foundation
 /// Immutable; may be used on any thread. Spaces with the same host (compared without case), port, protocol, realm, method and
 /// proxy type are equal, so that a newly created space finds a stored credential (U-11.1).
 public final class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, Sendable {
+    /// The values by which spaces are compared.
     private struct Contents: Hashable, Sendable {
-        /// The host in canonical form, by which spaces are compared.
+        /// The host in canonical form: in lower case, for example.
         var canonicalHost: String
         var port: Int
         var scheme: String?
@@ -19,7 +20,7 @@ public final class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, Send
     }
 
     private let contents: Contents
-    /// The host as given.
+    /// The host as passed to the initializer.
     public let host: String
     /// For a client-certificate challenge, the issuers that the server accepts, as DER-encoded names.
     public let distinguishedNames: [Data]?
@@ -75,7 +76,7 @@ public final class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, Send
             method: authenticationMethod ?? NSURLAuthenticationMethodDefault, isProxy: true, proxyType: type)
     }
 
-    /// Reads an archived space; nil when the archive holds something else.
+    /// Reads an archived space; nil when the archive contains something else.
     public init?(coder: NSCoder) {
         guard coder.allowsKeyedCoding, coder.containsValue(forKey: "isProxy"),
             let host = coder.decodeObject(of: NSString.self, forKey: "host"),
@@ -130,18 +131,17 @@ public final class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, Send
 
     /// Whether a credential is protected in transit: the connection is secure, or the method does not send the credential.
     public var receivesCredentialSecurely: Bool {
-        if contents.isProxy
+        let isConnectionSecure =
+            contents.isProxy
             ? contents.proxyType == NSURLProtectionSpaceHTTPSProxy
             : contents.scheme == NSURLProtectionSpaceHTTPS
-        {
-            return true
-        }
-        let methods = [
+        if isConnectionSecure { return true }
+        let methodsWithoutCredential = [
             NSURLAuthenticationMethodHTTPDigest, NSURLAuthenticationMethodNTLM,
             NSURLAuthenticationMethodNegotiate, NSURLAuthenticationMethodClientCertificate,
             NSURLAuthenticationMethodServerTrust,
         ]
-        return methods.contains(contents.method)
+        return methodsWithoutCredential.contains(contents.method)
     }
 
     /// The space itself: it is immutable.

@@ -34,10 +34,10 @@ package final class CacheEntry: Sendable {
     package let size: Int
 
     /// Conceals secrets in memory.
-    private static let hash = KeyedHash(key: SecretKeyFile.random())
+    private static let hash = KeyedHash(key: SecretKeyFile.randomKey())
 
     /// Returns the hash that conceals a secret in memory. Each process has a random key.
-    static let conceal: @Sendable (String) -> String = { hash.text(for: $0) }
+    static let conceal: @Sendable (String) -> String = { hash.hexDigits(of: $0) }
 
     /// Creates the entry of a response that the program stores. All users may receive it, unless the request has one of the
     /// default identifying fields. The identifying fields that sessions configure are not known here.

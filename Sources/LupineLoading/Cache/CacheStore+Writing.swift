@@ -33,7 +33,7 @@ extension CacheStore {
     }
 
     /// Returns the keyed hash of a secret for the folder.
-    func conceal(_ secret: String) -> String { folderHash.text(for: secret) }
+    func conceal(_ secret: String) -> String { folderHash.hexDigits(of: secret) }
 
     /// Schedules a batch. Any thread.
     func schedule(_ start: BatchStart?) {

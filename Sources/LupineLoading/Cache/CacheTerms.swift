@@ -44,7 +44,7 @@ final class CacheTerms: Sendable {
         if hash == nil, vary.holdsSecrets { return true }
         return vary.matches(request, identifying: requester.identifyingFields) {
             // Without a hash, the terms have no concealed value that the result could equal.
-            hash?.text(for: $0) ?? ""
+            hash?.hexDigits(of: $0) ?? ""
         }
     }
 }

@@ -2,18 +2,19 @@
 
 internal import Foundation
 
-/// Decides whether a cookie that a response sets may be stored (draft-ietf-httpbis-rfc6265bis §5.7, U-13.6, U-13.7, U-13.9,
-/// U-13.13). Pure.
+/// Decides whether a cookie that a response sets may be stored: by its domain, its attributes, the prefix of its name and the
+/// accept policy (draft-ietf-httpbis-rfc6265bis §5.7; U-13.6, U-13.7, U-13.9, U-13.13). Has no state.
 struct CookieAdmission: Sendable {
     /// The origin of the response.
     let origin: CookieOrigin
-    /// The host of the main document that the request was made for; nil for none.
+    /// The host of the main document for which the request was made; nil for none.
     let mainDocumentHost: String?
     /// The session's accept policy.
     let policy: HTTPCookie.AcceptPolicy
-    /// The public suffix list; nil for the system's, which is read when it is first needed.
+    /// The public suffix list; nil for the system's list, which is read when it is first needed.
     var suffixList: PublicSuffixList?
 
+    /// The public suffix list to use.
     private var suffixes: PublicSuffixList { suffixList ?? .system }
 
     /// Whether the policy accepts any cookies of this response.
@@ -25,26 +26,28 @@ struct CookieAdmission: Sendable {
         }
     }
 
-    /// Whether the main document belongs to the origin's site, or there is none.
+    /// Whether the main document belongs to the origin's site. True if there is no main document.
     private var isSameSite: Bool {
         guard let mainDocumentHost else { return true }
         return suffixes.registrableDomain(of: mainDocumentHost) == suffixes.registrableDomain(of: origin.host)
     }
 
-    /// Returns the cookie to store, whose domain may differ from the given cookie's; nil if it may not be stored.
-    func admitted(_ cookie: HTTPCookie) -> HTTPCookie? {
+    /// Returns the cookie to store for a cookie that the response sets; nil if it may not be stored. The two have different
+    /// domains if `cookie` has a public suffix as its domain.
+    func cookieToStore(for cookie: HTTPCookie) -> HTTPCookie? {
         var contents = cookie.contents
+        // A leading dot means that the cookie is for the domain and the hosts below it.
         if contents.domain.hasPrefix(".") {
             let domain = String(contents.domain.dropFirst())
             guard HostName.hasNoEmptyLabel(domain), HostName.isSame(origin.host, orBelow: domain) else {
                 return nil
             }
             if suffixes.contains(domain) {
-                // The host at a public suffix may set cookies for itself, but not for the hosts below it.
+                // A host whose name is a public suffix may set cookies for itself, but not for the hosts below it.
                 guard domain == origin.host else { return nil }
                 contents.domain = domain
             } else {
-                // The parent of a public suffix need not be a suffix itself, but has hosts of other owners below it.
+                // A domain above the site is refused too: it need not be a public suffix, but has sites of other owners below it.
                 let site = suffixes.registrableDomain(of: origin.host)
                 guard HostName.isSame(String(HostName.withoutRoot(domain)), orBelow: site) else { return nil }
             }
@@ -52,19 +55,19 @@ struct CookieAdmission: Sendable {
             return nil
         }
         if contents.isSecure, !origin.isSecure { return nil }
-        guard passesSameSite(contents) else { return nil }
+        guard satisfiesSameSite(contents) else { return nil }
         switch CookiePrefix(of: contents.name) {
         case .none: break
         case .secure: guard contents.isSecure else { return nil }
         case .host:
-            // Checks the domain that is stored: the code above has reduced a public suffix to the host.
+            // Checks the domain that is stored, from which the code above may have removed the leading dot.
             guard contents.isSecure, contents.path == "/", !contents.domain.hasPrefix(".") else { return nil }
         }
         return contents == cookie.contents ? cookie : HTTPCookie(contents)
     }
 
     /// Returns false for `SameSite=Strict` and `Lax` after a cross-site request, and for `SameSite=None` without `Secure`.
-    private func passesSameSite(_ contents: HTTPCookie.Contents) -> Bool {
+    private func satisfiesSameSite(_ contents: HTTPCookie.Contents) -> Bool {
         switch contents.sameSite.map(HTTPCookieStringPolicy.init(rawValue:)) {
         case .sameSiteStrict?, .sameSiteLax?: isSameSite
         case .sameSiteNone?: contents.isSecure

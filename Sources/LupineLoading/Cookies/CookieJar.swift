@@ -3,25 +3,25 @@
 internal import Foundation
 internal import LupineHTTP
 
-/// The cookies of one storage: decides which are kept, which are dropped, and which are sent with a request
+/// The cookies of one storage: decides which are stored, which are evicted, and which are sent with a request
 /// (draft-ietf-httpbis-rfc6265bis §5.7, §5.8; U-13.10, U-13.11).
 ///
-/// A value without a clock, a lock or a file: `HTTPCookieStorage` guards the jar with a lock and passes the time.
+/// A value without a clock, a lock or a file: `HTTPCookieStorage` guards the jar with a lock and passes the current date.
 struct CookieJar: Sendable {
     /// One stored cookie.
     struct Entry: Sendable {
         let cookie: HTTPCookie
         /// The date when a cookie with this name, domain and path was first stored.
-        let created: Date
-        /// The jar's `useCount` at that date, which orders cookies even if their dates are equal.
+        let creationDate: Date
+        /// The jar's `useCount` at `creationDate`. Unlike the date, it is different for each cookie, so it defines an order.
         let creationOrder: UInt64
         /// The jar's `useCount` when the cookie was last stored or sent.
         var lastUse: UInt64
     }
 
-    /// The most cookies that a jar keeps.
+    /// The limits of a jar.
     struct Limits: Sendable {
-        /// The most cookies of a registrable domain, all hosts of it together.
+        /// The most cookies of a registrable domain, counted over all of its hosts.
         var perDomain = 180
         /// The most cookies of all domains.
         var total = 3_000
@@ -30,9 +30,9 @@ struct CookieJar: Sendable {
     private let limits: Limits
     /// The public suffix list; nil for the system's, which is read when it is first needed.
     private let suffixList: PublicSuffixList?
-    /// The shelves by key. A shelf is the list of the cookies of one domain; its key is the domain without a leading dot.
-    private var shelves: [String: [Entry]] = [:]
-    /// The shelves of each registrable domain; nil until the jar has more cookies than one domain may have.
+    /// The cookies by bare domain: the cookie's domain without a leading dot, such as `www.a.example`.
+    private var entriesByDomain: [String: [Entry]] = [:]
+    /// The bare domains of each registrable domain; nil until the jar has more cookies than one registrable domain may have.
     private var sites: CookieSites?
     /// The number of cookies, including expired ones that have not been removed.
     private(set) var count = 0
@@ -49,44 +49,46 @@ struct CookieJar: Sendable {
 
     /// Returns all unexpired cookies, the oldest first.
     func entries(at now: Date) -> [Entry] {
-        shelves.values.joined().filter { !$0.hasExpired(at: now) }
+        entriesByDomain.values.joined().filter { !$0.hasExpired(at: now) }
             .sorted { $0.creationOrder < $1.creationOrder }
     }
 
-    /// Stores a cookie, replacing the one with the same name, domain and path. An expired cookie only removes that one.
+    /// Stores a cookie in place of the one with the same name, domain and path. An expired cookie only removes the other one.
     ///
     /// - Parameters:
     ///   - cookie: The cookie, which `CookieAdmission` has accepted, or which the program or a file supplies.
-    ///   - isSecure: Whether the cookie came over a secure connection; otherwise it cannot replace or hide secure cookies.
+    ///   - isOriginSecure: Whether the cookie came over a secure connection; otherwise it cannot replace or hide secure cookies.
     ///   - now: The current date.
-    ///   - created: The date when the cookie was first stored, if it comes from a file.
+    ///   - creationDate: The date when the cookie was first stored, if it comes from a file.
     /// - Returns: Whether anything changed.
     @discardableResult
-    mutating func store(_ cookie: HTTPCookie, isSecure: Bool = true, at now: Date, created: Date? = nil)
+    mutating func store(
+        _ cookie: HTTPCookie, isOriginSecure: Bool = true, at now: Date, creationDate: Date? = nil
+    )
         -> Bool
     {
-        let key = Self.key(of: cookie)
-        if !isSecure, !cookie.isSecure, wouldHideSecureCookie(cookie, at: now) { return false }
+        let domain = Self.bareDomain(of: cookie)
+        if !isOriginSecure, !cookie.isSecure, wouldHideSecureCookie(cookie, at: now) { return false }
         useCount += 1
-        var shelf = shelves[key] ?? []
-        let index = shelf.firstIndex { Self.isSame($0.cookie, cookie) }
-        let old = index.map { shelf[$0] }
+        var entries = entriesByDomain[domain] ?? []
+        let index = entries.firstIndex { Self.isSame($0.cookie, cookie) }
+        let oldEntry = index.map { entries[$0] }
         let entry = Entry(
-            cookie: cookie, created: old?.created ?? created ?? now,
-            creationOrder: old?.creationOrder ?? useCount, lastUse: useCount)
+            cookie: cookie, creationDate: oldEntry?.creationDate ?? creationDate ?? now,
+            creationOrder: oldEntry?.creationOrder ?? useCount, lastUse: useCount)
         if entry.hasExpired(at: now) {
             guard let index else { return false }
-            shelf.remove(at: index)
+            entries.remove(at: index)
         } else if let index {
-            shelf[index] = entry
+            entries[index] = entry
         } else {
-            shelf.append(entry)
+            entries.append(entry)
         }
-        setShelf(shelf, on: key)
-        if let end = cookie.expiresDate { earliestExpiry = min(earliestExpiry, end) }
-        if index == nil { enforceLimits(on: key, at: now) }
-        // An expired cookie that gets here has removed another one.
-        return old?.cookie != cookie || entry.hasExpired(at: now)
+        setEntries(entries, ofDomain: domain)
+        if let expiry = cookie.expiresDate { earliestExpiry = min(earliestExpiry, expiry) }
+        if index == nil { enforceLimits(afterAddingTo: domain, at: now) }
+        // Here an expired cookie has removed another one: without one to remove, the function has returned above.
+        return oldEntry?.cookie != cookie || entry.hasExpired(at: now)
     }
 
     /// Removes the cookie with the same name, domain and path. Returns whether there was one.
@@ -95,45 +97,45 @@ struct CookieJar: Sendable {
     }
 
     /// Removes the cookies that were first stored at this time or later. Returns whether there were any.
-    mutating func remove(since date: Date) -> Bool { removeAll { $0.created >= date } }
+    mutating func remove(since date: Date) -> Bool { removeAll { $0.creationDate >= date } }
 
-    /// Returns the wanted cookies for a request to a URL, and records their use. They are in the order of the `Cookie` field:
-    /// longer paths first, then older cookies.
+    /// Returns the cookies for a request to a URL that satisfy `isWanted`, and records their use. The cookies are in the order of
+    /// the `Cookie` field: longer paths first, then older cookies.
     mutating func cookies(
         for origin: CookieOrigin, at now: Date, where isWanted: (HTTPCookie) -> Bool = { _ in true }
     )
         -> [HTTPCookie]
     {
         useCount += 1
-        var found: [Entry] = []
-        // Visits the shelves of the host and of all its parent domains; an address has none.
+        var matching: [Entry] = []
+        // Visits the cookies of the host and of all its parent domains; an IP address has no parents.
         var domain = origin.host[...]
         let isAddress = HostName.isAddress(origin.host)
         while !domain.isEmpty {
             let key = String(domain)
-            if var shelf = shelves[key] {
-                for index in shelf.indices
-                where shelf[index].matches(origin, at: now) && isWanted(shelf[index].cookie) {
-                    shelf[index].lastUse = useCount
-                    found.append(shelf[index])
+            if var entries = entriesByDomain[key] {
+                for index in entries.indices
+                where entries[index].matches(origin, at: now) && isWanted(entries[index].cookie) {
+                    entries[index].lastUse = useCount
+                    matching.append(entries[index])
                 }
-                shelves[key] = shelf
+                entriesByDomain[key] = entries
             }
             guard let dot = domain.firstIndex(of: "."), !isAddress else { break }
             domain = domain[domain.index(after: dot)...]
         }
-        found.sort { left, right in
+        matching.sort { left, right in
             let (leftLength, rightLength) = (left.cookie.path.utf8.count, right.cookie.path.utf8.count)
             if leftLength != rightLength { return leftLength > rightLength }
             return left.creationOrder < right.creationOrder
         }
-        return found.map(\.cookie)
+        return matching.map(\.cookie)
     }
 
-    // MARK: identity
+    // MARK: domain and identity of a cookie
 
-    /// Returns the key of the shelf that a cookie belongs on.
-    private static func key(of cookie: HTTPCookie) -> String {
+    /// Returns the cookie's domain without a leading dot: the key in `entriesByDomain`.
+    private static func bareDomain(of cookie: HTTPCookie) -> String {
         cookie.domain.hasPrefix(".") ? String(cookie.domain.dropFirst()) : cookie.domain
     }
 
@@ -143,79 +145,88 @@ struct CookieJar: Sendable {
             && left.path.hasSameOctets(as: right.path)
     }
 
-    /// Whether the jar has a secure cookie of the same name that this cookie would hide (§5.7 step 16): its domain is the same, a
-    /// parent or a child, and its path is the same or a parent.
+    /// Whether the jar has a secure cookie of the same name that this cookie would hide (rfc6265bis §5.7 step 16). That is the
+    /// case if the secure cookie's domain is the same, a parent or a child, and its path is the same or a parent.
     private func wouldHideSecureCookie(_ cookie: HTTPCookie, at now: Date) -> Bool {
-        let key = Self.key(of: cookie)
-        return keysNear(key).contains { domain in
-            (shelves[domain] ?? []).contains { entry in
+        let cookieDomain = Self.bareDomain(of: cookie)
+        return domainsPossiblyRelated(to: cookieDomain).contains { domain in
+            let hasSecureCookie = (entriesByDomain[domain] ?? []).contains { entry in
                 entry.cookie.isSecure && entry.cookie.name.hasSameOctets(as: cookie.name)
                     && !entry.hasExpired(at: now)
-                    && CookieOrigin.isPath(cookie.path, below: entry.cookie.path)
-            } && (HostName.isSame(domain, orBelow: key) || HostName.isSame(key, orBelow: domain))
+                    && CookieOrigin.isPath(cookie.path, atOrBelow: entry.cookie.path)
+            }
+            guard hasSecureCookie else { return false }
+            return HostName.isSame(domain, orBelow: cookieDomain)
+                || HostName.isSame(cookieDomain, orBelow: domain)
         }
     }
 
-    /// Returns keys of shelves, among them those of all parents and children of a domain. If the sites of the jar are known and
-    /// the domain belongs to one, only shelves of that site and of the parents are returned, so that a cookie does not cause a
-    /// search of a full jar.
-    private func keysNear(_ key: String) -> [String] {
-        guard var keys = sites?.keys(ofDomainOf: key) else { return Array(shelves.keys) }
-        var domain = key[...]
-        while let dot = domain.firstIndex(of: ".") {
-            domain = domain[domain.index(after: dot)...]
-            if shelves[String(domain)] != nil { keys.insert(String(domain)) }
+    /// Returns bare domains that have cookies, among them all parents and children of a domain. Once `sites` is set, returns only
+    /// the domain's parents and the domains of its site, so that storing a cookie does not search a full jar. A public suffix has
+    /// no site: for it the function returns all domains.
+    private func domainsPossiblyRelated(to domain: String) -> [String] {
+        guard var relatedDomains = sites?.domains(ofSiteContaining: domain) else {
+            return Array(entriesByDomain.keys)
         }
-        return Array(keys)
+        var parent = domain[...]
+        while let dot = parent.firstIndex(of: ".") {
+            parent = parent[parent.index(after: dot)...]
+            if entriesByDomain[String(parent)] != nil { relatedDomains.insert(String(parent)) }
+        }
+        return Array(relatedDomains)
     }
 
     // MARK: removal and eviction
 
-    /// Replaces a shelf. No other function adds or removes cookies, so that the counts stay correct.
-    private mutating func setShelf(_ shelf: [Entry], on key: String) {
-        let before = shelves[key]?.count ?? 0
-        count += shelf.count - before
-        shelves[key] = shelf.isEmpty ? nil : shelf
-        sites?.changed(key, from: before, to: shelf.count)
+    /// Replaces the cookies of a bare domain. No other function adds or removes cookies, so that the counts stay correct.
+    private mutating func setEntries(_ entries: [Entry], ofDomain domain: String) {
+        let oldCount = entriesByDomain[domain]?.count ?? 0
+        count += entries.count - oldCount
+        entriesByDomain[domain] = entries.isEmpty ? nil : entries
+        sites?.updateCount(ofDomain: domain, from: oldCount, to: entries.count)
     }
 
-    /// Removes the entries that satisfy `isUnwanted` from the shelves with these keys. Returns whether there were any.
+    /// Removes the entries that satisfy `isUnwanted` from these bare domains. Returns whether there were any.
     private mutating func removeAll(
-        on keys: some Collection<String>, where isUnwanted: (Entry) -> Bool
+        ofDomains domains: some Collection<String>, where isUnwanted: (Entry) -> Bool
     ) -> Bool {
-        let before = count
-        for key in keys {
-            guard let shelf = shelves[key] else { continue }
-            let kept = shelf.filter { !isUnwanted($0) }
-            if kept.count < shelf.count { setShelf(kept, on: key) }
+        let oldCount = count
+        for domain in domains {
+            guard let entries = entriesByDomain[domain] else { continue }
+            let remaining = entries.filter { !isUnwanted($0) }
+            if remaining.count < entries.count { setEntries(remaining, ofDomain: domain) }
         }
-        return count < before
+        return count < oldCount
     }
 
+    /// Removes the entries that satisfy `isUnwanted`. Returns whether there were any.
     private mutating func removeAll(where isUnwanted: (Entry) -> Bool) -> Bool {
-        removeAll(on: Array(shelves.keys), where: isUnwanted)
+        removeAll(ofDomains: Array(entriesByDomain.keys), where: isUnwanted)
     }
 
     /// Removes expired cookies. Searches the jar only if a cookie may have expired.
     private mutating func removeExpired(at now: Date) {
         guard earliestExpiry <= now else { return }
         _ = removeAll { $0.hasExpired(at: now) }
-        earliestExpiry = shelves.values.joined().lazy.compactMap(\.cookie.expiresDate).min() ?? .distantFuture
+        earliestExpiry =
+            entriesByDomain.values.joined().lazy.compactMap(\.cookie.expiresDate).min() ?? .distantFuture
     }
 
-    /// Enforces the limits after a cookie was added to the shelf with this key. Removes expired cookies first; then one cookie of
-    /// the registrable domain if it has too many, or some of the domains with the most cookies: a domain with many cookies does
-    /// not displace those of domains with few.
-    private mutating func enforceLimits(on key: String, at now: Date) {
+    /// Enforces the limits after a cookie was added to this bare domain. Removes expired cookies first. Then evicts one cookie of
+    /// the registrable domain if that has too many, otherwise some of the registrable domains with the most cookies: a domain
+    /// with many cookies does not displace those of domains with few.
+    private mutating func enforceLimits(afterAddingTo domain: String, at now: Date) {
         guard count > min(limits.perDomain, limits.total) else { return }
-        if sites == nil { sites = CookieSites(shelves.mapValues(\.count), suffixList ?? .system) }
+        if sites == nil {
+            sites = CookieSites(cookieCounts: entriesByDomain.mapValues(\.count), suffixList ?? .system)
+        }
         if count > limits.total {
             removeExpired(at: now)
-        } else if exceedsDomainLimit(key), earliestExpiry <= now {
-            _ = removeAll(on: keys(with: key)) { $0.hasExpired(at: now) }
+        } else if exceedsSiteLimit(domain), earliestExpiry <= now {
+            _ = removeAll(ofDomains: domainsOfSite(of: domain)) { $0.hasExpired(at: now) }
         }
-        if exceedsDomainLimit(key) {
-            evictOne(on: keys(with: key))
+        if exceedsSiteLimit(domain) {
+            evictOne(ofDomains: domainsOfSite(of: domain))
         } else if count > limits.total {
             enforceTotalLimit()
         }
@@ -223,37 +234,43 @@ struct CookieJar: Sendable {
 
     /// Evicts a sixteenth of a full jar at once, so that only one of many new cookies causes a search.
     private mutating func enforceTotalLimit() {
-        let target = limits.total - limits.total / 16
-        while count > target {
-            // The candidates are one cookie of each of the domains with the most cookies.
-            let candidates = (sites?.largest ?? []).compactMap { nextToEvict(on: $0) }
+        let targetCount = limits.total - limits.total / 16
+        while count > targetCount {
+            // The candidates are one cookie of each of the sites with the most cookies.
+            let candidates = (sites?.largest ?? []).compactMap { nextToEvict(ofDomains: $0) }
                 .sorted { $0.isEvicted(before: $1) }
             if candidates.isEmpty { return }
-            for entry in candidates.prefix(count - target) { evict(entry) }
+            for entry in candidates.prefix(count - targetCount) { evict(entry) }
         }
     }
 
-    /// Whether the registrable domain of the shelf with this key has too many cookies.
-    private func exceedsDomainLimit(_ key: String) -> Bool { sites?.count(with: key) ?? 0 > limits.perDomain }
-
-    /// Returns the keys of all shelves of the registrable domain that the shelf with this key belongs to.
-    private func keys(with key: String) -> Set<String> { sites?.keys(with: key) ?? [] }
-
-    /// Evicts one cookie of these shelves.
-    private mutating func evictOne(on keys: Set<String>) {
-        if let entry = nextToEvict(on: keys) { evict(entry) }
+    /// Whether the registrable domain that this bare domain belongs to has too many cookies.
+    private func exceedsSiteLimit(_ domain: String) -> Bool {
+        sites?.count(ofSiteOf: domain) ?? 0 > limits.perDomain
     }
 
+    /// Returns all bare domains of the registrable domain that this bare domain belongs to.
+    private func domainsOfSite(of domain: String) -> Set<String> { sites?.domains(ofSiteOf: domain) ?? [] }
+
+    /// Evicts one cookie of these bare domains.
+    private mutating func evictOne(ofDomains domains: Set<String>) {
+        if let entry = nextToEvict(ofDomains: domains) { evict(entry) }
+    }
+
+    /// Removes this entry, which its `creationOrder` identifies.
     private mutating func evict(_ entry: Entry) {
-        _ = removeAll(on: [Self.key(of: entry.cookie)]) { $0.creationOrder == entry.creationOrder }
+        _ = removeAll(ofDomains: [Self.bareDomain(of: entry.cookie)]) {
+            $0.creationOrder == entry.creationOrder
+        }
     }
 
-    /// Returns the least recently used cookie of these shelves, preferring those without `Secure` (§5.8), so that an attacker
-    /// without a secure connection cannot displace cookies that were set over one.
-    private func nextToEvict(on keys: Set<String>) -> Entry? {
+    /// Returns the least recently used cookie of these bare domains, if possible one without `Secure` (rfc6265bis §5.8), so that
+    /// an attacker without a secure connection cannot displace cookies that were set over one.
+    private func nextToEvict(ofDomains domains: Set<String>) -> Entry? {
         var next: Entry?
-        for key in keys {
-            for entry in shelves[key] ?? [] where next.map({ entry.isEvicted(before: $0) }) ?? true {
+        for domain in domains {
+            for entry in entriesByDomain[domain] ?? [] {
+                if let next, !entry.isEvicted(before: next) { continue }
                 next = entry
             }
         }
@@ -264,9 +281,11 @@ struct CookieJar: Sendable {
 extension CookieJar.Entry {
     /// Whether this cookie is evicted before the other: cookies without `Secure` first, then the least recently used one.
     fileprivate func isEvicted(before other: CookieJar.Entry) -> Bool {
-        cookie.isSecure == other.cookie.isSecure ? lastUse < other.lastUse : other.cookie.isSecure
+        if cookie.isSecure != other.cookie.isSecure { return other.cookie.isSecure }
+        return lastUse < other.lastUse
     }
 
+    /// Whether the cookie has an expiry date that has passed.
     fileprivate func hasExpired(at now: Date) -> Bool { cookie.expiresDate.map { $0 <= now } ?? false }
 
     /// Whether the cookie is sent with a request to this URL.
@@ -278,8 +297,8 @@ extension CookieJar.Entry {
         } else {
             matchesDomain = origin.host == domain
         }
+        let matchesPort = cookie.contents.ports.map { $0.contains(origin.port) } ?? true
         return matchesDomain && !hasExpired(at: now) && (origin.isSecure || !cookie.isSecure)
-            && origin.isPath(below: cookie.path)
-            && cookie.contents.ports.map { $0.contains(origin.port) } ?? true
+            && origin.isPath(atOrBelow: cookie.path) && matchesPort
     }
 }

@@ -2,24 +2,24 @@
 
 internal import Foundation
 
-/// The parts of a URL that decide about cookies: host, port, path, and whether the scheme is secure.
+/// The parts of a URL on which its cookies depend: host, port, path, and whether the scheme is secure.
 struct CookieOrigin: Hashable, Sendable {
     /// The host in canonical form.
     let host: String
     /// The port, or the scheme's default port.
     let port: Int
-    /// The path as it is sent; never empty.
+    /// The path as in the request line, percent-encoded; never empty.
     let path: String
     /// Whether the scheme is `https` or `wss`.
     let isSecure: Bool
 
-    /// The longest name in the DNS (RFC 1035 §2.3.4), with its dots.
-    private static let longestHost = 255
+    /// The most octets of a name in the DNS, with its dots (RFC 1035 §2.3.4).
+    private static let maxHostLength = 255
 
     /// Copies the parts of a URL. Fails for a URL without a host, or with one that is too long for the DNS; such a URL has no
     /// cookies.
     init?(_ url: URL) {
-        guard let host = url.host(percentEncoded: false), !host.isEmpty, host.utf8.count <= Self.longestHost
+        guard let host = url.host(percentEncoded: false), !host.isEmpty, host.utf8.count <= Self.maxHostLength
         else { return nil }
         let scheme = url.scheme?.lowercased()
         self.host = HostName.canonical(host)
@@ -37,11 +37,11 @@ struct CookieOrigin: Hashable, Sendable {
     }
 
     /// Whether the path matches a cookie's path (RFC 6265 §5.1.4).
-    func isPath(below cookiePath: String) -> Bool { Self.isPath(path, below: cookiePath) }
+    func isPath(atOrBelow cookiePath: String) -> Bool { Self.isPath(path, atOrBelow: cookiePath) }
 
-    /// Whether a path equals another or is below it. Compares octets: servers decide about length and number of the paths, and
-    /// comparing `String`s would take longer.
-    static func isPath(_ path: String, below other: String) -> Bool {
+    /// Whether a path equals another or is below it. Compares octets, which is faster than comparing `String`s: a server can set
+    /// many cookies with long paths.
+    static func isPath(_ path: String, atOrBelow other: String) -> Bool {
         let (path, other) = (path.utf8, other.utf8)
         guard path.starts(with: other) else { return false }
         let slash = UInt8(ascii: "/")

@@ -9,8 +9,8 @@ enum CookiePrefix: Hashable, Sendable {
     /// `__Host-`: in addition, the host set the cookie for itself alone and for all its paths.
     case host
 
-    /// Detects the prefix in any case and after any leading white space: a server that strips white space from names must not see
-    /// a prefix that was not checked here.
+    /// Detects the prefix in any case and after any leading white space. Otherwise a server that removes white space from names
+    /// could see a prefix whose guarantees nobody has checked.
     init(of name: String) {
         let scalars = name.unicodeScalars.drop { $0.properties.isWhitespace }
         let lowercased = String(String.UnicodeScalarView(scalars)).lowercased()

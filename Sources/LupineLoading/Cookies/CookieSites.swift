@@ -1,72 +1,78 @@
 // SPDX-License-Identifier: MIT
 
-/// Counts the cookies of each registrable domain (a site) of a `CookieJar`, and lists the keys of its shelves. A shelf is the
-/// list of the cookies of one domain, such as `www.a.example`; its key is that domain, without a leading dot.
+/// Counts the cookies of each site of a `CookieJar`, and lists the site's domains. A site is a registrable domain, such as
+/// `a.example`, with all hosts below it.
 ///
-/// A trailing dot makes another host but not another site: `a.example` and `a.example.` count together.
+/// All domains are bare: without a leading dot. A trailing dot makes another host but not another site: `a.example` and
+/// `a.example.` count together.
 struct CookieSites: Sendable {
+    /// A registrable domain that has cookies.
     private struct Site: Sendable {
-        var keys: Set<String> = []
+        /// The domains of the site that have cookies.
+        var domains: Set<String> = []
+        /// The number of cookies of all these domains.
         var count = 0
     }
 
     private let suffixes: PublicSuffixList
-    /// The registrable domain of each shelf, by the shelf's key.
+    /// The registrable domain of each domain that has cookies.
     private var siteNames: [String: String] = [:]
     /// The sites by their registrable domain.
     private var sites: [String: Site] = [:]
-    /// The sites by their number of cookies, so that those with the most are found without a search.
-    private var sitesByCount: [Int: Set<String>] = [:]
+    /// The registrable domains by number of cookies, so that the sites with the most are found without a search.
+    private var siteNamesByCount: [Int: Set<String>] = [:]
     /// The most cookies that any site has.
     private var largestCount = 0
 
-    /// Creates the sites of a jar from the number of cookies on each of its shelves.
-    init(_ shelves: [String: Int], _ suffixes: PublicSuffixList) {
+    /// Creates the sites of a jar from the number of cookies of each of its domains.
+    init(cookieCounts: [String: Int], _ suffixes: PublicSuffixList) {
         self.suffixes = suffixes
-        for (key, count) in shelves { changed(key, from: 0, to: count) }
+        for (domain, count) in cookieCounts { updateCount(ofDomain: domain, from: 0, to: count) }
     }
 
-    /// Records that the number of cookies on the shelf with this key has changed from `before` to `now`.
-    mutating func changed(_ key: String, from before: Int, to now: Int) {
-        guard before != now else { return }
-        let name = siteNames[key] ?? suffixes.registrableDomain(of: key)
-        let count = (sites[name]?.count ?? 0) + now - before
-        updateCount(name, from: sites[name]?.count ?? 0, to: count)
-        sites[name, default: Site()].count = count
-        if now > 0 {
-            siteNames[key] = name
-            sites[name]?.keys.insert(key)
+    /// Records that the number of cookies of a domain has changed.
+    mutating func updateCount(ofDomain domain: String, from oldCount: Int, to newCount: Int) {
+        guard oldCount != newCount else { return }
+        let name = siteNames[domain] ?? suffixes.registrableDomain(of: domain)
+        let oldSiteCount = sites[name]?.count ?? 0
+        let newSiteCount = oldSiteCount + newCount - oldCount
+        updateCount(ofSite: name, from: oldSiteCount, to: newSiteCount)
+        sites[name, default: Site()].count = newSiteCount
+        if newCount > 0 {
+            siteNames[domain] = name
+            sites[name]?.domains.insert(domain)
         } else {
-            siteNames[key] = nil
-            sites[name]?.keys.remove(key)
-            if sites[name]?.keys.isEmpty ?? false { sites[name] = nil }
+            siteNames[domain] = nil
+            sites[name]?.domains.remove(domain)
+            if sites[name]?.domains.isEmpty ?? false { sites[name] = nil }
         }
     }
 
-    /// Moves a site within `sitesByCount`, and updates `largestCount`.
-    private mutating func updateCount(_ name: String, from before: Int, to now: Int) {
-        sitesByCount[before]?.remove(name)
-        if sitesByCount[before]?.isEmpty ?? false { sitesByCount[before] = nil }
-        if now > 0 { sitesByCount[now, default: []].insert(name) }
-        largestCount = max(largestCount, now)
-        while largestCount > 0, sitesByCount[largestCount] == nil { largestCount -= 1 }
+    /// Moves a site within `siteNamesByCount`, and updates `largestCount`.
+    private mutating func updateCount(ofSite name: String, from oldCount: Int, to newCount: Int) {
+        siteNamesByCount[oldCount]?.remove(name)
+        if siteNamesByCount[oldCount]?.isEmpty ?? false { siteNamesByCount[oldCount] = nil }
+        if newCount > 0 { siteNamesByCount[newCount, default: []].insert(name) }
+        largestCount = max(largestCount, newCount)
+        while largestCount > 0, siteNamesByCount[largestCount] == nil { largestCount -= 1 }
     }
 
-    /// Returns the number of cookies of the site that the shelf with this key belongs to.
-    func count(with key: String) -> Int { site(of: key)?.count ?? 0 }
+    /// Returns the number of cookies of the site of a domain; 0 if the domain has no cookies.
+    func count(ofSiteOf domain: String) -> Int { site(of: domain)?.count ?? 0 }
 
-    /// Returns the keys of all shelves of the site that the shelf with this key belongs to.
-    func keys(with key: String) -> Set<String> { site(of: key)?.keys ?? [] }
+    /// Returns the domains that have cookies in the site of a domain; none if that domain has no cookies.
+    func domains(ofSiteOf domain: String) -> Set<String> { site(of: domain)?.domains ?? [] }
 
-    /// Returns the keys of the shelves of the site that a host belongs to; the host need not have a shelf. Returns nil for a
-    /// public suffix, which has many sites below it.
-    func keys(ofDomainOf host: String) -> Set<String>? {
+    /// Returns the domains that have cookies in the site of a host, which need not have cookies itself. Returns nil for a public
+    /// suffix, which has many sites below it.
+    func domains(ofSiteContaining host: String) -> Set<String>? {
         if suffixes.contains(host) { return nil }
-        return sites[suffixes.registrableDomain(of: host)]?.keys ?? []
+        return sites[suffixes.registrableDomain(of: host)]?.domains ?? []
     }
 
-    /// The sites with the most cookies, each as the keys of its shelves.
-    var largest: [Set<String>] { (sitesByCount[largestCount] ?? []).compactMap { sites[$0]?.keys } }
+    /// The sites with the most cookies, each as the set of its domains.
+    var largest: [Set<String>] { (siteNamesByCount[largestCount] ?? []).compactMap { sites[$0]?.domains } }
 
-    private func site(of key: String) -> Site? { siteNames[key].flatMap { sites[$0] } }
+    /// Returns the site of a domain; nil if the domain has no cookies.
+    private func site(of domain: String) -> Site? { siteNames[domain].flatMap { sites[$0] } }
 }

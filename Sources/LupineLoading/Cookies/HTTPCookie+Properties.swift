@@ -12,8 +12,8 @@ extension HTTPCookie.Contents {
             SetCookieSyntax.canBeSent(name: name, value: value)
         else { return nil }
         let origin = Self.url(properties[.originURL]).flatMap { CookieOrigin($0) }
-        let given = (properties[.domain] as? String)?.lowercased() ?? ""
-        guard let domain = given.isEmpty ? origin?.host : given else { return nil }
+        let explicitDomain = (properties[.domain] as? String)?.lowercased() ?? ""
+        guard let domain = explicitDomain.isEmpty ? origin?.host : explicitDomain else { return nil }
         self.init(
             name: name, value: value, domain: domain,
             path: path.hasPrefix("/") ? path : origin?.defaultPath ?? "/")
@@ -29,7 +29,7 @@ extension HTTPCookie.Contents {
         ports = Self.ports(properties[.port])
     }
 
-    /// The properties that recreate the same contents.
+    /// The properties from which `init(properties:now:)` creates equal contents.
     var properties: [HTTPCookiePropertyKey: Any] {
         var properties: [HTTPCookiePropertyKey: Any] = [
             .name: name, .value: value, .domain: domain, .path: path, .version: String(version),
@@ -62,6 +62,7 @@ extension HTTPCookie.Contents {
         }
     }
 
+    /// Reads a property that is a `Bool`, or the text `TRUE`; false for anything else.
     private static func flag(_ property: Any?) -> Bool {
         switch property {
         case let flag as Bool: flag
@@ -70,6 +71,7 @@ extension HTTPCookie.Contents {
         }
     }
 
+    /// Reads a property that is a number or its text.
     private static func number(_ property: Any?) -> Int? {
         switch property {
         case let number as Int: number
@@ -79,6 +81,7 @@ extension HTTPCookie.Contents {
         }
     }
 
+    /// Reads a property that is a URL or its text.
     private static func url(_ property: Any?) -> URL? {
         switch property {
         case let url as URL: url
@@ -87,6 +90,7 @@ extension HTTPCookie.Contents {
         }
     }
 
+    /// Reads a property that is a policy or its name.
     private static func policy(_ property: Any?) -> HTTPCookieStringPolicy? {
         switch property {
         case let policy as HTTPCookieStringPolicy: HTTPCookieStringPolicy(attribute: policy.rawValue)
@@ -95,6 +99,7 @@ extension HTTPCookie.Contents {
         }
     }
 
+    /// Reads a property that is an array of ports, or their text, separated by commas.
     private static func ports(_ property: Any?) -> [Int]? {
         switch property {
         case let text as String: SetCookieSyntax.ports(text)

@@ -7,7 +7,7 @@ public import Foundation
 /// Immutable; any thread may use it. A domain with a leading dot covers a host and the hosts below it; a domain without one
 /// covers only that host. `HTTPCookieStorage` decides whether a cookie may be stored and where it is sent.
 public final class HTTPCookie: NSObject, Sendable {
-    /// The cookies that a storage accepts.
+    /// The cookies that a storage accepts from responses.
     public enum AcceptPolicy: UInt, Sendable {
         /// All cookies.
         case always = 0
@@ -28,8 +28,9 @@ public final class HTTPCookie: NSObject, Sendable {
         var expires: Date?
         var isSecure = false
         var isHTTPOnly = false
-        /// The raw value of the `HTTPCookieStringPolicy`.
+        /// The raw value of the `HTTPCookieStringPolicy`; nil if the server did not set one.
         var sameSite: String?
+        /// 1 for a cookie with `Version=1` (RFC 2109), otherwise 0.
         var version = 0
         var comment: String?
         var commentURL: URL?
@@ -100,11 +101,12 @@ public final class HTTPCookie: NSObject, Sendable {
         cookies(withResponseHeaderFields: headerFields, for: url, at: Date())
     }
 
-    /// Does the same as `cookies(withResponseHeaderFields:for:)`; `Max-Age` counts from the given date.
+    /// Does the same as `cookies(withResponseHeaderFields:for:)`; `Max-Age` counts from the date `now`.
     package static func cookies(
         withResponseHeaderFields headerFields: [String: String], for url: URL, at now: Date
     ) -> [HTTPCookie] {
         guard let origin = CookieOrigin(url) else { return [] }
+        // Sorts the names, which may differ in case, because the order of a dictionary is random.
         return headerFields.filter { HeaderList.isSame($0.key, "Set-Cookie") }
             .sorted { $0.key < $1.key }
             .flatMap { SetCookieSyntax.lines(in: $0.value) }

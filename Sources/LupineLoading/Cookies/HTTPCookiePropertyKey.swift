@@ -51,7 +51,7 @@ public struct HTTPCookieStringPolicy: RawRepresentable, Hashable, Sendable {
     /// Creates a policy with this name.
     public init(rawValue: String) { self.rawValue = rawValue }
 
-    /// The cookie is sent with same-site requests, and with cross-site requests that are safe.
+    /// The cookie is sent with same-site requests, and with cross-site requests whose method is safe, such as GET.
     public static let sameSiteLax = HTTPCookieStringPolicy(rawValue: "lax")
     /// The cookie is sent with same-site requests only.
     public static let sameSiteStrict = HTTPCookieStringPolicy(rawValue: "strict")

@@ -18,55 +18,66 @@ extension NSNotification.Name {
 
 /// Keeps cookies between responses and requests: in memory, and in a file if the storage has one.
 ///
-/// Any thread may use a storage. `CookieJar` decides which cookies are kept and sent, `CookieAdmission` which are accepted from a
-/// response. A storage reads its file once, when it is created; after changes it writes the whole file, on a queue that only the
-/// storage uses. Two processes can share a file without damage, but the last writer wins.
+/// Any thread may use a storage. A storage reads its file once, when it is created. After changes it writes the whole file, on a
+/// queue of its own. Two processes can share a file without damage to it, but each write discards the other process's changes.
 public final class HTTPCookieStorage: NSObject, Sendable {
+    // `CookieJar` decides which cookies are stored and sent, `CookieAdmission` which are accepted from a response.
+
+    /// The state behind the lock.
     fileprivate struct State {
+        /// The cookies of the program and of the file, and those received over plain HTTP or from a peer that passed a check.
         var jar: CookieJar
-        /// The cookies received over connections whose peer passed no check (U-13.17), separately for each judge that accepted
-        /// such a connection. The judge with the latest change is last.
+        /// The cookies received over unchecked connections: those that a delegate or evaluator accepted although the peer passed
+        /// no check (U-13.17). Each judge, which is that delegate or evaluator, has a jar. The judge with the latest change is
+        /// last.
         var uncheckedJars: [(judge: TrustJudge, jar: CookieJar)] = []
+        /// The value of `cookieAcceptPolicy`.
         var policy = HTTPCookie.AcceptPolicy.always
-        var writeIsScheduled = false
+        /// Whether a write of the file is scheduled on the queue and has not begun.
+        var isWriteScheduled = false
     }
 
     private let state: Lock<State>
+    /// The file of the storage; nil for a storage in memory only.
     private let file: CookieFile?
     /// Whether the storage has a file.
     var hasFile: Bool { file != nil }
+    /// The serial queue on which the file is written.
     private let queue = DispatchQueue(label: "lupine.cookies", qos: .utility)
 
     /// The storage of the process, in the user's data folder under the program's name.
     public static let shared = HTTPCookieStorage(
         file: UserFolder.data().appendingPathComponent("cookies.jsonl"))
 
-    private static let groups = Lock<[String: HTTPCookieStorage]>([:])
+    /// The storages of `sharedCookieStorage(forGroupContainerIdentifier:)`, by identifier.
+    private static let storages = Lock<[String: HTTPCookieStorage]>([:])
 
     /// Returns the storage with this name, which the user's other programs can share. A process has one storage for each name.
     public class func sharedCookieStorage(forGroupContainerIdentifier identifier: String) -> HTTPCookieStorage
     {
-        groups.withLock { groups in
-            if let storage = groups[identifier] { return storage }
+        storages.withLock { storages in
+            if let storage = storages[identifier] { return storage }
             let folder = UserFolder.data(of: identifier)
             let storage = HTTPCookieStorage(file: folder.appendingPathComponent("cookies.jsonl"))
-            groups[identifier] = storage
+            storages[identifier] = storage
             return storage
         }
     }
 
-    /// Creates a storage with a file at this URL, or in memory only.
+    /// Creates a storage with a file at this URL, which the initializer reads; with nil, a storage in memory only.
     package init(file url: URL?) {
         file = url.map { CookieFile($0) }
         var jar = CookieJar()
         let now = Date()
-        for (cookie, created) in file?.read() ?? [] { jar.store(cookie, at: now, created: created) }
+        for (cookie, creationDate) in file?.read() ?? [] {
+            jar.store(cookie, at: now, creationDate: creationDate)
+        }
         state = Lock(State(jar: jar))
     }
 
     // MARK: cookies
 
-    /// All unexpired cookies, the oldest first.
+    /// All unexpired cookies, oldest first. Those received over unchecked connections come after the others.
     public var cookies: [HTTPCookie]? {
         let now = Date()
         return state.withLock { state in
@@ -77,13 +88,13 @@ public final class HTTPCookieStorage: NSObject, Sendable {
     /// Whether there are no cookies, not even expired ones.
     package var isEmpty: Bool { state.withLock { $0.jar.count == 0 && $0.uncheckedJars.isEmpty } }
 
-    /// Whether the storage has cookies received over unchecked connections.
+    /// Whether the storage has cookies received over unchecked connections (see `State.uncheckedJars`).
     var hasUncheckedCookies: Bool { state.withLock { !$0.uncheckedJars.isEmpty } }
 
-    /// The most judges whose cookies are kept; beyond it, the jar with the oldest change is dropped.
+    /// The most judges whose cookies are stored. Beyond this limit, the storage drops the jar whose last change is the oldest.
     private static let judgeLimit = 16
 
-    /// The cookies that `setCookies(_:for:mainDocumentURL:)` accepts; `never` also stops `setCookie(_:)`.
+    /// The cookies that `setCookies(_:for:mainDocumentURL:)` accepts. With `never`, `setCookie(_:)` does nothing either.
     public var cookieAcceptPolicy: HTTPCookie.AcceptPolicy {
         get { state.withLock { $0.policy } }
         set {
@@ -95,7 +106,7 @@ public final class HTTPCookieStorage: NSObject, Sendable {
         }
     }
 
-    /// Stores a cookie, replacing the one with the same name, domain and path. An expired cookie only removes that one.
+    /// Stores a cookie in place of the one with the same name, domain and path. An expired cookie only removes the other one.
     public func setCookie(_ cookie: HTTPCookie) {
         let now = Date()
         change { state in state.policy != .never && state.jar.store(cookie, at: now) }
@@ -125,16 +136,17 @@ public final class HTTPCookieStorage: NSObject, Sendable {
         return state.withLock { $0.jar.cookies(for: origin, at: now) }
     }
 
-    /// Returns the cookies for a request, in the order of the `Cookie` field (U-13.14), without `SameSite` cookies if the main
-    /// document is of another site.
+    /// Returns the cookies for a request, in the order of the `Cookie` field (U-13.14). If the main document belongs to another
+    /// site, leaves out the cookies whose `SameSite` attribute forbids sending them.
     ///
     /// - Parameters:
     ///   - url: The URL of the request.
     ///   - mainDocumentURL: The page for which the request is made; nil for none.
     ///   - method: The method of the request.
-    ///   - judge: The delegates or evaluator that decide about the request's connection. The cookies received over unchecked
-    ///     connections that this judge accepted are returned in place of others of the same name, domain and path.
-    ///   - now: The session's date.
+    ///   - judge: The delegates or evaluator that decide about the request's connection; nil for the default evaluation. The
+    ///     cookies received over unchecked connections that this judge accepted come first. They replace other cookies with the
+    ///     same name, domain and path.
+    ///   - now: The current date of the session's clock.
     func cookies(
         for url: URL, mainDocumentURL: URL?, method: String, of judge: TrustJudge? = nil,
         at now: Date = Date()
@@ -163,20 +175,22 @@ public final class HTTPCookieStorage: NSObject, Sendable {
         }
     }
 
+    /// Whether the main document belongs to the origin's site. True if there is no main document.
     private static func isSameSite(_ origin: CookieOrigin, _ mainDocumentURL: URL?) -> Bool {
-        guard let main = mainDocumentURL.flatMap({ CookieOrigin($0) }) else { return true }
+        guard let mainDocument = mainDocumentURL.flatMap({ CookieOrigin($0) }) else { return true }
         let suffixes = PublicSuffixList.system
-        return suffixes.registrableDomain(of: main.host) == suffixes.registrableDomain(of: origin.host)
+        return suffixes.registrableDomain(of: mainDocument.host)
+            == suffixes.registrableDomain(of: origin.host)
     }
 
     /// Stores the cookies that a response from `url` set, if the accept policy and the domain rules allow it.
     ///
-    /// Without a URL no rule can be applied: the cookies are stored as by `setCookie(_:)`.
+    /// Without a URL the domain rules cannot be applied: the cookies are then stored as `setCookie(_:)` does.
     public func setCookies(_ cookies: [HTTPCookie], for url: URL?, mainDocumentURL: URL?) {
         setCookies(cookies, for: url, mainDocumentURL: mainDocumentURL, at: Date())
     }
 
-    /// Does the same as `setCookies(_:for:mainDocumentURL:)` at the given date.
+    /// Does the same as `setCookies(_:for:mainDocumentURL:)` at the date `now`.
     package func setCookies(_ cookies: [HTTPCookie], for url: URL?, mainDocumentURL: URL?, at now: Date) {
         store(cookies, from: url, mainDocumentURL: mainDocumentURL, policy: cookieAcceptPolicy, at: now)
     }
@@ -190,31 +204,26 @@ public final class HTTPCookieStorage: NSObject, Sendable {
     ///   - policy: The accept policy of the configuration.
     ///   - judge: The judge that accepted the connection although its peer passed no check; nil if the peer passed one. With a
     ///     judge, the cookies are sent only with requests under the same judge, and never written to disk.
-    ///   - now: The session's date.
+    ///   - now: The current date of the session's clock.
     func store(
         _ cookies: [HTTPCookie], from url: URL?, mainDocumentURL: URL?, policy: HTTPCookie.AcceptPolicy,
         onlyFor judge: TrustJudge? = nil, at now: Date = Date()
     ) {
         guard !cookies.isEmpty, policy != .never else { return }
         guard let url else {
-            // `store` comes first in `||`, here and below, so that every cookie is stored.
-            return change { state in
-                cookies.reduce(false) { state.jar.store($1, at: now) || $0 }
-            }
+            return change { $0.jar.storeAll(cookies, at: now) }
         }
         guard let origin = CookieOrigin(url) else { return }
-        let main = mainDocumentURL.flatMap { CookieOrigin($0) }?.host
-        let admission = CookieAdmission(origin: origin, mainDocumentHost: main, policy: policy)
+        let mainDocumentHost = mainDocumentURL.flatMap { CookieOrigin($0) }?.host
+        let admission = CookieAdmission(origin: origin, mainDocumentHost: mainDocumentHost, policy: policy)
         guard admission.acceptsCookies else { return }
-        let admitted = cookies.compactMap(admission.admitted)
+        let admitted = cookies.compactMap { admission.cookieToStore(for: $0) }
         if let judge {
             return change(writesFile: false) {
                 $0.store(admitted, onlyFor: judge, upTo: Self.judgeLimit, at: now)
             }
         }
-        change { state in
-            admitted.reduce(false) { state.jar.store($1, isSecure: origin.isSecure, at: now) || $0 }
-        }
+        change { $0.jar.storeAll(admitted, isOriginSecure: origin.isSecure, at: now) }
     }
 
     /// Returns all cookies, sorted by the descriptors.
@@ -231,17 +240,17 @@ public final class HTTPCookieStorage: NSObject, Sendable {
         }
     }
 
-    /// The number of cookies.
+    /// Contains the number of cookies, without those received over unchecked connections.
     public override var description: String {
         "<HTTPCookieStorage of \(state.withLock { $0.jar.count }) cookies>"
     }
 
     // MARK: changes
 
-    /// Changes the state; `body` returns whether it changed any cookies. If so, schedules a write and posts the notification.
+    /// Changes the state. `body` returns whether it changed any cookies; if so, schedules a write and posts the notification.
     private func change(writesFile: Bool = true, _ body: (inout State) -> Bool) {
-        // The judges are returned, so that dropped ones are released outside of the lock: an evaluator may be the program's
-        // object, whose `deinit` runs its code.
+        // Retains the judges until the lock is released: `body` may drop one, and an evaluator may be an object of the program,
+        // whose `deinit` must not run under the lock.
         let (hasChanged, _) = state.withLock { state in
             let judges = state.uncheckedJars.map(\.judge)
             return (body(&state), judges)
@@ -251,9 +260,10 @@ public final class HTTPCookieStorage: NSObject, Sendable {
         post(.NSHTTPCookieManagerCookiesChanged)
     }
 
+    /// Posts a notification: on the calling thread, or on a global queue if that thread belongs to an event loop.
     private func post(_ name: NSNotification.Name) {
         assertNoLockIsHeld()
-        // A response changes cookies on an event loop, which the program's observers must not block (O-7).
+        // A response changes cookies on an event loop, which observers must not block: they are the program's code (O-7).
         guard EventLoop.current != nil else {
             return NotificationCenter.default.post(name: name, object: self)
         }
@@ -262,46 +272,61 @@ public final class HTTPCookieStorage: NSObject, Sendable {
         }
     }
 
+    /// Schedules a write of the file, unless one is scheduled already.
     private func scheduleWrite() {
         guard let file else { return }
         let wasScheduled = state.withLock { state in
-            defer { state.writeIsScheduled = true }
-            return state.writeIsScheduled
+            defer { state.isWriteScheduled = true }
+            return state.isWriteScheduled
         }
         if wasScheduled { return }
         queue.async { [self] in
             let now = Date()
             let entries = state.withLock { state in
-                state.writeIsScheduled = false
+                state.isWriteScheduled = false
                 return state.jar.entries(at: now)
             }
-            // A failed write only means that cookies are missing after the next start.
+            // After a failed write the process still has the cookies; only its next run lacks them.
             try? file.write(entries)
         }
     }
 
-    /// Calls `completion` on the storage's queue when all earlier changes are written to the file.
+    /// Calls `completion` on the storage's queue once all earlier changes are written to the file.
     package func flush(_ completion: @escaping @Sendable () -> Void) { queue.async(execute: completion) }
 }
 
 extension HTTPCookieStorage.State {
-    /// Stores cookies that are sent only with requests under one judge. Returns whether any cookie changed.
+    /// Stores cookies that are sent only with requests under one judge, within `limit` judges. Returns whether any cookie
+    /// changed.
     fileprivate mutating func store(
         _ cookies: [HTTPCookie], onlyFor judge: TrustJudge, upTo limit: Int, at now: Date
     ) -> Bool {
         let index = uncheckedJars.firstIndex { $0.judge == judge }
         var jar = index.map { uncheckedJars.remove(at: $0).jar } ?? CookieJar()
-        let hasChanged = cookies.reduce(false) { jar.store($1, at: now) || $0 }
+        let hasChanged = jar.storeAll(cookies, at: now)
         if jar.count > 0 { uncheckedJars.append((judge, jar)) }
         if uncheckedJars.count > limit { uncheckedJars.removeFirst() }
         return hasChanged
     }
 
-    /// Changes the jars of unchecked connections, and removes empty ones. Returns whether `body` did for any jar.
+    /// Calls `body` with each jar of unchecked connections, and removes empty jars. Returns whether `body` returned true for any.
     fileprivate mutating func changeUncheckedJars(_ body: (inout CookieJar) -> Bool) -> Bool {
         var hasChanged = false
         for index in uncheckedJars.indices where body(&uncheckedJars[index].jar) { hasChanged = true }
         uncheckedJars.removeAll { $0.jar.count == 0 }
+        return hasChanged
+    }
+}
+
+extension CookieJar {
+    /// Stores each of the cookies. Returns whether anything changed.
+    fileprivate mutating func storeAll(
+        _ cookies: [HTTPCookie], isOriginSecure: Bool = true, at now: Date
+    ) -> Bool {
+        var hasChanged = false
+        for cookie in cookies {
+            if store(cookie, isOriginSecure: isOriginSecure, at: now) { hasChanged = true }
+        }
         return hasChanged
     }
 }

@@ -6,19 +6,20 @@ internal import Foundation
 /// below one (RFC 6265 §5.3).
 ///
 /// Uses the list that the distribution maintains, if it is installed (the source file of libpsl, Debian's package
-/// `publicsuffix`). Without that list, only single labels and those in `builtIn` count as public: the check is then
-/// incomplete, and hosts under other suffixes can set cookies for one another.
+/// `publicsuffix`). Without that list, only names of a single label and those in `builtIn` count as public suffixes. The
+/// check is then incomplete: hosts under other suffixes can set cookies for one another.
 struct PublicSuffixList: Sendable {
-    /// The lines of the list: names, `*.` for every name below, `!` for an exception.
+    /// The rules of the list: a name is a public suffix; `*.name` makes each name directly below a suffix; `!name` is an
+    /// exception to such a rule.
     private let rules: Set<String>
-    /// The number of labels of the longest rule. A look-up reads only this many labels at the end of a host: a server decides how
-    /// many labels there are.
-    private let mostLabels: Int
+    /// The number of labels of the longest rule. A look-up reads only this many labels at the end of a host, because a server may
+    /// name a host with very many labels.
+    private let maxLabels: Int
 
     /// Reads the system's list in advance, on `StorageQueue.files`: its first use may be on an event loop, which must not block.
     static func readAhead() { readOnce }
 
-    /// Starts the read when it is first evaluated.
+    /// Starts the read when this constant is first evaluated, and so only once.
     private static let readOnce: Void = StorageQueue.files.async { _ = system }
 
     /// The system's list, read on first use; `builtIn` if it is not installed.
@@ -35,7 +36,7 @@ struct PublicSuffixList: Sendable {
         return .builtIn
     }()
 
-    /// The suffixes that are used without a list.
+    /// The suffixes that are used if the system has no list.
     static let builtIn = PublicSuffixList(
         rules: [
             "ac.jp", "ac.nz", "ac.uk", "ac.za", "co.id", "co.il", "co.in", "co.jp", "co.kr", "co.nz", "co.th",
@@ -48,7 +49,7 @@ struct PublicSuffixList: Sendable {
 
     private init(rules: Set<String>) {
         self.rules = rules
-        mostLabels = rules.lazy.map { $0.utf8.count { $0 == UInt8(ascii: ".") } + 1 }.max() ?? 1
+        maxLabels = rules.lazy.map { $0.utf8.count { $0 == UInt8(ascii: ".") } + 1 }.max() ?? 1
     }
 
     /// Parses a list in the format of publicsuffix.org.
@@ -56,10 +57,10 @@ struct PublicSuffixList: Sendable {
         var rules: Set<String> = []
         let isLineEnd = { (octet: UInt8) in octet == UInt8(ascii: "\n") || octet == UInt8(ascii: "\r") }
         for line in text.utf8.split(whereSeparator: isLineEnd) {
-            // A rule ends at the first blank.
+            // A rule ends at the first blank; comments begin with `//`.
             let rule = line.prefix { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\t") }
             if rule.isEmpty || rule.starts(with: "//".utf8) { continue }
-            // ASCII without capitals (0x41...0x5A); most rules are, and need no conversion.
+            // Most rules are ASCII without capital letters (0x41...0x5A), and need no conversion.
             let isCanonical = rule.allSatisfy { $0 < 0x80 && !(0x41...0x5A ~= $0) }
             let name = String(Substring(rule))
             rules.insert(isCanonical ? name : HostName.canonical(name))
@@ -85,11 +86,11 @@ struct PublicSuffixList: Sendable {
         return String(host[host.index(after: dot)...])
     }
 
-    /// Returns the longest public suffix of a host; the host's last label if no rule matches. The suffix of an exception (`!`)
-    /// has one label less than the rule.
+    /// Returns the longest public suffix of a host; the host's last label if no rule matches. If an exception (`!`) matches, the
+    /// suffix is its name without the first label.
     private func suffix(of host: String) -> String {
         let labels = host.split(separator: ".", omittingEmptySubsequences: false)
-        for start in labels.indices.suffix(mostLabels) {
+        for start in labels.indices.suffix(maxLabels) {
             let candidate = labels[start...].joined(separator: ".")
             if rules.contains("!" + candidate) { return labels[(start + 1)...].joined(separator: ".") }
             if rules.contains(candidate) { return candidate }

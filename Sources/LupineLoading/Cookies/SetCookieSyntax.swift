@@ -5,20 +5,20 @@ internal import LupineHTTP
 
 /// Parses `Set-Cookie` fields as draft-ietf-httpbis-rfc6265bis §5.6 does (U-13.1 to U-13.9).
 ///
-/// Pure: this type only parses; `CookieAdmission` decides whether a cookie may be stored. An invalid line yields no cookie; an
-/// invalid attribute is ignored.
+/// This type only parses; `CookieAdmission` decides whether a cookie may be stored. An invalid line yields no cookie; an invalid
+/// attribute is ignored.
 enum SetCookieSyntax {
     /// The most octets of name and value together; a longer cookie is rejected.
-    static let mostOctets = 4_096
+    static let maxOctets = 4_096
     /// The most octets of an attribute's value; a longer attribute is ignored.
-    private static let mostAttributeOctets = 1_024
+    private static let maxAttributeOctets = 1_024
     /// The most attributes; a line with more yields no cookie.
-    private static let mostAttributes = 64
+    private static let maxAttributes = 64
     /// The most ports of a cookie; a longer list is ignored.
-    private static let mostPorts = 64
+    private static let maxPorts = 64
 
-    /// Splits a joined value into lines, without white space around them. A comma ends a line if a name and `=` follow it, with
-    /// optional white space or line breaks between comma and name; the commas in dates do not.
+    /// Splits a value in which commas join several lines, and trims white space from each line. A comma ends a line if a name and
+    /// `=` follow it, with optional white space or line breaks between comma and name. The comma in a date does not end a line.
     ///
     /// Works on Unicode scalars, because a carriage return followed by a line feed is one `Character`.
     static func lines(in value: String) -> [String] {
@@ -38,6 +38,7 @@ enum SetCookieSyntax {
         return lines
     }
 
+    /// Returns the scalars as a text, without white space around them.
     private static func line(_ scalars: Substring.UnicodeScalarView) -> String {
         Substring(scalars).trimmingCharacters(in: .whitespacesAndNewlines)
     }
@@ -47,61 +48,64 @@ enum SetCookieSyntax {
         var text = String.UnicodeScalarView()
         var unread = line.unicodeScalars[...]
         while !unread.isEmpty {
-            let plain = unread.prefix { $0 != "\r" && $0 != "\n" }
-            text.append(contentsOf: plain)
-            unread = unread[plain.endIndex...]
-            let breaks = unread.prefix { $0 == "\r" || $0 == "\n" }
-            unread = unread[breaks.endIndex...]
-            if unread.first != " ", unread.first != "\t" { text.append(contentsOf: breaks) }
+            let lineText = unread.prefix { $0 != "\r" && $0 != "\n" }
+            text.append(contentsOf: lineText)
+            unread = unread[lineText.endIndex...]
+            let lineBreaks = unread.prefix { $0 == "\r" || $0 == "\n" }
+            unread = unread[lineBreaks.endIndex...]
+            if unread.first != " ", unread.first != "\t" { text.append(contentsOf: lineBreaks) }
         }
         return String(text)
     }
 
-    /// Parses one line, whose parts `;` separates; returns nil if it is not a cookie.
+    /// Parses one line: a name and a value, then attributes, separated by `;`. Returns nil if the line is not a valid cookie.
     static func cookie(_ line: String, from origin: CookieOrigin, now: Date) -> HTTPCookie? {
         guard !line.utf8.contains(where: { isControl($0) && $0 != UInt8(ascii: "\t") }),
-            line.utf8.count(where: { $0 == UInt8(ascii: ";") }) <= mostAttributes
+            line.utf8.count(where: { $0 == UInt8(ascii: ";") }) <= maxAttributes
         else { return nil }
         let parts = line.split(separator: ";", omittingEmptySubsequences: false)
         guard let pair = parts.first, let equals = pair.firstIndex(of: "=") else { return nil }
         let name = trimmed(pair[..<equals])
         let value = trimmed(pair[pair.index(after: equals)...])
-        guard canBeSent(name: name, value: value), name.utf8.count + value.utf8.count <= mostOctets else {
+        guard canBeSent(name: name, value: value), name.utf8.count + value.utf8.count <= maxOctets else {
             return nil
         }
         var contents = HTTPCookie.Contents(
             name: name, value: value, domain: origin.host, path: origin.defaultPath)
-        var maximumAge: Date?
-        var (hasPath, domainText) = (false, "")
+        var expiryByMaxAge: Date?
+        var hasPath = false
+        var domainText = ""
         for part in parts.dropFirst() {
             let equals = part.firstIndex(of: "=")
             let attribute = trimmed(part[..<(equals ?? part.endIndex)]).lowercased()
             let value = equals.map { trimmed(part[part.index(after: $0)...]) }
-            guard (value ?? "").utf8.count <= mostAttributeOctets else { continue }
+            guard (value ?? "").utf8.count <= maxAttributeOctets else { continue }
             switch attribute {
-            case "path": hasPath = true
+            case "max-age":
+                expiryByMaxAge = value.flatMap { expiry(maximumAge: $0, now: now) } ?? expiryByMaxAge
             case "domain": domainText = value ?? ""
-            default: break
-            }
-            switch attribute {
-            case "max-age": maximumAge = value.flatMap { expiry(maximumAge: $0, now: now) } ?? maximumAge
+            case "path":
+                hasPath = true
+                apply(attribute, value, to: &contents, origin)
             default: apply(attribute, value, to: &contents, origin)
             }
         }
-        // Only the last `Domain` counts (§5.7), so no other one is parsed.
+        // Only the last `Domain` counts (rfc6265bis §5.7), so this parses no earlier one.
         guard domainText.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
         contents.domain = domain(domainText) ?? origin.host
-        // Checks `__Host-` here: an `HTTPCookie` does not tell whether its line had a path, or an IP address as domain.
+        // The prefix `__Host-` requires a path, and no domain. `CookieAdmission` cannot check that: an `HTTPCookie` does not tell
+        // whether its line had a path, or an IP address as domain.
         if CookiePrefix(of: name) == .host,
             !hasPath || domain(domainText).map(HostName.isAddress) ?? false
         {
             return nil
         }
-        contents.expires = contents.isDiscarded ? nil : maximumAge ?? contents.expires
+        // `Max-Age` takes precedence over `Expires`.
+        contents.expires = contents.isDiscarded ? nil : expiryByMaxAge ?? contents.expires
         return HTTPCookie(contents)
     }
 
-    /// Sets the property that an attribute stands for; `cookie` handles `Domain` and `Max-Age` itself.
+    /// Sets the property for an attribute other than `Domain` and `Max-Age`, which `cookie(_:from:now:)` reads itself.
     private static func apply(
         _ attribute: String, _ value: String?, to contents: inout HTTPCookie.Contents, _ origin: CookieOrigin
     ) {
@@ -115,7 +119,7 @@ enum SetCookieSyntax {
         case "version": contents.version = unquoted(text) == "1" ? 1 : 0
         case "comment": contents.comment = unquoted(text)
         case "commenturl":
-            // A URI is ASCII (RFC 3986 §2); other characters would go through IDNA processing, which is slow.
+            // A URI is ASCII (RFC 3986 §2). For other characters `URL` would do IDNA processing, which is slow.
             let address = unquoted(text)
             contents.commentURL = address.utf8.allSatisfy { $0 < 0x80 } ? URL(string: address) : nil
         case "port": contents.ports = ports(text)
@@ -126,8 +130,8 @@ enum SetCookieSyntax {
 
     // MARK: values of attributes
 
-    /// Returns the date when a cookie with this `Max-Age` expires; nil if the text is not a number. A cookie with zero or less
-    /// has expired already.
+    /// Returns the date when a cookie with this `Max-Age` in seconds expires; nil if the text is not a number. A cookie with zero
+    /// or less has expired already.
     static func expiry(maximumAge: String, now: Date) -> Date? {
         let isNegative = maximumAge.hasPrefix("-")
         let digits = isNegative ? maximumAge.dropFirst() : maximumAge[...]
@@ -139,9 +143,9 @@ enum SetCookieSyntax {
         return min(now.addingTimeInterval(TimeInterval(seconds)), .distantFuture)
     }
 
-    /// Parses a list of ports, quoted or not; returns nil if one is invalid or there are too many.
+    /// Parses a list of ports, with or without quotes around it. Returns nil if a port is invalid, or if there are too many.
     static func ports(_ text: String) -> [Int]? {
-        guard text.utf8.count(where: { $0 == UInt8(ascii: ",") }) < mostPorts else { return nil }
+        guard text.utf8.count(where: { $0 == UInt8(ascii: ",") }) < maxPorts else { return nil }
         var ports: [Int] = []
         for part in unquoted(text).split(separator: ",", omittingEmptySubsequences: false) {
             guard let port = Int(trimmed(part)), (0...65_535).contains(port) else { return nil }
@@ -150,14 +154,15 @@ enum SetCookieSyntax {
         return ports
     }
 
-    /// Returns a `Domain` attribute in the form of `HTTPCookie.domain`: in lowercase ASCII, with a leading dot unless it is an IP
-    /// address. Returns nil for an empty one: the cookie is then for the response's host alone.
+    /// Returns the value of a `Domain` attribute in the form of `HTTPCookie.domain`: in lowercase ASCII, with a leading dot
+    /// unless it is an IP address. Returns nil for an empty value: the cookie is then for the response's host alone.
     private static func domain(_ text: String) -> String? {
-        let bare = HostName.canonical(text.hasPrefix(".") ? String(text.dropFirst()) : text)
-        if bare.isEmpty { return nil }
-        return HostName.isAddress(bare) ? bare : "." + bare
+        let bareDomain = HostName.canonical(text.hasPrefix(".") ? String(text.dropFirst()) : text)
+        if bareDomain.isEmpty { return nil }
+        return HostName.isAddress(bareDomain) ? bareDomain : "." + bareDomain
     }
 
+    /// Removes the quotes around a text, if there are any.
     private static func unquoted(_ text: String) -> String {
         guard text.utf8.count >= 2, text.hasPrefix("\""), text.hasSuffix("\"") else { return text }
         return String(text.dropFirst().dropLast())
@@ -166,6 +171,7 @@ enum SetCookieSyntax {
     /// The characters that `trimmed(_:)` removes.
     private static let blanks = CharacterSet(charactersIn: " \t")
 
+    /// Removes spaces and tabs around a text.
     private static func trimmed(_ text: Substring) -> String {
         text.trimmingCharacters(in: blanks)
     }
@@ -180,6 +186,7 @@ enum SetCookieSyntax {
             && !value.utf8.contains { isControl($0) || $0 == semicolon }
     }
 
+    /// Whether the octet is a control character.
     private static func isControl(_ octet: UInt8) -> Bool { octet < 0x20 || octet == 0x7F }
 
     /// Whether a `token` may contain the octet: digits, letters, and the characters ! # $ % & ' * + - . ^ _ ` | ~ (RFC 9110

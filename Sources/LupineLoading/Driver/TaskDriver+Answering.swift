@@ -133,7 +133,7 @@ extension TaskDriver {
             case .rejectProtectionSpace: .rejectSpace
             }
         authenticator.taskCredential = client.driverCredential
-        let verdict = authenticator.answered(answer)
+        let verdict = authenticator.receiveAnswer(answer)
         let (decision, next) = Self.decision(for: verdict, refusal)
         handle(.decided(decision)) { [authenticator] state in
             state.authenticator = .value(authenticator)

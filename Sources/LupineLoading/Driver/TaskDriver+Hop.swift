@@ -182,7 +182,7 @@ extension TaskDriver: HopLoadClient {
     ) {
         guard var authenticator = inputs.authenticator?.value else { return }
         authenticator.taskCredential = client.driverCredential
-        (outcome.decision, outcome.question) = Self.decision(for: authenticator.received(response), nil)
+        (outcome.decision, outcome.question) = Self.decision(for: authenticator.receive(response), nil)
         outcome.authenticator = .value(authenticator)
     }
 
@@ -207,7 +207,7 @@ extension TaskDriver: HopLoadClient {
     ) {
         switch RedirectRule.verdict(
             on: response, to: inputs.request, context.settings.lupine,
-            followed: inputs.redirectCount, isWebSocket: definition.kind == .webSocket)
+            redirectCount: inputs.redirectCount, isWebSocket: definition.kind == .webSocket)
         {
         case .none: break
         case .proposal(let proposal):
@@ -345,7 +345,7 @@ extension TaskDriver: HopLoadClient {
             var found = state.withLock({ $0.machine.awaitsResponse ? $0.authenticator?.value : nil })
         {
             found.taskCredential = client.driverCredential
-            refusal = Self.decision(for: found.refused(tunnel: head), error)
+            refusal = Self.decision(for: found.receiveTunnelRefusal(head), error)
             authenticator = found
         }
         let end = error.map(HopMachine.HopEnd.failure) ?? .success

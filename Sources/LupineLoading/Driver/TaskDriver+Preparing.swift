@@ -226,7 +226,7 @@ extension TaskDriver {
     /// has chosen none. The task's later connections to that origin present the same certificate.
     private func chosenClientFingerprint(at url: URL) -> SHA256Digest? {
         guard let trust = state.withLock({ $0.trust }), let host = url.hostName,
-            case .identity(let identity)? = trust.choice(
+            case .identity(let identity)? = trust.identityChoice(
                 host: HostName.canonical(host), port: UInt16(clamping: url.port ?? 443))
         else { return nil }
         return identity.certificate.fingerprint
@@ -397,7 +397,7 @@ extension TaskDriver {
             loop: inputs.loop,
             usesClientIdentity: context.settings.mayIdentify(to: sent.url, after: inputs.move),
             proxyAuthorization: fields.proxyAuthorization, tunnelAuthorizer: fields.tunnelAuthorizer,
-            taskTrust: trust(for: sent), transfer: transfer)
+            verifier: trust(for: sent), transfer: transfer)
     }
 
     /// A new identity of the hop for transfer observers, with its cause.
@@ -421,10 +421,11 @@ extension TaskDriver {
 
     /// Returns the object that passes the connection's challenges to the program; nil if no delegate would be asked or no
     /// challenge can occur.
-    private func trust(for request: URLRequest) -> TaskTrust? {
+    private func trust(for request: URLRequest) -> TaskPeerVerifier? {
         if request.contents.value.scheme == .http, !context.engine.hasProxy { return nil }
         if let trust = state.withLock({ $0.trust }) { return trust }
-        guard let trust = client.challengedTask.map({ context.engine.tlsProfiles.trust(asking: $0) }) else {
+        guard let trust = client.challengedTask.map({ context.engine.tlsProfiles.verifier(asking: $0) })
+        else {
             return nil
         }
         let isUnneeded = state.withLock { state in

@@ -82,7 +82,7 @@ final class TaskDriver: Sendable {
         var isPaused = false
 
         /// Passes the challenges of connections to the program. Created for the first hop that may cause one.
-        var trust: TaskTrust?
+        var trust: TaskPeerVerifier?
         /// When the resource time-out expires; nil without a limit.
         var deadline: Instant?
         /// Cancels the alarm for `deadline`; nil if none is set.

@@ -8,7 +8,7 @@ extension ConnectionWire {
     struct Security {
         let profile: TLSProfile
         /// Asks the delegates whether to trust the server, and for the client's certificate; nil if there are none to ask.
-        let verifier: TaskTrust?
+        let verifier: TaskPeerVerifier?
         let timeout: Interval?
     }
 }

@@ -22,7 +22,7 @@ final class StreamLoad: TaskLoad, StreamOwner {
     private let context: SessionContext
     private let stage = Lock(Stage.unstarted)
     /// Passes the challenges of TLS to the delegates; nil before the start, and without a delegate.
-    private let trust = Lock<TaskTrust?>(nil)
+    private let trust = Lock<TaskPeerVerifier?>(nil)
 
     /// - Parameters:
     ///   - stream: The task's stream.
@@ -42,7 +42,7 @@ final class StreamLoad: TaskLoad, StreamOwner {
 
     func start() {
         let profiles = context.engine.streamTLSProfiles
-        let trust = task.challengedTask.flatMap { verifier in profiles?.trust(asking: verifier) }
+        let trust = task.challengedTask.flatMap { challenger in profiles?.verifier(asking: challenger) }
         self.trust.withLock { $0 = trust }
         let route: SessionEngine.StreamRoute
         do throws(TransportError) {

@@ -258,7 +258,7 @@ final class NetworkLoad: HopLoad {
             return URLError.tooLong(url, after: settings.resourceTimeout, underlying: error)
         }
         return URLError(error, url: url).adding(
-            engine.tlsProfiles.userInfo(for: error, of: hopRequest.taskTrust))
+            engine.tlsProfiles.userInfo(for: error, of: hopRequest.verifier))
     }
 
     /// Returns the metrics of the hop with these exchanges: the last one, and those that were replayed before.

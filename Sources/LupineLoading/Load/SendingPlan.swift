@@ -35,7 +35,7 @@ struct SendingPlan: Sendable {
         do throws(TransportError) {
             route = try engine.route(
                 for: url, isWebSocket: hop.isUpgrade,
-                tunnelAuthorizer: hop.tunnelAuthorizer, taskTrust: hop.taskTrust,
+                tunnelAuthorizer: hop.tunnelAuthorizer, verifier: hop.verifier,
                 mayIdentify: hop.usesClientIdentity
             ) { SentFields.ownFields(to: $0, settings) }
         } catch { throw URLError(error, url: url) }
@@ -91,7 +91,7 @@ struct SendingPlan: Sendable {
             timeouts: TransferTimeouts(
                 idle: settings.idleTimeout(for: hop.request), whole: hop.wholeTimeout),
             receiveRate: settings.lupine.receiveRate, sendRate: settings.lupine.sendRate,
-            verifier: hop.taskTrust
+            verifier: hop.verifier
         )
         options.stopsSendingWhenAnswered = true
         options.isWebSocket = hop.isUpgrade

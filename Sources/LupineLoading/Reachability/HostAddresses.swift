@@ -2,19 +2,20 @@
 
 internal import LupineTransport
 
-/// Finds the addresses of a host whose reachability is queried: parses an IP literal, or looks up a name.
+/// Finds the addresses of a host, to query its reachability: parses an IP literal, or looks up a name.
 enum HostAddresses {
-    /// Passes the addresses to `found`: for a literal before this returns, for a name later, on a thread of `WorkerPool.shared`.
-    /// The array is empty if there are none, or if all threads of the pool are blocked.
-    static func find(for host: String, _ found: @escaping @Sendable ([IPAddress]) -> Void) {
-        if let literal = literal(host) { return found([literal]) }
+    /// Passes the host's addresses to `completion`: those of a literal before this returns, those of a name later, on a thread of
+    /// `WorkerPool.shared`. Passes an empty array if there are none, or if all threads of the pool are blocked.
+    static func find(for host: String, _ completion: @escaping @Sendable ([IPAddress]) -> Void) {
+        if let literal = literal(host) { return completion([literal]) }
         let isScheduled = WorkerPool.shared.run {
-            found(((try? SystemResolver.lookUp(host, .any)) ?? []).compactMap(\.ipAddress))
+            let addresses = (try? SystemResolver.lookUp(host, .any)) ?? []
+            completion(addresses.compactMap(\.ipAddress))
         }
-        if !isScheduled { found([]) }
+        if !isScheduled { completion([]) }
     }
 
-    /// Returns the address of a literal, with or without brackets and zone; nil for a name.
+    /// Returns the address of an IP literal, with or without brackets, without its zone; nil for a name.
     static func literal(_ host: String) -> IPAddress? {
         var text = Substring(host)
         if text.hasPrefix("["), text.hasSuffix("]") { text = text.dropFirst().dropLast() }

@@ -18,21 +18,21 @@ package struct NetworkInterface: Hashable, Sendable {
     package var name: String
     /// The kernel's index.
     package var index: UInt32
-    /// The medium.
+    /// The medium, such as Wi-Fi.
     package var medium: Medium
-    /// Whether the interface is up and has a carrier (`IFF_UP`, `IFF_RUNNING`).
-    package var isWorking: Bool
+    /// Whether the interface is switched on and its link is connected (`IFF_UP`, `IFF_RUNNING` of netdevice(7)).
+    package var isOperational: Bool
     /// Whether the interface is a point-to-point link, such as a tunnel.
     package var isPointToPoint: Bool
 
     /// Creates an interface.
     package init(
-        name: String, index: UInt32, medium: Medium, isWorking: Bool = true, isPointToPoint: Bool = false
+        name: String, index: UInt32, medium: Medium, isOperational: Bool = true, isPointToPoint: Bool = false
     ) {
         self.name = name
         self.index = index
         self.medium = medium
-        self.isWorking = isWorking
+        self.isOperational = isOperational
         self.isPointToPoint = isPointToPoint
     }
 }
@@ -42,13 +42,13 @@ extension NetworkInterface {
     init(_ link: NetworkLink) {
         self.init(
             name: link.name, index: link.index, medium: Self.medium(of: link),
-            isWorking: link.isUp && link.isRunning, isPointToPoint: link.isPointToPoint)
+            isOperational: link.isUp && link.isRunning, isPointToPoint: link.isPointToPoint)
     }
 
-    /// Determines the medium by the interface's files in sysfs; a name such as `wlan0` proves nothing.
+    /// Determines the medium by the interface's files in sysfs, because a name such as `wlan0` proves nothing.
     private static func medium(of link: NetworkLink) -> Medium {
         if link.isLoopback { return .loopback }
-        // The kernel allows no such names; the check prevents a path outside of the interface's folder.
+        // The kernel allows no such names, but with one the path below would lead out of the interface's folder.
         guard !link.name.isEmpty, !link.name.contains("/"), link.name != ".", link.name != ".." else {
             return .other
         }
@@ -62,7 +62,8 @@ extension NetworkInterface {
         {
             return .cellular
         }
-        // 1 is ARPHRD_ETHER.
-        return link.hardware == 1 ? .wired : .other
+        // ARPHRD_ETHER of netdevice(7).
+        let ethernet: UInt16 = 1
+        return link.hardware == ethernet ? .wired : .other
     }
 }

@@ -2,26 +2,27 @@
 
 internal import LupineTransport
 
-/// Tells a load that waits for connectivity when to try again (U-14.7).
+/// Reports changes of the network, after which a load that waits for connectivity tries again (U-14.7).
 struct NetworkWatch: Sendable {
     /// Ends a watch. Once this has returned, and a callback in progress has ended, there are no more callbacks.
     typealias End = @Sendable () -> Void
 
-    /// Starts a watch. Calls `changed`, on any thread, once the watch is set up, so that its caller misses no earlier change, and
-    /// then whenever links, addresses or routes change.
-    let begin: @Sendable (_ changed: @escaping @Sendable () -> Void) -> End
+    /// Starts a watch, and returns the closure that ends it. Calls `onChange`, on any thread, whenever links, addresses or routes
+    /// change. The first call comes once the watch is set up: a change before that is not reported, so the caller checks the
+    /// network then.
+    let begin: @Sendable (_ onChange: @escaping @Sendable () -> Void) -> End
 
     /// Receives the kernel's notifications on one of the shared loops of the process.
-    static let system = NetworkWatch { changed in
+    static let system = NetworkWatch { onChange in
         guard let loop = try? EventLoopGroup.shared().next() else { return {} }
-        return on(loop).begin(changed)
+        return on(loop).begin(onChange)
     }
 
     /// Returns a watch that receives the kernel's notifications on this loop, in the network namespace of its thread.
     static func on(_ loop: EventLoop) -> NetworkWatch {
-        NetworkWatch { changed in
+        NetworkWatch { onChange in
             let watch = LoopWatch(loop)
-            watch.open(changed)
+            watch.open(onChange)
             return { watch.close() }
         }
     }
@@ -30,60 +31,64 @@ struct NetworkWatch: Sendable {
 /// A `RouteWatcher` that any thread may open and close.
 private final class LoopWatch: Sendable {
     private enum State: Sendable {
-        case none
+        /// No watcher is open: the first one has not been opened yet, or another one is opened later.
+        case notOpen
         case open(LoopBound<RouteWatcher>)
+        /// The watch has ended: no watcher is opened again.
         case closed
     }
 
     private let loop: EventLoop
     /// Changed on the loop only.
-    private let state = Lock(State.none)
+    private let state = Lock(State.notOpen)
 
     init(_ loop: EventLoop) { self.loop = loop }
 
-    func open(_ changed: @escaping @Sendable () -> Void) {
-        // If the loop has ended, nothing is reported any more.
-        _ = loop.execute { self.openNow(changed) }
+    /// Opens the watcher, on the loop.
+    func open(_ onChange: @escaping @Sendable () -> Void) {
+        // If the loop has ended, `execute` does nothing: the watch then reports nothing.
+        _ = loop.execute { self.openOnLoop(onChange) }
     }
 
-    /// Opens a watcher, on the loop; after a failure tries again later.
-    private func openNow(_ changed: @escaping @Sendable () -> Void) {
+    /// Opens a watcher. Called on the loop. After a failure, tries again later.
+    private func openOnLoop(_ onChange: @escaping @Sendable () -> Void) {
         if case .closed = state.withLock({ $0 }) { return }
         let watcher = try? RouteWatcher.open(on: loop) { [self] notice in
             switch notice {
-            case .event, .lost: changed()
+            case .event, .lost: onChange()
             case .ended(let error):
-                state.withLock { if case .open = $0 { $0 = .none } }
-                // Without an error, the loop has ended, and runs no more jobs.
-                if error != nil { openLater(changed) }
+                state.withLock { if case .open = $0 { $0 = .notOpen } }
+                // Without an error the loop has ended: it would run no job that opens another watcher.
+                if error != nil { openLater(onChange) }
             }
         }
         if let watcher {
             let bound = LoopBound(watcher, on: loop)
             state.withLock { $0 = .open(bound) }
         } else {
-            openLater(changed)
+            openLater(onChange)
         }
-        // Also after a failure, so that the caller does not wait for a notification to check the network once more.
-        changed()
+        // Calls back even after a failure, so that the caller checks the network at once and does not wait for a notification.
+        onChange()
     }
 
-    /// Tries again after a second, since descriptors may have run out for a moment only, and the load that waits needs a watch to
-    /// continue.
-    private func openLater(_ changed: @escaping @Sendable () -> Void) {
+    /// Tries again after a second. The failure may be temporary, such as a lack of file descriptors, and without a watch the load
+    /// would wait forever.
+    private func openLater(_ onChange: @escaping @Sendable () -> Void) {
         if case .closed = state.withLock({ $0 }) { return }
         _ = loop.schedule(at: loop.now + .seconds(1)) { [self] reason in
-            if reason == .due { openNow(changed) }
+            if reason == .due { openOnLoop(onChange) }
         }
     }
 
+    /// Closes the watcher, on the loop.
     func close() {
         _ = loop.execute { [self] in
-            let found = state.withLock { state in
+            let oldState = state.withLock { state in
                 defer { state = .closed }
                 return state
             }
-            if case .open(let watcher) = found { watcher.value.close() }
+            if case .open(let watcher) = oldState { watcher.value.close() }
         }
     }
 }

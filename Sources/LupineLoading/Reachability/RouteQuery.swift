@@ -10,24 +10,30 @@ final class RouteQuery {
 
     private init(_ watcher: RouteWatcher) { self.watcher = watcher }
 
-    /// Queries the kernel on this loop, in the network namespace of its thread. Calls `found` once, on the loop or before this
-    /// returns; with `otherwise` if the kernel cannot be queried. `body` makes the query, and passes its result to its second
-    /// argument.
-    static func ask<Answer: Sendable>(
-        on loop: EventLoop?, _ found: @escaping @Sendable (Answer) -> Void, otherwise: Answer,
+    /// Queries the kernel on this loop, in the network namespace of its thread.
+    ///
+    /// - Parameters:
+    ///   - loop: The event loop; nil if there is none.
+    ///   - completion: Called once with the result, on the loop or before this returns.
+    ///   - fallback: The result if the kernel cannot be queried.
+    ///   - body: Makes the query, and passes the result to its second argument; nil if the query failed.
+    static func perform<Answer: Sendable>(
+        on loop: EventLoop?, _ completion: @escaping @Sendable (Answer) -> Void, fallback: Answer,
         _ body: @escaping @Sendable (RouteQuery, @escaping (Answer?) -> Void) -> Void
     ) {
-        guard let loop else { return found(otherwise) }
+        guard let loop else { return completion(fallback) }
         let isScheduled = loop.execute {
-            guard let watcher = try? RouteWatcher.open(on: loop, { _ in }) else { return found(otherwise) }
+            guard let watcher = try? RouteWatcher.open(on: loop, { _ in }) else {
+                return completion(fallback)
+            }
             let query = RouteQuery(watcher)
             body(query) { answer in
-                // The watcher may be calling this while it reads, so it is closed afterwards.
+                // The watcher may call this closure while it reads, so the loop closes it after that.
                 loop.executeOnLoop { query.watcher.close() }
-                found(answer ?? otherwise)
+                completion(answer ?? fallback)
             }
         }
-        if !isScheduled { found(otherwise) }
+        if !isScheduled { completion(fallback) }
     }
 
     /// Queries links and default routes, and passes them to `reply`; nil if a query fails.
@@ -43,22 +49,22 @@ final class RouteQuery {
 
     /// Queries the usable routes to these addresses, one after the other, and passes them to `reply`; nil if the links cannot be
     /// queried.
-    func findRoutes(to addresses: [IPAddress], _ reply: @escaping (NetworkView.Finding?) -> Void) {
+    func findRoutes(to addresses: [IPAddress], _ reply: @escaping (NetworkView.RouteResult?) -> Void) {
         watcher.links { [self] links in
             guard case .success(let links) = links else { return reply(nil) }
             findNextRoute(to: addresses[...], links, [], reply)
         }
     }
 
-    /// Queries the route to the first address, then those to the others; `routes` are the results so far.
+    /// Queries the route to the first address, then those to the others. `routes` are the results for earlier addresses.
     private func findNextRoute(
         to addresses: ArraySlice<IPAddress>, _ links: [NetworkLink], _ routes: [NetworkView.RouteKind],
-        _ reply: @escaping (NetworkView.Finding?) -> Void
+        _ reply: @escaping (NetworkView.RouteResult?) -> Void
     ) {
         guard let address = addresses.first else { return reply(.routes(routes)) }
         watcher.route(to: address) { [self] answer in
             var routes = routes
-            // The kernel reports a missing route as an error: this address cannot be reached, but others may.
+            // The kernel reports a missing route as an error. The query continues, because other addresses may have routes.
             if case .success(let route) = answer, let kind = Self.kind(of: route, links) {
                 routes.append(kind)
             }
@@ -66,16 +72,17 @@ final class RouteQuery {
         }
     }
 
-    /// Returns the kind of a route (I-14.13); nil if the route is not usable: of another
-    /// kind, or over an interface that does not work.
+    /// Returns the kind of a route (I-14.13); nil if the route is not usable: its type is neither local nor unicast, or its
+    /// interface is not operational.
     static func kind(of route: Route, _ links: [NetworkLink]) -> NetworkView.RouteKind? {
-        // 2 is RTN_LOCAL, and 1 RTN_UNICAST.
-        if route.kind == 2 { return .local }
-        guard route.kind == 1, let link = links.first(where: { $0.index == route.interface }) else {
+        // RTN_UNICAST and RTN_LOCAL of rtnetlink(7).
+        let (unicast, local): (UInt8, UInt8) = (1, 2)
+        if route.kind == local { return .local }
+        guard route.kind == unicast, let link = links.first(where: { $0.index == route.interface }) else {
             return nil
         }
         let interface = NetworkInterface(link)
-        guard interface.isWorking else { return nil }
+        guard interface.isOperational else { return nil }
         return route.gateway == nil ? .onLink(interface) : .routed(interface)
     }
 }

@@ -4,21 +4,21 @@ package import Foundation
 internal import LupineHTTP
 internal import LupineTransport
 
-/// Makes the next request from a redirect (U-10.1 to U-10.8, U-10.10; RFC 9110 §15.4). Pure: the task's driver and the program
-/// decide whether the redirect is followed.
+/// Makes the next request from a redirect (U-10.1 to U-10.8, U-10.10; RFC 9110 §15.4). Has no state: the task's driver and the
+/// program decide whether the redirect is followed.
 ///
-/// The input is the program's request or, after a redirect, the request that the program approved. It lacks cookies, default
-/// fields and remembered credentials, which are added to each request anew (U-10.6). `RedirectMove` decides which fields are
-/// sent to the target.
+/// The input is the program's request or, after a redirect, the request that the program has approved. It lacks cookies, default
+/// fields and remembered credentials, which the driver adds to each request anew (U-10.6). `RedirectMove` decides which of its
+/// fields are sent to the target.
 package enum RedirectRule {
     /// The most redirects that one task follows.
     static let limit = 20
 
-    /// The meaning of a response for its request.
+    /// Whether a response is a redirect, and with which next request.
     package enum Verdict: Sendable {
         /// The response is not a redirect, but final.
         case none
-        /// A redirect, which the program may refuse.
+        /// A redirect with this next request, which the program may refuse.
         case proposal(Proposal)
         /// A redirect that cannot or must not be followed.
         case failure(URLError)
@@ -38,20 +38,20 @@ package enum RedirectRule {
     ///
     /// - Parameters:
     ///   - response: The response to `request`.
-    ///   - request: The request without the fields that are added to each request.
-    ///   - options: The options that define which fields stay within an origin, and whether a redirect from https to http is
-    ///     followed. Evaluated only if the response is a redirect.
-    ///   - followed: The number of redirects that the task has followed.
+    ///   - request: The request without the fields that the driver adds to each request.
+    ///   - options: The options that define which fields are not sent to another origin, and whether a redirect from https to
+    ///     http is followed. Evaluated only if the response is a redirect.
+    ///   - redirectCount: The number of redirects that the task has followed already.
     ///   - isWebSocket: Whether the task is a WebSocket task.
     package static func verdict(
         on response: HTTPURLResponse, to request: URLRequest,
-        _ options: @autoclosure () -> URLSessionConfiguration.LupineOptions, followed: Int,
+        _ options: @autoclosure () -> URLSessionConfiguration.LupineOptions, redirectCount: Int,
         isWebSocket: Bool = false
     ) -> Verdict {
         guard let rewrite = Rewrite(response.statusCode, method: request.httpMethod ?? "GET"),
             let location = location(of: response), let current = request.url
         else { return .none }
-        guard followed < limit else {
+        guard redirectCount < limit else {
             return .failure(tooManyRedirects(from: current, to: location))
         }
         let base = response.url ?? current
@@ -67,12 +67,12 @@ package enum RedirectRule {
                 return .failure(
                     .loading(
                         .redirectToNonExistentLocation, url: current,
-                        reason: "\(describeMove(from: current, to: location)), which is no address"))
+                        reason: "\(describeRedirect(from: current, to: location)), which is no address"))
             case .unsupportedScheme(let scheme):
                 return .failure(
                     .loading(
                         .unsupportedURL, url: current,
-                        reason: "\(describeMove(from: current, to: location)): "
+                        reason: "\(describeRedirect(from: current, to: location)): "
                             + "the scheme \"\(scheme)\" is not followed"))
             }
         }
@@ -87,24 +87,26 @@ package enum RedirectRule {
         .loading(
             .httpTooManyRedirects, url: url,
             reason: "more than \(limit) redirects; the last one: "
-                + "\(describeMove(from: url, to: location ?? "")); "
+                + "\(describeRedirect(from: url, to: location ?? "")); "
                 + "see whether a cookie or a login is missing that would end them",
             underlying: TransportError.tooManyRedirects(limit: limit))
     }
 
-    /// The most octets of a URL that an error's text shows; of a longer URL it shows an excerpt.
+    /// The most octets of a URL that the text of an error contains; for a longer URL the text contains an excerpt.
     private static let maxShownLength = 500
 
-    /// Names both URLs of a redirect, without user info and without control characters that could act on a terminal.
-    private static func describeMove(from url: URL?, to location: String) -> String {
+    /// Returns a text with both URLs of a redirect, without user info and without control characters, which a terminal would
+    /// obey.
+    private static func describeRedirect(from url: URL?, to location: String) -> String {
         let target = URL(string: location)?.withoutUserInfo.absoluteString ?? ""
         // The location comes from the server: it may be no URL, or a very long one.
-        let isShown = (1...maxShownLength).contains(target.utf8.count)
+        let isShownWhole = (1...maxShownLength).contains(target.utf8.count)
         return "\(url?.withoutUserInfo.absoluteString ?? "") redirects to "
-            + (isShown ? target : Excerpt(location).description)
+            + (isShownWhole ? target : Excerpt(location).description)
     }
 
-    /// Returns the error when the configuration forbids a redirect; nil when it allows the redirect.
+    /// Returns the error if the configuration forbids this redirect, which leads from https to http; nil if the redirect is
+    /// allowed.
     static func refusal(
         of target: URL?, from url: URL?, _ options: URLSessionConfiguration.LupineOptions
     ) -> URLError? {
@@ -117,33 +119,36 @@ package enum RedirectRule {
         return .loading(
             .appTransportSecurityRequiresSecureConnection, url: target,
             reason:
-                "\(describeMove(from: url, to: target?.absoluteString ?? "")): "
+                "\(describeRedirect(from: url, to: target?.absoluteString ?? "")): "
                 + "a redirect from https to http is not followed, "
                 + "unless configuration.lupine.followsInsecureRedirects is set",
             underlying: cause)
     }
 
-    /// Returns the value of `Location`, of which the first line counts; nil if there is none or it is blank.
+    /// Returns the value of the response's first `Location` field; nil if there is none, or if the value is blank.
     private static func location(of response: HTTPURLResponse) -> String? {
         let value = response.fields?[.location] ?? response.value(forHTTPHeaderField: "Location")
         guard let value, value.contains(where: { $0 != " " && $0 != "\t" }) else { return nil }
         return value
     }
 
-    /// Returns the response's URL, with the request's fragment if it has none: a fragment is not sent to servers.
+    /// Returns the response's URL; if that has no fragment, adds the fragment of the request's URL, which is not sent to servers.
     private static func url(_ base: URL, inheritingFragmentOf current: URL) -> URL {
         guard base.fragment(percentEncoded: true) == nil,
             let fragment = current.fragment(percentEncoded: true),
-            let whole = URL(string: base.absoluteString + "#" + fragment)
+            let urlWithFragment = URL(string: base.absoluteString + "#" + fragment)
         else { return base }
-        return whole
+        return urlWithFragment
     }
 
     /// The effect of a redirect's status on method and body (RFC 9110 §15.4).
     private struct Rewrite {
+        /// The method of the next request.
         let method: String
+        /// Whether the next request has the body of the last one.
         let keepsBody: Bool
 
+        /// Fails for a status that is not a redirect.
         init?(_ status: Int, method: String) {
             switch status {
             case 301 where method == "POST", 302 where method == "POST", 303:
@@ -178,7 +183,7 @@ package enum RedirectRule {
         return Proposal(request: next, credential: target.credential, keepsBody: rewrite.keepsBody)
     }
 
-    /// Returns the fields that may be sent after a move, some of them with another value.
+    /// Returns the fields that may be sent to the target of a redirect, some of them with another value.
     static func fields(
         _ fields: [HeaderList.Field], after move: RedirectMove,
         _ options: URLSessionConfiguration.LupineOptions

@@ -2,8 +2,8 @@
 
 public import Foundation
 
-// The names that Apple's security functions use for types of Core Foundation. There is no Core Foundation on Linux: the names are
-// aliases of Swift types, so that existing call sites compile, including casts.
+// The types of Core Foundation in the signatures of Apple's security functions. Linux has no Core Foundation: the names are
+// aliases of Swift types, so that existing calls and casts compile.
 
 /// Bytes.
 public typealias CFData = Data

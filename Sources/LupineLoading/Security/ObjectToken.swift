@@ -7,13 +7,20 @@ import LupineTransport
 struct ObjectToken: Hashable, Sendable {
     private let number: UInt64
 
+    /// The objects that have a token.
     private struct Registry: Sendable {
+        /// The entries by the identifier of their object, which is its address.
         var entries: [ObjectIdentifier: Entry] = [:]
+        /// The number of the newest token; no number is used twice.
         var lastNumber: UInt64 = 0
         /// The number of entries above which those of deallocated objects are removed.
-        var limit = 64
+        var limit = Registry.minLimit
+
+        /// The smallest limit.
+        static let minLimit = 64
     }
 
+    /// An object with the number of its token.
     private final class Entry: Sendable {
         weak let object: (any AnyObject & Sendable)?
         let number: UInt64
@@ -30,8 +37,8 @@ struct ObjectToken: Hashable, Sendable {
     init(of object: any AnyObject & Sendable) {
         let (number, candidates) = Self.registry.withLock { registry -> (UInt64, [Entry]) in
             let identifier = ObjectIdentifier(object)
-            // A new object may have the address of a deallocated one, but a weak reference to the latter stays nil. The caller
-            // retains `object`, so loading the weak reference cannot run its deinit under the lock.
+            // If the entry at this address is of a deallocated object, its weak reference is nil. Otherwise the entry is of
+            // `object`. The caller retains `object`, so loading the weak reference cannot run its `deinit` under the lock.
             if let entry = registry.entries[identifier], entry.object != nil { return (entry.number, []) }
             registry.lastNumber += 1
             registry.entries[identifier] = Entry(object, registry.lastNumber)
@@ -42,13 +49,13 @@ struct ObjectToken: Hashable, Sendable {
         if !candidates.isEmpty { Self.removeDeallocated(candidates) }
     }
 
-    /// Removes those of the entries whose object is deallocated. Loads the weak references outside the lock, because releasing
-    /// the loaded reference may run an object's deinit, which is the program's code.
+    /// Removes those of the candidates whose object is deallocated. Loads the weak references outside the lock: each load retains
+    /// the object for a moment, and the release may run its `deinit`, which is the program's code.
     private static func removeDeallocated(_ candidates: [Entry]) {
         let deallocated = Set(candidates.filter { $0.object == nil }.map(\.number))
         registry.withLock { registry in
             registry.entries = registry.entries.filter { !deallocated.contains($0.value.number) }
-            registry.limit = max(64, registry.entries.count * 2)
+            registry.limit = max(Registry.minLimit, registry.entries.count * 2)
         }
     }
 }

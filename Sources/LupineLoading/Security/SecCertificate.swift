@@ -4,7 +4,7 @@
 public import Foundation
 public import LupineTLS
 
-/// An X.509 certificate. Certificates with the same DER are equal.
+/// An X.509 certificate. Certificates with the same DER encoding are equal.
 ///
 /// Immutable; may be used on any thread. A `SecTrust` evaluates whether a certificate is trusted.
 public final class SecCertificate: Sendable {
@@ -33,17 +33,17 @@ extension SecCertificate: CustomStringConvertible {
     public var description: String { "<SecCertificate \(certificate.subject)>" }
 }
 
-/// Creates a certificate from its DER; nil unless the data is exactly one certificate, without trailing bytes.
+/// Creates a certificate from its DER encoding. Returns nil unless the data is exactly one certificate, without trailing bytes.
 public func SecCertificateCreateWithData(_ allocator: CFAllocator?, _ data: CFData) -> SecCertificate? {
     (try? Certificate(der: [UInt8](data))).map(SecCertificate.init)
 }
 
-/// Returns the DER from which the certificate was created.
+/// Returns the DER encoding of the certificate.
 public func SecCertificateCopyData(_ certificate: SecCertificate) -> CFData {
     Data(certificate.certificate.der)
 }
 
-/// Returns the certificate's key; nil when it is neither an RSA, nor an elliptic curve, nor an Ed25519 key.
+/// Returns the certificate's key, if it is an RSA, elliptic curve or Ed25519 key; otherwise nil.
 public func SecCertificateCopyKey(_ certificate: SecCertificate) -> SecKey? {
     SecKey(of: certificate.certificate)
 }

@@ -11,29 +11,29 @@ public final class SecIdentity: Sendable {
 
     init(_ identity: TLSIdentity) { self.identity = identity }
 
-    /// Creates an identity from a PEM text with its certificate followed by those of issuers, and a PEM text with its key. Both
-    /// may be the same text.
+    /// Creates an identity from a PEM text with its certificate and then those of issuers, and a PEM text with its private key.
+    /// The two may be the same text.
     ///
     /// - Parameters:
-    ///   - pemChain: The certificates.
-    ///   - pemKey: The key.
+    ///   - pemChain: The identity's certificate, followed by those of issuers.
+    ///   - pemKey: The private key.
     ///   - password: The password of an encrypted key.
-    /// - Throws: `CertificateError` when something is missing, cannot be read, or does not match.
+    /// - Throws: `CertificateError` when the certificate or the key is missing or cannot be read, or when they do not match.
     public convenience init(
         pemChain: String, pemKey: String, password: String? = nil
     ) throws(CertificateError) {
         self.init(try TLSIdentity(pemChain: pemChain, pemKey: pemKey, password: password))
     }
 
-    /// Returns the identity to present to a server: with these certificates of issuers in place of its own. Keeps its own if
-    /// there are none, or if they cannot be used.
-    func presented(with certificates: [SecCertificate]) -> TLSIdentity {
+    /// Returns the identity with these issuers' certificates in place of its own ones. Returns it unchanged if the array contains
+    /// no issuer, or if the certificates cannot be used.
+    func replacingIssuers(with certificates: [SecCertificate]) -> TLSIdentity {
+        // The array may begin with the identity's own certificate.
         let issuers = certificates.map(\.certificate).filter { $0 != identity.certificate }
         guard !issuers.isEmpty else { return identity }
-        let own = identity
-        return
-            (try? TLSIdentity(
-                certificate: own.certificate, intermediates: issuers, privateKey: own.privateKey)) ?? own
+        let changed = try? TLSIdentity(
+            certificate: identity.certificate, intermediates: issuers, privateKey: identity.privateKey)
+        return changed ?? identity
     }
 }
 

@@ -3,10 +3,10 @@
 public import LupineTLS
 
 extension SecKey {
-    /// The key's pin: `sha256/` and the Base64 of the SHA-256 of its SubjectPublicKeyInfo.
+    /// The key's pin: `sha256/`, followed by the SHA-256 of the key's SubjectPublicKeyInfo in Base64.
     public var pin: String { key.pin.description }
 
-    /// Normalizes a pin to the form of `pin`; curl's `sha256//BASE64` is accepted too.
+    /// Converts a pin to the form of the property `pin`; accepts curl's form `sha256//BASE64` too.
     ///
     /// - Throws: `CertificateError` when the text is not a pin.
     public static func pin(_ text: String) throws(CertificateError) -> String {

@@ -2,9 +2,9 @@
 
 internal import LupineTLS
 
-/// A public key. Keys with the same algorithm and value are equal.
+/// A public key of a certificate or a PEM text, for comparison with other keys. Keys with the same algorithm and value are equal.
 ///
-/// Immutable; may be used on any thread. Keys come from certificates, to be compared; the library encrypts nothing with them.
+/// Immutable; may be used on any thread.
 public final class SecKey: Sendable {
     let key: PublicKey
 

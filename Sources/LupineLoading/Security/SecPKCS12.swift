@@ -4,7 +4,7 @@
 public import Foundation
 internal import LupineTLS
 
-/// The option of `SecPKCS12Import` whose value is the password, a `String`.
+/// The key of the password, a `String`, in the options of `SecPKCS12Import`.
 public let kSecImportExportPassphrase: CFString = "passphrase"
 /// The key of the `SecIdentity` in the result of `SecPKCS12Import`.
 public let kSecImportItemIdentity: CFString = "identity"
@@ -15,8 +15,8 @@ public let kSecImportItemTrust: CFString = "trust"
 /// The key of a `String` that names the identity in the result of `SecPKCS12Import`.
 public let kSecImportItemLabel: CFString = "label"
 
-/// Reads the identity in a PKCS#12 file. Takes up to a second of CPU time, because the derivation of the key from the password is
-/// slow by design.
+/// Reads the identity in a PKCS#12 file. Takes up to a second of CPU time, because PKCS#12 derives a key from the password by a
+/// function that is slow by design.
 ///
 /// - Parameters:
 ///   - data: The file's content.
@@ -30,6 +30,7 @@ public let kSecImportItemLabel: CFString = "label"
 ) -> OSStatus {
     unsafe items.pointee = nil
     let password = options[kSecImportExportPassphrase]
+    // A password of another type is an error, while a missing password is allowed.
     guard password == nil || password is String else { return errSecParam }
     do throws(CertificateError) {
         let identity = try TLSIdentity(pkcs12: [UInt8](data), password: password as? String)
@@ -46,7 +47,7 @@ public let kSecImportItemLabel: CFString = "label"
     }
 }
 
-/// Returns the result code for an error; without a password, a wrong one counts as missing.
+/// Returns the result code for an error. `wrongPassword` means that the password is missing, if the caller has passed none.
 private func status(of error: CertificateError, hadPassword: Bool) -> OSStatus {
     switch error {
     case .wrongPassword: hadPassword ? errSecAuthFailed : errSecPassphraseRequired

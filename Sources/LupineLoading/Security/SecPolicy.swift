@@ -3,7 +3,7 @@
 
 internal import LupineTLS
 
-/// The requirements for a chain to be trusted. Policies with the same requirements are equal.
+/// The requirements that a chain of certificates has to satisfy. Policies with the same requirements are equal.
 ///
 /// Immutable; may be used on any thread.
 public final class SecPolicy: Sendable {
@@ -22,8 +22,8 @@ extension SecPolicy: CustomStringConvertible {
     public var description: String { "<SecPolicy \(policy)>" }
 }
 
-/// Creates the basic policy. It requires valid signatures up to an anchor, issuers that are authorities, permitted names and
-/// valid dates (RFC 5280 §6).
+/// Creates the basic policy. It requires valid signatures up to an anchor, issuers that are certificate authorities, names that
+/// the issuers permit, and valid dates (RFC 5280 §6).
 public func SecPolicyCreateBasicX509() -> SecPolicy { SecPolicy(.basic) }
 
 /// Creates the policy for TLS. In addition to the basic policy it requires sufficiently strong keys and signatures, the right key
@@ -31,11 +31,12 @@ public func SecPolicyCreateBasicX509() -> SecPolicy { SecPolicy(.basic) }
 ///
 /// - Parameters:
 ///   - server: Whether the certificate is a server's; otherwise it is a client's.
-///   - hostname: A name in its ASCII form, or an IP literal with or without brackets.
+///   - hostname: The name that the certificate must be for, in its ASCII form, or an IP literal with or without brackets; nil for
+///     any name.
 public func SecPolicyCreateSSL(_ server: Bool, _ hostname: CFString?) -> SecPolicy {
     let host = hostname.map { name -> String in
-        let isAddress = name.hasPrefix("[") && name.hasSuffix("]")
-        return isAddress ? String(name.dropFirst().dropLast()) : name
+        let hasBrackets = name.hasPrefix("[") && name.hasSuffix("]")
+        return hasBrackets ? String(name.dropFirst().dropLast()) : name
     }
     return SecPolicy(server ? .server(host: host) : .client(host: host))
 }
@@ -44,9 +45,9 @@ public func SecPolicyCreateSSL(_ server: Bool, _ hostname: CFString?) -> SecPoli
 public let kSecRevocationOCSPMethod: CFOptionFlags = RevocationOptions.ocsp.rawValue
 /// Use certificate revocation lists.
 public let kSecRevocationCRLMethod: CFOptionFlags = RevocationOptions.crl.rawValue
-/// Prefer the revocation list if both methods are possible.
+/// Prefer the revocation list if both methods are available.
 public let kSecRevocationPreferCRL: CFOptionFlags = RevocationOptions.preferCRL.rawValue
-/// Refuse the chain unless there is a definite answer for every certificate except the anchor.
+/// Refuse the chain if the revocation status of any certificate except the anchor is unknown.
 public let kSecRevocationRequirePositiveResponse: CFOptionFlags =
     RevocationOptions.requirePositiveResponse.rawValue
 /// Use only stapled, supplied and cached answers.
@@ -55,14 +56,14 @@ public let kSecRevocationNetworkAccessDisabled: CFOptionFlags =
 /// Use any method that the certificate offers.
 public let kSecRevocationUseAnyAvailableMethod: CFOptionFlags = RevocationOptions.any.rawValue
 
-/// Creates a policy that requires that no certificate of the chain except its anchor is revoked. The policy does not check host
-/// name or key usage.
+/// Creates a policy that requires that no certificate of the chain is revoked; it does not check the anchor. The policy checks
+/// neither host name nor key usage.
 ///
 /// - Parameter revocationFlags: A union of the `kSecRevocation` constants.
 /// - Returns: The policy; nil when no flag is set, or an unknown one.
 public func SecPolicyCreateRevocation(_ revocationFlags: CFOptionFlags) -> SecPolicy? {
-    let known: RevocationOptions = [.any, .preferCRL, .requirePositiveResponse, .networkAccessDisabled]
+    let supported: RevocationOptions = [.any, .preferCRL, .requirePositiveResponse, .networkAccessDisabled]
     let options = RevocationOptions(rawValue: revocationFlags)
-    guard !options.isEmpty, known.isSuperset(of: options) else { return nil }
+    guard !options.isEmpty, supported.isSuperset(of: options) else { return nil }
     return SecPolicy(.revocation(options))
 }

@@ -9,8 +9,8 @@ internal import LupineTransport
 
 /// Evaluates the trust. Returns whether it satisfies all of its policies.
 ///
-/// Blocks while it fetches revocation answers, which it does only if a policy requires them. With such a policy, use
-/// `SecTrustEvaluateAsyncWithError` where nothing may block, such as on the main actor.
+/// If a policy requires revocation answers, this fetches them, and blocks meanwhile. Where nothing may block, such as on the main
+/// actor, use `SecTrustEvaluateAsyncWithError` instead.
 ///
 /// - Parameters:
 ///   - trust: The trust to evaluate.
@@ -35,12 +35,13 @@ public func SecTrustEvaluateAsyncWithError(
     _ trust: SecTrust, _ queue: DispatchQueue,
     _ result: @escaping @Sendable (_ trust: SecTrust, _ isTrusted: Bool, _ error: CFError?) -> Void
 ) -> OSStatus {
-    let evaluate = { @Sendable (mayFetch: Bool) in
+    let evaluateAndReport = { @Sendable (mayFetch: Bool) in
         let failure = trust.evaluate(mayFetch: mayFetch).error
         queue.async { result(trust, failure == nil, failure) }
     }
-    // All workers being blocked means that the network does not respond. Evaluating without fetching takes only CPU time.
-    if !WorkerPool.trust.run({ evaluate(true) }) { queue.async { evaluate(false) } }
+    // The pool refuses work if all of its threads are blocked, which means that the network does not respond. This then evaluates
+    // on the caller's queue without fetching answers, which takes only CPU time.
+    if !WorkerPool.trust.run({ evaluateAndReport(true) }) { queue.async { evaluateAndReport(false) } }
     return errSecSuccess
 }
 
@@ -55,7 +56,7 @@ public func SecTrustEvaluateAsyncWithError(
     return errSecSuccess
 }
 
-/// Gets the result of the last evaluation; `invalid` when the trust was not evaluated since it was created or changed.
+/// Gets the result of the last evaluation; `invalid` if there was none since the trust was created or changed.
 ///
 /// - Returns: `errSecSuccess`.
 @safe public func SecTrustGetTrustResult(
@@ -65,8 +66,8 @@ public func SecTrustEvaluateAsyncWithError(
     return errSecSuccess
 }
 
-/// Returns the chain as an array of `SecCertificate`: the leaf, then every issuer that could be linked by a signature, up to
-/// an anchor or as far as possible. Ignores dates, and needs no earlier evaluation.
+/// Returns the chain as an array of `SecCertificate`: the leaf, then the issuer of each certificate before, up to an anchor or to
+/// the last issuer that was found. Ignores dates. The trust need not have been evaluated.
 public func SecTrustCopyCertificateChain(_ trust: SecTrust) -> CFArray? { trust.chain }
 
 /// Returns the number of certificates in the chain.
@@ -78,7 +79,7 @@ public func SecTrustGetCertificateAtIndex(_ trust: SecTrust, _ index: CFIndex) -
     return chain.indices.contains(index) ? chain[index] : nil
 }
 
-/// Returns the leaf's key; nil when it is neither an RSA, nor an elliptic curve, nor an Ed25519 key.
+/// Returns the leaf's key, if it is an RSA, elliptic curve or Ed25519 key; otherwise nil.
 public func SecTrustCopyKey(_ trust: SecTrust) -> SecKey? {
     trust.leaf.flatMap { SecKey(of: $0.certificate) }
 }

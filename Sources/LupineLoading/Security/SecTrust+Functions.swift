@@ -11,7 +11,7 @@ public import Foundation
 ///   - certificates: A `SecCertificate`, or an array of them with the leaf first.
 ///   - policies: A `SecPolicy`, an array of them, or nil for the basic one.
 ///   - trust: Receives the trust.
-/// - Returns: `errSecSuccess`, or `errSecParam` when certificates or policies are of another type, or empty.
+/// - Returns: `errSecSuccess`, or `errSecParam` when certificates or policies have another type, or are an empty array.
 @safe public func SecTrustCreateWithCertificates(
     _ certificates: CFTypeRef, _ policies: CFTypeRef?, _ trust: UnsafeMutablePointer<SecTrust?>
 ) -> OSStatus {
@@ -24,12 +24,12 @@ public import Foundation
     return errSecSuccess
 }
 
-/// Replaces the policies; all of them have to be satisfied.
+/// Replaces the policies. The trust has to satisfy all of them.
 ///
 /// - Parameters:
 ///   - trust: The trust to change.
 ///   - policies: A `SecPolicy`, or an array of them.
-/// - Returns: `errSecSuccess`, or `errSecParam` when `policies` is of another type, or empty.
+/// - Returns: `errSecSuccess`, or `errSecParam` when `policies` has another type, or is an empty array.
 public func SecTrustSetPolicies(_ trust: SecTrust, _ policies: CFTypeRef) -> OSStatus {
     guard let policies: [SecPolicy] = oneOrMore(policies) else { return errSecParam }
     trust.change(keepsChain: true) { $0.policies = policies }
@@ -46,8 +46,8 @@ public func SecTrustSetPolicies(_ trust: SecTrust, _ policies: CFTypeRef) -> OSS
     return errSecSuccess
 }
 
-/// Sets the anchors, self-signed or not. Disables the system's anchors, which `SecTrustSetAnchorCertificatesOnly` can enable
-/// again afterwards. Nil restores the system's anchors alone.
+/// Sets the anchors, which need not be self-signed, in place of the system's anchors. `SecTrustSetAnchorCertificatesOnly` can
+/// enable the system's anchors again afterwards. Nil removes the anchors, and restores those of the system.
 ///
 /// - Returns: `errSecSuccess`, or `errSecParam` when an element is not a `SecCertificate`.
 public func SecTrustSetAnchorCertificates(_ trust: SecTrust, _ anchorCertificates: CFArray?) -> OSStatus {
@@ -55,7 +55,7 @@ public func SecTrustSetAnchorCertificates(_ trust: SecTrust, _ anchorCertificate
     if anchorCertificates != nil, anchors == nil { return errSecParam }
     trust.change { settings in
         settings.anchors = anchors
-        settings.hasOnlyTheseAnchors = anchors != nil
+        settings.usesOnlyAnchors = anchors != nil
     }
     return errSecSuccess
 }
@@ -64,7 +64,7 @@ public func SecTrustSetAnchorCertificates(_ trust: SecTrust, _ anchorCertificate
 ///
 /// - Returns: `errSecSuccess`.
 public func SecTrustSetAnchorCertificatesOnly(_ trust: SecTrust, _ anchorCertificatesOnly: Bool) -> OSStatus {
-    trust.change { $0.hasOnlyTheseAnchors = anchorCertificatesOnly }
+    trust.change { $0.usesOnlyAnchors = anchorCertificatesOnly }
     return errSecSuccess
 }
 
@@ -89,12 +89,12 @@ public func SecTrustSetNetworkFetchAllowed(_ trust: SecTrust, _ allowFetch: Bool
 /// - Parameters:
 ///   - trust: The trust to change.
 ///   - responseData: A `Data`, an array of them, or nil for none.
-/// - Returns: `errSecSuccess`, or `errSecParam` when `responseData` is of another type.
+/// - Returns: `errSecSuccess`, or `errSecParam` when `responseData` has another type, or is an empty array.
 public func SecTrustSetOCSPResponse(_ trust: SecTrust, _ responseData: CFTypeRef?) -> OSStatus {
     var responses: [Data] = []
     if let responseData {
-        guard let given: [Data] = oneOrMore(responseData) else { return errSecParam }
-        responses = given
+        guard let elements: [Data] = oneOrMore(responseData) else { return errSecParam }
+        responses = elements
     }
     trust.change(keepsChain: true) { [responses] settings in
         settings.responses = responses.map { [UInt8]($0) }
@@ -102,7 +102,7 @@ public func SecTrustSetOCSPResponse(_ trust: SecTrust, _ responseData: CFTypeRef
     return errSecSuccess
 }
 
-/// Returns one value or several as an array; nil for values of another type, and for an empty array.
+/// Returns a value, or an array of values, as an array; nil if they have another type, or if the array is empty.
 private func oneOrMore<Element>(_ value: Any) -> [Element]? {
     if let one = value as? Element { return [one] }
     guard let several = value as? [Element], !several.isEmpty else { return nil }

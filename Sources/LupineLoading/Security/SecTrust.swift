@@ -6,9 +6,9 @@ internal import LupineTransport
 
 /// A peer's certificates, and everything that their evaluation uses: policies, anchors, date, revocation answers.
 ///
-/// Creating or changing a trust evaluates nothing (I-12.1); call `SecTrustEvaluateWithError`, as often as needed. A trust may be
-/// used on any thread, also concurrently: an evaluation uses the settings at its start. It remains usable after its connection is
-/// closed. A trust is equal only to itself.
+/// Creating or changing a trust evaluates nothing (I-12.1); `SecTrustEvaluateWithError` does, as often as it is called. A trust
+/// may be used on several threads at the same time: an evaluation uses the settings at its start. A trust remains usable after
+/// its connection is closed. It is equal only to itself.
 public final class SecTrust: Sendable {
     /// The settings that the program can change.
     struct Settings: Sendable {
@@ -17,9 +17,9 @@ public final class SecTrust: Sendable {
         var policies: [SecPolicy]
         /// The anchors that the program has set; nil for none.
         var anchors: [SecCertificate]?
-        /// Whether `anchors` alone are used, without those of `Context.roots`.
-        var hasOnlyTheseAnchors = false
-        /// The date to evaluate for; nil for the time of the evaluation.
+        /// Whether an evaluation uses only `anchors`, without `Context.roots`.
+        var usesOnlyAnchors = false
+        /// The date for which an evaluation checks validity; nil for the time of the evaluation.
         var verifyDate: Date?
         /// Whether revocation answers may be fetched.
         var mayFetch = true
@@ -33,7 +33,7 @@ public final class SecTrust: Sendable {
         var roots: TrustStore?
         /// Intermediate certificates for servers that do not send theirs.
         var intermediates: [Certificate] = []
-        /// Obtains revocation answers; nil for the shared support.
+        /// Obtains revocation answers; nil for `RevocationSupport.shared`.
         var revocation: RevocationSupport?
     }
 
@@ -49,16 +49,18 @@ public final class SecTrust: Sendable {
     private struct State: Sendable {
         var settings: Settings
         /// The anchors as a store; nil until an evaluation needs them.
-        var store: TrustStore?
+        var anchorStore: TrustStore?
         /// The chain; nil until it is needed.
         var chain: [SecCertificate]?
+        /// The result of the last evaluation; `invalid` if there was none since the last change.
         var result = SecTrustResultType.invalid
-        /// Whether the chain has passed its last evaluation, apart from evaluations under revocation policies alone.
+        /// Whether the chain has passed its last evaluation. An evaluation under revocation policies alone that succeeds does not
+        /// change this, because it does not evaluate the chain.
         var hasPassed = false
-        /// Whether the chain contains a certificate or key that one of the library's evaluators has pinned.
-        var isPinned = false
-        /// The number of changes, so that an evaluation detects whether its settings are still current.
-        var version = 0
+        /// Whether one of the library's evaluators has found a pinned certificate or key in the chain.
+        var hasPinMatch = false
+        /// The number of changes of the settings. By it, an evaluation detects that its settings are out of date.
+        var changeCount = 0
     }
 
     private let context: Context
@@ -76,7 +78,7 @@ public final class SecTrust: Sendable {
                     certificates: certificates, policies: policies, responses: responses)))
     }
 
-    /// Creates the trust of a connection's peer (I-12.12): the server policy for its host, the session's roots, and the
+    /// Creates the trust of a connection's peer (I-12.12), with the server policy for its host, the session's roots, and the
     /// certificates and OCSP response that the peer has sent.
     convenience init(_ peer: PeerTrust, revocation: RevocationSupport) {
         self.init(
@@ -93,63 +95,64 @@ public final class SecTrust: Sendable {
     /// Changes the settings and discards earlier results.
     ///
     /// - Parameters:
-    ///   - keepsChain: Whether the chain stays valid, because `body` changes neither anchors nor date. Policies and OCSP
-    ///     responses do not affect the chain.
+    ///   - keepsChain: Whether the chain stays valid because `body` changes neither anchors nor date. Other settings do not
+    ///     affect the chain.
     ///   - body: Changes the settings.
     func change(keepsChain: Bool = false, _ body: @Sendable (inout Settings) -> Void) {
         state.withLock { state in
             body(&state.settings)
             if !keepsChain {
-                state.store = nil
+                state.anchorStore = nil
                 state.chain = nil
                 state.hasPassed = false
             }
             state.result = .invalid
-            state.version += 1
+            state.changeCount += 1
         }
     }
 
     /// The result of the last evaluation; `invalid` if there was none since the last change.
     var result: SecTrustResultType { state.withLock { $0.result } }
 
-    /// Whether the chain has passed an evaluation, or a pin check of the library's evaluators. Reading the chain is no check,
-    /// because the trust does not learn the program's conclusion; neither is a failed evaluation, or one under revocation
-    /// policies alone.
-    var wasChecked: Bool { state.withLock { $0.hasPassed || $0.isPinned } }
+    /// Whether the chain has passed an evaluation, or a comparison with pins by one of the library's evaluators. If the program
+    /// only reads the chain, the result is false: the trust does not know what the program concludes. A failed evaluation, or one
+    /// under revocation policies alone, does not make it true either.
+    var wasChecked: Bool { state.withLock { $0.hasPassed || $0.hasPinMatch } }
 
-    /// Records that the chain contains a pinned certificate or key.
-    package func notePinned() { state.withLock { $0.isPinned = true } }
+    /// Records that an evaluator has found a pinned certificate or key in the chain.
+    package func recordPinMatch() { state.withLock { $0.hasPinMatch = true } }
 
-    /// The leaf and the issuers that could be linked (I-12.5); built when first read.
+    /// The leaf, then the issuer of each certificate before, as far as they are found (I-12.5). Built when it is first read.
     var chain: [SecCertificate] {
-        let (settings, known, version) = state.withLock { ($0.settings, $0.chain, $0.version) }
-        if let known { return known }
-        let chain = peer(settings, version).chain().map(SecCertificate.init)
-        state.withLock { if $0.version == version { $0.chain = chain } }
+        let (settings, cachedChain, changeCount) = state.withLock { ($0.settings, $0.chain, $0.changeCount) }
+        if let cachedChain { return cachedChain }
+        let chain = peerTrust(settings, changeCount).chain().map(SecCertificate.init)
+        state.withLock { if $0.changeCount == changeCount { $0.chain = chain } }
         return chain
     }
 
     /// The leaf certificate.
     var leaf: SecCertificate? { state.withLock { $0.settings.certificates.first } }
 
-    /// Evaluates the trust. Blocks while it fetches revocation answers, which it does only if a policy requires them, fetching is
-    /// allowed, and the thread is not a loop's.
+    /// Evaluates the trust. Blocks while it fetches revocation answers. It fetches them only if a policy requires them, if
+    /// fetching is allowed, and if the thread does not belong to an event loop.
     func evaluate(mayFetch: Bool = true) -> Verdict {
-        let (settings, version) = state.withLock { ($0.settings, $0.version) }
+        let (settings, changeCount) = state.withLock { ($0.settings, $0.changeCount) }
         let policies = settings.policies.map(\.policy)
-        // `.shared` starts event loops when it is first used, so it is used only if a policy is about revocation.
+        // The first use of `RevocationSupport.shared` starts event loops, so this uses it only for a policy about revocation.
         let checksRevocation = policies.contains { $0.isRevocation }
         let support = context.revocation ?? (checksRevocation ? .shared : .none)
         let time = settings.verifyDate.map { UnixTime(seconds: Int64(clamping: $0)) } ?? .now
-        let report = peer(settings, version).report(
+        let report = peerTrust(settings, changeCount).report(
             under: policies, responses: settings.responses, at: time,
             revocation: support.access(mayFetch: mayFetch && settings.mayFetch))
         let chain = report.chain.map(SecCertificate.init)
-        var endsAtOwnAnchor = false
-        if let root = chain.last, let anchors = settings.anchors { endsAtOwnAnchor = anchors.contains(root) }
-        let result = report.failure?.resultType ?? (endsAtOwnAnchor ? .proceed : .unspecified)
+        var endsAtSetAnchor = false
+        if let root = chain.last, let anchors = settings.anchors { endsAtSetAnchor = anchors.contains(root) }
+        let result = report.failure?.resultType ?? (endsAtSetAnchor ? .proceed : .unspecified)
         state.withLock { state in
-            guard state.version == version else { return }
+            // After a change of the settings, the result is out of date.
+            guard state.changeCount == changeCount else { return }
             state.result = result
             state.chain = chain
             if report.failure != nil {
@@ -162,25 +165,26 @@ public final class SecTrust: Sendable {
         return Verdict(failure: report.failure, result: result, subject: subject)
     }
 
-    /// Returns the certificates with the anchors and intermediates to evaluate them with.
-    private func peer(_ settings: Settings, _ version: Int) -> PeerTrust {
+    /// Returns the certificates, with the anchors and intermediates with which they are evaluated.
+    private func peerTrust(_ settings: Settings, _ changeCount: Int) -> PeerTrust {
         PeerTrust(
             certificates: settings.certificates.map(\.certificate), stapledResponse: nil, host: "",
-            store: store(settings, version), intermediates: context.intermediates)
+            store: anchorStore(settings, changeCount), intermediates: context.intermediates)
     }
 
-    /// Returns the anchors to use (I-12.2, I-12.3).
-    private func store(_ settings: Settings, _ version: Int) -> TrustStore {
-        if let known = state.withLock({ $0.version == version ? $0.store : nil }) { return known }
-        let own = settings.anchors?.map(\.certificate) ?? []
+    /// Returns the anchors to use: those that the program has set, the session's or system's roots, or both (I-12.2, I-12.3).
+    private func anchorStore(_ settings: Settings, _ changeCount: Int) -> TrustStore {
+        let cachedStore = state.withLock { $0.changeCount == changeCount ? $0.anchorStore : nil }
+        if let cachedStore { return cachedStore }
+        let anchors = settings.anchors?.map(\.certificate) ?? []
         let store: TrustStore
-        if settings.hasOnlyTheseAnchors {
-            store = TrustStore(anchors: own)
+        if settings.usesOnlyAnchors {
+            store = TrustStore(anchors: anchors)
         } else {
             let roots = context.roots ?? .system
-            store = own.isEmpty ? roots : roots.adding(own)
+            store = anchors.isEmpty ? roots : roots.adding(anchors)
         }
-        state.withLock { if $0.version == version { $0.store = store } }
+        state.withLock { if $0.changeCount == changeCount { $0.anchorStore = store } }
         return store
     }
 }

@@ -20,11 +20,11 @@ public let errSecCreateChainFailed: OSStatus = -25_318
 public let errSecDecode: OSStatus = -26_275
 /// The certificate is for other hosts.
 public let errSecHostNameMismatch: OSStatus = -67_602
-/// A certificate issued another one without being an authority, or exceeds its path length.
+/// An issuer in the chain is no certificate authority, or the chain below it is longer than it allows.
 public let errSecNoBasicConstraintsCA: OSStatus = -67_605
 /// The certificate must not be used for this purpose.
 public let errSecInvalidExtendedKeyUsage: OSStatus = -67_609
-/// A certificate of the chain is invalid: a signature, a name or a strength.
+/// A signature, a name or the strength of a key in the chain is invalid.
 public let errSecInvalidRoot: OSStatus = -67_612
 /// A certificate of the chain has expired.
 public let errSecCertificateExpired: OSStatus = -67_818

@@ -24,7 +24,7 @@ extension TrustFailure {
         }
     }
 
-    /// The result in the form of the older functions, which tells whether another anchor, date or name could help.
+    /// The result type, which tells whether the trust could pass with another anchor, date or name.
     var resultType: SecTrustResultType {
         switch self {
         case .expired, .notYetValid, .issuerMissing, .rootsUnusable, .untrustedRoot, .selfSigned,
@@ -38,10 +38,11 @@ extension TrustFailure {
         }
     }
 
-    /// Returns the error for a peer with this subject. The code of the underlying error is OpenSSL's number of the problem.
+    /// Returns the error for a leaf certificate with this subject. The code of the underlying error is OpenSSL's number for the
+    /// failure.
     func securityError(subject: String) -> NSError {
         let reason = description
-        // Most descriptions name their certificate. The others are about the leaf, so the text begins with its subject.
+        // Most descriptions contain the subject of a certificate. The others are about the leaf, whose subject is added in front.
         let text =
             reason.contains(subject) || reason.contains("the certificate of")
             ? reason : "\(subject): \(reason)"

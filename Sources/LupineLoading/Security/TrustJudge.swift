@@ -2,11 +2,13 @@
 
 import LupineTLS
 
-/// Identifies the judge that has accepted a connection, unless that is the default evaluation alone.
+/// Identifies a judge: the delegates or the evaluator of the program that have decided to trust a server. If the default
+/// evaluation alone decides, there is no judge.
 ///
-/// Has no meaning in another process, so that nothing which depends on a judge is read from a disk.
+/// A judge has no meaning in another process, so data that depends on one is never stored on disk.
 struct TrustJudge: Hashable, Sendable {
-    /// The delegates that were asked, the task's before the session's, or the objects to which they leave the decision.
+    /// The delegates that were asked, the task's before the session's. If a delegate leaves the decision to another object, the
+    /// token is that object's.
     let objects: [ObjectToken]
     /// The evaluator that decides when the delegates perform the default handling.
     let evaluator: TrustEvaluator

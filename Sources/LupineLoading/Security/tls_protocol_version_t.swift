@@ -19,10 +19,10 @@ public enum tls_protocol_version_t: UInt16, Sendable {
     /// RFC 6347; not supported.
     case DTLSv12 = 0xFEFD
 
-    /// The corresponding version of LupineTLS; nil for DTLS.
+    /// The same version as a type of LupineTLS; nil for DTLS.
     var version: TLSVersion? { TLSVersion(rawValue: rawValue) }
 
-    /// The version that a connection has negotiated.
+    /// Creates the version that a connection has negotiated.
     init(_ version: TLSVersion) {
         switch version {
         case .v1_0: self = .TLSv10

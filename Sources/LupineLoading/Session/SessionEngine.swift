@@ -236,14 +236,15 @@ final class SessionEngine: Sendable {
     ///   - url: The URL of the request.
     ///   - isWebSocket: Whether the scheme is `ws` or `wss`, so that the connection leaves HTTP.
     ///   - tunnelAuthorizer: Answers the proxy's challenges when it is asked for a tunnel.
-    ///   - taskTrust: Passes the challenges of the connection to the task's delegates; nil if no delegate is asked. The exchange
+    ///   - verifier: Passes the challenges of the connection to the task's delegates; nil if no delegate is asked. The exchange
     ///     needs it as its `verifier`, too.
     ///   - mayIdentify: Whether the client certificate may be sent to the server. False after a redirect to another origin.
     ///   - ownFields: Returns the fields of a request whose program set none, for this value of `Host`.
     /// - Throws: `TransportError.url` for a URL that has no route; otherwise the error with which creating the parts failed.
     func route(
         for url: URL, isWebSocket: Bool,
-        tunnelAuthorizer: TunnelAuthorizer? = nil, taskTrust: TaskTrust? = nil, mayIdentify: Bool = true,
+        tunnelAuthorizer: TunnelAuthorizer? = nil, verifier: TaskPeerVerifier? = nil,
+        mayIdentify: Bool = true,
         ownFields: (_ host: String) -> Fields? = { _ in nil }
     ) throws(TransportError) -> Route {
         let parts = try parts.get()
@@ -265,7 +266,7 @@ final class SessionEngine: Sendable {
         let profile =
             server.scheme == .https
             ? parts.tlsProfiles.profile(
-                host: server.host, port: server.port, for: taskTrust, mayIdentify: mayIdentify)
+                host: server.host, port: server.port, for: verifier, mayIdentify: mayIdentify)
             : nil
         let origin = Origin(
             scheme: server.scheme, host: server.host, port: server.port,
@@ -326,7 +327,7 @@ final class SessionEngine: Sendable {
     ///   - trust: Passes the challenges of the connection to the task's delegates; nil if no delegate is asked.
     /// - Throws: `TransportError.url` for an invalid host or port; otherwise the error with which creating the parts failed.
     func streamRoute(
-        host: String, port: Int, for trust: TaskTrust?
+        host: String, port: Int, for trust: TaskPeerVerifier?
     ) throws(TransportError) -> StreamRoute {
         let parts = try parts.get()
         let url = try Self.streamURL(host, port)

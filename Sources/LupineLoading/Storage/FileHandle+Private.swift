@@ -3,8 +3,8 @@
 internal import Foundation
 internal import LupineTransport
 
-/// Opens files with `O_CLOEXEC`, unlike Foundation's initializers, so that no child process inherits a cookie file, a cache's key
-/// or a body. The calls block, as Foundation's do.
+/// Opens files with `O_CLOEXEC`, unlike Foundation's initializers, so that no child process inherits the descriptor of a cookie
+/// file, of a cache's key or of a body. The functions block, as Foundation's do.
 extension FileHandle {
     /// Opens a file for reading.
     static func reading(_ file: URL) throws -> FileHandle {
@@ -13,11 +13,11 @@ extension FileHandle {
             fileDescriptor: try Descriptor.reading(path: file.path).release(), closeOnDealloc: true)
     }
 
-    /// Opens a file for reading whose content is trusted: throws if it belongs to another user, or if other users can write to
-    /// it.
-    static func readingOwn(_ file: URL, mayBePipe: Bool = false) throws -> FileHandle {
+    /// Opens a file whose content the library trusts, for reading. Throws if the file belongs to another user, or if other users
+    /// can write to it. `allowsPipe` tells whether the file may be a pipe.
+    static func readingOwn(_ file: URL, allowsPipe: Bool = false) throws -> FileHandle {
         guard file.isFileURL else { throw CocoaError(.fileReadUnsupportedScheme) }
-        let descriptor = try Descriptor.readingOwn(path: file.path, mayBePipe: mayBePipe)
+        let descriptor = try Descriptor.readingOwn(path: file.path, mayBePipe: allowsPipe)
         return FileHandle(fileDescriptor: descriptor.release(), closeOnDealloc: true)
     }
 

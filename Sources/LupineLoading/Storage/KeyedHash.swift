@@ -2,28 +2,28 @@
 
 internal import LupineTLS
 
-/// Computes the HMAC-SHA-256 (RFC 2104) that a cache stores in place of a secret.
+/// Computes the HMAC-SHA-256 (RFC 2104) that a cache stores in place of a secret, such as a credential in a request.
 ///
-/// An attacker who reads a cache's folder sees that two entries had the same secret, but cannot test guesses without the key.
+/// An attacker who reads a cache's folder sees whether two entries have the same secret, but without the key cannot test guesses.
 struct KeyedHash: Sendable {
-    /// The length of a block of SHA-256 in bytes, to which the key is padded.
+    /// The length of a block of SHA-256 in bytes. The key is padded with zeros to this length.
     private static let blockSize = 64
 
     /// The padded key XOR `ipad`, the octet 0x36 (RFC 2104 §2).
-    private let inner: [UInt8]
-    /// The padded key XOR `opad`, the octet 0x5C.
-    private let outer: [UInt8]
+    private let innerKey: [UInt8]
+    /// The padded key XOR `opad`, the octet 0x5C (RFC 2104 §2).
+    private let outerKey: [UInt8]
 
     /// Creates the hash with this key.
     init(key: [UInt8]) {
         var block = key.count > Self.blockSize ? SHA256Digest.of(key).bytes : key
         block += [UInt8](repeating: 0, count: Self.blockSize - block.count)
-        inner = block.map { $0 ^ 0x36 }
-        outer = block.map { $0 ^ 0x5C }
+        innerKey = block.map { $0 ^ 0x36 }
+        outerKey = block.map { $0 ^ 0x5C }
     }
 
     /// Returns the hash of a secret in hexadecimal digits.
-    func text(for secret: String) -> String {
-        Hexadecimal.lowercase(SHA256Digest.of(outer + SHA256Digest.of(inner + secret.utf8).bytes).bytes)
+    func hexDigits(of secret: String) -> String {
+        Hexadecimal.lowercase(SHA256Digest.of(outerKey + SHA256Digest.of(innerKey + secret.utf8).bytes).bytes)
     }
 }

@@ -2,23 +2,24 @@
 
 internal import Dispatch
 
-/// The queues on which the loading system reads and writes files: no delegate queue and no loop thread ever waits for a disk.
+/// The queues on which the loading system reads and writes files, so that no delegate queue and no event loop waits for a disk.
 enum StorageQueue {
     /// The concurrent queue, for work that may run in any order.
     static let files = DispatchQueue(label: "lupine.files", attributes: .concurrent)
 
-    /// The serial queue: writes reach the disk in the order in which they were requested. All sessions share it, so that they
-    /// use one thread while there is work, and none otherwise.
-    private static let queue: DispatchQueue = {
+    /// The serial queue, for work that must run in the order in which it is submitted, such as writes. All sessions share the
+    /// queue, so that they use one thread while there is work, and none otherwise.
+    private static let serialQueue: DispatchQueue = {
         let queue = DispatchQueue(label: "lupine.storage")
         queue.setSpecific(key: specificKey, value: ())
         return queue
     }()
+    /// The key of a value that only the serial queue has.
     private static let specificKey = DispatchSpecificKey<Void>()
 
     /// Whether the caller runs on the serial queue.
     static var isCurrent: Bool { DispatchQueue.getSpecific(key: specificKey) != nil }
 
     /// Runs `work` on the serial queue, after all work that was submitted earlier.
-    static func run(_ work: @escaping @Sendable () -> Void) { queue.async(execute: work) }
+    static func run(_ work: @escaping @Sendable () -> Void) { serialQueue.async(execute: work) }
 }

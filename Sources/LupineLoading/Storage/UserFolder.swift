@@ -9,7 +9,7 @@ enum UserFolder {
         of program: String = ProcessInfo.processInfo.processName,
         environment: [String: String] = ProcessInfo.processInfo.environment
     ) -> URL {
-        folder("XDG_DATA_HOME", ".local/share", program, environment)
+        folder(of: program, below: "XDG_DATA_HOME", default: ".local/share", environment)
     }
 
     /// Returns the cache folder of a program, whose contents may be lost.
@@ -17,21 +17,24 @@ enum UserFolder {
         of program: String = ProcessInfo.processInfo.processName,
         environment: [String: String] = ProcessInfo.processInfo.environment
     ) -> URL {
-        folder("XDG_CACHE_HOME", ".cache", program, environment)
+        folder(of: program, below: "XDG_CACHE_HOME", default: ".cache", environment)
     }
 
+    /// Returns a program's folder below the folder that an environment variable names; if the variable is not set, below a
+    /// default folder in the home folder.
     private static func folder(
-        _ variable: String, _ fallback: String, _ program: String, _ environment: [String: String]
+        of program: String, below variable: String, default defaultPath: String,
+        _ environment: [String: String]
     ) -> URL {
         let name = SuggestedFilename.sanitised(program)
-        // The specification requires that a relative path is ignored.
+        // The specification requires programs to ignore a relative path.
         if let base = environment[variable], base.hasPrefix("/") {
             return URL(fileURLWithPath: base, isDirectory: true).appendingPathComponent(
                 name, isDirectory: true)
         }
         let home = environment["HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? NSHomeDirectory()
         return URL(fileURLWithPath: home, isDirectory: true).appendingPathComponent(
-            fallback, isDirectory: true
+            defaultPath, isDirectory: true
         )
         .appendingPathComponent(name, isDirectory: true)
     }

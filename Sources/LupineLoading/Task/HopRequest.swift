@@ -27,7 +27,7 @@ final class HopRequest: Sendable {
     /// Answers the challenges of a proxy that is asked for a tunnel.
     let tunnelAuthorizer: TunnelAuthorizer?
     /// Passes the challenges of the hop's connection to the task's delegate; nil if no delegate answers challenges.
-    let taskTrust: TaskTrust?
+    let verifier: TaskPeerVerifier?
     /// The identity of the hop for transfer observers; nil without observers.
     let transfer: TransferIdentity?
 
@@ -37,7 +37,7 @@ final class HopRequest: Sendable {
         mayDecode: Bool = true,
         wholeTimeout: Interval? = nil, priority: Float = 0.5, loop: EventLoop? = nil,
         usesClientIdentity: Bool = true, proxyAuthorization: String? = nil,
-        tunnelAuthorizer: TunnelAuthorizer? = nil, taskTrust: TaskTrust? = nil,
+        tunnelAuthorizer: TunnelAuthorizer? = nil, verifier: TaskPeerVerifier? = nil,
         transfer: TransferIdentity? = nil
     ) {
         self.request = request
@@ -50,7 +50,7 @@ final class HopRequest: Sendable {
         self.usesClientIdentity = usesClientIdentity
         self.proxyAuthorization = proxyAuthorization
         self.tunnelAuthorizer = tunnelAuthorizer
-        self.taskTrust = taskTrust
+        self.verifier = verifier
         self.transfer = transfer
     }
 }

@@ -5,11 +5,16 @@ import LupineTransport
 /// Records the delegate classes that do not implement the challenge methods.
 ///
 /// Swift cannot tell whether a class implements a protocol method that has a default implementation. Therefore each default
-/// implementation records the class that it is called for: a class counts as handling challenges until both defaults have run for
-/// it. May be used on any thread.
+/// implementation records the class of the object for which it is called. A class counts as handling challenges until the default
+/// implementations of both methods have run for it. May be used on any thread.
 enum ChallengeMethods {
     /// A challenge method that a class may lack.
-    enum Method: Hashable, Sendable { case session, task }
+    enum Method: Hashable, Sendable {
+        /// The delegate method without a task parameter.
+        case session
+        /// The delegate method with a task parameter.
+        case task
+    }
 
     /// A class with a method that it does not implement.
     private struct MissingMethod: Hashable, Sendable {
@@ -23,12 +28,12 @@ enum ChallengeMethods {
     static func recordMissing(_ method: Method, in type: any Any.Type) {
         let entry = MissingMethod(type: ObjectIdentifier(type), method: method)
         missing.withLock { missing in
-            // Usually the set has the entry already; then nothing is written.
+            // Usually the set contains the entry already, and need not be changed.
             if !missing.contains(entry) { missing.insert(entry) }
         }
     }
 
-    /// Whether an object of this class is known to implement no challenge method that it could be called with.
+    /// Returns whether this class is known to implement none of the challenge methods that could be called.
     ///
     /// - Parameters:
     ///   - type: The class.

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: MIT
 
-/// A session delegate that knows in advance for which hosts it leaves server-trust challenges to the default handling.
+/// A session delegate that knows, before a challenge, for which hosts it leaves server-trust challenges to the default handling.
 package protocol ServerTrustDeferring: URLSessionDelegate {
-    /// Whether the delegate leaves this host's challenge to the default handling, and nothing observes the challenge. Called on
-    /// an event loop; must not run the program's code.
+    /// Returns whether the delegate leaves this host's challenge to the default handling, and no event monitor observes the
+    /// challenge. Called on an event loop; must not run the program's code.
     func defersServerTrust(ofHost host: String) -> Bool
 }
 
 /// Forwards a connection's server-trust and client-certificate challenges to the program.
 ///
-/// Called on an event loop, so it must not block; `reply` is called once, on any thread. The implementation decides whether a
-/// challenge goes to the session's delegate or to the task's (U-5.9).
+/// The implementation, a task, decides whether a challenge goes to the session's delegate or to the task's (U-5.9). The methods
+/// are called on an event loop, so they must not block.
 protocol ServerTrustChallenger: AnyObject, Sendable {
     /// The task's own delegate; nil if there is none, or if it is the session's delegate too. `ChallengeAnswer.responder` tells
     /// whether this delegate answered.
     var ownDelegate: (any URLSessionDelegate)? { get }
-    /// Whether the session's delegate is certain to leave the evaluation of this host to the session's policy.
+    /// Returns whether the session's delegate is certain to leave the decision about this host to the session's policy.
     func defersServerTrust(ofHost host: String) -> Bool
-    /// Passes a challenge to the program's delegates.
+    /// Passes a challenge to the program's delegates, and their answer to `reply`, which is called once, on any thread.
     func evaluate(
         _ challenge: URLAuthenticationChallenge, reply: @escaping @Sendable (ChallengeAnswer) -> Void)
 }

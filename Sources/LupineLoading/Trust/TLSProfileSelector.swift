@@ -4,76 +4,82 @@ import Foundation
 import LupineTLS
 import LupineTransport
 
-/// Selects the TLS profile of an exchange: which party judges its peer, and which client identity it has.
+/// Selects the TLS profile of an exchange: which party decides about its peer, and which client identity it has.
 ///
-/// Exchanges of tasks without a delegate share one profile. A connection with that profile asks no delegate: the loop evaluates
-/// its chain, the verdict is cached, and TLS sessions are resumed. With any other profile, each new connection asks the task that
-/// it is opened for (I-12.14, I-12.15). Each party (`TrustParty`) has its own profile, so that a connection which one delegate
-/// has accepted despite its evaluation never serves a task with another delegate. After a task has chosen an identity, its
-/// exchanges use a profile with that identity (U-11.20).
+/// Exchanges of tasks without a delegate share one profile. A connection with that profile asks no delegate: its event loop
+/// evaluates the peer's chain, caches the verdict, and resumes TLS sessions. With any other profile, each new connection asks the
+/// task for which it is opened (I-12.14, I-12.15). Each party (`TrustParty`) has its own profile. A connection that one delegate
+/// has accepted despite its evaluation therefore never serves a task with another delegate. After a task has chosen an identity,
+/// its exchanges use a profile with that identity (U-11.20).
 ///
-/// Only the answer to a challenge tells which delegate has answered it: `profile(like:for:)` then returns the profile that the
-/// connection belongs to. One per session; may be used on any thread.
+/// Which delegate answers a challenge is known only after the answer: `profile(like:for:)` then returns the profile to which the
+/// connection belongs. Each session has one selector, which may be used on any thread.
 final class TLSProfileSelector: Sendable {
     /// The client identity of a connection.
-    fileprivate enum IdentityKind: Hashable, Sendable {
-        /// The configured identity, unless the task chooses another one when it is asked.
+    fileprivate enum ClientIdentity: Hashable, Sendable {
+        /// The configured identity, unless the task's delegate chooses another one for the connection.
         case configured
-        /// No identity, unless the task chooses one when it is asked: a redirect has left the task's origin (U-10.5).
-        case crossOrigin
-        /// The task's earlier choice.
-        case chosen(TaskTrust.Choice)
+        /// No identity, unless the task's delegate chooses one for the connection: a redirect has left the task's origin
+        /// (U-10.5).
+        case noneCrossOrigin
+        /// The identity that the task has chosen for an earlier connection.
+        case chosen(TaskPeerVerifier.IdentityChoice)
     }
 
-    /// The party and the client identity that a profile is for; used as the profile's label.
-    fileprivate struct Kind: Hashable, Sendable {
+    /// Identifies a profile by the party and the client identity of its connections; stored as the profile's label.
+    fileprivate struct ProfileKey: Hashable, Sendable {
         let party: TrustParty
-        let identityKind: IdentityKind
+        let clientIdentity: ClientIdentity
 
-        /// Whether the kind counts towards `profileLimit`: tasks can bring any number of delegates and identities.
-        var isLimited: Bool {
+        /// Whether the profile counts towards `profileLimit`: tasks can have any number of delegates and identities.
+        var isLimitedInNumber: Bool {
             if case .delegate = party { return true }
-            if case .chosen = identityKind { return true }
+            if case .chosen = clientIdentity { return true }
             return false
         }
     }
 
+    /// The host and port of an origin.
     private struct Endpoint: Hashable, Sendable {
         let host: String
         let port: UInt16
     }
 
     private struct State: Sendable {
-        var profiles: [Kind: TLSProfile]
-        /// The kinds that count towards `profileLimit`, oldest first.
-        var limited: [Kind] = []
+        var profiles: [ProfileKey: TLSProfile]
+        /// The keys of the profiles that count towards `profileLimit`, oldest first.
+        var limitedKeys: [ProfileKey] = []
     }
 
-    /// The most profiles of tasks' own delegates and of chosen identities; beyond it, the oldest one is dropped.
+    /// The most profiles of tasks' own delegates and of chosen identities. Beyond this limit, the selector drops the oldest one.
     static let profileLimit = 64
-    /// The most origins whose refused peer is kept.
+    /// The most origins whose last refused peer is recorded.
     static let refusalLimit = 32
 
     private let configuration: TLSConfiguration
+    /// Evaluates peers when no delegate decides.
     private let evaluator: TrustEvaluator
     /// Obtains revocation answers.
     let revocation: RevocationSupport
-    /// The profile of exchanges that ask no delegate, which are the most common.
+    /// The profile of exchanges that ask no delegate, which is the common case.
     private let policyProfile: TLSProfile
     private let state: Lock<State>
+    /// Records the refused peers of all profiles.
     private let refusalHandler: TLSProfile.RefusalHandler
-    private let refusals: Refusals
+    private let refusedPeers: RefusedPeers
 
-    /// Records refused peers. Separate from the selector, which owns the profiles, to avoid a cycle.
-    private final class Refusals: Sendable {
+    /// The refused peers, of each origin the last one. A class of its own, because the profiles refer to it: if they referred to
+    /// the selector, which owns them, that would be a reference cycle.
+    private final class RefusedPeers: Sendable {
         private struct Records: Sendable {
             var peers: [Endpoint: PeerTrust] = [:]
-            /// The keys of `peers`, oldest first.
+            /// The keys of `peers`, in the order of their first refusal.
             var order: [Endpoint] = []
         }
 
         private let records = Lock(Records())
 
+        /// Records the refused peer of an origin. Beyond `refusalLimit` origins, drops the one that was recorded first.
         func record(_ peer: PeerTrust, host: String, port: UInt16) {
             let endpoint = Endpoint(host: host, port: port)
             records.withLock { records in
@@ -84,6 +90,7 @@ final class TLSProfileSelector: Sendable {
             }
         }
 
+        /// Returns the peer of this origin that was refused last; nil for none.
         func peer(host: String, port: UInt16) -> PeerTrust? {
             records.withLock { $0.peers[Endpoint(host: host, port: port)] }
         }
@@ -93,7 +100,7 @@ final class TLSProfileSelector: Sendable {
     ///
     /// - Parameters:
     ///   - configuration: The TLS settings of the session's connections, with the identity for tasks that choose none.
-    ///   - evaluator: Evaluates peers when no delegate is asked, or the delegate leaves the decision to the default handling.
+    ///   - evaluator: Evaluates peers when no delegate is asked, or when the delegate performs the default handling.
     ///   - revocation: Obtains revocation answers.
     init(
         _ configuration: TLSConfiguration, evaluator: TrustEvaluator = .default,
@@ -102,23 +109,24 @@ final class TLSProfileSelector: Sendable {
         self.configuration = configuration
         self.evaluator = evaluator
         self.revocation = revocation
-        let refusals = Refusals()
+        let refusedPeers = RefusedPeers()
         let refusalHandler: TLSProfile.RefusalHandler = { peer, _, host, port in
-            refusals.record(peer, host: host, port: port)
+            refusedPeers.record(peer, host: host, port: port)
         }
-        let kind = Kind(party: .policy, identityKind: .configured)
+        let key = ProfileKey(party: .policy, clientIdentity: .configured)
         let policyProfile = TLSProfile(
             configuration, trust: evaluator, revocation: revocation, refusalHandler: refusalHandler,
-            label: kind)
+            label: key)
         self.policyProfile = policyProfile
         self.refusalHandler = refusalHandler
-        self.refusals = refusals
-        state = Lock(State(profiles: [kind: policyProfile]))
+        self.refusedPeers = refusedPeers
+        state = Lock(State(profiles: [key: policyProfile]))
     }
 
-    /// Creates the object that passes the trust and identity questions of connections to the delegates of a task. One per task.
-    func trust(asking challenger: any ServerTrustChallenger) -> TaskTrust {
-        TaskTrust(asking: challenger, of: self)
+    /// Creates the object that passes the trust and identity questions of connections to the delegates of a task. Called once for
+    /// each task.
+    func verifier(asking challenger: any ServerTrustChallenger) -> TaskPeerVerifier {
+        TaskPeerVerifier(asking: challenger, of: self)
     }
 
     /// The name of the roots that are used when no delegate is asked.
@@ -129,64 +137,71 @@ final class TLSProfileSelector: Sendable {
     /// - Parameters:
     ///   - host: The origin's host.
     ///   - port: The origin's port.
-    ///   - trust: The task's `TaskTrust`; nil to ask no delegate.
-    ///   - mayIdentify: False after a redirect to another origin: the exchange then uses neither the configured identity nor the
-    ///     one that the task chose earlier, and no connection on which either was used (U-10.5).
+    ///   - verifier: The verifier of the task; nil to ask no delegate.
+    ///   - mayIdentify: Whether a client identity may be used; false after a redirect to another origin (U-10.5). The exchange
+    ///     then uses neither the configured identity nor the one that the task chose earlier, and no connection that has used
+    ///     either.
     func profile(
-        host: String, port: UInt16, for trust: TaskTrust?, mayIdentify: Bool = true
+        host: String, port: UInt16, for verifier: TaskPeerVerifier?, mayIdentify: Bool = true
     ) -> TLSProfile {
-        guard let trust else {
-            // `policyProfile` has no identity either if none is configured.
+        guard let verifier else {
+            // If no identity is configured, `policyProfile` has none either.
             return mayIdentify || configuration.identity == nil
-                ? policyProfile : profile(Kind(party: .policy, identityKind: .crossOrigin))
+                ? policyProfile : profile(ProfileKey(party: .policy, clientIdentity: .noneCrossOrigin))
         }
-        guard mayIdentify else { return profile(Kind(party: trust.party, identityKind: .crossOrigin)) }
-        let choice = trust.choice(host: host.lowercased(), port: port)
-        return profile(Kind(party: trust.party, identityKind: choice.map { .chosen($0) } ?? .configured))
+        guard mayIdentify else {
+            return profile(ProfileKey(party: verifier.party, clientIdentity: .noneCrossOrigin))
+        }
+        let choice = verifier.identityChoice(host: host.lowercased(), port: port)
+        return profile(
+            ProfileKey(party: verifier.party, clientIdentity: choice.map { .chosen($0) } ?? .configured))
     }
 
-    /// Returns the profile to which a connection opened under `profile` belongs once this party has accepted its peer; nil when
-    /// that is `profile` itself.
+    /// Returns the profile to which a connection that was opened under `profile` belongs once this party has accepted its peer.
+    /// Nil when that is `profile` itself.
     func profile(like profile: TLSProfile, for party: TrustParty) -> TLSProfile? {
-        guard let kind = profile.label as? Kind, kind.party != party else { return nil }
-        return self.profile(Kind(party: party, identityKind: kind.identityKind))
+        guard let key = profile.label as? ProfileKey, key.party != party else { return nil }
+        return self.profile(ProfileKey(party: party, clientIdentity: key.clientIdentity))
     }
 
     // MARK: refused peers
 
-    /// The `userInfo` of the `URLError` for `error`: the trust of a refused peer, under `NSURLErrorFailingURLPeerTrustErrorKey`
-    /// (U-11.19).
-    func userInfo(for error: TransportError, of trust: TaskTrust?) -> [String: Any] {
+    /// Returns the `userInfo` of the `URLError` for `error`: the trust of a refused peer, under
+    /// `NSURLErrorFailingURLPeerTrustErrorKey` (U-11.19).
+    func userInfo(for error: TransportError, of verifier: TaskPeerVerifier?) -> [String: Any] {
         guard case .tls(let host, let port, .untrusted) = error else { return [:] }
-        guard let refused = trust?.trust(host: host, port: port) ?? refusedTrust(host: host, port: port)
+        guard
+            let refusedTrust = verifier?.trust(host: host, port: port)
+                ?? lastRefusedTrust(host: host, port: port)
         else { return [:] }
-        return [NSURLErrorFailingURLPeerTrustErrorKey: refused]
+        return [NSURLErrorFailingURLPeerTrustErrorKey: refusedTrust]
     }
 
-    /// Returns the trust of the peer of this origin that was refused last; nil for none.
-    private func refusedTrust(host: String, port: UInt16) -> SecTrust? {
-        refusals.peer(host: host, port: port).map { SecTrust($0, revocation: revocation) }
+    /// Returns the trust of the last refused peer of this origin; nil for none.
+    private func lastRefusedTrust(host: String, port: UInt16) -> SecTrust? {
+        refusedPeers.peer(host: host, port: port).map { SecTrust($0, revocation: revocation) }
     }
 
-    /// Returns the profile of this kind; creates it if there is none.
-    private func profile(_ kind: Kind) -> TLSProfile {
-        // Releases the dropped profile outside the lock: its evaluator may own objects of the program.
+    /// Returns the profile with this key; creates it if there is none.
+    private func profile(_ key: ProfileKey) -> TLSProfile {
+        // The closure returns the dropped profile too, so that it is released outside the lock: its evaluator may own objects of
+        // the program, whose `deinit` must not run under the lock.
         let (profile, _) = state.withLock {
             [configuration, evaluator, revocation, refusalHandler] state -> (TLSProfile, TLSProfile?) in
-            if let known = state.profiles[kind] { return (known, nil) }
+            if let profile = state.profiles[key] { return (profile, nil) }
             var dropped: TLSProfile?
-            if kind.isLimited {
-                state.limited.append(kind)
-                if state.limited.count > Self.profileLimit {
-                    dropped = state.profiles.removeValue(forKey: state.limited.removeFirst())
+            if key.isLimitedInNumber {
+                state.limitedKeys.append(key)
+                if state.limitedKeys.count > Self.profileLimit {
+                    dropped = state.profiles.removeValue(forKey: state.limitedKeys.removeFirst())
                 }
             }
             var settings = configuration
-            // A delegate is asked about the server, and about the identity unless the task has chosen one already.
+            // A connection asks the task about the server, and about the identity unless the task has chosen one already.
             var questions = PeerQuestions.trustAndIdentity
-            switch kind.identityKind {
+            switch key.clientIdentity {
             case .configured: break
-            case .crossOrigin: settings.identity = nil
+            case .noneCrossOrigin: settings.identity = nil
             case .chosen(.identity(let identity)):
                 settings.identity = identity
                 questions = .trust
@@ -194,18 +209,18 @@ final class TLSProfileSelector: Sendable {
                 settings.identity = nil
                 questions = .trust
             }
-            if kind.party == .policy { questions = .none }
-            // Profiles with equal settings share the data loaded for them, which does not depend on the party.
+            if key.party == .policy { questions = .none }
+            // Profiles with equal settings share the certificates and keys loaded for them, which do not depend on the party.
             let profile: TLSProfile
             if let similar = state.profiles.values.first(where: { $0.configuration == settings }) {
                 profile = TLSProfile(
-                    sharing: similar, questions: questions, refusalHandler: refusalHandler, label: kind)
+                    sharing: similar, questions: questions, refusalHandler: refusalHandler, label: key)
             } else {
                 profile = TLSProfile(
                     settings, trust: evaluator, revocation: revocation, questions: questions,
-                    refusalHandler: refusalHandler, label: kind)
+                    refusalHandler: refusalHandler, label: key)
             }
-            state.profiles[kind] = profile
+            state.profiles[key] = profile
             return (profile, dropped)
         }
         return profile
@@ -214,5 +229,5 @@ final class TLSProfileSelector: Sendable {
 
 extension TLSProfile {
     /// The party that the profile's connections belong to.
-    var party: TrustParty { (label as? TLSProfileSelector.Kind)?.party ?? .policy }
+    var party: TrustParty { (label as? TLSProfileSelector.ProfileKey)?.party ?? .policy }
 }

@@ -2,11 +2,11 @@
 
 internal import LupineTransport
 
-/// A party: the judge of a task's connections, to which the connections that it accepts belong.
+/// The policy or delegate that decides whether the servers of a task's connections are trusted.
 ///
-/// A connection, its TLS sessions and the data received on it belong to one party and serve no other (U-9.17). Before a
-/// connection is opened, the task determines the party to ask (`TaskTrust.party`); afterwards the connection belongs to the party
-/// that answered (`TLSProfile.party`, shown in metrics as `TLSDetails.profile`).
+/// A connection belongs to the party that has accepted its server. The connection, its TLS sessions and the data received on it
+/// serve no other party (U-9.17). Before a connection is opened, `TaskPeerVerifier.party` determines which party to ask.
+/// Afterwards `TLSProfile.party` is the party that has answered; metrics show it as `TLSDetails.profile`.
 enum TrustParty: Hashable, Sendable {
     /// The session's policy alone: no delegate is asked.
     case policy

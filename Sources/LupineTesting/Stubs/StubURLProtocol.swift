@@ -92,7 +92,7 @@ final class StubURLProtocol: URLProtocol, @unchecked Sendable {
         if !responder.hasStoredCookies { task?.storeCookies(of: head, to: original) }
         switch RedirectRule.verdict(
             on: head, to: original, task?.sessionOptions ?? URLSessionConfiguration.LupineOptions(),
-            followed: 0)
+            redirectCount: 0)
         {
         case .none: break
         case .failure(let error): throw error

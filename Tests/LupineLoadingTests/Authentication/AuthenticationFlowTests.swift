@@ -40,7 +40,7 @@ import Testing
                 let text = try await response.body.text()
                 let url = try #require(request.url)
                 var verdict = scene.record(
-                    scene.authenticator.received(
+                    scene.authenticator.receive(
                         HTTPURLResponse(url: url, head: response.head, isDecoded: false)))
                 if verdict == "ask" {
                     // One credential, offered once, as a pipeline does it.

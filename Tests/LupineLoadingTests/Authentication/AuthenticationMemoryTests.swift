@@ -208,7 +208,7 @@ struct AuthenticationMemoryTests {
         #expect(scene.answer(.use(Scene.credential)) == "resend")
         try scene.send(Scene.request())
         let response = try Scene.response(200, ["rspauth=\"wrong\", nextnonce=\"2\""], "Authentication-Info")
-        #expect(scene.record(scene.authenticator.received(response)) == "deliver")
+        #expect(scene.record(scene.authenticator.receive(response)) == "deliver")
         let sent = try DigestTests.parameters(try Self.sentAuthorization(memory, "http://origin.test/"))
         #expect(sent["nonce"] == "\"2\"" && sent["nc"] == "00000001")
     }

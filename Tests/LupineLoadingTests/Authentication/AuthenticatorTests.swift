@@ -54,7 +54,7 @@ struct AuthenticatorTests {
             "Digest realm=\"r\", nonce=\"2\", algorithm=SHA-256",
             "Digest realm=\"s\", nonce=\"3\", algorithm=SHA-512-256",
         ]
-        var verdict = scene.record(scene.authenticator.received(try Scene.response(401, lines)))
+        var verdict = scene.record(scene.authenticator.receive(try Scene.response(401, lines)))
         var realms: [String?] = []
         while verdict == "ask" {
             realms.append(scene.lastChallenge?.protectionSpace.realm)
@@ -71,7 +71,7 @@ struct AuthenticatorTests {
     func nothingUsable(_ lines: [String]) throws {
         var scene = Scene()
         try scene.send(Scene.request())
-        let verdict = scene.record(scene.authenticator.received(try Scene.response(401, lines)))
+        let verdict = scene.record(scene.authenticator.receive(try Scene.response(401, lines)))
         #expect(verdict == "deliver" && scene.challenges.isEmpty)
     }
 
@@ -215,10 +215,10 @@ struct AuthenticatorTests {
             try scene.send(Scene.request(), proxy: proxy)
             let line = "Digest realm=\"r\(count)\", nonce=\"n\", qop=\"auth\""
             verdict = scene.record(
-                scene.authenticator.received(try Scene.response(407, [line], "Proxy-Authenticate")))
+                scene.authenticator.receive(try Scene.response(407, [line], "Proxy-Authenticate")))
             count += 1
         } while verdict == "resend" && count < 100
-        #expect(verdict == "deliver" && count == Authenticator.mostChallenges + 1)
+        #expect(verdict == "deliver" && count == Authenticator.maxChallenges + 1)
     }
 
     @Test("[U-11.7] a task answers twenty challenges; the next response is delivered")

@@ -63,7 +63,7 @@ struct ChallengeScene {
         authenticator.begin(AuthenticationMessage(request, body: body, url: url, proxy: proxy))
         var hashes: [MessageDigest: [UInt8]] = [:]
         if let work = authenticator.contentHash {
-            #expect(!work.content.isUnknown)
+            #expect(!work.content.isStream)
             // Short content is hashed synchronously.
             let made = LockedValue<[MessageDigest: [UInt8]]>([:])
             work.compute { made.set($0) }
@@ -76,11 +76,13 @@ struct ChallengeScene {
 
     /// Passes a response to the authenticator, and returns its verdict.
     mutating func receive(_ status: Int, _ lines: String...) throws -> String {
-        record(authenticator.received(try Self.response(status, lines)))
+        record(authenticator.receive(try Self.response(status, lines)))
     }
 
     /// Passes the delegate's answer to the authenticator, and returns its verdict.
-    mutating func answer(_ answer: Authenticator.Answer) -> String { record(authenticator.answered(answer)) }
+    mutating func answer(_ answer: Authenticator.Answer) -> String {
+        record(authenticator.receiveAnswer(answer))
+    }
 
     /// Records the challenge of a verdict, and returns the verdict as text.
     mutating func record(_ verdict: Authenticator.Verdict) -> String {

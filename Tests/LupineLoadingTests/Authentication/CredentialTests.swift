@@ -109,12 +109,13 @@ struct CredentialTests {
         storage.remove(identities[0], for: space)
         #expect(storage.defaultCredential(for: space) == identities[1], "another is not removed in its place")
         storage.remove(identities[1], for: space)
-        #expect(storage.defaultCredential(for: space) == nil && storage.proposal(for: space) == user)
+        #expect(
+            storage.defaultCredential(for: space) == nil && storage.proposedCredential(for: space) == user)
         storage.remove(user, for: space)
         storage.set(identities[1], for: space)
-        #expect(storage.proposal(for: space) == identities[1])
+        #expect(storage.proposedCredential(for: space) == identities[1])
         storage.removeAll()
-        #expect(storage.proposal(for: space) == nil)
+        #expect(storage.proposedCredential(for: space) == nil)
     }
 
     @Test func aStorageKeepsTheFirstAsDefault() {
@@ -129,9 +130,11 @@ struct CredentialTests {
         #expect(storage.credentials(for: space) == ["a": second, "b": first])
         #expect(storage.allCredentials == [space: ["a": second, "b": first]])
         storage.remove(first, for: space)
-        #expect(storage.defaultCredential(for: space) == nil && storage.proposal(for: space) == second)
+        #expect(
+            storage.defaultCredential(for: space) == nil && storage.proposedCredential(for: space) == second)
         storage.setDefaultCredential(first, for: space)
-        #expect(storage.defaultCredential(for: space) == first && storage.proposal(for: space) == first)
+        #expect(
+            storage.defaultCredential(for: space) == first && storage.proposedCredential(for: space) == first)
         storage.remove(second, for: space, options: nil)
         storage.remove(second, for: space)
         #expect(storage.credentials(for: space) == ["b": first])

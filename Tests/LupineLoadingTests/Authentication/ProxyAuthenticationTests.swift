@@ -20,7 +20,7 @@ struct ProxyAuthenticationTests {
     /// Passes a 407 to a request that the proxy forwards to the authenticator, and returns its verdict.
     static func refuse(_ scene: inout Scene, _ lines: [String]) throws -> String {
         scene.record(
-            scene.authenticator.received(try Scene.response(407, lines, "Proxy-Authenticate")))
+            scene.authenticator.receive(try Scene.response(407, lines, "Proxy-Authenticate")))
     }
 
     /// Passes a 407 to a CONNECT to the authenticator, and returns its verdict.
@@ -28,7 +28,7 @@ struct ProxyAuthenticationTests {
         var fields = Fields()
         for line in lines { try fields.append(.proxyAuthenticate, line) }
         return scene.record(
-            scene.authenticator.refused(tunnel: ResponseHead(status: Status(407), fields: fields)))
+            scene.authenticator.receiveTunnelRefusal(ResponseHead(status: Status(407), fields: fields)))
     }
 
     @Test("[U-11.17] a forwarded request is answered with the proxy's space, in Proxy-Authorization")

@@ -23,6 +23,6 @@ struct KeyedHashTests {
 
     @Test(arguments: rows)
     func examples(key: [UInt8], text: String, digits: String) {
-        #expect(KeyedHash(key: key).text(for: text) == digits)
+        #expect(KeyedHash(key: key).hexDigits(of: text) == digits)
     }
 }

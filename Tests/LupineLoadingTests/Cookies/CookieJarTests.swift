@@ -14,8 +14,8 @@ private final class JarStage {
     var count: Int { jar.count }
 
     @discardableResult
-    func store(_ cookie: HTTPCookie, isSecure: Bool = true, at now: Date) -> Bool {
-        jar.store(cookie, isSecure: isSecure, at: now)
+    func store(_ cookie: HTTPCookie, isOriginSecure: Bool = true, at now: Date) -> Bool {
+        jar.store(cookie, isOriginSecure: isOriginSecure, at: now)
     }
 
     func remove(_ cookie: HTTPCookie) -> Bool { jar.remove(cookie) }
@@ -37,7 +37,7 @@ struct CookieJarTests {
             ("/\u{E9}/x", "/\u{E9}", true), ("/\u{E9}/x", "/e\u{301}", false), ("/e\u{301}", "/e", false),
         ])
     func paths(_ path: String, _ other: String, _ isBelow: Bool) {
-        #expect(CookieOrigin.isPath(path, below: other) == isBelow)
+        #expect(CookieOrigin.isPath(path, atOrBelow: other) == isBelow)
     }
 
     @Test("[U-13.10] names that differ in Unicode normalisation are two names")
@@ -81,7 +81,7 @@ struct CookieJarTests {
     func domainsAreAdmitted(url: String, line: String, domain: String?) throws {
         let admission = CookieAdmission(
             origin: try origin(url), mainDocumentHost: nil, policy: .always, suffixList: .builtIn)
-        #expect(admission.admitted(try cookie(line, from: url))?.domain == domain)
+        #expect(admission.cookieToStore(for: try cookie(line, from: url))?.domain == domain)
     }
 
     /// Public suffixes below public suffixes: `com`, `s3.amazonaws.com`, `*.kobe.jp` except `city.kobe.jp`.
@@ -103,7 +103,7 @@ struct CookieJarTests {
         let url = "https://\(host)/"
         let admission = CookieAdmission(
             origin: try origin(url), mainDocumentHost: nil, policy: .always, suffixList: list)
-        let admitted = admission.admitted(try cookie("a=b; Domain=\(domain)", from: url))
+        let admitted = admission.cookieToStore(for: try cookie("a=b; Domain=\(domain)", from: url))
         #expect((admitted != nil) == isAdmitted)
     }
 
@@ -124,7 +124,7 @@ struct CookieJarTests {
     func flagsAreAdmitted(url: String, line: String, isAdmitted: Bool) throws {
         let admission = CookieAdmission(
             origin: try origin(url), mainDocumentHost: nil, policy: .always, suffixList: .builtIn)
-        #expect((admission.admitted(try cookie(line, from: url)) != nil) == isAdmitted)
+        #expect((admission.cookieToStore(for: try cookie(line, from: url)) != nil) == isAdmitted)
     }
 
     static let policies: [(policy: HTTPCookie.AcceptPolicy, main: String?, isWanted: Bool)] = [
@@ -147,10 +147,12 @@ struct CookieJarTests {
         jar.store(try cookie("a=secret; Secure; Domain=example.org; Path=/x"), at: now)
         let covering = ["a=evil; Path=/x", "a=evil; Path=/x/y", "a=evil; Domain=example.org; Path=/x"]
         for line in covering {
-            #expect(!jar.store(try cookie(line, from: "http://www.example.org/"), isSecure: false, at: now))
+            #expect(
+                !jar.store(try cookie(line, from: "http://www.example.org/"), isOriginSecure: false, at: now))
         }
         for line in ["b=1; Path=/x", "a=1; Path=/", "a=1; Path=/xy"] {
-            #expect(jar.store(try cookie(line, from: "http://www.example.org/"), isSecure: false, at: now))
+            #expect(
+                jar.store(try cookie(line, from: "http://www.example.org/"), isOriginSecure: false, at: now))
         }
         #expect(jar.store(try cookie("a=new; Domain=example.org; Path=/x"), at: now))
     }
@@ -168,7 +170,7 @@ struct CookieJarTests {
         jar.store(try cookie("a=4; Path=/x"), at: later)
         let entries = jar.entries(at: later)
         #expect(entries.map(\.cookie.value) == ["2", "1", "3", "4"])
-        #expect(entries.map(\.created) == [now, now, later, later])
+        #expect(entries.map(\.creationDate) == [now, now, later, later])
         #expect(jar.count == 4)
     }
 
@@ -214,7 +216,8 @@ struct CookieJarTests {
         for number in 0..<20_000 {
             let domain = "h\(number).example"
             jar.store(
-                try cookie("a=1; Max-Age=\(1_000 + number)", from: "http://\(domain)/"), isSecure: false,
+                try cookie("a=1; Max-Age=\(1_000 + number)", from: "http://\(domain)/"),
+                isOriginSecure: false,
                 at: now)
             #expect(jar.count <= 3_000)
         }
@@ -246,7 +249,7 @@ struct CookieJarTests {
             try cookie("secret=1; Secure; Path=/; Domain=a.b.example", from: "https://a.b.example/"), at: now)
         let wide = domain.hasPrefix(".") ? "; Domain=\(domain)" : ""
         let stored = jar.store(
-            try cookie("secret=2; Path=/\(wide)", from: "http://\(host)/"), isSecure: false, at: now)
+            try cookie("secret=2; Path=/\(wide)", from: "http://\(host)/"), isOriginSecure: false, at: now)
         #expect(stored != isRefused)
     }
 
@@ -352,7 +355,7 @@ struct CookieJarTests {
         let then = Date(timeIntervalSince1970: 1_303_000_000)
         for line in row.setCookieLines {
             let cookie = try #require(SetCookieSyntax.cookie(line, from: origin(url), now: then))
-            jar.store(try #require(admission.admitted(cookie)), at: then)
+            jar.store(try #require(admission.cookieToStore(for: cookie)), at: then)
         }
         for (host, sent) in [("www", row.sent), ("site", row.sentElsewhere)] {
             let cookies = jar.cookies(for: try origin("https://\(host).example.com/"), at: then)

@@ -300,7 +300,7 @@ struct HostileCookieTests {
         for (after, isStored) in [(4.0, false), (6.0, true)] {
             var jar = CookieJar()
             jar.store(secure, at: now)
-            let admitted = jar.store(plain, isSecure: false, at: now.addingTimeInterval(after))
+            let admitted = jar.store(plain, isOriginSecure: false, at: now.addingTimeInterval(after))
             #expect(admitted == isStored)
         }
     }

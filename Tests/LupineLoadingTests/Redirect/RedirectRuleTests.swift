@@ -33,7 +33,7 @@ struct RedirectRuleTests {
     ) throws -> RedirectRule.Proposal {
         let response = try Self.response(status, to: location, from: request.url)
         let verdict = RedirectRule.verdict(
-            on: response, to: request, options, followed: 0, isWebSocket: isWebSocket)
+            on: response, to: request, options, redirectCount: 0, isWebSocket: isWebSocket)
         guard case .proposal(let proposal) = verdict else {
             throw URLError(.unknown, userInfo: ["verdict": "\(verdict)"])
         }
@@ -75,7 +75,7 @@ struct RedirectRuleTests {
         for (method, expected) in rows {
             let request = try Self.request(method, body: "x")
             let response = try Self.response(status, to: "/b", from: request.url)
-            switch RedirectRule.verdict(on: response, to: request, .init(), followed: 0) {
+            switch RedirectRule.verdict(on: response, to: request, .init(), redirectCount: 0) {
             case .proposal(let proposal):
                 let body = proposal.keepsBody ? "*" : ""
                 #expect((proposal.request.httpMethod ?? "") + body == expected, "\(method)")
@@ -93,7 +93,8 @@ struct RedirectRuleTests {
     func withoutALocation(location: String?) throws {
         let request = try Self.request()
         let verdict = RedirectRule.verdict(
-            on: try Self.response(302, to: location, from: request.url), to: request, .init(), followed: 0)
+            on: try Self.response(302, to: location, from: request.url), to: request, .init(),
+            redirectCount: 0)
         guard case .none = verdict else {
             Issue.record("\(verdict)")
             return
@@ -116,7 +117,7 @@ struct RedirectRuleTests {
         let request = try Self.request()
         let verdict = RedirectRule.verdict(
             on: try Self.response(302, to: location, from: request.url), to: request, .init(),
-            followed: followed)
+            redirectCount: followed)
         guard case .failure(let error) = verdict, error.code == code else {
             Issue.record("\(summary): \(verdict)")
             return
@@ -127,7 +128,7 @@ struct RedirectRuleTests {
     func theLastOne() throws {
         let request = try Self.request()
         let verdict = RedirectRule.verdict(
-            on: try Self.response(302, to: "/x", from: request.url), to: request, .init(), followed: 19)
+            on: try Self.response(302, to: "/x", from: request.url), to: request, .init(), redirectCount: 19)
         guard case .proposal = verdict else {
             Issue.record("\(verdict)")
             return
@@ -149,7 +150,7 @@ struct RedirectRuleTests {
         let response = try Self.response(302, to: location, from: URL(string: bare))
         guard
             case .proposal(let proposal) = RedirectRule.verdict(
-                on: response, to: request, .init(), followed: 0)
+                on: response, to: request, .init(), redirectCount: 0)
         else {
             Issue.record("not followed")
             return
@@ -257,7 +258,7 @@ struct RedirectRuleTests {
         let request = try Self.request("GET", "\(scheme)://h/a")
         let response = try Self.response(302, to: "http://g/b", from: request.url)
         let verdict = RedirectRule.verdict(
-            on: response, to: request, options, followed: 0, isWebSocket: isWebSocket)
+            on: response, to: request, options, redirectCount: 0, isWebSocket: isWebSocket)
         guard case .failure(let error) = verdict else {
             Issue.record("\(verdict)")
             return
@@ -325,7 +326,7 @@ struct RedirectRuleTests {
             let response = try Self.response(302, to: location, from: request.url)
             guard
                 case .proposal(let proposal) = RedirectRule.verdict(
-                    on: response, to: request, .init(), followed: 0)
+                    on: response, to: request, .init(), redirectCount: 0)
             else {
                 continue
             }

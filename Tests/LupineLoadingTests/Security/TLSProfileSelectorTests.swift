@@ -56,7 +56,7 @@ import Testing
                     }
                     return (row.disposition, credential)
                 }
-                let trust = selector.trust(asking: delegate)
+                let trust = selector.verifier(asking: delegate)
                 let error = try await stage.send(selector, trust, host: "localhost")
                 switch (expected, error) {
                 case (.success, nil), (.cancelled, .cancelled): break
@@ -83,7 +83,7 @@ import Testing
         try await TrustStage.run(over: testedHTTP) { stage in
             let selector = try stage.makeSelector()
             let delegate = RecordingChallenger { _ in (.performDefaultHandling, nil) }
-            #expect(try await stage.send(selector, selector.trust(asking: delegate)) == nil)
+            #expect(try await stage.send(selector, selector.verifier(asking: delegate)) == nil)
             let asked = try #require(delegate.challenges.withLock { $0.first })
             #expect(asked.protectionSpace.port == Int(stage.origin.port))
             challenge.withLock { $0 = asked }
@@ -109,11 +109,11 @@ import Testing
         try await TrustStage.run(over: testedHTTP) { stage in
             let selector = try stage.makeSelector()
             weak var gone: RecordingChallenger?
-            let trust: TaskTrust
+            let trust: TaskPeerVerifier
             do {
                 let delegate = RecordingChallenger { _ in (.performDefaultHandling, nil) }
                 gone = delegate
-                trust = selector.trust(asking: delegate)
+                trust = selector.verifier(asking: delegate)
             }
             #expect(gone != nil)
             trust.end()
@@ -131,7 +131,7 @@ import Testing
             let selector = try stage.makeSelector()
             for _ in 0..<3 {
                 let delegate = RecordingChallenger { _ in (.performDefaultHandling, nil) }
-                #expect(try await stage.send(selector, selector.trust(asking: delegate)) == nil)
+                #expect(try await stage.send(selector, selector.verifier(asking: delegate)) == nil)
                 let trust = delegate.challenges.withLock { $0.first?.protectionSpace.serverTrust }
                 #expect(trust.map(SecTrustGetCertificateCount) == 3)
             }
@@ -141,7 +141,7 @@ import Testing
             let selector = try stage.makeSelector()
             let delegates = (0..<3).map { _ in RecordingChallenger { _ in (.performDefaultHandling, nil) } }
             for delegate in delegates {
-                #expect(try await stage.send(selector, selector.trust(asking: delegate)) == nil)
+                #expect(try await stage.send(selector, selector.verifier(asking: delegate)) == nil)
             }
             #expect(delegates.map(\.count) == [1, 0, 0] && stage.pool.connectionsOpened == 1)
         }
@@ -182,7 +182,7 @@ import Testing
             let delegate = RecordingChallenger { challenge in
                 (.useCredential, challenge.protectionSpace.serverTrust.map { URLCredential(trust: $0) })
             }
-            #expect(try await stage.send(selector, selector.trust(asking: delegate)) == nil)
+            #expect(try await stage.send(selector, selector.verifier(asking: delegate)) == nil)
             #expect(try await stage.send(selector) != nil)
         }
     }
@@ -201,7 +201,7 @@ import Testing
             try await TrustStage.run(asksForIdentity: requestsIdentity, over: testedHTTP) { stage in
                 let selector = try stage.makeSelector()
                 let delegate = RecordingChallenger(showing: identity)
-                #expect(try await stage.send(selector, selector.trust(asking: delegate)) == nil)
+                #expect(try await stage.send(selector, selector.verifier(asking: delegate)) == nil)
                 let spaces = delegate.challenges.withLock { $0.map(\.protectionSpace) }
                 #expect(spaces.count == (requestsIdentity ? 2 : 1))
                 #expect(await stage.client(on: 0) == (requestsIdentity ? rsa : nil))
@@ -227,7 +227,7 @@ import Testing
             let delegate = RecordingChallenger { challenge in
                 (challenge.protectionSpace.serverTrust == nil ? disposition : .performDefaultHandling, nil)
             }
-            let error = try await stage.send(selector, selector.trust(asking: delegate))
+            let error = try await stage.send(selector, selector.verifier(asking: delegate))
             let isCancelled = disposition == .cancelAuthenticationChallenge
             #expect(error == (isCancelled ? .cancelled : nil))
             if !isCancelled { #expect(await stage.client(on: 0) == nil) }
@@ -245,15 +245,17 @@ import Testing
                 try TrustStage.identity("client-rsa"), try TrustStage.identity("client-ecdsa")
             )
             let first = RecordingChallenger(showing: rsa)
-            let firstTrust = selector.trust(asking: first)
+            let firstTrust = selector.verifier(asking: first)
             #expect(try await stage.send(selector, firstTrust) == nil)
-            #expect(firstTrust.choice(host: "good.test", port: stage.origin.port) == .identity(rsa.identity))
+            #expect(
+                firstTrust.identityChoice(host: "good.test", port: stage.origin.port)
+                    == .identity(rsa.identity))
             // The next exchange has a connection of that identity and one challenge, about trust; then that connection is reused.
             for _ in 0..<2 { #expect(try await stage.send(selector, firstTrust) == nil) }
             #expect(stage.pool.connectionsOpened == 2 && first.count == 3)
             // Another task, which has chosen another identity for the same host, never uses the first one's connections.
             let second = RecordingChallenger(showing: ecdsa)
-            let secondTrust = selector.trust(asking: second)
+            let secondTrust = selector.verifier(asking: second)
             #expect(try await stage.send(selector, secondTrust, mayIdentify: false) == nil)
             #expect(try await stage.send(selector, secondTrust) == nil)
             let shown = [rsa, rsa, ecdsa, ecdsa].map(\.identity.certificate)
@@ -277,7 +279,7 @@ import Testing
             #expect(await stage.client(on: 0) == identity.identity.certificate)
             #expect(await stage.client(on: 1) == nil)
             let delegate = RecordingChallenger { _ in (.performDefaultHandling, nil) }
-            let trust = selector.trust(asking: delegate)
+            let trust = selector.verifier(asking: delegate)
             #expect(try await stage.send(selector, trust, mayIdentify: false) == nil)
             #expect(await stage.client(on: 2) == nil)
         }
@@ -288,21 +290,21 @@ import Testing
             SessionSettingsTests.settings { $0.connectionProxyDictionary = [:] })
         let url = try #require(URL(string: "https://GOOD.test/"))
         let delegate = RecordingChallenger { _ in (.performDefaultHandling, nil) }
-        let trust = engine.tlsProfiles.trust(asking: delegate)
-        let asked = try engine.route(for: url, isWebSocket: false, taskTrust: trust).origin
+        let trust = engine.tlsProfiles.verifier(asking: delegate)
+        let asked = try engine.route(for: url, isWebSocket: false, verifier: trust).origin
         #expect(asked.tls == engine.tlsProfiles.profile(host: "good.test", port: 443, for: trust))
         let unasked = try engine.route(for: url, isWebSocket: false).origin
         #expect(unasked.tls == engine.tlsProfiles.profile(host: "good.test", port: 443, for: nil))
         #expect(asked != unasked)
         let plain = try #require(URL(string: "http://good.test/"))
-        #expect(try engine.route(for: plain, isWebSocket: false, taskTrust: trust).origin.tls == nil)
+        #expect(try engine.route(for: plain, isWebSocket: false, verifier: trust).origin.tls == nil)
     }
 
     @Test func profilesAreSharedWherePossible() throws {
         let selector = try Self.makeSelector()
         let delegate = RecordingChallenger { _ in (.performDefaultHandling, nil) }
-        let trusts = (0..<2).map { _ in selector.trust(asking: delegate) }
-        func profile(_ trust: TaskTrust?, _ mayIdentify: Bool = true) -> TLSProfile {
+        let trusts = (0..<2).map { _ in selector.verifier(asking: delegate) }
+        func profile(_ trust: TaskPeerVerifier?, _ mayIdentify: Bool = true) -> TLSProfile {
             selector.profile(host: "good.test", port: 443, for: trust, mayIdentify: mayIdentify)
         }
         #expect(profile(nil) == profile(nil, false), "there is no identity to leave out")

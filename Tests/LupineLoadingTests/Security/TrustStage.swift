@@ -77,7 +77,7 @@ struct TrustStage {
 
     /// Sends a request as an exchange of a task with this trust, and returns the error that it ends with, if any.
     func send(
-        _ selector: TLSProfileSelector, _ trust: TaskTrust? = nil, host: String = "good.test",
+        _ selector: TLSProfileSelector, _ trust: TaskPeerVerifier? = nil, host: String = "good.test",
         mayIdentify: Bool = true
     ) async throws -> TransportError? {
         var fields = Fields()

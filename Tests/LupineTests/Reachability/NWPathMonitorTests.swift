@@ -13,7 +13,8 @@ import Testing
     @Test("[I-4.9] a path is satisfied by a default route over an allowed interface")
     func paths() {
         let both = NetworkSnapshot(
-            interfaces: [Network.cable, Network.modem], defaultsIPv4: [4], defaultsIPv6: [2, 4])
+            interfaces: [Network.cable, Network.modem], defaultInterfaceIndexesIPv4: [4],
+            defaultInterfaceIndexesIPv6: [2, 4])
         let all = NWPath(both) { _ in true }
         #expect(all.status == .satisfied && all.availableInterfaces.map(\.name) == ["wwan0", "eth0"])
         #expect(

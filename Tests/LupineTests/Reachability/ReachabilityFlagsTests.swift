@@ -56,7 +56,7 @@ import Testing
     func snapshots() {
         typealias Network = ScriptedNetwork
         var broken = Network.cable
-        broken.isWorking = false
+        broken.isOperational = false
         let rows: [(NetworkSnapshot, Flags, String)] = [
             (Network.offline, [], "only loopback"), (Network.wired, [.reachable], "a cable"),
             (Network.over(Network.radio), [.reachable], "a radio"),
@@ -65,12 +65,15 @@ import Testing
             (Network.over(broken), [], "an unplugged cable"),
             (NetworkSnapshot(interfaces: [Network.loopback, Network.cable]), [], "no default route"),
             (
-                NetworkSnapshot(interfaces: [Network.loopback], defaultsIPv4: [1]), [],
+                NetworkSnapshot(interfaces: [Network.loopback], defaultInterfaceIndexesIPv4: [1]), [],
                 "a default route to loopback"
             ),
-            (NetworkSnapshot(interfaces: [Network.cable], defaultsIPv6: [2]), [.reachable], "IPv6 alone"),
             (
-                NetworkSnapshot(interfaces: [broken, Network.modem], defaultsIPv4: [2, 4]),
+                NetworkSnapshot(interfaces: [Network.cable], defaultInterfaceIndexesIPv6: [2]), [.reachable],
+                "IPv6 alone"
+            ),
+            (
+                NetworkSnapshot(interfaces: [broken, Network.modem], defaultInterfaceIndexesIPv4: [2, 4]),
                 [.reachable, .isWWAN],
                 "one of two that works"
             ),
@@ -81,7 +84,7 @@ import Testing
     @Test("[I-14.13] the flags for routes to a host: to this machine, on the link, through a router")
     func hosts() {
         typealias Network = ScriptedNetwork
-        let rows: [(NetworkView.Finding, Flags?)] = [
+        let rows: [(NetworkView.RouteResult, Flags?)] = [
             (.unknown, nil), (.routes([]), []),
             (.routes([.local]), [.reachable, .isLocalAddress, .isDirect]),
             (.routes([.onLink(Network.cable)]), [.reachable, .isDirect]),

@@ -8,7 +8,7 @@ import LupineLoading
 final class ScriptedNetwork: Sendable {
     private struct State {
         var snapshot: NetworkSnapshot?
-        var findings: [String: NetworkView.Finding] = [:]
+        var findings: [String: NetworkView.RouteResult] = [:]
         /// The closures of the current watches, by the number of the watch.
         var watchers: [Int: @Sendable () -> Void] = [:]
         var begunWatches = 0
@@ -48,7 +48,7 @@ final class ScriptedNetwork: Sendable {
     }
 
     /// Replaces the result of queries about a host, and notifies the watches.
-    func change(to finding: NetworkView.Finding, for host: String) {
+    func change(to finding: NetworkView.RouteResult, for host: String) {
         let watchers = state.write { state in
             state.findings[host] = finding
             return Array(state.watchers.values)
@@ -70,6 +70,6 @@ final class ScriptedNetwork: Sendable {
 
     /// Returns a snapshot with a default route over one interface.
     static func over(_ interface: NetworkInterface) -> NetworkSnapshot {
-        NetworkSnapshot(interfaces: [loopback, interface], defaultsIPv4: [interface.index])
+        NetworkSnapshot(interfaces: [loopback, interface], defaultInterfaceIndexesIPv4: [interface.index])
     }
 }

@@ -4,32 +4,36 @@ import Foundation
 import LupineTLS
 import LupineTransport
 
-/// Answers the trust and identity questions of the connections that are opened for one task: turns the questions into challenges
-/// for the delegates, and the dispositions into answers (by the table in Documentation/Behaviour/06-url-loading.md, section 11).
+/// Answers the trust and identity questions of the connections that are opened for one task. It converts the questions to
+/// challenges for the delegates, and the delegates' dispositions to answers (by the table in
+/// Documentation/Behaviour/06-url-loading.md, section 11).
 ///
-/// A `TaskTrust` remembers the identity that the task has chosen per origin, so that no later exchange of the task uses a
+/// The verifier remembers the identity that the task has chosen for each origin, so that no later exchange of the task uses a
 /// connection with another identity (U-11.20). If the task's own delegate answers the challenge, the connection belongs to that
-/// delegate; if it leaves the challenge to the session's delegate, the connection belongs to the session (U-9.17). A task without
-/// a delegate that answers challenges has no `TaskTrust`. May be used on any thread.
-final class TaskTrust: PeerVerifier {
-    /// The server that a choice or a trust belongs to.
+/// delegate. If that delegate leaves the challenge to the session's delegate, the connection belongs to the session (U-9.17). A
+/// task without a delegate that answers challenges has no verifier. May be used on any thread.
+final class TaskPeerVerifier: PeerVerifier {
+    /// The server to which a choice of an identity or a trust belongs.
     private struct Endpoint: Hashable, Sendable {
         let host: String
         let port: UInt16
     }
 
     /// The client identity that the task has chosen.
-    enum Choice: Hashable, Sendable {
+    enum IdentityChoice: Hashable, Sendable {
+        /// The task presents this identity.
         case identity(TLSIdentity)
+        /// The task presents no client certificate.
         case noIdentity
     }
 
     private struct State: Sendable {
-        /// The task; nil once it has ended, which breaks a cycle: the task owns the exchange, and the exchange this object. Not
-        /// weak, because a weak reference would allocate a side table for each task that loads something.
+        /// The task; nil once it has ended. Setting it to nil breaks a reference cycle: the task owns the exchange, and the
+        /// exchange owns this object. The reference is not weak, because that would allocate a side table for each task.
         var challenger: (any ServerTrustChallenger)?
-        var choices: [Endpoint: Choice] = [:]
-        /// The trust of the last challenge of each server.
+        /// The identities that the task has chosen, by server.
+        var identityChoices: [Endpoint: IdentityChoice] = [:]
+        /// The trust in the last server-trust challenge of each server.
         var trusts: [Endpoint: SecTrust] = [:]
     }
 
@@ -37,7 +41,9 @@ final class TaskTrust: PeerVerifier {
     private struct OwnDelegate: Sendable {
         /// The party that the connections of this delegate belong to.
         let party: TrustParty
+        /// The delegate's class.
         let type: ObjectIdentifier
+        /// Whether the class conforms to `URLSessionTaskDelegate`.
         let isTaskDelegate: Bool
 
         /// Whether the delegate's class is known to implement no challenge method.
@@ -46,14 +52,14 @@ final class TaskTrust: PeerVerifier {
         }
     }
 
-    private let own: OwnDelegate?
+    private let ownDelegate: OwnDelegate?
     private let selector: TLSProfileSelector
     private let state: Lock<State>
 
-    /// Creates an object that asks the delegates of `challenger`. Called by `TLSProfileSelector.trust(asking:)`.
+    /// Creates an object that asks the delegates of `challenger`. Called by `TLSProfileSelector.verifier(asking:)`.
     init(asking challenger: any ServerTrustChallenger, of selector: TLSProfileSelector) {
         state = Lock(State(challenger: challenger))
-        own = challenger.ownDelegate.map {
+        ownDelegate = challenger.ownDelegate.map {
             OwnDelegate(
                 party: .delegate(ObjectToken(of: $0)), type: ObjectIdentifier(type(of: $0)),
                 isTaskDelegate: $0 is any URLSessionTaskDelegate)
@@ -61,34 +67,36 @@ final class TaskTrust: PeerVerifier {
         self.selector = selector
     }
 
-    /// Called when the task ends. Later questions of its connections are answered with `cancelled`.
+    /// Releases the task; called when the task ends. Later questions of its connections are answered with `cancelled`.
     func end() {
         // Releases the challenger outside the lock: this may be the last reference.
         _ = state.withLock { $0.challenger.take() }
     }
 
     /// The party that is asked first about the task's connections: the task's own delegate, unless its class is known to
-    /// implement no challenge method. A delegate of another class is always asked, even if it has left all earlier challenges to
-    /// the default handling: it may answer the next one, or forward it to an object that does.
+    /// implement no challenge method. A delegate with such a method is always asked, even if it has left all earlier challenges
+    /// to the default handling: it may answer the next one.
     var party: TrustParty {
-        guard let own, !own.lacksChallengeMethods else { return .session }
-        return own.party
+        guard let ownDelegate, !ownDelegate.lacksChallengeMethods else { return .session }
+        return ownDelegate.party
     }
 
+    /// The task; nil once it has ended.
     private var challenger: (any ServerTrustChallenger)? { state.withLock { $0.challenger } }
 
-    /// The task's choice of identity at this origin; nil when it was not asked.
-    func choice(host: String, port: UInt16) -> Choice? {
-        state.withLock { $0.choices[Endpoint(host: host, port: port)] }
+    /// Returns the identity that the task has chosen for this origin; nil if the task was not asked.
+    func identityChoice(host: String, port: UInt16) -> IdentityChoice? {
+        state.withLock { $0.identityChoices[Endpoint(host: host, port: port)] }
     }
 
-    /// The trust about which the delegate was last asked at this origin; nil when it was not asked.
+    /// Returns the trust about which a delegate was last asked for this origin; nil if none was asked.
     func trust(host: String, port: UInt16) -> SecTrust? {
         state.withLock { $0.trusts[Endpoint(host: host, port: port)] }
     }
 
-    // MARK: questions
+    // MARK: questions of a connection (`PeerVerifier`)
 
+    /// Asks the delegate whether the peer is trusted, by a server-trust challenge.
     func judge(
         _ peer: PeerTrust, host: String, port: UInt16, under profile: TLSProfile,
         reply: @escaping @Sendable (PeerVerdict, TLSProfile?) -> Void
@@ -107,11 +115,14 @@ final class TaskTrust: PeerVerifier {
         }
     }
 
+    /// Returns whether the session's delegate would certainly leave the decision about this host to the session's policy. False
+    /// if the task's own delegate is asked first.
     func acceptsByDefault(host: String, port: UInt16) -> Bool {
         guard case .session = party, let challenger else { return false }
         return challenger.defersServerTrust(ofHost: host)
     }
 
+    /// Asks the delegate for the identity to present, by a client-certificate challenge, and records its choice.
     func identify(
         for request: TLSIdentityRequest, host: String, port: UInt16, under profile: TLSProfile,
         reply: @escaping @Sendable (IdentityAnswer, TLSProfile?) -> Void
@@ -122,33 +133,33 @@ final class TaskTrust: PeerVerifier {
             authenticationMethod: NSURLAuthenticationMethodClientCertificate,
             distinguishedNames: request.acceptableIssuers.map { Data($0) })
         let endpoint = Endpoint(host: host, port: port)
-        challenger.evaluate(Self.challenge(space)) { [self] given in
-            let answer = Self.identityAnswer(given.disposition, given.credential)
+        challenger.evaluate(Self.challenge(space)) { [self] challengeAnswer in
+            let answer = Self.identityAnswer(challengeAnswer.disposition, challengeAnswer.credential)
             state.withLock { state in
                 switch answer {
-                case .identity(let identity): state.choices[endpoint] = .identity(identity)
-                case .nobody: state.choices[endpoint] = .noIdentity
+                case .identity(let identity): state.identityChoices[endpoint] = .identity(identity)
+                case .nobody: state.identityChoices[endpoint] = .noIdentity
                 case .cancelled: break
                 }
             }
-            // The session's connection may become the own delegate's, but not the reverse: by then that delegate has judged the
-            // peer.
+            // A connection of the session may become one of the task's own delegate, but not the reverse: then that delegate has
+            // already accepted the peer.
             var newProfile: TLSProfile?
-            if let party = party(after: given), party != .session {
+            if let party = party(after: challengeAnswer), party != .session {
                 newProfile = selector.profile(like: profile, for: party)
             }
             reply(answer, newProfile)
         }
     }
 
-    /// Returns the party that a connection belongs to after this answer; nil if the task ended before a delegate answered.
+    /// Returns the party to which a connection belongs after this answer; nil if the task ended before a delegate answered.
     private func party(after answer: ChallengeAnswer) -> TrustParty? {
         guard let responder = answer.responder else { return nil }
-        guard let own else { return .session }
-        return responder == .session ? .session : own.party
+        guard let ownDelegate else { return .session }
+        return responder == .session ? .session : ownDelegate.party
     }
 
-    /// Creates a challenge. It has no previous failures, because a connection is judged only once.
+    /// Creates a challenge. It has no previous failures, because a delegate is asked only once about a connection.
     private static func challenge(_ space: URLProtectionSpace) -> URLAuthenticationChallenge {
         URLAuthenticationChallenge(space: space, credential: nil, failures: 0, response: nil)
     }
