@@ -6,8 +6,8 @@ internal import LupineTransport
 
 /// The operations of the folder's writer. All run on the storage queue.
 extension CacheFolder {
-    /// Returns the length at which a new segment is created, for a folder of this capacity. It is short, so that removing or
-    /// rewriting one segment is cheap.
+    /// Returns the length, in bytes, from which a segment gets no more entries, so that a new one is created. It is a sixteenth
+    /// of the folder's capacity, but at least 16 KiB and at most 4 MiB, so that removing or rewriting one segment is cheap.
     static func segmentLength(_ capacity: Int) -> Int { min(4 << 20, max(16 << 10, capacity / 16)) }
 
     /// Appends entries to the segments and returns their locations. Returns nil if writing has failed or if this is not the
@@ -22,37 +22,38 @@ extension CacheFolder {
             guard files.access == .writer else { return nil }
             var locations: [EntryLocation] = []
             locations.reserveCapacity(lengths.count)
-            // The number of octets that were written, and the number of those that have a location.
-            var (written, placed) = (0, 0)
+            // How many octets were written, and how many belong to entries that have a location. Entries of one segment are
+            // written with one call.
+            var (writtenCount, placedCount) = (0, 0)
             let maxLength = Self.segmentLength(capacity)
             for length in lengths {
-                if currentLength(files) + placed - written >= maxLength {
-                    guard write(octets.extracting(written..<placed), &files) else { return nil }
-                    written = placed
+                if currentLength(files) + placedCount - writtenCount >= maxLength {
+                    guard write(octets.extracting(writtenCount..<placedCount), &files) else { return nil }
+                    writtenCount = placedCount
                     files.segment = nil
                 }
                 if files.segment == nil, !beginSegment(&files) { return nil }
-                let offset = currentLength(files) + placed - written
+                let offset = currentLength(files) + placedCount - writtenCount
                 guard
                     let location = EntryLocation(
                         segment: files.nextSegment - 1, offset: UInt64(offset), length: UInt64(length))
                 else { return nil }
                 locations.append(location)
-                placed += length
+                placedCount += length
             }
-            return write(octets.extracting(written..<placed), &files) ? locations : nil
+            return write(octets.extracting(writtenCount..<placedCount), &files) ? locations : nil
         }
     }
 
-    /// Returns the length of the current segment.
+    /// Returns the length of the current segment; 0 if there is none.
     private func currentLength(_ files: Files) -> Int {
         files.segment == nil ? 0 : files.lengths[files.nextSegment - 1] ?? 0
     }
 
     /// Creates the next segment. Returns false if that fails.
     private func beginSegment(_ files: inout Files) -> Bool {
-        // Skips numbers whose files exist already, because they are not segments of this cache. Gives up after a few numbers:
-        // creation then fails for another reason.
+        // A number is skipped if its file exists, because it is not a segment of this cache. After eight numbers the creation has
+        // probably failed for another reason, so this gives up.
         for _ in 0..<8 {
             let number = files.nextSegment
             guard number < EntryLocation.segmentLimit - 1 else { return false }
@@ -93,7 +94,7 @@ extension CacheFolder {
             do {
                 try files.index?.descriptor.writeAll(batch.span)
             } catch {
-                // An incomplete batch is invalid, and is truncated here.
+                // The file may now end with an incomplete batch. Opening it again removes that batch.
                 files.index = openIndexForAppending(at: files.indexLength)
                 return false
             }
@@ -107,10 +108,12 @@ extension CacheFolder {
     ///
     /// - Parameter entryCount: The number of entries in the index.
     func isIndexWorthRewriting(_ entryCount: Int) -> Bool {
+        // The index needs one change for each entry. It may have four times as many, and a thousand more in a small folder.
         files.withLock { $0.access == .writer && $0.changeCount > entryCount * 4 + 1_024 }
     }
 
-    /// Replaces the index file atomically. Returns false if writing has failed; the old file then remains.
+    /// Replaces the index file atomically by one with these changes. Returns false if writing has failed; the old file then
+    /// remains.
     func replaceIndex(_ changes: [CacheLog.Change]) -> Bool {
         files.withLock { files in files.access == .writer && replaceIndex(changes, &files) }
     }
@@ -137,7 +140,8 @@ extension CacheFolder {
         return true
     }
 
-    /// Empties the folder if the index cannot be written, because removed entries must not reappear.
+    /// Removes the index file and all segments. Called if the index file cannot be replaced: its entries, some of which were
+    /// removed from the cache, must not reappear in the next process.
     func removeAllEntries() {
         files.withLock { files in
             guard files.access == .writer else { return }
@@ -150,13 +154,13 @@ extension CacheFolder {
         }
     }
 
-    /// Removes all segments except those with entries.
-    func removeSegments(except live: [UInt64: Int]) {
+    /// Removes the segments without entries. `liveBytes` has the number of bytes of existing entries in each segment.
+    func removeSegments(except liveBytes: [UInt64: Int]) {
         files.withLock { files in
             let current = files.segment == nil ? nil : files.nextSegment - 1
-            for (number, length) in files.lengths where live[number] == nil {
+            for (number, length) in files.lengths where liveBytes[number] == nil {
                 if number == current {
-                    // An empty current segment gets the next entries.
+                    // The current segment, if nothing was written to it yet, gets the next entries.
                     if length == 0 { continue }
                     files.segment = nil
                 }
@@ -166,16 +170,18 @@ extension CacheFolder {
         }
     }
 
-    /// Returns a segment that is worth rewriting; nil if there is none. If there are too many segments, it is the shortest one.
-    /// Otherwise it is the one with the smallest share of live bytes, if that share is below a quarter or the folder is too
-    /// large.
+    /// Returns the number of a segment that is worth rewriting; nil if there is none. If there are too many segments, it is the
+    /// shortest one. Otherwise it is the one with the smallest share of live bytes, if that share is below a quarter or the
+    /// folder is too large. Live bytes are those of existing entries.
     ///
     /// - Parameters:
     ///   - capacity: How many bytes may be in the folder.
-    ///   - live: The number of bytes of existing entries in each segment.
-    func segmentToRewrite(capacity: Int, live: [UInt64: Int]) -> UInt64? {
+    ///   - liveBytes: The number of bytes of existing entries in each segment.
+    func segmentToRewrite(capacity: Int, liveBytes: [UInt64: Int]) -> UInt64? {
         files.withLock { files in
-            let liveShare = { (segment: UInt64, length: Int) in Double(live[segment] ?? 0) / Double(length) }
+            let liveShare = { (segment: UInt64, length: Int) in
+                Double(liveBytes[segment] ?? 0) / Double(length)
+            }
             let current = files.segment == nil ? nil : files.nextSegment - 1
             // Wraps around instead of trapping, because the lengths may be those of forged files.
             let sum = files.lengths.values.reduce(0) { $0.addingReportingOverflow($1).partialValue }
@@ -192,10 +198,10 @@ extension CacheFolder {
             let sparsest = files.lengths.filter { $0.key != current && $0.value > 0 }
                 .min { liveShare($0.key, $0.value) < liveShare($1.key, $1.value) }
             guard let sparsest else { return nil }
-            let count = live[sparsest.key] ?? 0
-            guard isTooLarge || count < sparsest.value / 4 else { return nil }
-            // A segment without removed entries gains nothing.
-            return count < sparsest.value ? sparsest.key : nil
+            let liveCount = liveBytes[sparsest.key] ?? 0
+            guard isTooLarge || liveCount < sparsest.value / 4 else { return nil }
+            // Rewriting a segment without removed entries gains nothing.
+            return liveCount < sparsest.value ? sparsest.key : nil
         }
     }
 }

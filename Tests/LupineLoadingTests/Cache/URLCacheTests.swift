@@ -69,7 +69,7 @@ struct URLCacheTests {
         let plain = try CacheStage.request("http://h/a")
         cache.store(CacheStage.entry(try CacheStage.loaded("x"), for: named), for: named)
         await cache.flush()
-        #expect(stage.entries == [CacheKey(address: "http://h/a", party: nil)])
+        #expect(stage.entries == [CacheKey(address: "http://h/a", partition: nil)])
         #expect(stage.octets.range(of: Data("s3cret".utf8)) == nil)
         #expect(await stage.cache().lookUp(named)?.content == "x")
         cache.invalidate(try #require(plain.url))
@@ -132,7 +132,7 @@ struct URLCacheTests {
             #expect((shared.largestEntry >= entry.size) == isKept)
         }
         let octets = try #require(
-            CacheEntryFile.octets(of: entry, digest: CacheEntryFile.digest(of: "http://h/a")))
+            CacheEntryFormat.octets(of: entry, digest: CacheEntryFormat.digest(of: "http://h/a")))
         for (isOver, isKept) in [(0, true), (1, false)] {
             await stage.process(memory: 0, disk: octets.count - isOver) { full in
                 full.storeCachedResponse(response, for: request)

@@ -17,7 +17,7 @@ enum CachePlan: Hashable, Sendable {
     /// Fail with `URLError.resourceUnavailable`: nothing is stored, and loading is not allowed.
     case fail
 
-    /// What is stored for a request.
+    /// What the cache has for a request.
     enum Stored: Hashable, Sendable {
         case nothing
         case fresh(hasValidator: Bool)
@@ -31,12 +31,12 @@ enum CachePlan: Hashable, Sendable {
         }
     }
 
-    /// The request fields that show that the program does its own caching.
+    /// The request fields that show that the program does its own caching: conditions and a range.
     static let callerConditions = [
         "If-Match", "If-Modified-Since", "If-None-Match", "If-Range", "If-Unmodified-Since", "Range",
     ]
 
-    /// Whether any of the fields affects the plan of a request.
+    /// Whether the fields of a request affect its plan.
     static func isAffected(by headers: HeaderList) -> Bool {
         (callerConditions + ["Cache-Control", "Pragma"]).contains { headers[$0] != nil }
     }
@@ -57,6 +57,7 @@ enum CachePlan: Hashable, Sendable {
         }
         let plan = plan(policy, stored)
         switch plan {
+        // `only-if-cached` forbids only plans that use the network. `bypass` does not occur here.
         case .useStored, .fail, .bypass: return plan
         case .load, .loadFromOrigin, .revalidate:
             return control(of: request).onlyIfCached ? .fail : plan
@@ -70,6 +71,7 @@ enum CachePlan: Hashable, Sendable {
             pragma: request.value(forHTTPHeaderField: "Pragma"))
     }
 
+    /// Returns the plan without regard to the request's fields.
     private static func plan(_ policy: URLRequest.CachePolicy, _ stored: Stored) -> CachePlan {
         switch (policy, stored) {
         case (.reloadIgnoringLocalCacheData, _): .load
