@@ -39,7 +39,7 @@ final class DownloadSink: TaskSink {
     }
 
     /// Creates the sink of a data task that becomes a download. The task passes all content to `received`.
-    static func takingOver(_ task: TaskCore, _ response: URLResponse, in folder: URL) -> DownloadSink {
+    static func replacingDataTask(_ task: TaskCore, _ response: URLResponse, in folder: URL) -> DownloadSink {
         // The request without this session's fields and cookies, because any session may resume the download.
         let request = task.originalRequest ?? URLRequest(url: URL(fileURLWithPath: "/"))
         // The content may be decoded: it then leaves no resume data.
