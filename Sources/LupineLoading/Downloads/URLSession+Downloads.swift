@@ -22,7 +22,7 @@ extension URLSession {
             let folder = core.context.settings.temporaryDirectory
             return makeDownloadTask(DownloadStore(resuming: data, folder: folder), handler, delegate)
         }
-        // Without valid resume data the request is not known (U-7.14).
+        // The request is in the resume data, so that of this task is not known (U-7.14).
         let unusedStore = DownloadStore(
             URLRequest(url: URL(fileURLWithPath: "/")), folder: core.context.settings.temporaryDirectory)
         let sink = DownloadSink(unusedStore, decodes: false, handler)

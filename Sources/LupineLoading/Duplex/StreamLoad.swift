@@ -83,7 +83,7 @@ final class StreamLoad: TaskLoad, StreamOwner {
     /// Does nothing: the program's reads decide when bytes are read.
     func resumeReading() {}
     func setSuspended(_ isSuspended: Bool) { onLoop { $0.setSuspended(isSuspended) } }
-    /// Does nothing: the connection does not compete with other requests.
+    /// Does nothing: a stream has no priority.
     func setPriority(_ priority: Float) {}
 
     /// Runs a job with the driver on its loop. Does nothing before the start and after the end.
