@@ -252,7 +252,7 @@ final class WebSocketLoad: TaskLoad, TaskDriverClient {
     /// last until now.
     private func finish(_ error: (any Error)?, _ metrics: URLSessionTaskMetrics?) {
         let metrics =
-            metrics?.lasting(until: Date())
+            metrics?.extended(until: Date())
             ?? URLSessionTaskMetrics(hops: [], redirectCount: 0, created: client.created, completed: Date())
         client.driverEnded(error, metrics)
     }
