@@ -5,8 +5,8 @@ internal import LupineTransport
 
 /// Looks up entries: first in memory and in the changes that are not written yet, then in the folder.
 extension CacheStore {
-    /// Returns the response for an address in the default partition (U-12.2: the entries for all users without a client
-    /// certificate). Does not check its freshness. May wait for the disk.
+    /// Returns the response for an address in the default partition, which has the entries that need no client certificate, from
+    /// servers that have passed the default evaluation (U-12.2). Does not check the response's freshness. May wait for the disk.
     func response(for address: String) -> CachedURLResponse? {
         let key = CacheKey(address: address, partition: nil)
         if let entry = state.withLock({ $0.useInMemory(key) }) { return entry.response }

@@ -52,7 +52,7 @@ extension CacheStore {
         var isReleased = false
         /// The keys of entries that were used after the last batch. The next batch logs the uses in the folder.
         var usedKeys: [CacheKey] = []
-        /// The locations of evicted entries, until they are logged in the folder.
+        /// The locations of evicted entries, until their removal is logged in the folder.
         var evictedStarts: [EntryLocation.Start] = []
         /// How many entries were not written because too many bytes were waiting. Tests read it.
         var droppedCount = 0
@@ -70,7 +70,9 @@ extension CacheStore {
 
     /// When a batch has to start on the storage queue.
     enum BatchStart: Hashable, Sendable {
+        /// Immediately.
         case now
+        /// At this time.
         case at(Instant)
     }
 
@@ -94,6 +96,7 @@ extension CacheStore {
         var size = 0
         /// The number of entries to be written. The other changes are removals.
         var writeCount = 0
+        /// The keys of used entries, and the locations of evicted ones, to be logged.
         var usedKeys: [CacheKey] = []
         var evictedStarts: [EntryLocation.Start] = []
 
@@ -196,7 +199,7 @@ extension CacheStore.State {
         // A removal need not be written if the folder has no such entry. If the removal has replaced a pending change, a running
         // batch may be writing that change, so the removal is kept.
         if case .remove = action, removed.pendingChange == nil {
-            let isNotInFolder = mustClear || hasReadFolder && index[key] == nil
+            let isNotInFolder = mustClear || (hasReadFolder && index[key] == nil)
             if isNotInFolder {
                 pendingChanges[key] = nil
                 return
@@ -308,7 +311,7 @@ extension CacheStore.State {
     }
 
     /// Removes the next changes from the queue, up to this total size in bytes, and returns those that are not obsolete. They
-    /// stay in `pendingChanges` until they are written.
+    /// stay in `pendingChanges` until they are written. With a size of 0 the batch contains no changes.
     mutating func removeNextBatch(upTo size: Int) -> CacheStore.Batch {
         // `mustClear` stays set until the folder is empty.
         var batch = CacheStore.Batch(mustClear: mustClear)

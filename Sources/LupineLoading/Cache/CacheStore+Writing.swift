@@ -222,7 +222,7 @@ extension CacheStore {
         folder.removeSegments(except: liveBytes)
         if let segment = folder.segmentToRewrite(capacity: capacity, liveBytes: liveBytes) {
             rewrite(segment, capacity, clearCount)
-            folder.removeSegments(except: state.withLock { $0.index.live })
+            folder.removeSegments(except: state.withLock { $0.index.liveBytes })
         }
         if folder.isIndexWorthRewriting(entryCount) {
             // If this fails, the old index file remains, which describes the same entries.

@@ -61,8 +61,8 @@ package enum ResumeRule {
             return .startOver(
                 "the server sent \(contentRange), which is not all of the bytes from \(offset) on")
         }
-        // If the total is unknown, the size of the file may be `end`, from such a server, or one more. It is larger than the
-        // part.
+        // If the total is unknown, the complete file has `end` bytes, from such a server, or one more; but at least one more than
+        // the part.
         let completeSizes = total.map { $0...$0 } ?? max(end, offset + 1)...(end + 1)
         let length = response.expectedContentLength
         guard length >= 0 else {
