@@ -3,7 +3,7 @@
 internal import Foundation
 
 /// What a task does with a request, given the entry that the cache has for it. Combines `CachePlan`, which depends on the policy,
-/// and `Freshness`, which depends on the response (U-12.9 to U-12.14). Pure; the time is an argument.
+/// and `Freshness`, which depends on the response (U-12.9 to U-12.14). It has no side effects; the time is an argument.
 enum CacheDecision: Sendable {
     /// Deliver the stored response.
     case use(CacheEntry)
@@ -58,7 +58,7 @@ enum CacheDecision: Sendable {
 
     /// Classifies the entry for `CachePlan`.
     private static func stored(_ entry: CacheEntry?, for request: URLRequest, at now: Date)
-        -> CachePlan.Stored
+        -> CachePlan.StoredResponse
     {
         guard let entry else { return .nothing }
         // A response without freshness information is never fresh.

@@ -129,9 +129,9 @@ package enum CacheEntryFormat {
         switch provenance.source {
         case .program: writer.write(octet: SourceKind.program.rawValue)
         case .plain(let route):
-            guard (route?.path.utf8.count ?? 0) <= maxTextLength else { return false }
+            guard (route?.name.utf8.count ?? 0) <= maxTextLength else { return false }
             writer.write(octet: SourceKind.plain.rawValue)
-            writer.write(route?.path)
+            writer.write(route?.name)
         case .secure(let connection):
             guard connection.keys.count <= maxKeyCount, (connection.roots?.utf8.count ?? 0) <= maxTextLength
             else { return false }
@@ -252,6 +252,7 @@ package enum CacheEntryFormat {
     private static func readHead(
         _ octets: [UInt8], digest: SHA256Digest
     ) throws(OctetReader.Damage) -> Head {
+        // The reader throws if there are fewer octets.
         var reader = OctetReader(octets, in: 0..<headLength)
         guard try reader.octets(magic.count).elementsEqual(magic), try reader.number() == version,
             try reader.octets(digestLength).elementsEqual(digest.bytes)

@@ -53,8 +53,8 @@ extension CacheFolder {
 
     /// Reads the index. The folder's writer also opens the index for appending and removes obsolete files.
     private func readIndex(capacity: Int, _ files: inout Files) -> CacheIndex {
-        let names = self.names
-        var lengths = self.lengths(of: names)
+        let names = fileNames
+        var lengths = segmentLengths(in: names)
         // The index of a full folder is much shorter than the capacity, but it may contain obsolete changes. So twice the
         // capacity, and 16 MiB for small folders, is more than a cache writes. The inner `min` prevents an overflow.
         let limit = min(Self.maxIndexLength, (16 << 20) + min(capacity, Self.maxIndexLength) * 2)
@@ -67,8 +67,8 @@ extension CacheFolder {
         if files.access == .writer {
             for name in names where Self.isObsolete(name, index) { remove(name) }
             lengths = lengths.filter { index.liveBytes[$0.key] != nil }
-            files.lengths = lengths
-            files.nextSegment = (lengths.keys.max() ?? 0) + 1
+            files.segmentLengths = lengths
+            files.nextSegmentNumber = (lengths.keys.max() ?? 0) + 1
             files.changeCount = contents.changes.count
             openIndex(index, at: contents.end, &files)
         }
@@ -91,9 +91,9 @@ extension CacheFolder {
     /// Opens the index file for appending at `end`. Replaces a file that is invalid (`end` is 0), that cannot be opened, or that
     /// has only obsolete changes. If the replacement fails, `lacksIndex` is true, and the next batch tries to replace the file.
     private func openIndex(_ index: CacheIndex, at end: Int, _ files: inout Files) {
-        files.index = nil
+        files.indexFile = nil
         if end > 0, index.count > 0, let file = openIndexForAppending(at: end) {
-            files.index = file
+            files.indexFile = file
             files.indexLength = end
         } else {
             _ = replaceIndex(index.changes, &files)
@@ -108,13 +108,13 @@ extension CacheFolder {
     }
 
     /// The names of the files in the folder that belong to the cache.
-    private var names: [String] {
+    private var fileNames: [String] {
         ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? [])
             .filter { CacheFolderName($0) != nil }
     }
 
-    /// Returns the lengths of the segments among these files, by number.
-    private func lengths(of names: [String]) -> [UInt64: Int] {
+    /// Returns the lengths of the segments among the files with these names, by the number of the segment.
+    private func segmentLengths(in names: [String]) -> [UInt64: Int] {
         var lengths: [UInt64: Int] = [:]
         for name in names {
             guard case .segment(let number)? = CacheFolderName(name) else { continue }
@@ -156,16 +156,16 @@ extension CacheFolder {
             guard files.access == .writer else { return }
             // Replaces the index first, so that after an interruption no index refers to a removed segment.
             _ = replaceIndex([], &files)
-            files.segment = nil
-            files.lengths = [:]
-            for name in names where CacheFolderName(name) != .lock && CacheFolderName(name) != .index {
+            files.currentSegment = nil
+            files.segmentLengths = [:]
+            for name in fileNames where CacheFolderName(name) != .lock && CacheFolderName(name) != .index {
                 remove(name)
             }
         }
     }
 
     /// Whether this is the folder's writer and its index could not be opened or replaced.
-    var lacksIndex: Bool { files.withLock { $0.access == .writer && $0.index == nil } }
+    var lacksIndex: Bool { files.withLock { $0.access == .writer && $0.indexFile == nil } }
 
     /// How the folder is opened.
     var access: Access { files.withLock { $0.access } }

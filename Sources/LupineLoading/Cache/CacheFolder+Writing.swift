@@ -30,13 +30,13 @@ extension CacheFolder {
                 if currentLength(files) + placedCount - writtenCount >= maxLength {
                     guard write(octets.extracting(writtenCount..<placedCount), &files) else { return nil }
                     writtenCount = placedCount
-                    files.segment = nil
+                    files.currentSegment = nil
                 }
-                if files.segment == nil, !beginSegment(&files) { return nil }
+                if files.currentSegment == nil, !beginSegment(&files) { return nil }
                 let offset = currentLength(files) + placedCount - writtenCount
                 guard
                     let location = EntryLocation(
-                        segment: files.nextSegment - 1, offset: UInt64(offset), length: UInt64(length))
+                        segment: files.nextSegmentNumber - 1, offset: UInt64(offset), length: UInt64(length))
                 else { return nil }
                 locations.append(location)
                 placedCount += length
@@ -47,7 +47,7 @@ extension CacheFolder {
 
     /// Returns the length of the current segment; 0 if there is none.
     private func currentLength(_ files: Files) -> Int {
-        files.segment == nil ? 0 : files.lengths[files.nextSegment - 1] ?? 0
+        files.currentSegment == nil ? 0 : files.segmentLengths[files.nextSegmentNumber - 1] ?? 0
     }
 
     /// Creates the next segment. Returns false if that fails.
@@ -55,12 +55,12 @@ extension CacheFolder {
         // A number is skipped if its file exists, because it is not a segment of this cache. After eight numbers the creation has
         // probably failed for another reason, so this gives up.
         for _ in 0..<8 {
-            let number = files.nextSegment
+            let number = files.nextSegmentNumber
             guard number < EntryLocation.segmentLimit - 1 else { return false }
-            files.nextSegment += 1
+            files.nextSegmentNumber += 1
             guard let segment = createFile(.segment(number)) else { continue }
-            files.segment = segment
-            files.lengths[number] = 0
+            files.currentSegment = segment
+            files.segmentLengths[number] = 0
             return true
         }
         return false
@@ -74,14 +74,14 @@ extension CacheFolder {
     /// Writes octets to the current segment. Returns false if that fails; later entries are then written to a new segment.
     private func write(_ octets: Span<UInt8>, _ files: inout Files) -> Bool {
         if octets.isEmpty { return true }
-        let number = files.nextSegment - 1
+        let number = files.nextSegmentNumber - 1
         do {
-            try files.segment?.descriptor.writeAll(octets)
+            try files.currentSegment?.descriptor.writeAll(octets)
         } catch {
-            files.segment = nil
+            files.currentSegment = nil
             return false
         }
-        files.lengths[number, default: 0] += octets.count
+        files.segmentLengths[number, default: 0] += octets.count
         return true
     }
 
@@ -89,13 +89,13 @@ extension CacheFolder {
     func log(_ changes: [CacheLog.Change]) -> Bool {
         if changes.isEmpty { return true }
         return files.withLock { files in
-            guard files.access == .writer, files.index != nil else { return false }
+            guard files.access == .writer, files.indexFile != nil else { return false }
             let batch = CacheLog.batch(changes, at: files.indexLength)
             do {
-                try files.index?.descriptor.writeAll(batch.span)
+                try files.indexFile?.descriptor.writeAll(batch.span)
             } catch {
                 // The file may now end with an incomplete batch. Opening it again removes that batch.
-                files.index = openIndexForAppending(at: files.indexLength)
+                files.indexFile = openIndexForAppending(at: files.indexLength)
                 return false
             }
             files.indexLength += batch.count
@@ -122,6 +122,7 @@ extension CacheFolder {
     func replaceIndex(_ changes: [CacheLog.Change], _ files: inout Files) -> Bool {
         let draft = path(.indexDraft)
         let octets = CacheLog.head + (changes.isEmpty ? [] : CacheLog.batch(changes, at: CacheLog.head.count))
+        // A draft may be left from an earlier attempt.
         remove(CacheFolderName.indexDraft.text)
         guard let file = createFile(.indexDraft) else { return false }
         do {
@@ -134,7 +135,7 @@ extension CacheFolder {
             remove(CacheFolderName.indexDraft.text)
             return false
         }
-        files.index = file
+        files.indexFile = file
         files.indexLength = octets.count
         files.changeCount = changes.count
         return true
@@ -145,11 +146,12 @@ extension CacheFolder {
     func removeAllEntries() {
         files.withLock { files in
             guard files.access == .writer else { return }
-            files.index = nil
+            // Removes the index first, so that after an interruption no index refers to a removed segment.
+            files.indexFile = nil
             remove(CacheFolderName.index.text)
-            files.segment = nil
-            for number in files.lengths.keys { remove(CacheFolderName.segment(number).text) }
-            files.lengths = [:]
+            files.currentSegment = nil
+            for number in files.segmentLengths.keys { remove(CacheFolderName.segment(number).text) }
+            files.segmentLengths = [:]
             _ = replaceIndex([], &files)
         }
     }
@@ -157,15 +159,15 @@ extension CacheFolder {
     /// Removes the segments without entries. `liveBytes` has the number of bytes of existing entries in each segment.
     func removeSegments(except liveBytes: [UInt64: Int]) {
         files.withLock { files in
-            let current = files.segment == nil ? nil : files.nextSegment - 1
-            for (number, length) in files.lengths where liveBytes[number] == nil {
+            let current = files.currentSegment == nil ? nil : files.nextSegmentNumber - 1
+            for (number, length) in files.segmentLengths where liveBytes[number] == nil {
                 if number == current {
                     // The current segment, if nothing was written to it yet, gets the next entries.
                     if length == 0 { continue }
-                    files.segment = nil
+                    files.currentSegment = nil
                 }
                 remove(CacheFolderName.segment(number).text)
-                files.lengths[number] = nil
+                files.segmentLengths[number] = nil
             }
         }
     }
@@ -182,20 +184,22 @@ extension CacheFolder {
             let liveShare = { (segment: UInt64, length: Int) in
                 Double(liveBytes[segment] ?? 0) / Double(length)
             }
-            let current = files.segment == nil ? nil : files.nextSegment - 1
+            let current = files.currentSegment == nil ? nil : files.nextSegmentNumber - 1
             // Wraps around instead of trapping, because the lengths may be those of forged files.
-            let sum = files.lengths.values.reduce(0) { $0.addingReportingOverflow($1).partialValue }
-            // Each start of a program creates a segment, so short segments accumulate. Full segments have about the length of
-            // `segmentLength`; twice as many and some more are tolerated.
-            let hasManySegments = files.lengths.count > 32 + 2 * (sum / Self.segmentLength(capacity))
-            if hasManySegments,
-                let shortest = files.lengths.filter({ $0.key != current }).min(by: { $0.value < $1.value })
-            {
+            let totalLength = files.segmentLengths.values.reduce(0) {
+                $0.addingReportingOverflow($1).partialValue
+            }
+            // Each process creates a segment, so short segments accumulate. Twice as many segments as full ones would need, and
+            // 32 more, are tolerated.
+            let hasManySegments =
+                files.segmentLengths.count > 32 + 2 * (totalLength / Self.segmentLength(capacity))
+            let others = files.segmentLengths.filter { $0.key != current }
+            if hasManySegments, let shortest = others.min(by: { $0.value < $1.value }) {
                 return shortest.key
             }
             // The folder may exceed its capacity by half, because removed entries take space until their segment is rewritten.
-            let isTooLarge = sum > capacity + min(capacity / 2, Int.max - capacity)
-            let sparsest = files.lengths.filter { $0.key != current && $0.value > 0 }
+            let isTooLarge = totalLength > capacity + min(capacity / 2, Int.max - capacity)
+            let sparsest = others.filter { $0.value > 0 }
                 .min { liveShare($0.key, $0.value) < liveShare($1.key, $1.value) }
             guard let sparsest else { return nil }
             let liveCount = liveBytes[sparsest.key] ?? 0

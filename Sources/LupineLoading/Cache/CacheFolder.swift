@@ -63,18 +63,18 @@ final class CacheFolder: Sendable {
         /// The lock that makes this process the writer; nil for a reader.
         var lock: FolderLock?
         /// The index file, open for appending.
-        var index: OpenFile?
+        var indexFile: OpenFile?
         /// The length of the index file in bytes.
         var indexLength = 0
         /// The number of changes in the index file.
         var changeCount = 0
-        /// The current segment, whose number is `nextSegment - 1`, open for appending; nil before it is created and after a
+        /// The current segment, whose number is `nextSegmentNumber - 1`, open for appending; nil before it is created and after a
         /// failure.
-        var segment: OpenFile?
+        var currentSegment: OpenFile?
         /// The lengths of the segments in bytes, by number.
-        var lengths: [UInt64: Int] = [:]
+        var segmentLengths: [UInt64: Int] = [:]
         /// The number of the next segment to create.
-        var nextSegment: UInt64 = 0
+        var nextSegmentNumber: UInt64 = 0
         /// The index that the folder had when it was opened, until `releaseInitialIndex` is called.
         var initialIndex: CacheIndex?
     }
@@ -96,8 +96,10 @@ final class CacheFolder: Sendable {
     /// Returns the hash that conceals secrets in files. Reads its key, and creates the key file if it is missing.
     func hash() -> KeyedHash { KeyedHash(key: keyFile.key()) }
 
+    /// Returns the path of a file in the folder.
     func path(_ name: CacheFolderName) -> String { path(name.text) }
 
+    /// Returns the path of a file in the folder.
     func path(_ name: String) -> String { "\(path)/\(name)" }
 
     // MARK: reading

@@ -9,7 +9,8 @@ internal import LupineTLS
 ///
 /// The folder's writer appends batches to the file, and replaces the file when most changes in it are obsolete. An interrupted
 /// write leaves an incomplete last batch, which readers ignore and the next writer truncates. The checksum covers the offset of
-/// the batch too, so a batch is valid at that offset only. It detects accidents and is not a signature. Pure.
+/// the batch too, so a batch is valid at that offset only. It detects accidents and is not a signature. The functions have no
+/// side effects.
 package enum CacheLog {
     /// One change.
     package enum Change: Sendable {

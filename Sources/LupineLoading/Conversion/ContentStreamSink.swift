@@ -23,6 +23,7 @@ final class ContentStreamSink: TaskSink, StreamOwner {
     func begin(on loop: EventLoop) {
         let driver = LoopBound(
             sending: StreamDriver(on: loop, for: self, writeFault: .readOnly), to: loop)
+        // If the loop has shut down, the stream ends with its first operation.
         _ = loop.execute { [buffer] in driver.value.open(ContentWire(buffer, on: loop)) }
         stream?.begin(driver, on: loop)
     }

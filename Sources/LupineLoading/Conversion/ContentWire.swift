@@ -32,6 +32,7 @@ final class ContentBuffer: Sendable {
     }
 
     private let state = Lock(State())
+    /// Resumes the load.
     private let resume: @Sendable () -> Void
 
     /// Creates an empty buffer.
@@ -160,7 +161,9 @@ final class ContentWire: StreamWire {
     }
 
     func send(_ bytes: Span<UInt8>) throws(StreamFault) -> WriteOutcome { throw .readOnly }
+    /// Returns true: nothing is buffered.
     func flush() throws(StreamFault) -> Bool { true }
+    /// Does nothing: there is no writing half.
     func closeWriting() {}
     /// Discards further content. The load then ends without an error.
     func closeGently() {
@@ -169,6 +172,6 @@ final class ContentWire: StreamWire {
     }
     func startTLS() { handler?.connectionEnded(.unsupported("TLS inside the content of a response")) }
 
-    /// Called when the stream has failed. `ContentStreamSink` then fails the task too.
+    /// Ends the calls of the handler. If the stream has failed, `ContentStreamSink` then fails the task and closes the buffer.
     func close() { handler = nil }
 }

@@ -3,7 +3,8 @@
 internal import Foundation
 internal import LupineHTTP
 
-/// Decides when a download can be resumed, and what the response to such an attempt means (U-7.12, U-7.14). Pure.
+/// Decides when a download can be resumed, and what the response to such an attempt means (U-7.12, U-7.14). The functions have no
+/// side effects.
 package enum ResumeRule {
     /// The missing bytes of a download, as the head of a response announces them.
     package struct Remainder: Hashable, Sendable {

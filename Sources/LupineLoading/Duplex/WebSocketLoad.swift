@@ -14,6 +14,7 @@ import LupineTransport
 final class WebSocketLoad: TaskLoad, TaskDriverClient {
     /// The comments name the possible next phases.
     private enum Phase: Sendable {
+        /// The task driver performs the opening handshake.
         case handshake  // → refused, cancelled, open, ended
         /// The status of the response is not 101 (over HTTP/2: not 2xx), or its handshake fields are invalid.
         case refused(WebSocketError)  // → cancelled, ended
@@ -32,6 +33,8 @@ final class WebSocketLoad: TaskLoad, TaskDriverClient {
     private let phase = Lock(Phase.handshake)
     private let url: URL?
     private let offersCompression: Bool
+    /// How long each step of the closing handshake may take.
+    private static let closeTimeout = Duration.seconds(5)
     /// The handshake of the last request. A redirect or a challenge leads to a new request, with a new `Sec-WebSocket-Key`.
     private let handshake = Lock<WebSocketHandshake?>(nil)
 
@@ -162,6 +165,7 @@ final class WebSocketLoad: TaskLoad, TaskDriverClient {
             guard let handshake = handshake.withLock({ $0 }) else { throw .notAnUpgradeRequest }
             agreement = try handshake.agreement(response.receivedHead)
         } catch {
+            // As above, the result is not used.
             _ = client.driverReceivedResponse(response)
             refuse(error)
             connection.close()
@@ -177,9 +181,10 @@ final class WebSocketLoad: TaskLoad, TaskDriverClient {
             connection.close()
             return ClosedUpgradeHandler()
         }
+        // The result is not used, because a switched connection has no content.
         _ = client.driverReceivedResponse(response)
         let webSocket = WebSocketDriver(
-            over: UpgradedWire(connection, closeTimeout: .seconds(5)), agreement,
+            over: UpgradedWire(connection, closeTimeout: Self.closeTimeout), agreement,
             messageLimit: socket.messageLimit, owner: socket)
         socket.open(webSocket, on: connection.loop) {
             client.call { context in

@@ -106,6 +106,7 @@ final class CapturedInputStream: InputStream {
         if case .failed(let error)? = pipe.ending { error } else { nil }
     }
 
+    // Run loops are not supported.
     override func schedule(in aRunLoop: RunLoop, forMode mode: RunLoop.Mode) {}
     override func remove(from aRunLoop: RunLoop, forMode mode: RunLoop.Mode) {}
 }
@@ -167,6 +168,7 @@ private final class CapturedOutputStream: OutputStream {
         if case .failed(let error)? = pipe.ending { error } else { nil }
     }
 
+    // Run loops are not supported.
     override func schedule(in aRunLoop: RunLoop, forMode mode: RunLoop.Mode) {}
     override func remove(from aRunLoop: RunLoop, forMode mode: RunLoop.Mode) {}
 }

@@ -48,6 +48,7 @@ final class StreamDriver: RawConnectionHandler {
     private var unfinishedReads: [Int: (handler: ReadHandler, bytes: [UInt8])] = [:]
     /// The handlers of unfinished writes, with their bytes, by the id of the operation.
     private var unfinishedWrites: [Int: (handler: WriteHandler, bytes: [UInt8])] = [:]
+    /// The timers of the active operations, by the half on which they run.
     private var timers: [StreamMachine.Half: EventLoop.TimerToken] = [:]
     /// The id of the last operation.
     private var lastID = 0
@@ -56,8 +57,9 @@ final class StreamDriver: RawConnectionHandler {
     /// Whether the current pass of `transfer` has read or written, so that another pass is worthwhile.
     private var hasProgressed = false
     private let nextTurn: NextTurn
-    /// The number of reads, and of writes, since `transfer` was called.
+    /// How often this turn has called `receive`.
     private var readCount = 0
+    /// How often this turn has called `send` or `flush` for a write.
     private var writeCount = 0
 
     /// The most calls of `receive`, or of `send` and `flush`, before the loop's other connections run.

@@ -42,6 +42,7 @@ struct StreamMachine: Sendable {
     /// One direction of the connection, as the task sees it.
     enum Half: Hashable, Sendable { case reading, writing }
 
+    /// What the driver reports to the machine.
     enum Event: Hashable, Sendable {
         /// The program requests a read.
         case read(Read)
@@ -75,6 +76,7 @@ struct StreamMachine: Sendable {
         case failed(StreamFault)
     }
 
+    /// What the machine asks the driver to do.
     enum Action: Hashable, Sendable {
         /// Calls the handler of the read with this id. At the end of the peer's data, the bytes may be fewer than `minimum`.
         case finishRead(Int, atEnd: Bool)
@@ -118,6 +120,7 @@ struct StreamMachine: Sendable {
         case ended
         /// The program has closed this half.
         case closed
+        /// Reading or writing has failed with this fault.
         case failed(StreamFault)
     }
 
@@ -125,10 +128,10 @@ struct StreamMachine: Sendable {
     private struct ActiveOperation<Operation: Hashable & Sendable>: Hashable, Sendable {
         let operation: Operation
         /// The number of bytes received or accepted so far.
-        var transferred = 0
+        var transferredCount = 0
         var deadline: Instant?
         /// The time from the suspension of transfers to the deadline; nil before the first suspension.
-        var remaining: Interval?
+        var remainingTime: Interval?
     }
 
     /// The operations between two barriers, and the barrier after them.
@@ -161,14 +164,14 @@ struct StreamMachine: Sendable {
     /// The read to perform now, and the number of bytes that it still accepts; nil if nothing may be read.
     var activeRead: (id: Int, room: Int)? {
         guard phase == .open, !isSuspended, let read else { return nil }
-        return (read.operation.id, read.operation.maximum - read.transferred)
+        return (read.operation.id, read.operation.maximum - read.transferredCount)
     }
 
     /// The write to perform now, and the offset at which it continues; nil if nothing may be written. A write whose bytes the
     /// wire has accepted remains active until `flushed`.
     var activeWrite: (id: Int, from: Int)? {
         guard phase == .open, !isSuspended, let write else { return nil }
-        return (write.operation.id, write.transferred)
+        return (write.operation.id, write.transferredCount)
     }
 
     /// Whether the peer's data was read to its end.
@@ -186,12 +189,14 @@ struct StreamMachine: Sendable {
         case .connected: if phase == .connecting { phase = .open }
         case .received(let count): handleReceived(count, &actions)
         case .readWouldBlock:
-            if let read, read.transferred >= read.operation.minimum { finishRead(atEnd: false, &actions) }
+            if let read, read.transferredCount >= read.operation.minimum {
+                finishRead(atEnd: false, &actions)
+            }
         case .receivedEnd: handleReceivedEnd(&actions)
         case .peerCloses: reportReadClosed(&actions)
-        case .wrote(let count): write?.transferred += count
+        case .wrote(let count): write?.transferredCount += count
         case .flushed:
-            guard let write, write.transferred == write.operation.count else { break }
+            guard let write, write.transferredCount == write.operation.count else { break }
             self.write = nil
             if write.deadline != nil { actions.append(.cancelTimer(.writing)) }
             actions.append(.finishWrite(write.operation.id))
@@ -319,10 +324,11 @@ struct StreamMachine: Sendable {
 
     // MARK: reading
 
+    /// Counts bytes of the active read, and completes it if it has its maximum.
     private mutating func handleReceived(_ count: Int, _ actions: inout [Action]) {
         guard read != nil else { return }
-        read?.transferred += count
-        if let read, read.transferred >= read.operation.maximum { finishRead(atEnd: false, &actions) }
+        read?.transferredCount += count
+        if let read, read.transferredCount >= read.operation.maximum { finishRead(atEnd: false, &actions) }
     }
 
     /// Completes the active read, if there is one.
@@ -332,6 +338,7 @@ struct StreamMachine: Sendable {
         actions.append(.finishRead(finished.operation.id, atEnd: atEnd))
     }
 
+    /// Ends the reading half at the end of the peer's data.
     private mutating func handleReceivedEnd(_ actions: inout [Action]) {
         guard reading == .open else { return }
         reading = .ended
@@ -400,9 +407,9 @@ struct StreamMachine: Sendable {
     ) {
         guard var updated = active else { return }
         if isSuspended, let deadline = updated.deadline {
-            updated.remaining = deadline - now
+            updated.remainingTime = deadline - now
             actions.append(.cancelTimer(half))
-        } else if !isSuspended, let remaining = updated.remaining {
+        } else if !isSuspended, let remaining = updated.remainingTime {
             updated.deadline = now + remaining
             actions.append(.setTimer(half, now + remaining))
         }

@@ -44,6 +44,7 @@ final class StreamPump: RawConnectionHandler {
     }
 
     func connectionIsReady() { transfer() }
+    /// Does nothing: captured streams cannot start TLS.
     func connectionIsSecure() {}
 
     func connectionEnded(_ error: TransportError) { fail(.connectionFailed(error)) }

@@ -36,7 +36,7 @@ import Testing
     static let entries: [(name: String, provenance: CacheProvenance)] = [
         ("program", .program), ("http", .plain),
         ("proxied", CacheProvenance(.plain(route: CacheRoute("http p:1")))),
-        ("aliceProxied", CacheProvenance(.plain(route: CacheRoute("http p:1", user: "alice")))),
+        ("aliceProxied", CacheProvenance(.plain(route: CacheRoute("http p:1", credentials: "alice")))),
         ("proven", secure()), ("otherRoots", secure(roots: "mine")), ("keyB", secure(keys: [keyB])),
         ("unproven", secure(roots: nil)), ("unprovenB", secure(roots: nil, keys: [keyB])),
         ("judged1", secure(roots: nil, judge: judge(1))), ("judged2", secure(roots: nil, judge: judge(2))),
@@ -62,7 +62,8 @@ import Testing
         ),
         (
             "alice behind a proxy",
-            CacheRequester(policy: .standard(roots: "system"), route: CacheRoute("http p:1", user: "alice")),
+            CacheRequester(
+                policy: .standard(roots: "system"), route: CacheRoute("http p:1", credentials: "alice")),
             ["program", "aliceProxied", "proven", "keyB", "proven1", "anonymous"]
         ),
         (

@@ -3,7 +3,7 @@
 internal import LupineTLS
 
 /// Decides who may receive a stored entry (U-12.2), by comparing the entry's provenance with the policy of the requester, which
-/// is the task that looks up the cache. Pure.
+/// is the task that looks up the cache. The functions have no side effects.
 enum CacheAdmission {
     /// Whether a requester may receive an entry of this provenance.
     ///

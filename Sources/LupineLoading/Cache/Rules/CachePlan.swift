@@ -2,7 +2,7 @@
 
 internal import Foundation
 
-/// What a task does with the cache before it uses the network (U-12.11, U-12.12, U-12.14). Pure.
+/// What a task does with the cache before it uses the network (U-12.11, U-12.12, U-12.14). Has no side effects.
 enum CachePlan: Hashable, Sendable {
     /// Load from the network, and store the response.
     case load
@@ -18,11 +18,15 @@ enum CachePlan: Hashable, Sendable {
     case fail
 
     /// What the cache has for a request.
-    enum Stored: Hashable, Sendable {
+    enum StoredResponse: Hashable, Sendable {
+        /// No response.
         case nothing
+        /// A response that may be used without validation.
         case fresh(hasValidator: Bool)
+        /// A response that must be validated before use.
         case stale(hasValidator: Bool)
 
+        /// Whether the response has an entity tag or a date, with which it can be validated.
         fileprivate var hasValidator: Bool {
             switch self {
             case .nothing: false
@@ -50,7 +54,7 @@ enum CachePlan: Hashable, Sendable {
 
     /// Returns the plan for a request under a policy.
     static func plan(
-        for request: URLRequest, policy: URLRequest.CachePolicy, stored: Stored
+        for request: URLRequest, policy: URLRequest.CachePolicy, stored: StoredResponse
     ) -> CachePlan {
         if callerConditions.contains(where: { request.value(forHTTPHeaderField: $0) != nil }) {
             return .bypass
@@ -72,7 +76,7 @@ enum CachePlan: Hashable, Sendable {
     }
 
     /// Returns the plan without regard to the request's fields.
-    private static func plan(_ policy: URLRequest.CachePolicy, _ stored: Stored) -> CachePlan {
+    private static func plan(_ policy: URLRequest.CachePolicy, _ stored: StoredResponse) -> CachePlan {
         switch (policy, stored) {
         case (.reloadIgnoringLocalCacheData, _): .load
         case (.reloadIgnoringLocalAndRemoteCacheData, _): .loadFromOrigin

@@ -58,7 +58,7 @@ final class CacheProvenance: Hashable, Sendable {
     var mayBeWritten: Bool {
         switch source {
         case .program: return true
-        case .plain(let route): return route?.user == nil
+        case .plain(let route): return route?.credentials == nil
         case .secure(let connection):
             return connection.isChainChecked && (connection.roots != nil || connection.judge == nil)
         }

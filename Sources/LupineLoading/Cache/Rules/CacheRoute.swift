@@ -5,13 +5,13 @@
 struct CacheRoute: Hashable, Sendable {
     /// A text that names the proxy, and the options that redirect connections: Unix-domain socket, local binding, address
     /// overrides.
-    let path: String
+    let name: String
     /// The proxy credentials, concealed by a hash with a key of this process; nil if there are none. A response that depends on
     /// them is not written to disk, because the hash is meaningless in another process.
-    let user: String?
+    let credentials: String?
 
-    init(_ path: String, user: String? = nil) {
-        self.path = path
-        self.user = user
+    init(_ name: String, credentials: String? = nil) {
+        self.name = name
+        self.credentials = credentials
     }
 }

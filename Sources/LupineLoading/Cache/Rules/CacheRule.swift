@@ -3,7 +3,8 @@
 internal import Foundation
 internal import LupineHTTP
 
-/// The rules of HTTP for storing, validating and invalidating responses (RFC 9111 §3, §4.3, §4.4). Pure.
+/// The rules of HTTP for storing, validating and invalidating responses (RFC 9111 §3, §4.3, §4.4). The functions have no side
+/// effects.
 enum CacheRule {
     /// Returns the key of a URL: its text without fragment and user information (U-12.2). Keys are written to disk, so they must
     /// not contain a user's password. `VaryKey` tells users apart.
