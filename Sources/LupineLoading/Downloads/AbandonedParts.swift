@@ -14,7 +14,7 @@ enum AbandonedParts {
     /// How long after its last write a file is kept, in seconds: a week, the default time limit of a load.
     static let retentionTime: TimeInterval = ConfigurationValues.defaultResourceTimeout
 
-    /// The paths of the folders that were searchedFolders.
+    /// The paths of the folders that this process has searched.
     private static let searchedFolders = Lock<Set<String>>([])
     private static let queue = DispatchQueue(label: "lupine.parts", qos: .background)
 

@@ -31,21 +31,21 @@ final class DownloadSink: TaskSink {
 
     /// - Parameters:
     ///   - store: Stores the content.
-    ///   - decodes: Whether the session decodes content codings.
+    ///   - decodesContent: Whether the session decodes content codings.
     ///   - handler: Called at the end instead of the delegate; nil if there is no completion handler.
-    init(_ store: DownloadStore, decodes: Bool, _ handler: Handler?) {
+    init(_ store: DownloadStore, decodesContent: Bool, _ handler: Handler?) {
         self.store = store
         self.decodesContent = decodesContent
         hasHandler = handler != nil
         state = Lock(State(handler: handler))
     }
 
-    /// Creates the sink of a data task that becomes a download. The task passes all content to `received`.
+    /// Creates the sink of a data task that becomes a download. The task passes all content to `receivedContent`.
     static func replacingDataTask(_ task: TaskCore, _ response: URLResponse, in folder: URL) -> DownloadSink {
         // Uses the original request, without this session's fields and cookies, because any session may resume the download.
         let request = task.originalRequest ?? URLRequest(url: URL(fileURLWithPath: "/"))
         // The content may be decoded. Then the download cannot be resumed.
-        let sink = DownloadSink(DownloadStore(request, folder: folder), decodes: true, nil)
+        let sink = DownloadSink(DownloadStore(request, folder: folder), decodesContent: true, nil)
         // The result, a plan for the driver, is ignored: the task receives the content.
         _ = sink.receivedResponse(task, response)
         return sink

@@ -115,7 +115,7 @@ package struct ResumeData: Hashable, Sendable, Codable {
     /// Whether a download could have written these values.
     private var isValid: Bool {
         guard let scheme = url.scheme?.lowercased(), scheme == "http" || scheme == "https", url.host != nil,
-            received > 0, file.hasPrefix("/"), !file.utf8.contains(0), said?.total ?? received >= received
+            received > 0, file.hasPrefix("/"), !file.utf8.contains(0), (said?.total ?? received) >= received
         else { return false }
         let texts = fields.flatMap { [$0.name, $0.value] } + [validator.text]
         // Rejects NUL, line feed and carriage return, which would end a field.

@@ -181,7 +181,7 @@ final class WebSocketDriver: UpgradeHandler {
                 case .ping(let payload): unansweredPing = payload
                 case .pong: owner.webSocketReceivedPong()
                 case .close(let closure):
-                    // Nothing may be sent after the close frame.
+                    // The pong must precede the close frame of the answer, after which nothing may be sent.
                     answerPing()
                     handle(.received(closure), nil)
                 }

@@ -5,8 +5,8 @@ internal import LupineHTTP
 
 /// The freshness lifetime and the age of a stored response (RFC 9111 §4.2; U-12.9, U-12.10).
 ///
-/// Computed once from a response and the two times of its exchange. It has no side effects; the time is an argument. A response
-/// that has arrived in the future, because the clock was set back, counts as stale.
+/// Computed once from a response and the times of its request and its arrival. It has no side effects; the time is an argument. A
+/// response that has arrived in the future, because the clock was set back, counts as stale.
 struct Freshness: Hashable, Sendable {
     /// For how many seconds the response is fresh, counted from its creation at the server.
     let lifetime: TimeInterval

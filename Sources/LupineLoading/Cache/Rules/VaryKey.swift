@@ -148,6 +148,7 @@ package struct VaryKey: Hashable, Sendable {
     private static func text(of name: String, in request: URLRequest) -> String? {
         if name == "host" { return request.namedServer }
         if let value = request.value(forHTTPHeaderField: name) { return normalised(value) }
+        // The prefix makes the text differ from the value of any `Authorization` field.
         return name == "authorization" ? request.url?.splitAtUserInfo.userInfo.map { "user \($0)" } : nil
     }
 
