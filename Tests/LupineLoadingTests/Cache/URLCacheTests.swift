@@ -210,7 +210,7 @@ struct URLCacheTests {
                 storedTime: old.addingTimeInterval(Double(index) * 10),
                 vary: CacheStage.entry(response, for: request).vary, provenance: .program,
                 writtenInfo: nil)
-            cache.store.store(entry, address: "http://h/\(index)", request: request, admission: .program)
+            cache.store.store(entry, address: "http://h/\(index)", request: request, limits: .program)
             // Some entries are on the disk, the others are still to be written.
             if index == 2 { await cache.flush() }
         }
