@@ -3,8 +3,9 @@
 import Foundation
 import LupineTransport
 
-/// The sink of a data task whose response became a stream: buffers the content until the program reads it, and pauses the
-/// load when too much is buffered (Documentation/Behaviour/06-url-loading.md, section 7.4).
+/// The sink of a data task whose response became a stream. A sink receives the response and the content of a task. This one
+/// buffers the content until the program reads it, and pauses the load when too much is buffered
+/// (Documentation/Behaviour/06-url-loading.md, section 7.4).
 ///
 /// The task completes when all content has arrived, possibly before the program has read it. The task retains the sink, so the
 /// sink retains neither the task nor the stream.

@@ -43,7 +43,8 @@ extension TaskCore {
         if isConverted { sink.begin(on: loop) }
     }
 
-    /// Replaces the task's sink and its public task object, and queues a call of `informDelegate`.
+    /// Replaces the task's sink, which receives its response and content, and its public task object. Queues a call of
+    /// `informDelegate`.
     ///
     /// - Returns: Whether the task was converted. A task that was cancelled meanwhile, or has ended, is not.
     private func convert<PublicTask: URLSessionTask>(

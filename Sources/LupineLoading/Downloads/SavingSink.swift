@@ -3,8 +3,8 @@
 public import Foundation
 import LupineTransport
 
-/// The sink of a data task whose content is written to a file, which the program opens when the response has arrived. If the
-/// program opens none, the delegate receives the content.
+/// The sink of a data task whose content is written to a file. A sink receives the response and the content of a task. The
+/// program opens the file when the response has arrived; if it opens none, the delegate receives the content.
 ///
 /// The kernel moves (splices) content from the socket into the file. Content that is decoded, or does not come from the network,
 /// is written piece by piece.

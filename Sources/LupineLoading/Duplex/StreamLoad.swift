@@ -4,8 +4,8 @@ import Foundation
 import LupineTLS
 import LupineTransport
 
-/// The load of a stream task: opens the connection, forwards the challenges of TLS to the delegates, and ends the task when the
-/// stream has ended.
+/// The load of a stream task, which is its network work: opens the connection, forwards the challenges of TLS to the delegates,
+/// and ends the task when the stream has ended.
 ///
 /// May be used on any thread.
 final class StreamLoad: TaskLoad, StreamOwner {
@@ -160,7 +160,8 @@ final class StreamLoad: TaskLoad, StreamOwner {
     }
 }
 
-/// The sink of a stream task. It receives no bytes: `StreamDriver` passes them to the handlers of the reads.
+/// The sink of a stream task. A sink receives the response and the content of a task; this one receives none, because
+/// `StreamDriver` passes the bytes to the handlers of the reads.
 final class StreamSink: TaskSink {
     private let stream: StreamCore
 

@@ -4,7 +4,7 @@ import Foundation
 import LupineHTTP
 import LupineTransport
 
-/// The load of a WebSocket task.
+/// The load of a WebSocket task, which is its network work.
 ///
 /// A task driver performs the opening handshake, with redirects, challenges and cookies as for any request. Afterwards a
 /// `WebSocketDriver` exchanges messages until one side closes the WebSocket. The task driver reports its progress to this type,
@@ -263,7 +263,8 @@ final class WebSocketLoad: TaskLoad, TaskDriverClient {
     }
 }
 
-/// The sink of a WebSocket task. It receives no content: `WebSocketCore` delivers the messages.
+/// The sink of a WebSocket task. A sink receives the response and the content of a task; this one receives no content, because
+/// `WebSocketCore` delivers the messages.
 final class WebSocketSink: TaskSink {
     private let socket: WebSocketCore
 

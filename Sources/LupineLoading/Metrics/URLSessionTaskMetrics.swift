@@ -34,7 +34,7 @@ public final class URLSessionTaskMetrics: NSObject, Sendable {
     /// The measurements or, after the first access, the transactions that were created from them. Most programs never read the
     /// metrics.
     private enum Transactions {
-        /// The measurements of all hops, and the interval of the task.
+        /// The measurements of all hops, and the interval of the task. A hop is one request with its response.
         case measured(hops: SmallArray<HopMetrics>, WallClockMapping, within: ClosedRange<Date>)
         /// The transactions.
         case created([URLSessionTaskTransactionMetrics])

@@ -79,7 +79,8 @@ public final class URLSessionTaskTransactionMetrics: NSObject, Sendable {
     /// Always false: a connection uses one route.
     public let isMultipath = false
 
-    /// Returns the transactions of a hop: one for each exchange with the network; one if there was no exchange.
+    /// Returns the transactions of a hop, which is one request with its response: one for each exchange with the network; one if
+    /// there was no exchange.
     static func transactions(
         of hop: HopMetrics, _ clock: WallClockMapping, within task: ClosedRange<Date>
     ) -> [URLSessionTaskTransactionMetrics] {

@@ -23,7 +23,8 @@ protocol StreamOwner: AnyObject, Sendable {
     func error(for fault: StreamFault) -> any Error
 }
 
-/// Performs a stream task's operations, in the order that `StreamMachine` decides, on the loop of its wire.
+/// Performs a stream task's operations, in the order that `StreamMachine` decides, on the event loop of its wire. A wire is a
+/// connection, or the content of a response that is read as a stream.
 final class StreamDriver: RawConnectionHandler {
     /// Receives the bytes, whether the peer's data has ended, and the error.
     typealias ReadHandler = @Sendable (Data?, Bool, (any Error)?) -> Void

@@ -11,7 +11,7 @@ import LupineTransport
 /// for it.
 ///
 /// The machine is a value without side effects: it gets the numbers of bytes and the time as arguments, and its driver performs
-/// the returned actions in order.
+/// the returned actions in order. The wire is what the driver reads and writes: a connection, or the content of a response.
 struct StreamMachine: Sendable {
     /// An operation that reads at least `minimum` and at most `maximum` bytes.
     struct Read: Hashable, Sendable {
