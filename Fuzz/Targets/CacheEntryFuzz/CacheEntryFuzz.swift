@@ -7,7 +7,7 @@ import FuzzKit
 import LupineLoading
 import LupineTLS
 
-private let digest = CacheEntryFile.digest(of: "http://h/a")
+private let digest = CacheEntryFormat.digest(of: "http://h/a")
 private let time = Date(timeIntervalSinceReferenceDate: 1)
 
 /// The input is a choice, the length of the content, and the metadata of the entry with the content after it.
@@ -20,22 +20,23 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let content = Array(octets.suffix(contentCount))
     let file =
         isSealed
-        ? CacheEntryFile.sealed(
+        ? CacheEntryFormat.sealed(
             metadata: Array(octets.dropLast(contentCount)), content: content, digest: digest.bytes,
             storedTime: time) : octets
-    guard let entry = CacheEntryFile.entry(file, digest: digest) else { return 0 }
+    guard let entry = CacheEntryFormat.entry(file, digest: digest) else { return 0 }
     require(!isSealed || Array(entry.response.data) == content, "another content")
     require(entry.size >= entry.response.data.count, "smaller than its content")
-    guard let written = CacheEntryFile.octets(of: entry, digest: digest) else {
+    guard let written = CacheEntryFormat.octets(of: entry, digest: digest) else {
         require(false, "read, and cannot be written")
         return 0
     }
-    guard let again = CacheEntryFile.entry(written, digest: digest) else {
+    guard let again = CacheEntryFormat.entry(written, digest: digest) else {
         require(false, "written, and cannot be read")
         return 0
     }
     require(
-        CacheEntryFile.octets(of: again, digest: digest) == written, "not the same when it is written again")
+        CacheEntryFormat.octets(of: again, digest: digest) == written, "not the same when it is written again"
+    )
     require(again.response.response == entry.response.response, "another response")
     return 0
 }

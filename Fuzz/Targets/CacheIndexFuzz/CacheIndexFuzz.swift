@@ -17,7 +17,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let contents = CacheLog.contents(of: file)
     require(contents.end <= file.count, "more than there is")
     let index = CacheIndex(contents.changes, lengths: lengths)
-    require(index.cost >= 0 && index.live.values.allSatisfy { $0 > 0 }, "a sum that is none")
+    require(index.cost >= 0 && index.liveBytes.values.allSatisfy { $0 > 0 }, "a sum that is none")
     let written = head + CacheLog.batch(index.changes, at: head.count)
     let again = CacheLog.contents(of: written)
     require(again.end == written.count, "written, and cannot be read")

@@ -2,16 +2,16 @@
 
 internal import Foundation
 
-/// What a task does with a request, given the entry that is stored for it. Combines `CachePlan` and `Freshness` (U-12.9 to
-/// U-12.14). Pure; the time is an argument.
+/// What a task does with a request, given the entry that the cache has for it. Combines `CachePlan`, which depends on the policy,
+/// and `Freshness`, which depends on the response (U-12.9 to U-12.14). It has no side effects; the time is an argument.
 enum CacheDecision: Sendable {
     /// Deliver the stored response.
     case use(CacheEntry)
-    /// Send the request with these fields added; a 304 confirms the stored response.
+    /// Send the request with these fields added, which make it conditional. A 304 confirms the stored response.
     case revalidate(CacheEntry, adding: [HeaderList.Field])
     /// Send the request with these fields set, and store the response if that is allowed.
     case load(setting: [HeaderList.Field])
-    /// Send the request unchanged, do not store the response, and deliver a 304, because the program does its own caching.
+    /// Send the request unchanged, do not store the response, and deliver even a 304, because the program does its own caching.
     case bypass
     /// Do not send the request; fail with `URLError.resourceUnavailable`.
     case fail
@@ -49,7 +49,7 @@ enum CacheDecision: Sendable {
     static func needsEntry(for request: URLRequest, configuration: URLRequest.CachePolicy) -> Bool {
         guard CacheRule.hasKey(request) else { return false }
         let policy = CachePlan.policy(of: request, configuration: configuration)
-        // If a plan uses any stored entry, it uses a fresh one with a validator.
+        // A policy that uses stored entries at all uses a fresh entry with a validator.
         switch CachePlan.plan(for: request, policy: policy, stored: .fresh(hasValidator: true)) {
         case .useStored, .revalidate: return true
         case .load, .loadFromOrigin, .bypass, .fail: return false
@@ -58,7 +58,7 @@ enum CacheDecision: Sendable {
 
     /// Classifies the entry for `CachePlan`.
     private static func stored(_ entry: CacheEntry?, for request: URLRequest, at now: Date)
-        -> CachePlan.Stored
+        -> CachePlan.StoredResponse
     {
         guard let entry else { return .nothing }
         // A response without freshness information is never fresh.

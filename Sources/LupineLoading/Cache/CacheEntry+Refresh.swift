@@ -8,11 +8,11 @@ extension CacheEntry {
     /// updated by the 304, and a new age. Returns the entry unchanged if a server cannot have sent its response.
     ///
     /// - Parameters:
-    ///   - answer: The 304.
+    ///   - answer: The 304 response.
     ///   - request: The request that the 304 answers, with all its fields merged.
     ///   - requestTime: When that request was sent.
     ///   - responseTime: When the head of the 304 arrived.
-    ///   - provenance: The joined provenance of the entry and of the 304.
+    ///   - provenance: The provenance with the restrictions of the entry's and the 304's (`CacheProvenance.joined(by:)`).
     ///   - identifying: The fields that identify users.
     func refreshed(
         by answer: HTTPURLResponse, for request: URLRequest, requestTime: Date, responseTime: Date,
@@ -24,7 +24,8 @@ extension CacheEntry {
         }
         let fields = CacheRule.refreshed(Self.fields(of: stored), by: Self.fields(of: answer))
         let head = ResponseHead(status: Status(stored.statusCode), fields: fields)
-        // The length is unknown if a content coding was removed; it must not become that of `Content-Length` now.
+        // The expected length is negative if a content coding was removed. The new response must not get that of
+        // `Content-Length`.
         let refreshed = HTTPURLResponse(url: url, head: head, isDecoded: stored.expectedContentLength < 0)
         return CacheEntry(
             response: CachedURLResponse(

@@ -3,10 +3,11 @@
 package import Foundation
 internal import LupineHTTP
 
-/// A stored response with everything that its later use depends on: the times of its exchange, the relevant part of the request,
-/// and its provenance.
+/// A stored response with everything on which its later use depends: the times of its request and response, the relevant part of
+/// the request, and its provenance.
 ///
-/// Immutable. The loader creates an entry when a response is complete and receives one from a look-up; the store keeps it.
+/// Immutable. The loader creates an entry when a response is complete, and gets an entry as the result of a look-up. The store
+/// retains the entries.
 package final class CacheEntry: Sendable {
     /// The response with its content.
     package let response: CachedURLResponse
@@ -22,21 +23,21 @@ package final class CacheEntry: Sendable {
     /// The part of the request that the response depends on. Secrets are concealed by a keyed hash: in memory with a key of this
     /// process, on disk with the key of the folder.
     let vary: VaryKey
-    /// The fields that identify users; nil for a response for all users, and for an entry just read from disk.
+    /// The fields that identify users; nil for a response for all users. May be nil for an entry that was read from disk.
     let identifying: IdentifyingFields?
-    /// The origin of the response, which decides who may receive the entry.
+    /// Where the response came from, which decides who may receive the entry.
     let provenance: CacheProvenance
     /// The part of the response's `userInfo` that can be written to disk. Copied when the entry is created, because the program
     /// may change its objects later.
     let writtenInfo: StorableValue?
-    /// The entry's cost in memory: its content and the text of its head. Computed once, because the response may be of a
-    /// program's subclass, which must not be called under the store's lock and may return other values later.
+    /// The entry's cost in memory, in bytes: its content and the text of its head. Computed once, because the response may be of
+    /// a program's subclass, which must not be called under the store's lock and may return other values later.
     package let size: Int
 
-    /// Conceals secrets in memory.
+    /// The keyed hash that conceals secrets in memory.
     private static let hash = KeyedHash(key: SecretKeyFile.randomKey())
 
-    /// Returns the hash that conceals a secret in memory. Each process has a random key.
+    /// Returns the text that conceals a secret in memory. Each process has a random key.
     static let conceal: @Sendable (String) -> String = { hash.hexDigits(of: $0) }
 
     /// Creates the entry of a response that the program stores. All users may receive it, unless the request has one of the
@@ -50,10 +51,10 @@ package final class CacheEntry: Sendable {
     package convenience init(
         response: CachedURLResponse, for request: URLRequest, requestTime: Date, responseTime: Date
     ) {
-        let identifiesUser = IdentifyingFields.usual.text(of: request) != nil
+        let identifiesUser = IdentifyingFields.defaultFields.text(of: request) != nil
         self.init(
             response: response, for: request, requestTime: requestTime, responseTime: responseTime,
-            provenance: .program, identifying: identifiesUser ? .usual : nil,
+            provenance: .program, identifying: identifiesUser ? .defaultFields : nil,
             writtenInfo: response.userInfo.flatMap { StorableValue($0) })
     }
 
@@ -121,7 +122,7 @@ package final class CacheEntry: Sendable {
         by conceal: (String) -> String, for request: URLRequest, identifying: IdentifyingFields?
     ) -> CacheEntry {
         if !vary.holdsSecrets { return self }
-        // Without an audience, the response is for all users; the new key must not get one.
+        // An entry without an audience is for all users. Its new key must not get an audience.
         return CacheEntry(
             response: response, http: httpResponse, requestTime: requestTime, responseTime: responseTime,
             storedTime: storedTime,
@@ -139,8 +140,8 @@ package final class CacheEntry: Sendable {
             && vary.matches(request, identifying: requester.identifyingFields, conceal: conceal)
     }
 
-    /// Whether the response identifies a user by a cookie although the request did not. Such an entry must not be stored, because
-    /// the next request without identification may be that of another user.
+    /// Whether the response sets a cookie, by which the server may identify the user, although the request has identified no
+    /// user. Such an entry must not be stored, because the next request without identification may come from another user.
     var setsCookieForUnknownUser: Bool {
         guard let audience = vary.audience, audience.user == nil, vary.values["authorization"] == .absent
         else { return false }
@@ -152,12 +153,14 @@ package final class CacheEntry: Sendable {
         httpResponse.map { Freshness($0, requestTime: requestTime, arrival: responseTime) }
     }
 
+    /// Returns the entry's cost in memory, in bytes.
     private static func size(of response: CachedURLResponse, _ http: HTTPURLResponse?) -> Int {
-        // Does not call a program's class.
+        // Calls no method of a program's class.
         let url = http?.url ?? (response.response.isOfTheLibrary ? response.response.url : nil)
         return response.data.count + (url?.absoluteString.utf8.count ?? 0) + headSize(of: http)
     }
 
+    /// Returns the length of a response's fields as text.
     private static func headSize(of response: HTTPURLResponse?) -> Int {
         guard let response else { return 0 }
         if let fields = response.fields { return fields.textCount }

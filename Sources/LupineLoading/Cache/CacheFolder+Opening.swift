@@ -3,13 +3,13 @@
 internal import Foundation
 internal import LupineTransport
 
-/// Opens and cleans up the folder.
+/// Opens, cleans up and empties the folder.
 extension CacheFolder {
-    /// The length of the longest index that is read, for any capacity. Keeps a forged file from filling the memory.
+    /// The length of the longest index file that is read, for any capacity: 1 GiB. Keeps a forged file from filling the memory.
     private static let maxIndexLength = 1 << 30
 
-    /// Opens the folder and returns its index. Becomes the folder's writer if there is none. Returns nil if the folder was opened
-    /// before and `releaseInitialIndex` was called.
+    /// Opens the folder and returns its index. This process becomes the folder's writer if there is none. Returns nil if the
+    /// folder was opened before and `releaseInitialIndex` was called: the caller then has the index already.
     ///
     /// - Parameters:
     ///   - capacity: How many bytes may be in the folder.
@@ -26,12 +26,12 @@ extension CacheFolder {
             do throws(Errno) {
                 if let lock = try Descriptor.locking(path: path(.lock)) { files.lock = FolderLock(lock) }
             } catch {
-                // Stays closed, because a descriptor may be available at the next attempt.
+                // The folder stays closed, because a descriptor may be available at the next attempt.
                 if error == .tooManyDescriptors || error == .tooManyDescriptorsInSystem {
                     return CacheIndex()
                 }
             }
-            // Without the lock, which another process holds or which cannot be created, this is a reader.
+            // Without the lock, this process is a reader: another process holds the lock, or the lock file cannot be created.
             files.access = files.lock == nil ? .reader : .writer
             let index = readIndex(capacity: capacity, &files)
             files.initialIndex = index
@@ -39,8 +39,8 @@ extension CacheFolder {
         }
     }
 
-    /// Turns a reader into the writer, if the folder no longer has one, and returns the current index. Returns nil if the folder
-    /// still has a writer, or if this is not a reader.
+    /// Makes this process the folder's writer, if it is a reader and no other process is the writer. Returns the current index;
+    /// nil if this process did not become the writer.
     func becomeWriter(capacity: Int) -> CacheIndex? {
         files.withLock { files -> CacheIndex? in
             guard files.access == .reader else { return nil }
@@ -53,30 +53,33 @@ extension CacheFolder {
 
     /// Reads the index. The folder's writer also opens the index for appending and removes obsolete files.
     private func readIndex(capacity: Int, _ files: inout Files) -> CacheIndex {
-        let names = self.names
-        var lengths = self.lengths(of: names)
-        // An index is much shorter than its entries, but may have obsolete changes. The inner `min` prevents an overflow.
+        let names = fileNames
+        var lengths = segmentLengths(in: names)
+        // The index of a full folder is much shorter than the capacity, but it may contain obsolete changes. So twice the
+        // capacity, and 16 MiB for small folders, is more than a cache writes. The inner `min` prevents an overflow.
         let limit = min(Self.maxIndexLength, (16 << 20) + min(capacity, Self.maxIndexLength) * 2)
         let contents = CacheLog.contents(of: content(.index, upTo: limit) ?? [])
         var index = CacheIndex(contents.changes, lengths: lengths)
         // A forged index with segment numbers that no cache reaches would leave no numbers for new segments.
-        if index.live.keys.contains(where: { $0 > EntryLocation.segmentLimit / 2 }) { index = CacheIndex() }
+        if index.liveBytes.keys.contains(where: { $0 > EntryLocation.segmentLimit / 2 }) {
+            index = CacheIndex()
+        }
         if files.access == .writer {
             for name in names where Self.isObsolete(name, index) { remove(name) }
-            lengths = lengths.filter { index.live[$0.key] != nil }
-            files.lengths = lengths
-            files.nextSegment = (lengths.keys.max() ?? 0) + 1
+            lengths = lengths.filter { index.liveBytes[$0.key] != nil }
+            files.segmentLengths = lengths
+            files.nextSegmentNumber = (lengths.keys.max() ?? 0) + 1
             files.changeCount = contents.changes.count
             openIndex(index, at: contents.end, &files)
         }
         return index
     }
 
-    /// Releases the index that `open` has returned. The caller must have stored it.
+    /// Releases the folder's copy of the index that `open` has returned. The caller must have stored its own.
     func releaseInitialIndex() { files.withLock { $0.initialIndex = nil } }
 
-    /// Closes the folder if it was removed by another process or the user, so that it can be opened again; otherwise returns
-    /// false.
+    /// Closes the folder and returns true if another process or the user has removed it, so that it can be opened again.
+    /// Otherwise returns false.
     func closeIfRemoved() -> Bool {
         files.withLock { files in
             if files.access == .none || FileManager.default.fileExists(atPath: path(.lock)) { return false }
@@ -85,12 +88,12 @@ extension CacheFolder {
         }
     }
 
-    /// Opens the index file for appending at `end`; replaces a file that is invalid (`end` is 0), that cannot be opened, or that
-    /// has only obsolete changes. If this fails, `lacksIndex` is true, and the next batch tries to replace the file.
+    /// Opens the index file for appending at `end`. Replaces a file that is invalid (`end` is 0), that cannot be opened, or that
+    /// has only obsolete changes. If the replacement fails, `lacksIndex` is true, and the next batch tries to replace the file.
     private func openIndex(_ index: CacheIndex, at end: Int, _ files: inout Files) {
-        files.index = nil
+        files.indexFile = nil
         if end > 0, index.count > 0, let file = openIndexForAppending(at: end) {
-            files.index = file
+            files.indexFile = file
             files.indexLength = end
         } else {
             _ = replaceIndex(index.changes, &files)
@@ -105,13 +108,13 @@ extension CacheFolder {
     }
 
     /// The names of the files in the folder that belong to the cache.
-    private var names: [String] {
+    private var fileNames: [String] {
         ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? [])
             .filter { CacheFolderName($0) != nil }
     }
 
-    /// Returns the lengths of the segments among these files, by number.
-    private func lengths(of names: [String]) -> [UInt64: Int] {
+    /// Returns the lengths of the segments among the files with these names, by the number of the segment.
+    private func segmentLengths(in names: [String]) -> [UInt64: Int] {
         var lengths: [UInt64: Int] = [:]
         for name in names {
             guard case .segment(let number)? = CacheFolderName(name) else { continue }
@@ -125,10 +128,11 @@ extension CacheFolder {
         return lengths
     }
 
-    /// Whether the file is a segment without entries, or a leftover of an interrupted write or of an earlier version.
+    /// Whether the file is a segment without entries, a leftover of an interrupted write, or a file of an earlier library
+    /// version.
     private static func isObsolete(_ name: String, _ index: CacheIndex) -> Bool {
         switch CacheFolderName(name) {
-        case .segment(let number)?: index.live[number] == nil
+        case .segment(let number)?: index.liveBytes[number] == nil
         case .indexDraft?, .legacyEntry?: true
         case .lock?, .index?, nil: false
         }
@@ -142,25 +146,26 @@ extension CacheFolder {
         try? FileManager.default.removeItem(atPath: path)
     }
 
-    /// Removes all files of the cache but the lock. Does nothing if another process is the writer.
+    /// Removes all entries: all files of the cache except the lock file and an empty index. Does nothing if another process is
+    /// the writer. Does not create the folder.
     func clear(capacity: Int) {
         // Opens the folder only to become its writer; the index is not needed.
         _ = open(capacity: capacity, createsFolder: false)
         releaseInitialIndex()
         files.withLock { files in
             guard files.access == .writer else { return }
-            // Replaces the index first, so that an interruption leaves only segments without references.
+            // Replaces the index first, so that after an interruption no index refers to a removed segment.
             _ = replaceIndex([], &files)
-            files.segment = nil
-            files.lengths = [:]
-            for name in names where CacheFolderName(name) != .lock && CacheFolderName(name) != .index {
+            files.currentSegment = nil
+            files.segmentLengths = [:]
+            for name in fileNames where CacheFolderName(name) != .lock && CacheFolderName(name) != .index {
                 remove(name)
             }
         }
     }
 
     /// Whether this is the folder's writer and its index could not be opened or replaced.
-    var lacksIndex: Bool { files.withLock { $0.access == .writer && $0.index == nil } }
+    var lacksIndex: Bool { files.withLock { $0.access == .writer && $0.indexFile == nil } }
 
     /// How the folder is opened.
     var access: Access { files.withLock { $0.access } }

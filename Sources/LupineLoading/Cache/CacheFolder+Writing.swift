@@ -6,8 +6,8 @@ internal import LupineTransport
 
 /// The operations of the folder's writer. All run on the storage queue.
 extension CacheFolder {
-    /// Returns the length at which a new segment is created, for a folder of this capacity. It is short, so that removing or
-    /// rewriting one segment is cheap.
+    /// Returns the length, in bytes, from which a segment gets no more entries, so that a new one is created. It is a sixteenth
+    /// of the folder's capacity, but at least 16 KiB and at most 4 MiB, so that removing or rewriting one segment is cheap.
     static func segmentLength(_ capacity: Int) -> Int { min(4 << 20, max(16 << 10, capacity / 16)) }
 
     /// Appends entries to the segments and returns their locations. Returns nil if writing has failed or if this is not the
@@ -22,44 +22,45 @@ extension CacheFolder {
             guard files.access == .writer else { return nil }
             var locations: [EntryLocation] = []
             locations.reserveCapacity(lengths.count)
-            // The number of octets that were written, and the number of those that have a location.
-            var (written, placed) = (0, 0)
+            // How many octets were written, and how many belong to entries that have a location. Entries of one segment are
+            // written with one call.
+            var (writtenCount, placedCount) = (0, 0)
             let maxLength = Self.segmentLength(capacity)
             for length in lengths {
-                if currentLength(files) + placed - written >= maxLength {
-                    guard write(octets.extracting(written..<placed), &files) else { return nil }
-                    written = placed
-                    files.segment = nil
+                if currentLength(files) + placedCount - writtenCount >= maxLength {
+                    guard write(octets.extracting(writtenCount..<placedCount), &files) else { return nil }
+                    writtenCount = placedCount
+                    files.currentSegment = nil
                 }
-                if files.segment == nil, !beginSegment(&files) { return nil }
-                let offset = currentLength(files) + placed - written
+                if files.currentSegment == nil, !beginSegment(&files) { return nil }
+                let offset = currentLength(files) + placedCount - writtenCount
                 guard
                     let location = EntryLocation(
-                        segment: files.nextSegment - 1, offset: UInt64(offset), length: UInt64(length))
+                        segment: files.nextSegmentNumber - 1, offset: UInt64(offset), length: UInt64(length))
                 else { return nil }
                 locations.append(location)
-                placed += length
+                placedCount += length
             }
-            return write(octets.extracting(written..<placed), &files) ? locations : nil
+            return write(octets.extracting(writtenCount..<placedCount), &files) ? locations : nil
         }
     }
 
-    /// Returns the length of the current segment.
+    /// Returns the length of the current segment; 0 if there is none.
     private func currentLength(_ files: Files) -> Int {
-        files.segment == nil ? 0 : files.lengths[files.nextSegment - 1] ?? 0
+        files.currentSegment == nil ? 0 : files.segmentLengths[files.nextSegmentNumber - 1] ?? 0
     }
 
     /// Creates the next segment. Returns false if that fails.
     private func beginSegment(_ files: inout Files) -> Bool {
-        // Skips numbers whose files exist already, because they are not segments of this cache. Gives up after a few numbers:
-        // creation then fails for another reason.
+        // A number is skipped if its file exists, because it is not a segment of this cache. After eight numbers the creation has
+        // probably failed for another reason, so this gives up.
         for _ in 0..<8 {
-            let number = files.nextSegment
+            let number = files.nextSegmentNumber
             guard number < EntryLocation.segmentLimit - 1 else { return false }
-            files.nextSegment += 1
+            files.nextSegmentNumber += 1
             guard let segment = createFile(.segment(number)) else { continue }
-            files.segment = segment
-            files.lengths[number] = 0
+            files.currentSegment = segment
+            files.segmentLengths[number] = 0
             return true
         }
         return false
@@ -73,14 +74,14 @@ extension CacheFolder {
     /// Writes octets to the current segment. Returns false if that fails; later entries are then written to a new segment.
     private func write(_ octets: Span<UInt8>, _ files: inout Files) -> Bool {
         if octets.isEmpty { return true }
-        let number = files.nextSegment - 1
+        let number = files.nextSegmentNumber - 1
         do {
-            try files.segment?.descriptor.writeAll(octets)
+            try files.currentSegment?.descriptor.writeAll(octets)
         } catch {
-            files.segment = nil
+            files.currentSegment = nil
             return false
         }
-        files.lengths[number, default: 0] += octets.count
+        files.segmentLengths[number, default: 0] += octets.count
         return true
     }
 
@@ -88,13 +89,13 @@ extension CacheFolder {
     func log(_ changes: [CacheLog.Change]) -> Bool {
         if changes.isEmpty { return true }
         return files.withLock { files in
-            guard files.access == .writer, files.index != nil else { return false }
+            guard files.access == .writer, files.indexFile != nil else { return false }
             let batch = CacheLog.batch(changes, at: files.indexLength)
             do {
-                try files.index?.descriptor.writeAll(batch.span)
+                try files.indexFile?.descriptor.writeAll(batch.span)
             } catch {
-                // An incomplete batch is invalid, and is truncated here.
-                files.index = openIndexForAppending(at: files.indexLength)
+                // The file may now end with an incomplete batch. Opening it again removes that batch.
+                files.indexFile = openIndexForAppending(at: files.indexLength)
                 return false
             }
             files.indexLength += batch.count
@@ -107,10 +108,12 @@ extension CacheFolder {
     ///
     /// - Parameter entryCount: The number of entries in the index.
     func isIndexWorthRewriting(_ entryCount: Int) -> Bool {
+        // The index needs one change for each entry. It may have four times as many, and a thousand more in a small folder.
         files.withLock { $0.access == .writer && $0.changeCount > entryCount * 4 + 1_024 }
     }
 
-    /// Replaces the index file atomically. Returns false if writing has failed; the old file then remains.
+    /// Replaces the index file atomically by one with these changes. Returns false if writing has failed; the old file then
+    /// remains.
     func replaceIndex(_ changes: [CacheLog.Change]) -> Bool {
         files.withLock { files in files.access == .writer && replaceIndex(changes, &files) }
     }
@@ -119,6 +122,7 @@ extension CacheFolder {
     func replaceIndex(_ changes: [CacheLog.Change], _ files: inout Files) -> Bool {
         let draft = path(.indexDraft)
         let octets = CacheLog.head + (changes.isEmpty ? [] : CacheLog.batch(changes, at: CacheLog.head.count))
+        // A draft may be left from an earlier attempt.
         remove(CacheFolderName.indexDraft.text)
         guard let file = createFile(.indexDraft) else { return false }
         do {
@@ -131,71 +135,77 @@ extension CacheFolder {
             remove(CacheFolderName.indexDraft.text)
             return false
         }
-        files.index = file
+        files.indexFile = file
         files.indexLength = octets.count
         files.changeCount = changes.count
         return true
     }
 
-    /// Empties the folder if the index cannot be written, because removed entries must not reappear.
+    /// Removes the index file and all segments. Called if the index file cannot be replaced: its entries, some of which were
+    /// removed from the cache, must not reappear in the next process.
     func removeAllEntries() {
         files.withLock { files in
             guard files.access == .writer else { return }
-            files.index = nil
+            // Removes the index first, so that after an interruption no index refers to a removed segment.
+            files.indexFile = nil
             remove(CacheFolderName.index.text)
-            files.segment = nil
-            for number in files.lengths.keys { remove(CacheFolderName.segment(number).text) }
-            files.lengths = [:]
+            files.currentSegment = nil
+            for number in files.segmentLengths.keys { remove(CacheFolderName.segment(number).text) }
+            files.segmentLengths = [:]
             _ = replaceIndex([], &files)
         }
     }
 
-    /// Removes all segments except those with entries.
-    func removeSegments(except live: [UInt64: Int]) {
+    /// Removes the segments without entries. `liveBytes` has the number of bytes of existing entries in each segment.
+    func removeSegments(except liveBytes: [UInt64: Int]) {
         files.withLock { files in
-            let current = files.segment == nil ? nil : files.nextSegment - 1
-            for (number, length) in files.lengths where live[number] == nil {
+            let current = files.currentSegment == nil ? nil : files.nextSegmentNumber - 1
+            for (number, length) in files.segmentLengths where liveBytes[number] == nil {
                 if number == current {
-                    // An empty current segment gets the next entries.
+                    // The current segment, if nothing was written to it yet, gets the next entries.
                     if length == 0 { continue }
-                    files.segment = nil
+                    files.currentSegment = nil
                 }
                 remove(CacheFolderName.segment(number).text)
-                files.lengths[number] = nil
+                files.segmentLengths[number] = nil
             }
         }
     }
 
-    /// Returns a segment that is worth rewriting; nil if there is none. If there are too many segments, it is the shortest one.
-    /// Otherwise it is the one with the smallest share of live bytes, if that share is below a quarter or the folder is too
-    /// large.
+    /// Returns the number of a segment that is worth rewriting; nil if there is none. If there are too many segments, it is the
+    /// shortest one. Otherwise it is the one with the smallest share of live bytes, if that share is below a quarter or the
+    /// folder is too large. Live bytes are those of existing entries.
     ///
     /// - Parameters:
     ///   - capacity: How many bytes may be in the folder.
-    ///   - live: The number of bytes of existing entries in each segment.
-    func segmentToRewrite(capacity: Int, live: [UInt64: Int]) -> UInt64? {
+    ///   - liveBytes: The number of bytes of existing entries in each segment.
+    func segmentToRewrite(capacity: Int, liveBytes: [UInt64: Int]) -> UInt64? {
         files.withLock { files in
-            let liveShare = { (segment: UInt64, length: Int) in Double(live[segment] ?? 0) / Double(length) }
-            let current = files.segment == nil ? nil : files.nextSegment - 1
+            let liveShare = { (segment: UInt64, length: Int) in
+                Double(liveBytes[segment] ?? 0) / Double(length)
+            }
+            let current = files.currentSegment == nil ? nil : files.nextSegmentNumber - 1
             // Wraps around instead of trapping, because the lengths may be those of forged files.
-            let sum = files.lengths.values.reduce(0) { $0.addingReportingOverflow($1).partialValue }
-            // Each start of a program creates a segment, so short segments accumulate. Full segments have about the length of
-            // `segmentLength`; twice as many and some more are tolerated.
-            let hasManySegments = files.lengths.count > 32 + 2 * (sum / Self.segmentLength(capacity))
-            if hasManySegments,
-                let shortest = files.lengths.filter({ $0.key != current }).min(by: { $0.value < $1.value })
-            {
+            let totalLength = files.segmentLengths.values.reduce(0) {
+                $0.addingReportingOverflow($1).partialValue
+            }
+            // Each process creates a segment, so short segments accumulate. Twice as many segments as full ones would need, and
+            // 32 more, are tolerated.
+            let hasManySegments =
+                files.segmentLengths.count > 32 + 2 * (totalLength / Self.segmentLength(capacity))
+            let others = files.segmentLengths.filter { $0.key != current }
+            if hasManySegments, let shortest = others.min(by: { $0.value < $1.value }) {
                 return shortest.key
             }
             // The folder may exceed its capacity by half, because removed entries take space until their segment is rewritten.
-            let isTooLarge = sum > capacity + min(capacity / 2, Int.max - capacity)
-            let sparsest = files.lengths.filter { $0.key != current && $0.value > 0 }
+            let isTooLarge = totalLength > capacity + min(capacity / 2, Int.max - capacity)
+            let sparsest = others.filter { $0.value > 0 }
                 .min { liveShare($0.key, $0.value) < liveShare($1.key, $1.value) }
             guard let sparsest else { return nil }
-            let count = live[sparsest.key] ?? 0
-            guard isTooLarge || count < sparsest.value / 4 else { return nil }
-            // A segment without removed entries gains nothing.
-            return count < sparsest.value ? sparsest.key : nil
+            let liveCount = liveBytes[sparsest.key] ?? 0
+            guard isTooLarge || liveCount < sparsest.value / 4 else { return nil }
+            // Rewriting a segment without removed entries gains nothing.
+            return liveCount < sparsest.value ? sparsest.key : nil
         }
     }
 }

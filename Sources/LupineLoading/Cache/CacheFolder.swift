@@ -4,7 +4,7 @@ internal import Foundation
 internal import LupineTLS
 internal import LupineTransport
 
-/// The folder of a cache: an index, which is a log (`CacheLog`), and segment files with the entries (`CacheEntryFile`).
+/// The folder of a cache: an index, which is a log (`CacheLog`), and segment files with the entries (`CacheEntryFormat`).
 ///
 /// A folder has one writer at a time: the process that holds the lock on its lock file, as long as its cache exists. Other
 /// processes are readers, which use the index that the folder had when they opened it; a reader becomes the writer when it has
@@ -29,7 +29,7 @@ final class CacheFolder: Sendable {
     /// The result of reading an entry.
     enum ReadResult: Sendable {
         case entry(CacheEntry)
-        /// The segment does not exist any more, because the writer may have moved the entry.
+        /// The segment does not exist: the writer may have moved the entry and removed the segment.
         case missing
         /// The octets are not those of the entry.
         case damaged
@@ -41,9 +41,9 @@ final class CacheFolder: Sendable {
 
         init(_ descriptor: consuming Descriptor) { self.descriptor = descriptor }
 
-        /// Returns nil if the file could not be opened.
-        init?(_ opened: () throws(Errno) -> Descriptor?) {
-            guard let descriptor = try? opened() else { return nil }
+        /// Opens the file with the closure. Returns nil if it throws or returns nil.
+        init?(_ open: () throws(Errno) -> Descriptor?) {
+            guard let descriptor = try? open() else { return nil }
             self.descriptor = descriptor
         }
     }
@@ -57,23 +57,24 @@ final class CacheFolder: Sendable {
         deinit { descriptor.unlock() }
     }
 
-    /// The state of the opened folder.
+    /// The open files of the folder, and what is known about them.
     struct Files: Sendable {
         var access = Access.none
+        /// The lock that makes this process the writer; nil for a reader.
         var lock: FolderLock?
         /// The index file, open for appending.
-        var index: OpenFile?
-        /// The length of the index file.
+        var indexFile: OpenFile?
+        /// The length of the index file in bytes.
         var indexLength = 0
         /// The number of changes in the index file.
         var changeCount = 0
-        /// The current segment, whose number is `nextSegment - 1`, open for appending; nil before it is created and after a
+        /// The current segment, whose number is `nextSegmentNumber - 1`, open for appending; nil before it is created and after a
         /// failure.
-        var segment: OpenFile?
-        /// The lengths of the segments, by number.
-        var lengths: [UInt64: Int] = [:]
+        var currentSegment: OpenFile?
+        /// The lengths of the segments in bytes, by number.
+        var segmentLengths: [UInt64: Int] = [:]
         /// The number of the next segment to create.
-        var nextSegment: UInt64 = 0
+        var nextSegmentNumber: UInt64 = 0
         /// The index that the folder had when it was opened, until `releaseInitialIndex` is called.
         var initialIndex: CacheIndex?
     }
@@ -95,8 +96,10 @@ final class CacheFolder: Sendable {
     /// Returns the hash that conceals secrets in files. Reads its key, and creates the key file if it is missing.
     func hash() -> KeyedHash { KeyedHash(key: keyFile.key()) }
 
+    /// Returns the path of a file in the folder.
     func path(_ name: CacheFolderName) -> String { path(name.text) }
 
+    /// Returns the path of a file in the folder.
     func path(_ name: String) -> String { "\(path)/\(name)" }
 
     // MARK: reading
@@ -109,14 +112,15 @@ final class CacheFolder: Sendable {
 
     /// Returns the entry in these octets, if it is undamaged and belongs to this key.
     static func entry(_ octets: [UInt8], key: CacheKey) -> CacheEntry? {
-        let digest = CacheEntryFile.digest(of: key.address)
-        guard let entry = CacheEntryFile.entry(octets, digest: digest), entry.provenance.party == key.party
+        let digest = CacheEntryFormat.digest(of: key.address)
+        guard let entry = CacheEntryFormat.entry(octets, digest: digest),
+            entry.provenance.partition == key.partition
         else { return nil }
         return entry
     }
 
-    /// Returns the octets at a location; nil if the user owns no such segment. Returns an empty array if the
-    /// segment is too short, and fewer octets after a read error.
+    /// Returns the octets at a location; nil if the user owns no such segment. Returns an empty array if the segment is too
+    /// short, and fewer octets than the location has after a read error.
     func octets(at location: EntryLocation) -> [UInt8]? {
         guard let file = try? Descriptor.readingOwn(path: path(.segment(location.segment))),
             let length = try? file.fileSize()
@@ -135,7 +139,7 @@ final class CacheFolder: Sendable {
 }
 
 extension Descriptor {
-    /// Reads up to `count` octets; fewer at the end of the file or after an error.
+    /// Reads `count` octets at an offset in the file; fewer at the end of the file or after an error.
     fileprivate borrowing func octets(at offset: Int, count: Int) -> [UInt8] {
         var octets: [UInt8] = []
         while octets.count < count {
@@ -143,7 +147,7 @@ extension Descriptor {
             var span = piece.mutableSpan
             guard case .bytes(let read)? = try? read(into: &span, at: Int64(offset) + Int64(octets.count))
             else { break }
-            // Usually one call reads everything, and nothing is copied.
+            // Usually the first call reads everything, and nothing is copied.
             if read == count { return piece }
             octets += piece[..<read]
         }
@@ -156,7 +160,7 @@ extension Descriptor {
         while written < octets.count {
             switch try write(octets.extracting(written..<octets.count)) {
             case .bytes(let count) where count > 0: written += count
-            // Never happens with a regular file; trying again could loop forever.
+            // Never happens with a regular file. Another attempt could repeat without end.
             case .bytes, .wouldBlock: throw .inputOutput
             }
         }

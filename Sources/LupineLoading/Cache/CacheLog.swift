@@ -4,17 +4,19 @@ internal import Foundation
 internal import LupineCoding
 internal import LupineTLS
 
-/// The format of the index file of a cache's folder: a head, followed by batches of changes, each with its length and a checksum.
+/// The format of the index file of a cache's folder: a head, followed by batches of changes to the entries. Each batch begins
+/// with its length and a checksum.
 ///
 /// The folder's writer appends batches to the file, and replaces the file when most changes in it are obsolete. An interrupted
 /// write leaves an incomplete last batch, which readers ignore and the next writer truncates. The checksum covers the offset of
-/// the batch too, so a batch is valid at that offset only. It detects accidents and is not a signature. Pure.
+/// the batch too, so a batch is valid at that offset only. It detects accidents and is not a signature. The functions have no
+/// side effects.
 package enum CacheLog {
     /// One change.
     package enum Change: Sendable {
         /// An entry was stored under a key, and has replaced the previous one.
-        case stored(CacheKey, CacheIndex.Item)
-        /// An entry was moved to another location; its recency did not change.
+        case stored(CacheKey, CacheIndex.Record)
+        /// The entry at the first location was moved to the second; its recency did not change.
         case moved(EntryLocation.Start, EntryLocation)
         /// The entry at this location was removed.
         case removed(EntryLocation.Start)
@@ -39,16 +41,18 @@ package enum CacheLog {
     }
 
     /// The partition of an entry; the raw values are those in the files.
-    private enum PartyKind: UInt8 {
+    private enum PartitionKind: UInt8 {
         case defaultPartition = 0
-        case proven = 1
-        case unproven = 2
+        case defaultEvaluation = 1
+        case pinnedKeys = 2
     }
 
     private static let magic = Array("LupIndex".utf8)
     private static let version: UInt32 = 2
-    /// The length of a batch's head: the length of its content, and a checksum.
-    private static let batchHeadLength = 8 + 4
+    /// The length in octets of a batch's head, which consists of the length of the batch's content and a checksum.
+    private static let batchHeadLength = checksumOffset + 4
+    /// The offset of the checksum in the head: after a length of 64 bits.
+    private static let checksumOffset = 8
 
     /// The first octets of every index file.
     package static let head: [UInt8] = {
@@ -62,6 +66,7 @@ package enum CacheLog {
 
     /// Returns a batch of changes, to be written at this offset in the file.
     package static func batch(_ changes: [Change], at offset: Int) -> [UInt8] {
+        // Most changes take fewer than 256 octets.
         var writer = OctetWriter(capacity: batchHeadLength + changes.count * 256)
         seal(at: offset, in: &writer) { writer in
             for change in changes { write(change, to: &writer) }
@@ -76,7 +81,7 @@ package enum CacheLog {
         return writer.octets
     }
 
-    /// Writes a batch. The length and the checksum in its head are filled in once the content is written.
+    /// Writes a batch into an empty writer. The length and the checksum in its head are filled in once the content is written.
     private static func seal(
         at offset: Int, in writer: inout OctetWriter, _ writeContent: (inout OctetWriter) -> Void
     ) {
@@ -85,7 +90,7 @@ package enum CacheLog {
         writeContent(&writer)
         writer.replace(at: 0, with: UInt64(writer.count - batchHeadLength))
         let checksum = writer.withOctets(from: batchHeadLength) { Self.checksum(of: $0, at: offset) }
-        writer.replace(at: 8, with: checksum)
+        writer.replace(at: checksumOffset, with: checksum)
     }
 
     /// Returns the checksum of a batch at its offset.
@@ -100,13 +105,13 @@ package enum CacheLog {
 
     private static func write(_ change: Change, to writer: inout OctetWriter) {
         switch change {
-        case .stored(let key, let item):
+        case .stored(let key, let record):
             writer.write(octet: ChangeKind.stored.rawValue)
-            write(item.location, to: &writer)
-            writer.write(item.storedTime.timeIntervalSinceReferenceDate)
+            write(record.location, to: &writer)
+            writer.write(record.storedTime.timeIntervalSinceReferenceDate)
             writer.write(key.address)
-            write(key.party, to: &writer)
-            writer.write(lengthPrefixed: item.terms.octets)
+            write(key.partition, to: &writer)
+            writer.write(lengthPrefixed: record.terms.octets)
         case .moved(let start, let location):
             writer.write(octet: ChangeKind.moved.rawValue)
             write(start, to: &writer)
@@ -130,13 +135,13 @@ package enum CacheLog {
         writer.write(UInt64(start.offset))
     }
 
-    /// Writes a partition. `CacheTerms` ensures that the folder has no entry of a `judged` partition.
-    private static func write(_ party: CacheParty?, to writer: inout OctetWriter) {
-        guard let party else { return writer.write(octet: PartyKind.defaultPartition.rawValue) }
-        let isProven = party.standing == .proven
-        writer.write(octet: (isProven ? PartyKind.proven : .unproven).rawValue)
-        writer.write(party.client != nil)
-        if let client = party.client { writer.write(octets: client.bytes) }
+    /// Writes a partition. `CacheTerms` ensures that no entry whose partition has the trust basis `judge` is written.
+    private static func write(_ partition: CachePartition?, to writer: inout OctetWriter) {
+        guard let partition else { return writer.write(octet: PartitionKind.defaultPartition.rawValue) }
+        let hasPassedDefault = partition.trustBasis == .defaultEvaluation
+        writer.write(octet: (hasPassedDefault ? PartitionKind.defaultEvaluation : .pinnedKeys).rawValue)
+        writer.write(partition.client != nil)
+        if let client = partition.client { writer.write(octets: client.bytes) }
     }
 
     // MARK: reading
@@ -172,7 +177,7 @@ package enum CacheLog {
         return contents
     }
 
-    /// Reads a change. Returns nil for one to be ignored, such as one with a location that no cache writes.
+    /// Reads a change. Returns nil for a change that is ignored, such as one with a location that no cache writes.
     private static func change(
         _ reader: inout OctetReader, _ terms: inout CacheTermsPool
     ) throws(OctetReader.Damage) -> Change? {
@@ -180,10 +185,10 @@ package enum CacheLog {
         case .stored?:
             let location = try location(&reader)
             let storedTime = Date(timeIntervalSinceReferenceDate: try reader.double())
-            let key = CacheKey(address: try reader.text(), party: try party(&reader))
+            let key = CacheKey(address: try reader.text(), partition: try partition(&reader))
             let terms = try terms.terms(Array(try reader.lengthPrefixedOctets()))
-            guard let location, terms.provenance.party == key.party else { return nil }
-            return .stored(key, CacheIndex.Item(location: location, storedTime: storedTime, terms: terms))
+            guard let location, terms.provenance.partition == key.partition else { return nil }
+            return .stored(key, CacheIndex.Record(location: location, storedTime: storedTime, terms: terms))
         case .moved?:
             let (start, location) = (try start(&reader), try location(&reader))
             guard let start, let location else { return nil }
@@ -194,11 +199,13 @@ package enum CacheLog {
         }
     }
 
+    /// Reads a location; returns nil for one that no cache writes.
     private static func location(_ reader: inout OctetReader) throws(OctetReader.Damage) -> EntryLocation? {
         let (segment, offset) = (try reader.longNumber(), try reader.longNumber())
         return EntryLocation(segment: segment, offset: offset, length: try reader.longNumber())
     }
 
+    /// Reads the start of a location; returns nil for one that no cache writes.
     private static func start(
         _ reader: inout OctetReader
     ) throws(OctetReader.Damage) -> EntryLocation.Start? {
@@ -207,16 +214,17 @@ package enum CacheLog {
         return EntryLocation(segment: segment, offset: offset, length: 1)?.start
     }
 
-    private static func party(_ reader: inout OctetReader) throws(OctetReader.Damage) -> CacheParty? {
-        let standing: CacheParty.Standing
-        switch PartyKind(rawValue: try reader.octet()) {
+    /// Reads a partition; returns nil for the default one.
+    private static func partition(_ reader: inout OctetReader) throws(OctetReader.Damage) -> CachePartition? {
+        let trustBasis: CachePartition.TrustBasis
+        switch PartitionKind(rawValue: try reader.octet()) {
         case .defaultPartition?: return nil
-        case .proven?: standing = .proven
-        case .unproven?: standing = .unproven
+        case .defaultEvaluation?: trustBasis = .defaultEvaluation
+        case .pinnedKeys?: trustBasis = .pinnedKeys
         case nil: throw OctetReader.Damage()
         }
         let client =
             try reader.flag() ? SHA256Digest(bytes: Array(try reader.octets(SHA256Digest.byteCount))) : nil
-        return CacheParty(client: client, standing: standing)
+        return CachePartition(client: client, trustBasis: trustBasis)
     }
 }

@@ -5,82 +5,98 @@ internal import LupineTransport
 
 /// The state of a store, which its only lock protects: the entries in memory, the index of the folder, and the pending changes.
 ///
-/// A value type without disk access. Its functions return the objects that they remove, so that the caller releases them outside
-/// of the lock: they may contain a program's objects, whose `deinit` can do anything.
+/// A pending change is one that the storage queue has not written to the folder yet. A batch is a group of pending changes that
+/// the storage queue writes together.
+///
+/// The state is a value type and does not access the disk. Its functions return the objects that they remove, so that the caller
+/// releases them outside of the lock: they may contain a program's objects, whose `deinit` can run any code.
 extension CacheStore {
     struct State: Sendable {
-        var memory = PartyList<CacheKey, CacheEntry>()
+        /// The entries in memory.
+        var memory = PartitionedRecencyList<CacheKey, CacheEntry>()
+        /// The largest total size of the entries in memory, in bytes.
         var memoryCapacity: Int
+        /// The largest total size of the entries in the folder, in bytes.
         var diskCapacity: Int
         /// The index of the folder; empty until `hasReadFolder` is true.
         var index = CacheIndex()
+        /// Whether `index` describes the folder: its index file was read, or all its entries count as removed.
         var hasReadFolder = false
         /// The hash that conceals secrets in the folder, once its key has been read.
         var hash: KeyedHash?
         /// The changes that are not in the folder yet.
-        var pending: [CacheKey: Pending] = [:]
-        /// The keys of the changes in the order of the calls. An element is obsolete if `pending` has another number for its key.
+        var pendingChanges: [CacheKey: PendingChange] = [:]
+        /// The keys and numbers of the changes, in the order of the calls. An element is obsolete if `pendingChanges` has another
+        /// number for its key.
         var queue: [(key: CacheKey, number: UInt64)] = []
-        /// The total size of the entries waiting to be written.
+        /// The total size of the entries that wait to be written, in bytes.
         var pendingSize = 0
-        /// Whether the folder has to be emptied before the pending changes; its entries count as removed.
+        /// Whether the next batch has to empty the folder before it writes changes. The folder's entries already count as
+        /// removed.
         var mustClear = false
-        /// How often `clearFolder` was called; a batch that began before the last call is dropped.
+        /// How often `clearFolder` was called. A batch that began before the last call is not recorded.
         var clearCount = 0
         /// The addresses whose entries were removed before the folder was read. Their entries in the folder count as removed, and
         /// are removed when the folder is read.
         var hiddenAddresses: Set<String> = []
-        /// The addresses whose entries this cache has replaced or removed while it was not the folder's writer; nil for the
+        /// The addresses whose entries this cache has replaced or removed while it was not the folder's writer; nil if it is the
         /// writer.
         var removalsAsReader: PendingRemovals? = PendingRemovals()
         /// The number of the last requested change.
-        var number: UInt64 = 0
-        /// Whether a batch is scheduled, and where.
+        var lastChangeNumber: UInt64 = 0
+        /// Whether a batch is scheduled, and how it will start.
         var batchSchedule = BatchSchedule.none
-        /// The earliest time at which the next batch starts, unless many bytes wait.
+        /// The earliest time at which the next batch starts, unless `undelayedSize` bytes wait.
         var nextBatchTime = Instant(nanoseconds: 0)
-        /// Whether the cache has been released: batches are not delayed any more.
+        /// Whether the `URLCache` was released. Batches then start without a delay.
         var isReleased = false
-        /// The keys of entries that were used since uses were last logged in the folder.
+        /// The keys of entries that were used after the last batch. The next batch logs the uses in the folder.
         var usedKeys: [CacheKey] = []
-        /// The locations of evicted entries, until they are logged in the folder.
+        /// The locations of evicted entries, until their removal is logged in the folder.
         var evictedStarts: [EntryLocation.Start] = []
-        /// How many entries were not written because too many bytes were waiting.
+        /// How many entries were not written because too many bytes were waiting. Tests read it.
         var droppedCount = 0
     }
 
-    /// Whether a batch is scheduled, and where.
+    /// Whether a batch is scheduled, and how it will start.
     enum BatchSchedule: Hashable, Sendable {
+        /// No batch is scheduled.
         case none
         /// An alarm is set for `nextBatchTime`.
         case alarm
-        /// The batch is on the storage queue.
+        /// The batch is a job on the storage queue, or is running there.
         case queued
     }
 
     /// When a batch has to start on the storage queue.
     enum BatchStart: Hashable, Sendable {
+        /// Immediately.
         case now
+        /// At this time.
         case at(Instant)
     }
 
-    /// The result of a look-up without reading a segment.
+    /// The result of a look-up of one key in memory, in the pending changes and in the folder's index.
     enum LookUpResult: Sendable {
         case entry(CacheEntry)
+        /// No entry has the key.
         case nothing
-        case onDisk(CacheIndex.Item)
+        /// The entry has to be read from the folder, at the location in this record.
+        case onDisk(CacheIndex.Record)
         /// The folder has not been read yet.
         case unknown
     }
 
-    /// The changes that one batch writes to the folder.
-    struct Work: Sendable {
+    /// What the storage queue writes to the folder at a time.
+    struct Batch: Sendable {
+        /// Whether to empty the folder first.
         var mustClear = false
-        var changes: [(key: CacheKey, pending: Pending)] = []
-        /// The total size of the entries to be written.
+        var changes: [(key: CacheKey, change: PendingChange)] = []
+        /// The total size of the entries to be written, in bytes.
         var size = 0
-        /// The number of entries to be written.
+        /// The number of entries to be written. The other changes are removals.
         var writeCount = 0
+        /// The keys of used entries, and the locations of evicted ones, to be logged.
         var usedKeys: [CacheKey] = []
         var evictedStarts: [EntryLocation.Start] = []
 
@@ -89,12 +105,12 @@ extension CacheStore {
 }
 
 extension CacheStore.State {
-    /// The largest number of uses that a batch logs; a batch is scheduled when this many wait.
+    /// The largest number of uses that a batch logs. A batch is scheduled when this many wait to be logged.
     private static let maxLoggedUses = 512
-    /// The time from the end of a batch to the start of the next one. A program that stores one response after the other does not
-    /// wake the storage queue for each.
+    /// The time from the end of a batch to the start of the next one. Without it, a program that stores one response after the
+    /// other would wake the storage queue for each response.
     private static let batchInterval = Interval.milliseconds(50)
-    /// The number of waiting bytes from which a batch is not delayed.
+    /// A batch is not delayed if this many bytes wait to be written: 512 KiB.
     private static let undelayedSize = 512 << 10
 
     // MARK: looking up
@@ -106,14 +122,14 @@ extension CacheStore.State {
         return entry
     }
 
-    /// Records the use of an entry in the folder.
+    /// Makes an entry of the folder the most recently used, and records its key for the log of the folder.
     mutating func recordUse(_ key: CacheKey) {
         if index.use(key) != nil, usedKeys.count < Self.maxLoggedUses { usedKeys.append(key) }
     }
 
-    /// Looks up a key in the pending changes and in the folder's index.
+    /// Looks up a key in the pending changes, then in the folder's index.
     func lookUp(_ key: CacheKey) -> CacheStore.LookUpResult {
-        if let pending = pending[key] { return pending.entry.map { .entry($0) } ?? .nothing }
+        if let change = pendingChanges[key] { return change.entry.map { .entry($0) } ?? .nothing }
         if mustClear || diskCapacity == 0 { return .nothing }
         if hasReadFolder { return index[key].map { .onDisk($0) } ?? .nothing }
         return hiddenAddresses.contains(key.address) ? .nothing : .unknown
@@ -121,24 +137,26 @@ extension CacheStore.State {
 
     // MARK: changing
 
-    /// Puts an entry into memory if it is not too large; otherwise only removes the existing one.
-    mutating func keep(
-        _ entry: CacheEntry, for key: CacheKey, _ admission: CacheStore.Admission,
+    /// Puts an entry into memory if it is not too large. In both cases the previous entry under the key is removed.
+    mutating func insertIntoMemory(
+        _ entry: CacheEntry, for key: CacheKey, _ limits: CacheStore.SizeLimits,
         _ removed: inout CacheStore.RemovedObjects
     ) {
-        let fits = entry.size <= admission.limit(memoryCapacity)
+        let fits = entry.size <= limits.maxEntrySize(memoryCapacity)
         let old = fits ? memory.insert(entry, for: key, cost: entry.size) : memory.remove(key)
         if let old { removed.entries.append(old) }
         evict(&removed)
     }
 
-    /// Puts an entry read from the folder into memory, unless there is a newer one.
-    mutating func promote(
-        _ entry: CacheEntry, key: CacheKey, from location: EntryLocation,
+    /// Puts an entry that was read from the folder at `location` into memory, unless it was replaced or removed during the read.
+    mutating func insertReadEntry(
+        _ entry: CacheEntry, for key: CacheKey, from location: EntryLocation,
         _ removed: inout CacheStore.RemovedObjects
     ) {
-        guard memory[key] == nil, pending[key] == nil, !mustClear, index[key]?.location == location,
-            entry.size <= CacheStore.Admission.loader.limit(memoryCapacity)
+        let isCurrent =
+            memory[key] == nil && pendingChanges[key] == nil && !mustClear && index[key]?.location == location
+        guard isCurrent,
+            entry.size <= CacheStore.SizeLimits.loader.maxEntrySize(memoryCapacity)
         else { return }
         memory.insert(entry, for: key, cost: entry.size)
         evict(&removed)
@@ -151,10 +169,11 @@ extension CacheStore.State {
         }
     }
 
-    /// Whether an entry of this size may be written to the folder. Counts an entry that may not because too many bytes wait.
-    mutating func mayWrite(_ size: Int, _ admission: CacheStore.Admission) -> Bool {
-        guard size <= admission.limit(diskCapacity) else { return false }
-        if size <= admission.waitingLimit(diskCapacity) - pendingSize { return true }
+    /// Whether an entry of this size may be written to the folder. Increments `droppedCount` if it may not because too many bytes
+    /// wait to be written.
+    mutating func mayWrite(_ size: Int, _ limits: CacheStore.SizeLimits) -> Bool {
+        guard size <= limits.maxEntrySize(diskCapacity) else { return false }
+        if size <= limits.maxWaitingSize(diskCapacity) - pendingSize { return true }
         droppedCount += 1
         return false
     }
@@ -163,53 +182,58 @@ extension CacheStore.State {
     mutating func remove(_ key: CacheKey) -> CacheStore.RemovedObjects {
         var removed = CacheStore.RemovedObjects()
         if let old = memory.remove(key) { removed.entries.append(old) }
-        if diskCapacity > 0 { change(key, .remove, &removed) }
+        if diskCapacity > 0 { addChange(to: key, .remove, &removed) }
         return removed
     }
 
-    /// Records a change to an entry of the folder, replacing a pending one.
-    mutating func change(
-        _ key: CacheKey, _ change: CacheStore.Pending.Change, _ removed: inout CacheStore.RemovedObjects
+    /// Records a pending change to an entry of the folder. It replaces the previous pending change to the same entry.
+    mutating func addChange(
+        to key: CacheKey, _ action: CacheStore.PendingChange.Action,
+        _ removed: inout CacheStore.RemovedObjects
     ) {
-        number += 1
+        lastChangeNumber += 1
         removalsAsReader?.insert(key.address)
-        let new = CacheStore.Pending(change: change, number: number)
-        removed.pending = pending.updateValue(new, forKey: key)
-        pendingSize += (new.entry?.size ?? 0) - (removed.pending?.entry?.size ?? 0)
-        // An entry that is not in the index need not be removed, unless a change that is replaced may be in a running batch.
-        if case .remove = change, removed.pending == nil, mustClear || hasReadFolder && index[key] == nil {
-            pending[key] = nil
-            return
+        let change = CacheStore.PendingChange(action: action, number: lastChangeNumber)
+        removed.pendingChange = pendingChanges.updateValue(change, forKey: key)
+        pendingSize += (change.entry?.size ?? 0) - (removed.pendingChange?.entry?.size ?? 0)
+        // A removal need not be written if the folder has no such entry. If the removal has replaced a pending change, a running
+        // batch may be writing that change, so the removal is kept.
+        if case .remove = action, removed.pendingChange == nil {
+            let isNotInFolder = mustClear || (hasReadFolder && index[key] == nil)
+            if isNotInFolder {
+                pendingChanges[key] = nil
+                return
+            }
         }
-        queue.append((key, number))
+        queue.append((key, lastChangeNumber))
     }
 
     /// Drops all pending changes.
-    mutating func forgetPending() {
-        pending = [:]
+    mutating func dropPendingChanges() {
+        pendingChanges = [:]
         queue = []
         pendingSize = 0
     }
 
     /// Makes the next batch empty the folder before later changes.
     mutating func clearFolder() {
-        number += 1
+        lastChangeNumber += 1
         clearCount += 1
         removalsAsReader?.insertAll()
         mustClear = true
-        // The folder need not be read any more: its entries count as removed.
+        // The folder need not be read, because all its entries count as removed.
         hasReadFolder = true
         index = CacheIndex()
         hiddenAddresses = []
         usedKeys = []
     }
 
-    /// Returns the keys of an address for which an entry may exist.
+    /// Returns the keys of an address, in all partitions, for which an entry may exist.
     func keys(of address: String) -> [CacheKey] {
-        let defaultKey = CacheKey(address: address, party: nil)
+        let defaultKey = CacheKey(address: address, partition: nil)
         let others = memory.partitionedKeys(of: address).union(index.partitionedKeys(of: address))
         return [defaultKey]
-            + others.union(pending.keys.filter { !$0.isInDefaultPartition && $0.address == address })
+            + others.union(pendingChanges.keys.filter { !$0.isInDefaultPartition && $0.address == address })
     }
 
     /// Returns the keys of the entries stored at this time or later.
@@ -217,28 +241,29 @@ extension CacheStore.State {
         var keys = Set(
             memory.keysFromLeastRecent.filter { memory[$0].map { $0.storedTime >= date } ?? false })
         keys.formUnion(index.keysFromLeastRecent.filter { index[$0].map { $0.storedTime >= date } ?? false })
-        keys.formUnion(pending.filter { $0.value.entry.map { $0.storedTime >= date } ?? false }.keys)
+        keys.formUnion(pendingChanges.filter { $0.value.entry.map { $0.storedTime >= date } ?? false }.keys)
         return keys
     }
 
-    /// Makes entries of an address count as removed if the folder has not been read yet.
-    mutating func hideUnread(_ address: String) {
+    /// Makes all entries of an address in the folder count as removed, if the folder has not been read yet.
+    mutating func hideUnreadEntries(of address: String) {
         if diskCapacity == 0 { return }
         removalsAsReader?.insert(address)
         if !hasReadFolder { hiddenAddresses.insert(address) }
     }
 
-    /// Adopts the index that the folder had when it was first read, by its writer or by a reader. Records the removal of hidden
-    /// entries.
-    mutating func adopt(_ newIndex: CacheIndex, isWriter: Bool) {
+    /// Sets the index that the folder had when it was opened; does nothing if the index was set before. Removes the entries of
+    /// `hiddenAddresses`. `isWriter` tells whether this process is the folder's writer.
+    mutating func setInitialIndex(_ newIndex: CacheIndex, isWriter: Bool) {
         if hasReadFolder { return }
         hasReadFolder = true
         index = newIndex
         if isWriter { removalsAsReader = nil }
         for address in hiddenAddresses {
-            for key in index.partitionedKeys(of: address) where pending[key] == nil {
+            for key in index.partitionedKeys(of: address) where pendingChanges[key] == nil {
+                // Stays empty, because no pending change is replaced.
                 var removed = CacheStore.RemovedObjects()
-                change(key, .remove, &removed)
+                addChange(to: key, .remove, &removed)
             }
         }
         hiddenAddresses = []
@@ -252,10 +277,10 @@ extension CacheStore.State {
             && removalsAsReader?.isEmpty ?? true
     }
 
-    /// Marks a batch as scheduled, and returns when it has to start; the caller must pass the result to `schedule(_:)`. Returns
-    /// nil if there is nothing to do, or a batch is scheduled already.
+    /// Marks a batch as scheduled, and returns when it has to start. The caller must pass the result to `schedule(_:)`. Returns
+    /// nil if there is nothing to write, or if a batch is scheduled already.
     mutating func claimBatch() -> CacheStore.BatchStart? {
-        // Fewer uses wait for the next batch with changes.
+        // Uses alone are worth a batch only if there are many; fewer are logged together with later changes.
         if queue.isEmpty, !mustClear, usedKeys.count < Self.maxLoggedUses { return nil }
         let mayWait = pendingSize < Self.undelayedSize && !mustClear && !isReleased
         switch batchSchedule {
@@ -270,55 +295,58 @@ extension CacheStore.State {
         }
     }
 
-    /// Handles the alarm of a batch. Returns whether the caller has to queue the batch; false if it was queued before the alarm.
+    /// Called by the alarm of a batch. Returns whether the caller has to queue the batch; false if it was queued before the
+    /// alarm.
     mutating func alarmFired() -> Bool {
         guard batchSchedule == .alarm else { return false }
         batchSchedule = .queued
         return true
     }
 
-    /// Handles the end of a batch. Returns when the next one has to start.
+    /// Called at the end of a batch. Returns when the next batch has to start; nil if there is nothing to write.
     mutating func endBatch() -> CacheStore.BatchStart? {
         batchSchedule = .none
         nextBatchTime = MonotonicClock().now() + Self.batchInterval
         return claimBatch()
     }
 
-    /// Removes the next changes from the queue, up to this total size, and returns those that are not obsolete. They stay in
-    /// `pending` until they are written.
-    mutating func takeWork(upTo size: Int) -> CacheStore.Work {
+    /// Removes the next changes from the queue, up to this total size in bytes, and returns those that are not obsolete. They
+    /// stay in `pendingChanges` until they are written. With a size of 0 the batch contains no changes.
+    mutating func removeNextBatch(upTo size: Int) -> CacheStore.Batch {
         // `mustClear` stays set until the folder is empty.
-        var work = CacheStore.Work(mustClear: mustClear)
-        var count = 0
+        var batch = CacheStore.Batch(mustClear: mustClear)
+        var removedCount = 0
         for (key, number) in queue {
-            if work.size >= size { break }
-            count += 1
-            guard let pending = pending[key], pending.number == number else { continue }
-            if let entry = pending.entry {
-                work.size += entry.size
-                work.writeCount += 1
+            if batch.size >= size { break }
+            removedCount += 1
+            guard let change = pendingChanges[key], change.number == number else { continue }
+            if let entry = change.entry {
+                batch.size += entry.size
+                batch.writeCount += 1
             }
-            work.changes.append((key, pending))
+            batch.changes.append((key, change))
         }
-        queue.removeFirst(count)
-        swap(&work.usedKeys, &usedKeys)
-        swap(&work.evictedStarts, &evictedStarts)
-        return work
+        queue.removeFirst(removedCount)
+        swap(&batch.usedKeys, &usedKeys)
+        swap(&batch.evictedStarts, &evictedStarts)
+        return batch
     }
 
-    /// Returns the log entries for completed work.
+    /// Returns the changes that the log of the folder has to contain after a batch.
     ///
     /// - Parameters:
-    ///   - work: The work of the batch.
-    ///   - stored: The item of the written entry of each change; nil for a removal and for an entry that was not written.
-    func log(of work: CacheStore.Work, _ stored: [CacheIndex.Item?]) -> [CacheLog.Change] {
+    ///   - batch: The batch.
+    ///   - records: The index record of each change of the batch; nil for a removal, and for an entry that was not written.
+    func logChanges(of batch: CacheStore.Batch, _ records: [CacheIndex.Record?]) -> [CacheLog.Change] {
         var changes: [CacheLog.Change] = []
-        changes.reserveCapacity(work.evictedStarts.count + work.usedKeys.count + work.changes.count)
-        for start in work.evictedStarts { changes.append(.removed(start)) }
-        for key in work.usedKeys { if let item = index[key] { changes.append(.used(item.location.start)) } }
-        for ((key, _), item) in zip(work.changes, stored) {
-            if let item {
-                changes.append(.stored(key, item))
+        changes.reserveCapacity(batch.evictedStarts.count + batch.usedKeys.count + batch.changes.count)
+        for start in batch.evictedStarts { changes.append(.removed(start)) }
+        for key in batch.usedKeys {
+            if let record = index[key] { changes.append(.used(record.location.start)) }
+        }
+        for ((key, _), record) in zip(batch.changes, records) {
+            if let record {
+                changes.append(.stored(key, record))
             } else if let old = index[key] {
                 changes.append(.removed(old.location.start))
             }
@@ -326,42 +354,52 @@ extension CacheStore.State {
         return changes
     }
 
-    /// Records completed work. A change stays pending if a later call has replaced it. Returns the changes that are no longer
-    /// pending, for release outside of the lock: their requests and responses may contain a program's objects.
-    mutating func finish(_ work: CacheStore.Work, _ stored: [CacheIndex.Item?]) -> [CacheStore.Pending] {
-        var removed: [CacheStore.Pending] = []
-        removed.reserveCapacity(work.changes.count)
-        for ((key, done), item) in zip(work.changes, stored) {
-            if let position = pending.index(forKey: key), pending.values[position].number == done.number {
-                let change = pending.remove(at: position).value
+    /// Records that a batch was written. A change that a later call has replaced in the meantime stays pending. Returns the
+    /// changes that were removed from `pendingChanges`, for release outside of the lock: they may contain a program's objects.
+    ///
+    /// - Parameters:
+    ///   - batch: The batch.
+    ///   - records: The index record of each change of the batch; nil for a removal, and for an entry that was not written.
+    mutating func recordWritten(
+        _ batch: CacheStore.Batch, _ records: [CacheIndex.Record?]
+    ) -> [CacheStore.PendingChange] {
+        var removed: [CacheStore.PendingChange] = []
+        removed.reserveCapacity(batch.changes.count)
+        for ((key, written), record) in zip(batch.changes, records) {
+            if let position = pendingChanges.index(forKey: key),
+                pendingChanges.values[position].number == written.number
+            {
+                let change = pendingChanges.remove(at: position).value
                 pendingSize -= change.entry?.size ?? 0
                 removed.append(change)
             }
-            if let item { index.insert(item, for: key) } else { index.remove(key) }
+            if let record { index.insert(record, for: key) } else { index.remove(key) }
         }
         return removed
     }
 
     /// Evicts entries from the folder until it is within its capacity.
     mutating func evictFromFolder() {
-        while index.cost > diskCapacity, let item = index.removeLeastRecent() {
-            evictedStarts.append(item.location.start)
+        while index.cost > diskCapacity, let record = index.removeLeastRecent() {
+            evictedStarts.append(record.location.start)
         }
     }
 
     /// Removes entries from the index, because they could not be read or are obsolete. The next batch logs their removal.
     mutating func removeFromIndex(_ keys: [CacheKey]) {
         for key in keys {
-            if let item = index.remove(key) { evictedStarts.append(item.location.start) }
+            if let record = index.remove(key) { evictedStarts.append(record.location.start) }
         }
     }
 
-    /// Replaces the index by one that was read after another process has written to the folder. Entries that this cache has
-    /// replaced or removed before that stay removed, and their removal is logged.
-    mutating func takeOver(_ newIndex: CacheIndex, isWriter: Bool) {
+    /// Replaces the index by one that was read again, because another process may have written to the folder. Entries that this
+    /// cache has replaced or removed as a reader stay removed. `isWriter` tells whether this process is the folder's writer.
+    mutating func replaceIndex(with newIndex: CacheIndex, isWriter: Bool) {
         let previousIndex = index
         index = newIndex
         for key in newIndex.keysFromLeastRecent where removalsAsReader?.contains(key.address) ?? false {
+            // An entry that this cache has removed is missing in its previous index, or has a pending change. So an entry at the
+            // same location as in the previous index is kept.
             if let location = newIndex[key]?.location, previousIndex[key]?.location != location {
                 removeFromIndex([key])
             }

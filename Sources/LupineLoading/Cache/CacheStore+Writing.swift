@@ -3,20 +3,23 @@
 internal import Foundation
 internal import LupineTransport
 
-/// Writes a store's changes to its folder. Runs on the storage queue, except for `readFolderIndex()`.
+/// Writes a store's pending changes to its folder. Runs on the storage queue, except where a comment says otherwise.
+///
+/// A batch is a group of pending changes that are written together. One process at a time is the folder's writer; in other
+/// processes the folder is read only.
 extension CacheStore {
-    /// How many bytes a batch writes. Other jobs of the storage queue run between two batches.
+    /// The number of bytes after which a batch ends: 1 MiB. Other jobs of the storage queue run between two batches.
     private static let batchSize = 1 << 20
 
-    /// Reads the folder's index, unless it was read before.
+    /// Reads the folder's index, unless it was read before. Any thread that may wait for the disk.
     func readFolderIndex() {
         let (hasReadFolder, capacity) = state.withLock { ($0.hasReadFolder, $0.diskCapacity) }
         if hasReadFolder { return }
-        // Several threads may read the same index at a time; the state adopts that of the first.
+        // Several threads may read the same index at a time; the state uses the first one.
         let index = folder.open(capacity: capacity, createsFolder: false)
         let isWriter = folder.access == .writer
         let batchStart = state.withLock { state in
-            if let index { state.adopt(index, isWriter: isWriter) }
+            if let index { state.setInitialIndex(index, isWriter: isWriter) }
             state.evictFromFolder()
             return state.claimBatch()
         }
@@ -24,7 +27,8 @@ extension CacheStore {
         schedule(batchStart)
     }
 
-    /// The hash that conceals secrets in the folder; the first access reads its key.
+    /// The hash that conceals secrets in the folder. The first access reads its key from a file. Any thread that may wait for the
+    /// disk.
     var folderHash: KeyedHash {
         if let hash = state.withLock({ $0.hash }) { return hash }
         let hash = folder.hash()
@@ -35,13 +39,13 @@ extension CacheStore {
     /// Returns the keyed hash of a secret for the folder.
     func conceal(_ secret: String) -> String { folderHash.hexDigits(of: secret) }
 
-    /// Schedules a batch. Any thread.
+    /// Schedules a batch that starts at this time; does nothing for nil. Any thread.
     func schedule(_ start: BatchStart?) {
         switch start {
         case .now: StorageQueue.run { self.runBatch() }
         case .at(let moment):
             // The alarm does not retain the store: `finish()` writes pending changes when the cache is released.
-            // The alarm is never cancelled: `alarmFired()` ignores one that is not needed any more.
+            // The alarm is never cancelled: `alarmFired()` returns false if the batch was queued before.
             _ = LoadAlarms.shared.set(at: moment) { [weak self] in
                 guard let self, state.withLock({ $0.alarmFired() }) else { return }
                 schedule(.now)
@@ -59,46 +63,49 @@ extension CacheStore {
             })
     }
 
-    /// Writes a batch, and schedules another one if changes are pending.
+    /// Writes a batch, and schedules another one if changes remain.
     func runBatch() {
         writeBatch(onlyLogs: false)
         schedule(state.withLock { $0.endBatch() })
     }
 
-    /// Writes all changes up to this number.
+    /// Writes all changes up to this number, and logs the uses and evictions.
     func writeChanges(upTo number: UInt64) {
-        // With an empty queue, the folder may still have to be emptied.
-        while state.withLock({ state in state.queue.first.map { $0.number <= number } ?? state.mustClear }) {
+        while state.withLock({ state in
+            // With an empty queue, the folder may still have to be emptied.
+            guard let (_, nextNumber) = state.queue.first else { return state.mustClear }
+            return nextNumber <= number
+        }) {
             writeBatch(onlyLogs: false)
         }
-        // Logs the uses and evictions, from which the next process gets the order of use.
+        // The next process gets the order of use from the log.
         writeBatch(onlyLogs: true)
     }
 
     /// Writes the next changes, up to the size of a batch.
     ///
-    /// - Parameter onlyLogs: Whether to write no pending changes, but only to log uses and evictions.
+    /// - Parameter onlyLogs: Whether to log only uses and evictions, and to leave the changes pending.
     private func writeBatch(onlyLogs: Bool) {
         readFolderIndex()
         becomeWriter()
-        let (work, capacity, clearCount) = state.withLock { state in
-            (state.takeWork(upTo: onlyLogs ? 0 : Self.batchSize), state.diskCapacity, state.clearCount)
+        let (batch, capacity, clearCount) = state.withLock { state in
+            (state.removeNextBatch(upTo: onlyLogs ? 0 : Self.batchSize), state.diskCapacity, state.clearCount)
         }
-        if work.isEmpty { return }
-        if work.mustClear {
+        if batch.isEmpty { return }
+        if batch.mustClear {
             folder.clear(capacity: capacity)
             let access = folder.access
             state.withLock { state in
-                // The folder was to be emptied again meanwhile; the next batch does that.
+                // If `clearFolder` was called again meanwhile, the next batch empties the folder.
                 if state.clearCount != clearCount { return }
                 state.mustClear = false
-                // A reader cannot clear the folder before it becomes the writer.
+                // A reader cannot empty the folder. It keeps the removals until it becomes the writer.
                 if access != .reader { state.removalsAsReader = access == .writer ? nil : PendingRemovals() }
             }
         }
-        perform(work, capacity, clearCount)
+        writeAndRecord(batch, capacity, clearCount)
         state.withLock { $0.evictFromFolder() }
-        tidy(capacity, clearCount)
+        compactFolder(capacity, clearCount)
     }
 
     /// Becomes the folder's writer, if there is anything to write and the folder has no writer.
@@ -106,78 +113,80 @@ extension CacheStore {
         guard folder.access == .reader, !state.withLock({ $0.hasNothingToWrite }),
             let index = folder.becomeWriter(capacity: diskCapacity)
         else { return }
-        state.withLock { $0.takeOver(index, isWriter: true) }
+        state.withLock { $0.replaceIndex(with: index, isWriter: true) }
     }
 
     // MARK: writing a batch
 
-    /// Appends the entries of a batch, logs the changes and records them in the state. The changes are dropped if the state's
-    /// `clearCount` is no longer the given one: the folder is to be emptied.
-    private func perform(_ work: Work, _ capacity: Int, _ clearCount: Int) {
+    /// Appends the entries of a batch to the folder, logs the changes and records them in the state. If the state's `clearCount`
+    /// differs from the given one, the changes are neither logged nor recorded, because the folder will be emptied.
+    private func writeAndRecord(_ batch: Batch, _ capacity: Int, _ clearCount: Int) {
         if folder.lacksIndex { repairIndex() }
-        let stored = append(work, capacity)
+        let records = append(batch, capacity)
         let changes = state.withLock { state in
-            state.clearCount == clearCount ? state.log(of: work, stored) : []
+            state.clearCount == clearCount ? state.logChanges(of: batch, records) : []
         }
         let isLogged = folder.log(changes)
-        // The finished changes are returned to be released outside of the lock.
+        // The written changes are returned to be released outside of the lock.
         _ = state.withLock { state in
             if state.clearCount != clearCount { return [] }
             // If the log was not written, the index must not refer to the entries either.
-            return state.finish(work, isLogged ? stored : .init(repeating: nil, count: stored.count))
+            return state.recordWritten(
+                batch, isLogged ? records : .init(repeating: nil, count: records.count))
         }
         if !isLogged, folder.access == .writer { repairIndex() }
     }
 
-    /// Appends the entries of a batch to the segments. Returns the item of each change; nil for a removal and for an entry that
-    /// was not written.
-    private func append(_ work: Work, _ capacity: Int) -> [CacheIndex.Item?] {
-        var stored = [CacheIndex.Item?](repeating: nil, count: work.changes.count)
-        if work.writeCount == 0 { return stored }
-        var drafts: [(change: Int, terms: CacheTerms, storedTime: Date)] = []
+    /// Appends the entries of a batch to the segments, which are files of the folder. Returns the index record of each change;
+    /// nil for a removal, and for an entry that was not written.
+    private func append(_ batch: Batch, _ capacity: Int) -> [CacheIndex.Record?] {
+        var records = [CacheIndex.Record?](repeating: nil, count: batch.changes.count)
+        if batch.writeCount == 0 { return records }
+        // The records of the encoded entries, before their locations are known.
+        var drafts: [(changeIndex: Int, terms: CacheTerms, storedTime: Date)] = []
         var lengths: [Int] = []
-        var writer = OctetWriter(capacity: work.size + work.writeCount * CacheEntryFile.usualOverhead)
-        for (change, (key, pending)) in work.changes.enumerated() {
-            guard case .write(let entry, let request, let admission) = pending.change else { continue }
+        var writer = OctetWriter(capacity: batch.size + batch.writeCount * CacheEntryFormat.typicalOverhead)
+        for (changeIndex, (key, change)) in batch.changes.enumerated() {
+            guard case .write(let entry, let request, let limits) = change.action else { continue }
             let concealed = entry.concealed(by: conceal, for: request, identifying: entry.identifying)
             let start = writer.count
             guard let terms = terms.withLock({ $0.terms(of: concealed) }),
-                CacheEntryFile.write(
-                    concealed, terms: terms, digest: CacheEntryFile.digest(of: key.address), to: &writer)
+                CacheEntryFormat.write(
+                    concealed, terms: terms, digest: CacheEntryFormat.digest(of: key.address), to: &writer)
             else { continue }
-            guard writer.count - start <= admission.limit(capacity) else {
+            guard writer.count - start <= limits.maxEntrySize(capacity) else {
                 writer.remove(from: start)
                 continue
             }
-            drafts.append((change, terms, entry.storedTime))
+            drafts.append((changeIndex, terms, entry.storedTime))
             lengths.append(writer.count - start)
         }
-        if lengths.isEmpty { return stored }
+        if lengths.isEmpty { return records }
         if folder.access == .none { openForWriting(capacity) }
         let locations = writer.withOctets(from: 0) { folder.append($0, lengths: lengths, capacity: capacity) }
         guard let locations else {
             // The folder may have been removed; the next batch then creates it again.
             resetIfRemoved()
-            return stored
+            return records
         }
         for (draft, location) in zip(drafts, locations) {
-            stored[draft.change] = CacheIndex.Item(
+            records[draft.changeIndex] = CacheIndex.Record(
                 location: location, storedTime: draft.storedTime, terms: draft.terms)
         }
-        return stored
+        return records
     }
 
     /// Opens the folder and creates it if it is missing.
     private func openForWriting(_ capacity: Int) {
         if let index = folder.open(capacity: capacity, createsFolder: true) {
             let isWriter = folder.access == .writer
-            state.withLock { $0.takeOver(index, isWriter: isWriter) }
+            state.withLock { $0.replaceIndex(with: index, isWriter: isWriter) }
         }
         folder.releaseInitialIndex()
     }
 
-    /// Replaces the index file after a failed write, because it must not refer to entries that were replaced or removed. Empties
-    /// the folder if the index cannot be replaced either.
+    /// Replaces the index file after a failed write, because the old file still refers to entries that were replaced or removed.
+    /// Empties the folder if the index file cannot be replaced either.
     private func repairIndex() {
         if resetIfRemoved() { return }
         if folder.replaceIndex(state.withLock { $0.index.changes }) { return }
@@ -196,46 +205,47 @@ extension CacheStore {
         return true
     }
 
-    // MARK: tidying up
+    // MARK: compacting
 
-    /// Evicts entries from the folder until it is within its capacity.
+    /// Evicts entries from the folder until it is within its capacity, and logs the evictions.
     func evictFromFolder() {
         readFolderIndex()
         state.withLock { $0.evictFromFolder() }
         writeBatch(onlyLogs: true)
     }
 
-    /// Removes unused segments, rewrites at most one segment that is mostly unused, and replaces an index with many obsolete
-    /// changes. The moves are not recorded if the state's `clearCount` is no longer the given one.
-    private func tidy(_ capacity: Int, _ clearCount: Int) {
+    /// Removes segments without entries, rewrites at most one segment that is mostly unused, and replaces an index file with many
+    /// obsolete changes. `clearCount` is the state's count when the batch began.
+    private func compactFolder(_ capacity: Int, _ clearCount: Int) {
         guard folder.access == .writer else { return }
-        let (live, count) = state.withLock { ($0.index.live, $0.index.count) }
-        folder.removeSegments(except: live)
-        if let segment = folder.segmentToRewrite(capacity: capacity, live: live) {
+        let (liveBytes, entryCount) = state.withLock { ($0.index.liveBytes, $0.index.count) }
+        folder.removeSegments(except: liveBytes)
+        if let segment = folder.segmentToRewrite(capacity: capacity, liveBytes: liveBytes) {
             rewrite(segment, capacity, clearCount)
-            folder.removeSegments(except: state.withLock { $0.index.live })
+            folder.removeSegments(except: state.withLock { $0.index.liveBytes })
         }
-        // If this fails, the old index remains, which describes the same entries.
-        if folder.isIndexWorthRewriting(count) {
+        if folder.isIndexWorthRewriting(entryCount) {
+            // If this fails, the old index file remains, which describes the same entries.
             _ = folder.replaceIndex(state.withLock { $0.index.changes })
         }
     }
 
-    /// Moves the live entries of a segment to the current segment, and removes those that cannot be read from the index. The
-    /// moves are not recorded if the state's `clearCount` is no longer the given one: the folder is to be emptied.
+    /// Copies the entries of a segment to the current segment, and records their new locations. Entries that cannot be read are
+    /// removed from the index. If the state's `clearCount` differs from the given one, the locations are not recorded, because
+    /// the folder will be emptied.
     private func rewrite(_ segment: UInt64, _ capacity: Int, _ clearCount: Int) {
         var moved: [(key: CacheKey, from: EntryLocation)] = []
         var octets: [UInt8] = []
-        var lost: [CacheKey] = []
-        for (key, item) in state.withLock({ $0.index.entries(in: segment) }) {
-            guard let entry = folder.octets(at: item.location), entry.count == item.location.length else {
-                lost.append(key)
+        var unreadableKeys: [CacheKey] = []
+        for (key, record) in state.withLock({ $0.index.entries(in: segment) }) {
+            guard let entry = folder.octets(at: record.location), entry.count == record.location.length else {
+                unreadableKeys.append(key)
                 continue
             }
-            moved.append((key, item.location))
+            moved.append((key, record.location))
             octets += entry
         }
-        state.withLock { $0.removeFromIndex(lost) }
+        state.withLock { $0.removeFromIndex(unreadableKeys) }
         guard
             let locations = folder.append(
                 octets.span, lengths: moved.map(\.from.length), capacity: capacity),
@@ -244,6 +254,7 @@ extension CacheStore {
         state.withLock { state in
             if state.clearCount != clearCount { return }
             for ((key, from), location) in zip(moved, locations) {
+                // Does nothing for an entry that was replaced or removed during the copy.
                 _ = state.index.move(key, from: from, to: location)
             }
         }

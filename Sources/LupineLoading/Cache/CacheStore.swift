@@ -11,18 +11,19 @@ internal import LupineTransport
 /// beyond the limit, responses stored by the loader stay in memory only. Only `response(for:)`, `remove(since:)`, `diskUsage`,
 /// and look-ups that are answered from disk, wait for the disk. The folder's index is read once, when it is first needed.
 ///
-/// This type handles sizes and recency. `CacheRule` decides which responses may be stored, `CacheDecision` whether a stored one
-/// is used, and `CacheAdmission` who may receive it.
+/// An entry has an address, which is its URL without the fragment, and a partition (`CachePartition`). This type limits the sizes
+/// of entries and evicts those that were not used for the longest time. `CacheRule` decides which responses may be stored,
+/// `CacheDecision` whether a stored one is used, and `CacheAdmission` who may receive it.
 final class CacheStore: Sendable {
-    /// Who stores an entry, on which its size limits depend.
-    enum Admission: Sendable {
+    /// The limits for the sizes of entries, which depend on who stores the entry.
+    enum SizeLimits: Sendable {
         /// The loader: an entry takes up to a twentieth of the capacity, so that one response does not evict all others.
         case loader
         /// The program: an entry takes up to the whole capacity.
         case program
 
-        /// Returns the largest size of an entry in memory or a folder of this capacity.
-        func limit(_ capacity: Int) -> Int {
+        /// Returns the largest size of an entry, in bytes, in memory or a folder of this capacity.
+        func maxEntrySize(_ capacity: Int) -> Int {
             switch self {
             case .loader: capacity / 20
             case .program: capacity
@@ -31,7 +32,7 @@ final class CacheStore: Sendable {
 
         /// Returns how many bytes may wait to be written to a folder of this capacity, which bounds the memory that they take
         /// while the disk is slow.
-        func waitingLimit(_ capacity: Int) -> Int {
+        func maxWaitingSize(_ capacity: Int) -> Int {
             switch self {
             case .loader: min(capacity, CacheStore.maxWaitingBytes)
             case .program: capacity
@@ -40,20 +41,20 @@ final class CacheStore: Sendable {
     }
 
     /// A pending change to an entry of the folder.
-    struct Pending: Sendable {
-        enum Change: Sendable {
-            /// Write an entry. Writing replaces its secrets, which the request's head contains, by their hashes with the key of
-            /// the folder.
-            case write(CacheEntry, URLRequest, Admission)
+    struct PendingChange: Sendable {
+        enum Action: Sendable {
+            /// Write an entry. The request is the one that the entry answers; from it the storage queue computes the hashes, with
+            /// the key of the folder, that replace secrets in the written entry.
+            case write(CacheEntry, URLRequest, SizeLimits)
             case remove
         }
-        var change: Change
-        /// The number of the call that requested the change. A change with a higher number replaces it.
+        var action: Action
+        /// The number of the change in the order of the calls. A later change to the same entry replaces this one.
         var number: UInt64
 
         /// The entry to write; nil for a removal.
         var entry: CacheEntry? {
-            switch change {
+            switch action {
             case .write(let entry, _, _): entry
             case .remove: nil
             }
@@ -61,13 +62,14 @@ final class CacheStore: Sendable {
     }
 
     /// Objects that a change of the state has removed. They are released outside of the lock, because they may contain a
-    /// program's objects, whose `deinit` can do anything.
+    /// program's objects, whose `deinit` can run any code.
     struct RemovedObjects: Sendable {
         var entries = SmallArray<CacheEntry>()
-        var pending: Pending?
+        /// The pending change that a new one has replaced.
+        var pendingChange: PendingChange?
     }
 
-    /// How many bytes of the loader's responses may wait to be written.
+    /// How many bytes of the loader's responses may wait to be written: 4 MiB.
     static let maxWaitingBytes = 4 << 20
 
     let state: Lock<State>
@@ -83,7 +85,7 @@ final class CacheStore: Sendable {
 
     // MARK: capacities
 
-    /// How many bytes may be in memory; the excess is evicted at once.
+    /// How many bytes may be in memory. Setting a lower capacity evicts the excess at once.
     var memoryCapacity: Int {
         get { state.withLock { $0.memoryCapacity } }
         set {
@@ -97,16 +99,16 @@ final class CacheStore: Sendable {
         }
     }
 
-    /// How many bytes may be in the folder; the excess is evicted soon. Lowering it to zero evicts all entries; while it is zero,
-    /// the folder is not changed.
+    /// How many bytes may be in the folder. Setting a lower capacity evicts the excess soon, on the storage queue; with zero it
+    /// evicts all entries. While the capacity is zero, no entry is written or read.
     var diskCapacity: Int {
         get { state.withLock { $0.diskCapacity } }
         set {
-            let isLess = state.withLock { state in
+            let isLowered = state.withLock { state in
                 defer { state.diskCapacity = max(0, newValue) }
                 return newValue < state.diskCapacity
             }
-            if isLess { StorageQueue.run { self.evictFromFolder() } }
+            if isLowered { StorageQueue.run { self.evictFromFolder() } }
         }
     }
 
@@ -120,29 +122,30 @@ final class CacheStore: Sendable {
         return state.withLock { $0.index.cost }
     }
 
-    /// How many of the loader's entries were not written because too many bytes were waiting.
+    /// For tests: how many of the loader's entries were not written because too many bytes were waiting.
     var droppedCount: Int { state.withLock { $0.droppedCount } }
 
     // MARK: storing
 
-    /// Stores an entry under the address of a request, replacing the entry of the same partition.
-    func store(_ entry: CacheEntry, address: String, request: URLRequest, admission: Admission) {
+    /// Stores an entry under the address of a request. Replaces the entry with the same address and partition.
+    func store(_ entry: CacheEntry, address: String, request: URLRequest, limits: SizeLimits) {
         let policy = entry.response.storagePolicy
         guard policy != .notAllowed else { return }
-        let key = CacheKey(address: address, party: entry.provenance.party)
+        let key = CacheKey(address: address, partition: entry.provenance.partition)
         let isForDisk =
             policy == .allowed && entry.provenance.mayBeWritten
             && !CacheRule.forbidsStoring(entry.httpResponse, for: request)
-        // A pending change must not keep the program's body alive. If nothing is written, the request is not kept at all.
+        // A pending change must not keep the body alive, which may be a program's object. An entry that is not for the disk needs
+        // no copy of the head: its pending change has no request.
         let head = isForDisk ? request.head : request
-        // Here and below, the second value is returned to be released outside of the lock (`RemovedObjects`).
+        // Here and below, the ignored values of the tuple are returned to be released outside of the lock (`RemovedObjects`).
         let (batchStart, _) = state.withLock { state -> (BatchStart?, RemovedObjects) in
             var removed = RemovedObjects()
-            state.keep(entry, for: key, admission, &removed)
+            state.insertIntoMemory(entry, for: key, limits, &removed)
             guard state.diskCapacity > 0 else { return (nil, removed) }
             // An entry that is not written still removes the previous one from the folder.
-            let isWritten = isForDisk && state.mayWrite(entry.size, admission)
-            state.change(key, isWritten ? .write(entry, head, admission) : .remove, &removed)
+            let isWritten = isForDisk && state.mayWrite(entry.size, limits)
+            state.addChange(to: key, isWritten ? .write(entry, head, limits) : .remove, &removed)
             return (state.claimBatch(), removed)
         }
         schedule(batchStart)
@@ -153,16 +156,16 @@ final class CacheStore: Sendable {
         let (batchStart, _) = state.withLock { state in
             var removed: [RemovedObjects] = []
             for key in state.keys(of: address) { removed.append(state.remove(key)) }
-            state.hideUnread(address)
+            state.hideUnreadEntries(of: address)
             return (state.claimBatch(), removed)
         }
         schedule(batchStart)
     }
 
     /// Removes the entry of an address in one partition.
-    func remove(_ address: String, party: CacheParty?) {
+    func remove(_ address: String, partition: CachePartition?) {
         let (batchStart, _) = state.withLock { state in
-            let removed = state.remove(CacheKey(address: address, party: party))
+            let removed = state.remove(CacheKey(address: address, partition: partition))
             return (state.claimBatch(), removed)
         }
         schedule(batchStart)
@@ -172,11 +175,11 @@ final class CacheStore: Sendable {
     func removeAll() {
         let (batchStart, _, _) = state.withLock { state in
             // Copies of both, so that their objects are released outside of the lock.
-            let removed = (state.memory, state.pending)
+            let (memory, pendingChanges) = (state.memory, state.pendingChanges)
             state.memory.removeAll()
-            state.forgetPending()
+            state.dropPendingChanges()
             if state.diskCapacity > 0 { state.clearFolder() }
-            return (state.claimBatch(), removed.0, removed.1)
+            return (state.claimBatch(), memory, pendingChanges)
         }
         schedule(batchStart)
     }
@@ -196,7 +199,7 @@ final class CacheStore: Sendable {
 
     /// Calls `completion` on the storage queue when all changes that were requested before are on disk.
     func flush(_ completion: @escaping @Sendable () -> Void) {
-        let number = state.withLock { $0.number }
+        let number = state.withLock { $0.lastChangeNumber }
         StorageQueue.run {
             self.writeChanges(upTo: number)
             completion()

@@ -2,22 +2,22 @@
 
 internal import Foundation
 
-/// The conditions under which an entry in the folder answers a request: its `VaryKey` and its provenance.
+/// The conditions under which an entry in the cache's folder answers a request: its `VaryKey` and its provenance.
 ///
-/// The index contains the terms, so that a look-up need not read entries that do not answer the request. Secrets in them are
-/// concealed by a hash with the key of the folder. Most entries have equal terms, which share an object.
+/// The index contains the terms, so that a look-up need not read entries that do not answer the request. Secrets in the terms are
+/// concealed by a keyed hash, whose key belongs to the folder. Most entries have equal terms and share one object.
 final class CacheTerms: Sendable {
     let vary: VaryKey
     let provenance: CacheProvenance
-    /// The encoded terms.
+    /// The encoded terms, as `CacheEntryFormat` writes them.
     let octets: [UInt8]
 
     /// Creates the terms of an entry, whose secrets must be concealed with the key of the folder. Returns nil for an entry that
     /// may not be written.
     init?(_ entry: CacheEntry) {
         var writer = OctetWriter()
-        CacheEntryFile.write(entry.vary, to: &writer)
-        guard CacheEntryFile.write(entry.provenance, to: &writer) else { return nil }
+        CacheEntryFormat.write(entry.vary, to: &writer)
+        guard CacheEntryFormat.write(entry.provenance, to: &writer) else { return nil }
         vary = entry.vary
         provenance = entry.provenance
         octets = writer.octets
@@ -26,8 +26,8 @@ final class CacheTerms: Sendable {
     /// Decodes terms from octets that are not trusted.
     init(_ octets: [UInt8]) throws(OctetReader.Damage) {
         var reader = OctetReader(octets, in: octets.indices)
-        vary = try CacheEntryFile.readVary(&reader)
-        provenance = try CacheEntryFile.readProvenance(&reader)
+        vary = try CacheEntryFormat.readVary(&reader)
+        provenance = try CacheEntryFormat.readProvenance(&reader)
         guard reader.isAtEnd else { throw OctetReader.Damage() }
         self.octets = octets
     }
@@ -37,23 +37,25 @@ final class CacheTerms: Sendable {
     /// - Parameters:
     ///   - request: The request with all its fields merged.
     ///   - requester: The task that looks up the cache.
-    ///   - hash: The hash that has concealed the secrets; nil if its key was not read yet. Terms with secrets then count as
-    ///     matching.
+    ///   - hash: The hash that has concealed the secrets; nil if its key was not read yet. With nil, terms with secrets count as
+    ///     matching, because they cannot be compared.
     func mayAnswer(_ request: URLRequest, of requester: CacheRequester, hash: KeyedHash?) -> Bool {
         guard CacheAdmission.admits(requester, to: provenance) else { return false }
         if hash == nil, vary.holdsSecrets { return true }
         return vary.matches(request, identifying: requester.identifyingFields) {
-            // Without a hash, the terms have no concealed value that the result could equal.
+            // Without a hash, the terms have no concealed value, so the empty text equals none.
             hash?.hexDigits(of: $0) ?? ""
         }
     }
 }
 
-/// Shares the objects of equal terms. When the pool is full, it is emptied; entries keep the objects that they have.
+/// Contains one object for each set of equal terms, so that entries can share it. When the pool is full, it is emptied; entries
+/// keep the objects that they have.
 struct CacheTermsPool: Sendable {
     private static let maxCount = 256
+    /// The terms by their encoding.
     private var shared: [[UInt8]: CacheTerms] = [:]
-    /// The terms of the last entry.
+    /// The terms of the entry for which `terms(of:)` was last called.
     private var latest: CacheTerms?
 
     /// Returns the terms that these octets encode.

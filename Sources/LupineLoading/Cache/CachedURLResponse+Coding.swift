@@ -37,6 +37,7 @@ extension CachedURLResponse: NSSecureCoding {
         coder.encode(Data(writer.octets) as NSData, forKey: "userInfo")
     }
 
+    /// Decodes the members of a `userInfo`; returns nil if the octets are damaged.
     private static func members(_ octets: [UInt8]) -> [AnyHashable: Any]? {
         var reader = OctetReader(octets, in: 0..<octets.count)
         guard case .dictionary(let members)? = try? StorableValue(from: &reader), reader.isAtEnd else {

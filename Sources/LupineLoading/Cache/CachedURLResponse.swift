@@ -10,16 +10,16 @@ public final class CachedURLResponse: NSObject, NSCopying, Sendable {
     private struct Contents: Sendable {
         let response: URLResponse
         let data: Data
-        let info: UncheckedSendable<[AnyHashable: Any]?>
+        let userInfo: UncheckedSendable<[AnyHashable: Any]?>
 
         static let nothing = Contents(
             response: URLResponse(
                 url: URL(fileURLWithPath: "/"), mimeType: nil, expectedContentLength: 0,
                 textEncodingName: nil),
-            data: Data(), info: UncheckedSendable(nil))
+            data: Data(), userInfo: UncheckedSendable(nil))
     }
 
-    /// Holds the contents, so that `deinit` can have `empty()` release them on another thread. See there.
+    /// Retains the contents, so that `deinit` can release them on another thread, by a call of `empty()` there.
     private final class Box: Sendable {
         private let lock: Lock<Contents>
 
@@ -58,19 +58,20 @@ public final class CachedURLResponse: NSObject, NSCopying, Sendable {
         response: URLResponse, data: Data, userInfo: [AnyHashable: Any]? = nil,
         storagePolicy: URLCache.StoragePolicy
     ) {
-        box = Box(Contents(response: response, data: data, info: UncheckedSendable(userInfo)))
+        box = Box(Contents(response: response, data: data, userInfo: UncheckedSendable(userInfo)))
         self.storagePolicy = storagePolicy
     }
 
     deinit {
-        // The `deinit` of a program's objects can do anything, so it must not run on an event loop or the storage queue (O-7).
+        // The `deinit` of a program's objects can run any code, so it must not block an event loop or the storage queue, which
+        // other sessions use too (O-7).
         guard EventLoop.current != nil || StorageQueue.isCurrent else { return }
         let isOfTheLibrary = userInfo == nil && response.isOfTheLibrary
         if !isOfTheLibrary { DispatchQueue.global().async { [box] in box.empty() } }
     }
 
     /// The program's values kept with the response.
-    public var userInfo: [AnyHashable: Any]? { box.contents.info.value }
+    public var userInfo: [AnyHashable: Any]? { box.contents.userInfo.value }
 
     /// The object itself: it is immutable.
     public override func copy() -> Any { self }

@@ -4,12 +4,12 @@ package import Foundation
 
 /// The cache's interface for tasks. Any thread may use it. Nothing here waits for the disk.
 extension URLCache {
-    /// Looks up the entry stored for a request, and passes it to `reply`. The entry was stored for the same fields (U-12.5,
-    /// U-12.11), and the requester may receive it (U-12.2); nil if there is none. `CacheDecision` decides whether the entry may
-    /// be used. All fields of the request must be merged.
+    /// Looks up the entry that is stored for a request, and passes it to `reply`; nil if there is none. The request of the entry
+    /// had the same values in the fields that matter (U-12.5, U-12.11), and the requester may receive the entry (U-12.2).
+    /// `CacheDecision` decides whether the entry may be used. `request` must have all its fields merged.
     ///
-    /// Calls `reply` once: before this returns, or on the storage queue if the entry is only on disk or the folder was not read
-    /// yet. `reply` must return quickly.
+    /// Calls `reply` once: before this function returns, or on the storage queue if the entry is only on disk or the folder was
+    /// not read yet. `reply` must return quickly.
     func lookUp(
         _ request: URLRequest, for requester: CacheRequester, reply: @escaping @Sendable (CacheEntry?) -> Void
     ) {
@@ -17,29 +17,33 @@ extension URLCache {
         store.lookUp(address, request, for: requester, reply: reply)
     }
 
-    /// Returns the result of `lookUp` if no disk access is needed, so that the caller needs no callback.
-    func lookUpInMemory(_ request: URLRequest, for requester: CacheRequester) -> CacheStore.MemoryAnswer {
-        guard let address = CacheRule.key(of: request) else { return .known(nil) }
+    /// Does the part of `lookUp` that needs no disk access, and returns its result, so that the caller needs no callback.
+    func lookUpInMemory(_ request: URLRequest, for requester: CacheRequester) -> CacheStore.MemoryLookUpResult
+    {
+        guard let address = CacheRule.key(of: request) else { return .complete(nil) }
         return store.lookUpInMemory(address, request, for: requester)
     }
 
-    /// The largest size of an entry, content and head, that `store(_:for:)` accepts. A task need not buffer more.
+    /// The largest size in bytes of an entry, content and head, that `store(_:for:)` accepts. A task need not buffer more.
     package var largestEntry: Int {
-        // Reads the store, because event loops call this and a program's subclass may override the cache's properties.
-        let limit = CacheStore.Admission.loader.limit
+        // Reads the capacities of the store, not of the cache: a program's subclass may override those of the cache, and event
+        // loops, which call this, must not run a program's code.
+        let limit = CacheStore.SizeLimits.loader.maxEntrySize
         return max(limit(store.memoryCapacity), limit(store.diskCapacity))
     }
 
-    /// The largest size of an entry whose policy allows memory only.
-    package var largestEntryInMemory: Int { CacheStore.Admission.loader.limit(store.memoryCapacity) }
+    /// The largest size in bytes of an entry whose policy allows memory only.
+    package var largestEntryInMemory: Int { CacheStore.SizeLimits.loader.maxEntrySize(store.memoryCapacity) }
 
     /// Stores a loaded response, if its storage policy allows it and it is not larger than a twentieth of the capacity (U-12.3).
     /// The caller must have checked `CacheRule.isStorable`.
     package func store(_ entry: CacheEntry, for request: URLRequest) {
         guard let address = CacheRule.key(of: request) else { return }
-        // The response is not stored, but it has superseded the stored one.
-        if entry.setsCookieForUnknownUser { return store.remove(address, party: entry.provenance.party) }
-        store.store(entry, address: address, request: request, admission: .loader)
+        // This response must not be stored, but it replaces the stored one, which is removed.
+        if entry.setsCookieForUnknownUser {
+            return store.remove(address, partition: entry.provenance.partition)
+        }
+        store.store(entry, address: address, request: request, limits: .loader)
     }
 
     /// Stores an entry that a 304 has refreshed (U-12.13), or removes it if it may no longer be stored.
@@ -48,9 +52,9 @@ extension URLCache {
         guard let response = entry.httpResponse, CacheRule.isStorable(response, for: request),
             !entry.setsCookieForUnknownUser
         else {
-            return store.remove(address, party: entry.provenance.party)
+            return store.remove(address, partition: entry.provenance.partition)
         }
-        store.store(entry, address: address, request: request, admission: .loader)
+        store.store(entry, address: address, request: request, limits: .loader)
     }
 
     /// Removes the responses stored for a URL, because an unsafe request has succeeded (U-12.8).

@@ -25,6 +25,7 @@ open class URLCache: NSObject, @unchecked Sendable {
         case notAllowed = 2
     }
 
+    /// The entries. Sessions use the store directly.
     let store: CacheStore
 
     private static let sharedCache = Lock<URLCache?>(nil)
@@ -59,7 +60,7 @@ open class URLCache: NSObject, @unchecked Sendable {
         store = Self.store(memoryCapacity, diskCapacity, Self.folder(path))
     }
 
-    /// Returns the folder that a path denotes.
+    /// Returns the folder that a path denotes: a relative path is resolved in `base`; nil is the folder of the shared cache.
     static func folder(_ path: String?, in base: URL = UserFolder.cache()) -> URL {
         guard let path, path.hasPrefix("/") else {
             return base.appendingPathComponent(path ?? "http", isDirectory: true)
@@ -83,6 +84,7 @@ open class URLCache: NSObject, @unchecked Sendable {
         store = Self.store(memoryCapacity, diskCapacity, directory, keyFile: keyFile)
     }
 
+    /// Creates a store with these capacities and this folder.
     private static func store(
         _ memoryCapacity: Int, _ diskCapacity: Int, _ directory: URL,
         keyFile: URL = UserFolder.data().appendingPathComponent("cache.key")
@@ -92,7 +94,7 @@ open class URLCache: NSObject, @unchecked Sendable {
             folder: CacheFolder(directory, keyFile: keyFile))
     }
 
-    // The store outlives the cache until it has written the pending changes.
+    // The store's jobs retain it until it has written the pending changes.
     deinit { store.finish() }
 
     // MARK: responses
@@ -110,7 +112,7 @@ open class URLCache: NSObject, @unchecked Sendable {
         guard let address = CacheRule.key(of: request) else { return }
         let now = Date()
         let entry = CacheEntry(response: cachedResponse, for: request, requestTime: now, responseTime: now)
-        store.store(entry, address: address, request: request, admission: .program)
+        store.store(entry, address: address, request: request, limits: .program)
     }
 
     /// Removes all responses stored for a request's URL, for all users. Does nothing for a request that is not a GET.

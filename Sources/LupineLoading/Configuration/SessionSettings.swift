@@ -84,7 +84,8 @@ final class SessionSettings: Sendable {
         omittedFields = Set(values.lupine.omittedFields.compactMap { try? FieldName($0) })
         let identifyingNames = values.lupine.identifyingFields
         identifyingFields =
-            identifyingNames == RedirectMove.sensitiveByDefault ? .usual : IdentifyingFields(identifyingNames)
+            identifyingNames == RedirectMove.sensitiveByDefault
+            ? .defaultFields : IdentifyingFields(identifyingNames)
     }
 
     // MARK: for one request

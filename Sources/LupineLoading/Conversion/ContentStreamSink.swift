@@ -3,8 +3,9 @@
 import Foundation
 import LupineTransport
 
-/// The sink of a data task whose response became a stream: buffers the content until the program reads it, and pauses the
-/// load when too much is buffered (Documentation/Behaviour/06-url-loading.md, section 7.4).
+/// The sink of a data task whose response became a stream. A sink receives the response and the content of a task. This one
+/// buffers the content until the program reads it, and pauses the load when too much is buffered
+/// (Documentation/Behaviour/06-url-loading.md, section 7.4).
 ///
 /// The task completes when all content has arrived, possibly before the program has read it. The task retains the sink, so the
 /// sink retains neither the task nor the stream.
@@ -22,21 +23,23 @@ final class ContentStreamSink: TaskSink, StreamOwner {
     /// Starts the stream on this loop.
     func begin(on loop: EventLoop) {
         let driver = LoopBound(
-            sending: StreamDriver(on: loop, for: self, writeFault: .onlyContent), to: loop)
+            sending: StreamDriver(on: loop, for: self, writeFault: .readOnly), to: loop)
+        // If the loop has shut down, the stream ends with its first operation.
         _ = loop.execute { [buffer] in driver.value.open(ContentWire(buffer, on: loop)) }
         stream?.begin(driver, on: loop)
     }
 
-    // MARK: the load's side
+    // MARK: called by the load
 
     func receivedResponse(_ task: TaskCore, _ response: URLResponse) -> HopPlan { .deliver }
 
-    /// Puts the data into the task's queue, where data from before the conversion may still be, and not into the buffer directly.
+    /// Appends the data to the task's queue, and not directly to the buffer, because the queue may still have data from before
+    /// the conversion.
     func receivedContent(_ task: TaskCore, _ data: Data) -> Demand {
         switch buffer.demand {
         case .enough: return .enough
         case .pause:
-            // The load pauses, whatever the task's queue demands.
+            // The load pauses because of the buffer. What the task's queue demands does not matter.
             _ = task.queue(data)
             return .pause
         case .more: return task.queue(data)
@@ -50,7 +53,7 @@ final class ContentStreamSink: TaskSink, StreamOwner {
         return error
     }
 
-    // MARK: the stream's side
+    // MARK: called by the stream's driver
 
     func post(_ job: @escaping @Sendable () -> Void) { stream?.post(job) }
 
@@ -72,15 +75,15 @@ final class ContentStreamSink: TaskSink, StreamOwner {
     func streamEnded(_ fault: StreamFault?, isReadToEnd: Bool) {
         stream?.end((fault ?? .closed).error, isReadToEnd: isReadToEnd)
         switch fault {
-        case nil, .ended?: break
-        case .timedOut?, .closed?, .onlyContent?, .cannotSecure?, .lost?:
-            // Fails the task before it closes the buffer, which would end the load without an error.
+        case nil, .taskEnded?: break
+        case .timedOut?, .closed?, .readOnly?, .cannotSecure?, .connectionFailed?:
+            // The task must fail before the buffer is closed, which ends the load without an error.
             if let error = (fault ?? .closed).error as? URLError { task?.fail(error) }
         }
         buffer.close()
     }
 
-    var streamKeeper: (any Sendable)? { nil }
+    var retainedByCapturedStreams: (any Sendable)? { nil }
 
     func error(for fault: StreamFault) -> any Error { fault.error }
 }

@@ -5,31 +5,34 @@ import LupineTransport
 
 /// Buffers the content of a response between the load and the stream that reads it. May be used on any thread.
 ///
-/// The load pauses when the buffer has more than `TaskDelivery.highWater` bytes, and resumes at `TaskDelivery.lowWater`.
+/// The load pauses when the buffer has more than `TaskDelivery.highWater` bytes, and resumes when it has `TaskDelivery.lowWater`
+/// bytes or fewer.
 final class ContentBuffer: Sendable {
     private struct State: Sendable {
+        /// The content in the order of its arrival. Pieces that were read completely are empty.
         var pieces: [Data] = []
         /// The index of the first piece that has not been read completely.
-        var next = 0
+        var nextIndex = 0
         /// The number of unread bytes.
-        var count = 0
+        var unreadCount = 0
         /// Whether the load is paused.
         var isPaused = false
         /// The end of the content; nil before it.
         var ending: Result<Void, StreamEnding>?
         /// Whether the reading side is closed.
         var isClosed = false
-        /// Called when there is more to read.
+        /// Called when there is more to read; nil until `setReadyHandler` is called.
         var wake: (@Sendable () -> Void)?
 
-        /// Moves the unread content to `dropped`, which the caller releases outside the lock.
-        mutating func drop(into dropped: inout [Data]) {
-            swap(&pieces, &dropped)
-            (pieces, next, count) = ([], 0, 0)
+        /// Moves the unread content to `unread`, which the caller releases outside the lock.
+        mutating func moveContent(to unread: inout [Data]) {
+            swap(&pieces, &unread)
+            (pieces, nextIndex, unreadCount) = ([], 0, 0)
         }
     }
 
     private let state = Lock(State())
+    /// Resumes the load.
     private let resume: @Sendable () -> Void
 
     /// Creates an empty buffer.
@@ -38,16 +41,16 @@ final class ContentBuffer: Sendable {
     init(resume: @escaping @Sendable () -> Void) { self.resume = resume }
 
     /// Sets the handler that is called, on any thread, when there is more to read.
-    func attach(_ wake: @escaping @Sendable () -> Void) { state.withLock { $0.wake = wake } }
+    func setReadyHandler(_ wake: @escaping @Sendable () -> Void) { state.withLock { $0.wake = wake } }
 
-    // MARK: the load's side
+    // MARK: called by the load
 
     /// Whether the load should continue. Reading this may set `isPaused`: after `.pause` the buffer calls `resume` once enough
     /// has been read.
     var demand: Demand {
         state.withLock { state in
             if state.isClosed { return .enough }
-            if state.count > TaskDelivery.highWater { state.isPaused = true }
+            if state.unreadCount > TaskDelivery.highWater { state.isPaused = true }
             return state.isPaused ? .pause : .more
         }
     }
@@ -57,7 +60,7 @@ final class ContentBuffer: Sendable {
         let wake = state.withLock { state in
             if !state.isClosed {
                 state.pieces.append(data)
-                state.count += data.count
+                state.unreadCount += data.count
             }
             return state.wake
         }
@@ -66,49 +69,50 @@ final class ContentBuffer: Sendable {
 
     /// Ends the content, with the load's error if it failed.
     func end(_ error: (any Error)?) {
-        // Releases dropped data outside the lock: it may run a deallocator of the program's.
-        var dropped: [Data] = []
+        // Releases the data outside of the lock, because its deallocator may be the program's.
+        var unread: [Data] = []
         let wake = state.withLock { state in
             state.ending = error.map { .failure(StreamEnding(error: $0)) } ?? .success(())
             // The content of a cancelled task is discarded.
-            if (error as? URLError)?.code == .cancelled { state.drop(into: &dropped) }
+            if (error as? URLError)?.code == .cancelled { state.moveContent(to: &unread) }
             return state.wake
         }
         wake?()
     }
 
-    // MARK: the reader's side
+    // MARK: called by the reader
 
-    /// Removes and returns up to `limit` bytes; none when none have arrived yet, nil at the end. Throws the load's error if the
-    /// content ended with one.
-    func take(_ limit: Int) throws(StreamEnding) -> Data? {
+    /// Removes and returns up to `limit` bytes: none if none have arrived yet, nil at the end. Throws the load's error if the
+    /// content has ended with one.
+    func read(upTo limit: Int) throws(StreamEnding) -> Data? {
         let (result, resumes) = state.withLock { state -> (Result<Data?, StreamEnding>, Bool) in
-            guard state.next < state.pieces.count else {
+            guard state.nextIndex < state.pieces.count else {
                 switch state.ending {
                 case nil: return (.success(Data()), false)
                 case .success?: return (.success(nil), false)
                 case .failure(let ending)?: return (.failure(ending), false)
                 }
             }
-            let piece = state.pieces[state.next]
-            let taken = piece.prefix(limit)
-            if taken.count == piece.count {
-                state.pieces[state.next] = Data()
-                state.next += 1
-                if state.next == state.pieces.count {
-                    (state.pieces, state.next) = ([], 0)
-                } else if state.next >= 64, state.next * 2 >= state.pieces.count {
-                    // A reader that is always behind never reads the last piece, so read pieces are removed in between.
-                    state.pieces.removeFirst(state.next)
-                    state.next = 0
+            let piece = state.pieces[state.nextIndex]
+            let readData = piece.prefix(limit)
+            if readData.count == piece.count {
+                state.pieces[state.nextIndex] = Data()
+                state.nextIndex += 1
+                if state.nextIndex == state.pieces.count {
+                    (state.pieces, state.nextIndex) = ([], 0)
+                } else if state.nextIndex >= 64, state.nextIndex * 2 >= state.pieces.count {
+                    // A slow reader never reaches the last piece. So the pieces that were read are removed once they are at least
+                    // 64 and half of all, which makes the cost of moving the others small.
+                    state.pieces.removeFirst(state.nextIndex)
+                    state.nextIndex = 0
                 }
             } else {
-                state.pieces[state.next] = piece.dropFirst(limit)
+                state.pieces[state.nextIndex] = piece.dropFirst(limit)
             }
-            state.count -= taken.count
-            let resumes = state.isPaused && state.count <= TaskDelivery.lowWater
+            state.unreadCount -= readData.count
+            let resumes = state.isPaused && state.unreadCount <= TaskDelivery.lowWater
             if resumes { state.isPaused = false }
-            return (.success(taken), resumes)
+            return (.success(readData), resumes)
         }
         if resumes { resume() }
         return try result.get()
@@ -116,10 +120,10 @@ final class ContentBuffer: Sendable {
 
     /// Closes the reading side: further content is discarded.
     func close() {
-        var dropped: [Data] = []
+        var unread: [Data] = []
         let resumes = state.withLock { state in
             state.isClosed = true
-            state.drop(into: &dropped)
+            state.moveContent(to: &unread)
             defer { state.isPaused = false }
             return state.isPaused
         }
@@ -132,7 +136,7 @@ final class ContentWire: StreamWire {
     weak var handler: (any RawConnectionHandler)?
     private let buffer: ContentBuffer
 
-    /// A weak reference in a value.
+    /// A weak reference to a wire, as a value that `LoopBound` can contain.
     private struct WeakReference {
         weak var wire: ContentWire?
     }
@@ -141,29 +145,33 @@ final class ContentWire: StreamWire {
     init(_ buffer: ContentBuffer, on loop: EventLoop) {
         self.buffer = buffer
         let bound = LoopBound(WeakReference(wire: self), on: loop)
-        buffer.attach { _ = loop.execute { bound.value.wire?.handler?.connectionIsReady() } }
+        buffer.setReadyHandler { _ = loop.execute { bound.value.wire?.handler?.connectionIsReady() } }
     }
 
     var peerIsClosing: Bool { false }
 
     func receive(into space: inout MutableSpan<UInt8>) throws(StreamFault) -> ReadOutcome {
         let data: Data?
-        do throws(StreamEnding) { data = try buffer.take(space.count) } catch { throw .ended(error) }
+        do throws(StreamEnding) { data = try buffer.read(upTo: space.count) } catch {
+            throw .taskEnded(error)
+        }
         guard let data else { return .end }
         for (offset, byte) in data.enumerated() { space[offset] = byte }
         return data.isEmpty ? .wouldBlock : .bytes(data.count)
     }
 
-    func send(_ bytes: Span<UInt8>) throws(StreamFault) -> WriteOutcome { throw .onlyContent }
+    func send(_ bytes: Span<UInt8>) throws(StreamFault) -> WriteOutcome { throw .readOnly }
+    /// Returns true: nothing is buffered.
     func flush() throws(StreamFault) -> Bool { true }
+    /// Does nothing: there is no writing half.
     func closeWriting() {}
-    /// Discards further content; the load then ends without an error.
+    /// Discards further content. The load then ends without an error.
     func closeGently() {
         close()
         buffer.close()
     }
     func startTLS() { handler?.connectionEnded(.unsupported("TLS inside the content of a response")) }
 
-    /// Called when the stream has failed. `ContentStreamSink` then fails the task too.
+    /// Ends the calls of the handler. If the stream has failed, `ContentStreamSink` then fails the task and closes the buffer.
     func close() { handler = nil }
 }

@@ -6,8 +6,8 @@ import LupineTransport
 /// Converts a data task into another kind of task, if the delegate answers a response with `becomeDownload` or `becomeStream`
 /// (U-7.15; Documentation/Behaviour/06-url-loading.md, section 7.4).
 ///
-/// The new task object has the same core, so that it keeps identifier, state and load. Content still goes through the task's
-/// delivery: it may arrive before the delegate has answered.
+/// The new task object has the same core, so that it keeps identifier, state and load. Content may arrive before the delegate has
+/// answered, so it still passes through the task's queue (`delivery`).
 extension TaskCore {
     /// Carries out the delegate's decision about the response.
     func carryOut(_ disposition: URLSession.ResponseDisposition, on response: URLResponse) {
@@ -22,7 +22,7 @@ extension TaskCore {
     /// Continues the task as a download.
     func becomeDownload(_ response: URLResponse) {
         guard let settings = state.withLock({ $0.session })?.core.context.settings else { return cancel() }
-        let download = DownloadSink.takingOver(self, response, in: settings.temporaryDirectory)
+        let download = DownloadSink.replacingDataTask(self, response, in: settings.temporaryDirectory)
         let isConverted = convert(to: ConvertedSink(download), as: URLSessionDownloadTask(self)) {
             context, dataTask, downloadTask in
             context.delegates.data?.urlSession(context.session, dataTask: dataTask, didBecome: downloadTask)
@@ -34,7 +34,7 @@ extension TaskCore {
     func becomeStream(_ response: URLResponse) {
         guard let loop = state.withLock({ $0.session })?.core.context.engine.anyLoop else { return cancel() }
         let stream = StreamCore()
-        stream.attach { [weak self] job in self?.callUnconditionally(job) }
+        stream.setPoster { [weak self] job in self?.callUnconditionally(job) }
         let sink = ContentStreamSink(self, stream)
         let isConverted = convert(to: sink, as: URLSessionStreamTask(self, stream)) {
             context, dataTask, streamTask in
@@ -43,23 +43,24 @@ extension TaskCore {
         if isConverted { sink.begin(on: loop) }
     }
 
-    /// Gives the task another sink and another public task, and queues `tell`, which informs the delegate.
+    /// Replaces the task's sink, which receives its response and content, and its public task object. Queues a call of
+    /// `informDelegate`.
     ///
     /// - Returns: Whether the task was converted. A task that was cancelled meanwhile, or has ended, is not.
     private func convert<PublicTask: URLSessionTask>(
         to sink: any TaskSink, as newPublicTask: PublicTask,
-        _ tell: @escaping @Sendable (CallbackContext, URLSessionDataTask, PublicTask) -> Void
+        _ informDelegate: @escaping @Sendable (CallbackContext, URLSessionDataTask, PublicTask) -> Void
     ) -> Bool {
         // The ignored element, the previous sink, is released outside of the lock.
         let (isConverted, _) = state.withLock { state -> (Bool, (any TaskSink)?) in
             guard state.delivery.mayChangeSink, let dataTask = state.publicTask as? URLSessionDataTask else {
                 return (false, nil)
             }
-            let old = state.sink
+            let previousSink = state.sink
             state.publicTask = newPublicTask
             state.sink = sink
-            state.delivery.insert(.call { context in tell(context, dataTask, newPublicTask) })
-            return (true, old)
+            state.delivery.insert(.call { context in informDelegate(context, dataTask, newPublicTask) })
+            return (true, previousSink)
         }
         return isConverted
     }

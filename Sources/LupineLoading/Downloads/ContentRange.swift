@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-/// A `Content-Range` in bytes (RFC 9110 §14.4). The parser tolerates two errors of servers: an end that is the position after the
-/// last byte, and so may equal the total; and an empty range, which ends one byte before its start.
+/// The value of a `Content-Range` field in bytes (RFC 9110 §14.4). The parser tolerates two errors of servers: a range whose end
+/// is the position after the last byte, and an empty range, which ends one byte before its start.
 package struct ContentRange: Hashable {
     /// The position of the first byte; nil for an unsatisfied range (`*`).
     package let start: Int64?
@@ -28,13 +28,15 @@ package struct ContentRange: Hashable {
         }
         let ends = halves[0].split(separator: "-", omittingEmptySubsequences: false)
         guard ends.count == 2, let first = Self.number(ends[0]), let last = Self.number(ends[1]),
+            // Tolerates the two errors of servers.
             first <= last + 1, max(first, last) <= total ?? .max
         else { return nil }
         (start, end) = (first, last)
     }
 
+    /// Parses a decimal number; returns nil for other text, and for `Int64.max`.
     private static func number(_ text: Substring) -> Int64? {
-        // `Int64` also accepts a sign.
+        // `Int64.init` would also accept a sign.
         let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
         guard !text.isEmpty, text.utf8.allSatisfy({ digits ~= $0 }), let number = Int64(text),
             // Excludes the largest number, so that adding one does not overflow.

@@ -3,17 +3,19 @@
 import Foundation
 import LupineTransport
 
-/// The sink of a download task: stores the content in a temporary file and passes the file to the delegate or the completion
-/// handler. Afterwards removes the file, unless the program has moved it (U-7.9 to U-7.13).
+/// The sink of a download task, which receives its response and content (U-7.9 to U-7.13). It stores the content in a temporary
+/// file and passes the file to the delegate or the completion handler. Afterwards it removes the file, unless the program has
+/// moved it.
 final class DownloadSink: TaskSink {
+    /// A completion handler: receives the URL of the file, the response and the error.
     typealias Handler = @Sendable (URL?, URLResponse?, (any Error)?) -> Void
 
     private struct State: Sendable {
         /// The complete file, while this sink owns it.
         var file: DownloadFile?
-        /// The written bytes that were not reported to the delegate yet.
-        var unreported = WriteProgress()
-        /// The handlers to call with resume data when the task ends.
+        /// Decides when written bytes are reported to the delegate.
+        var writeProgress = WriteProgress()
+        /// The handlers to call with resume data, or nil, when the task ends.
         var resumeDataHandlers: [@Sendable (Data?) -> Void] = []
         var hasEnded = false
         /// The completion handler; cleared when it is called, because the task may be released on another thread.
@@ -21,29 +23,30 @@ final class DownloadSink: TaskSink {
     }
 
     private let store: DownloadStore
-    private let decodes: Bool
-    /// Whether there is a completion handler.
+    private let decodesContent: Bool
+    /// Whether a completion handler is called instead of the delegate.
     private let hasHandler: Bool
     private let clock = SessionClock.system
     private let state: Lock<State>
 
     /// - Parameters:
     ///   - store: Stores the content.
-    ///   - decodes: Whether the session decodes content codings.
+    ///   - decodesContent: Whether the session decodes content codings.
     ///   - handler: Called at the end instead of the delegate; nil if there is no completion handler.
-    init(_ store: DownloadStore, decodes: Bool, _ handler: Handler?) {
+    init(_ store: DownloadStore, decodesContent: Bool, _ handler: Handler?) {
         self.store = store
-        self.decodes = decodes
+        self.decodesContent = decodesContent
         hasHandler = handler != nil
         state = Lock(State(handler: handler))
     }
 
-    /// Creates the sink of a data task that becomes a download. The task passes all content to `received`.
-    static func takingOver(_ task: TaskCore, _ response: URLResponse, in folder: URL) -> DownloadSink {
-        // The request without this session's fields and cookies, because any session may resume the download.
+    /// Creates the sink of a data task that becomes a download. The task passes all content to `receivedContent`.
+    static func replacingDataTask(_ task: TaskCore, _ response: URLResponse, in folder: URL) -> DownloadSink {
+        // Uses the original request, without this session's fields and cookies, because any session may resume the download.
         let request = task.originalRequest ?? URLRequest(url: URL(fileURLWithPath: "/"))
-        // The content may be decoded: it then leaves no resume data.
-        let sink = DownloadSink(DownloadStore(request, folder: folder), decodes: true, nil)
+        // The content may be decoded. Then the download cannot be resumed.
+        let sink = DownloadSink(DownloadStore(request, folder: folder), decodesContent: true, nil)
+        // The result, a plan for the driver, is ignored: the task receives the content.
         _ = sink.receivedResponse(task, response)
         return sink
     }
@@ -51,7 +54,7 @@ final class DownloadSink: TaskSink {
     // MARK: content
 
     func receivedResponse(_ task: TaskCore, _ response: URLResponse) -> HopPlan {
-        switch store.response(response, isDecoded: isDecoded(response)) {
+        switch store.plan(for: response, isDecoded: isDecoded(response)) {
         case .store(let target, let resumed):
             if let resumed { reportResumed(task, at: resumed.offset, of: resumed.total) }
             return .splice(into: target)
@@ -64,6 +67,7 @@ final class DownloadSink: TaskSink {
         }
     }
 
+    /// Reports to the delegate that the download was resumed after `offset` bytes.
     private func reportResumed(_ task: TaskCore, at offset: Int64, of total: Int64) {
         call(task) { delegate, session, downloadTask in
             delegate.urlSession(
@@ -73,7 +77,7 @@ final class DownloadSink: TaskSink {
 
     /// Whether the session decodes the content of the response.
     private func isDecoded(_ response: URLResponse) -> Bool {
-        guard decodes, store.mayDecode, let response = response as? HTTPURLResponse,
+        guard decodesContent, store.mayDecode, let response = response as? HTTPURLResponse,
             let coding = response.value(forHTTPHeaderField: "Content-Encoding")
         else { return false }
         return coding.lowercased() != "identity"
@@ -90,32 +94,34 @@ final class DownloadSink: TaskSink {
     }
 
     func spliced(_ task: TaskCore, _ count: Int) -> Demand {
-        if let fault = store.wrote(count) {
+        if let fault = store.countWritten(count) {
             fail(task, .badServerResponse, nil, fault)
             return .enough
         }
         guard !hasHandler, task.hasDelegate else { return .more }
-        switch state.withLock({ $0.unreported.wrote(count, at: clock.now()) }) {
+        switch state.withLock({ $0.writeProgress.countWritten(count, at: clock.now()) }) {
         case .wait: break
         case .reportNow: reportWritten(task)
         case .report(let delay):
-            // Never cancelled: a report without new bytes does nothing.
+            // The alarm is never cancelled: a report without new bytes does nothing.
             _ = clock.alarm(clock.now() + delay) { self.reportWritten(task) }
         }
         return .more
     }
 
-    /// Reports all bytes written since the last report to the delegate, on the delegate queue (U-7.10).
+    /// Queues a report of all bytes that were written since the last report, for the delegate (U-7.10).
     private func reportWritten(_ task: TaskCore) { call(task) { self.callDidWriteData(of: $0, $1, $2) } }
 
     /// Reports the unreported bytes, if there are any. Runs on the delegate queue.
     private func callDidWriteData(
         of delegate: any URLSessionDownloadDelegate, _ session: URLSession, _ task: URLSessionDownloadTask
     ) {
-        guard let new = state.withLock({ $0.unreported.take(at: clock.now()) }) else { return }
+        guard let newCount = state.withLock({ $0.writeProgress.removeUnreported(at: clock.now()) }) else {
+            return
+        }
         let count = store.count
         delegate.urlSession(
-            session, downloadTask: task, didWriteData: new, totalBytesWritten: count.written,
+            session, downloadTask: task, didWriteData: newCount, totalBytesWritten: count.written,
             totalBytesExpectedToWrite: count.expected)
     }
 
@@ -136,7 +142,7 @@ final class DownloadSink: TaskSink {
         let (resumeDataHandlers, hasUnreported) = state.withLock { state in
             state.hasEnded = true
             defer { state.resumeDataHandlers = [] }
-            return (state.resumeDataHandlers, !state.unreported.isEmpty)
+            return (state.resumeDataHandlers, !state.writeProgress.isEmpty)
         }
         if hasUnreported { reportWritten(task) }
         guard let error else {
@@ -144,19 +150,20 @@ final class DownloadSink: TaskSink {
             return finish(task)
         }
         let loading = error as? URLError
-        // Unless resume data was requested, the part is removed if the task was cancelled, if the part could not be written, or
-        // if the error cannot carry resume data, because the program could not refer to the part then.
+        // Without a request for resume data, the part is removed if the task was cancelled or the part could not be written. It
+        // is also removed if the error is no `URLError`, which would contain the resume data: the program could not refer to the
+        // part.
         let removesPart = loading.map { [.cancelled, .cannotWriteToFile].contains($0.code) } ?? true
         let data = store.stop(keepsPart: !removesPart || !resumeDataHandlers.isEmpty)
         for handler in resumeDataHandlers { handler(data) }
-        // An error of the program is not changed (U-16.4).
+        // An error that is not a `URLError` comes from the program, and is not changed (U-16.4).
         guard let data, let loading else { return error }
         return URLError(
             loading.code,
             userInfo: loading.errorUserInfo.merging([NSURLSessionDownloadTaskResumeData: data]) { $1 })
     }
 
-    /// Removes the written part, for which resume data can no longer be requested.
+    /// Removes the written part. Called if the task was not converted to a download.
     func discard() { _ = store.stop(keepsPart: false) }
 
     /// Completes the file and passes it to the delegate. Returns an error if the file cannot be completed.
@@ -198,6 +205,7 @@ final class DownloadSink: TaskSink {
         for handler in resumeDataHandlers { handler(nil) }
     }
 
+    /// Removes the complete file, unless the program has moved it.
     private func removeFile() {
         let file = state.withLock { $0.file.take() }
         file?.remove()
@@ -219,6 +227,7 @@ final class DownloadSink: TaskSink {
         }
     }
 
+    /// Fails the task with a `URLError`.
     private func fail(_ task: TaskCore, _ code: URLError.Code, _ cause: Errno?, _ reason: String) {
         let underlying = cause.map { NSError(domain: NSPOSIXErrorDomain, code: Int($0.rawValue)) }
         task.fail(.loading(code, url: task.currentRequest?.url, reason: reason, underlying: underlying))

@@ -3,15 +3,16 @@
 internal import Foundation
 internal import LupineTransport
 
-/// The storage of a download task: decides for each response where to store the content, counts the written bytes, and decides at
-/// the end whether the part can be resumed.
+/// The storage of a download task. It decides for each response where to store the content, counts the written bytes, and decides
+/// at the end whether the download can be resumed.
 ///
-/// The task calls `response`, `wrote`, and at the end either `finish` or `stop`, on any thread, but one at a time.
+/// A part is an incomplete file of a download. The task calls `plan(for:isDecoded:)`, `countWritten`, and at the end either
+/// `finish` or `stop`, on any thread, but one at a time.
 final class DownloadStore: Sendable {
     /// What the task does with a response's content.
     enum Plan: Sendable {
-        /// Write the content to the target. `resumed` tells where an existing part is continued; its total is -1 if it is
-        /// unknown.
+        /// Write the content to the target. If an existing part is continued, `resumed` has its length and the total length of
+        /// the download; -1 for an unknown total.
         case store(FileTarget, resumed: (offset: Int64, total: Int64)?)
         /// The existing file is complete and has this many bytes.
         case complete(Int64)
@@ -28,59 +29,62 @@ final class DownloadStore: Sendable {
     }
 
     private struct State: Sendable {
+        /// The file that content is written to; nil before the first response and after the end.
         var file: DownloadFile?
+        /// The validator with which the download can be resumed; nil if it cannot.
         var validator: ResumeData.Validator?
         /// The version of the resource that is being stored.
         var version: DownloadVersion?
         var count = Count(written: 0, expected: -1)
-        /// The announced bytes that are appended to the existing part; nil for a new file.
+        /// The bytes that the server has announced to complete the existing part; nil for a new file.
         var remainder: ResumeRule.Remainder?
-        /// Whether the whole resource was requested, because a response could not be appended to the existing part.
+        /// Whether the whole resource was requested again, because a response could not be appended to the existing part.
         var hasStartedOver = false
         var hasEnded = false
 
-        /// Describes the fault if the number of written bytes contradicts `remainder`; nil if it does not. Bytes may be missing
-        /// only before the end.
+        /// Returns a description of the fault if the number of written bytes contradicts `remainder`; otherwise nil. Missing
+        /// bytes are a fault only if the download has ended.
         func fault(hasEnded: Bool) -> String? {
             guard let remainder else { return nil }
             let sizes = remainder.completeSizes
             let isTooShort = hasEnded && count.written < sizes.lowerBound
-            guard count.written > sizes.upperBound || isTooShort else { return nil }
+            let isTooLong = count.written > sizes.upperBound
+            guard isTooShort || isTooLong else { return nil }
             return "the server sent \(count.written - remainder.offset) bytes for \(remainder.contentRange)"
         }
     }
 
     /// The request as the program made it.
     private let request: URLRequest
-    /// The resume data; nil for a new download, and if the partial file no longer exists.
-    private let resuming: ResumeData?
+    /// The description of the existing part; nil for a new download, and if the partial file does not exist.
+    private let resumeData: ResumeData?
     private let folder: URL
     private let state = Lock(State())
 
     /// Creates the store of a new download.
     init(_ request: URLRequest, folder: URL) {
         self.request = request
-        resuming = nil
+        resumeData = nil
         self.folder = folder
     }
 
-    /// Creates the store of a resumed download, or of a new one with the original request if the partial file no longer exists.
+    /// Creates the store of a resumed download; or of a new one, with the original request, if the partial file does not exist.
     init(resuming data: ResumeData, folder: URL) {
         request = data.originalRequest
-        resuming = DownloadFile.holds(data.received, at: data.file) ? data : nil
+        resumeData = DownloadFile.hasBytes(data.received, at: data.file) ? data : nil
         self.folder = folder
     }
 
     /// The request to send.
-    var requestToSend: URLRequest { resuming?.request ?? request }
+    var requestToSend: URLRequest { resumeData?.request ?? request }
 
     /// Whether content codings may be decoded; false if content is appended to a part (U-9.11).
-    var mayDecode: Bool { resuming == nil }
+    var mayDecode: Bool { resumeData == nil }
 
-    /// Returns true, the first time, if `response` cannot be appended to the existing part, so that the whole resource must be
-    /// requested. The part is kept until a new file replaces it.
+    /// Returns whether `response` cannot be appended to the existing part, so that the whole resource must be requested. Returns
+    /// true only once. The part remains until a new file replaces it.
     func mustStartOver(after response: HTTPURLResponse) -> Bool {
-        guard let resuming, case .startOver = ResumeRule.step(after: response, part: resuming) else {
+        guard let resumeData, case .startOver = ResumeRule.step(after: response, part: resumeData) else {
             return false
         }
         return state.withLock { state in
@@ -92,39 +96,41 @@ final class DownloadStore: Sendable {
     /// The number of written and expected bytes.
     var count: Count { state.withLock { $0.count } }
 
-    /// Returns what to do with the content of `response`.
+    /// Returns what to do with the content of `response`. Opens or creates the file for it.
     ///
-    /// - Parameter isDecoded: Whether a content coding is decoded before the content is stored.
-    func response(_ response: URLResponse, isDecoded: Bool) -> Plan {
+    /// - Parameters:
+    ///   - response: The final response.
+    ///   - isDecoded: Whether a content coding is decoded before the content is stored.
+    func plan(for response: URLResponse, isDecoded: Bool) -> Plan {
         let http = response as? HTTPURLResponse
-        let resuming = state.withLock { $0.hasStartedOver } ? nil : resuming
+        let resumeData = state.withLock { $0.hasStartedOver } ? nil : resumeData
         var step = ResumeRule.Step.store
-        if let resuming, let http { step = ResumeRule.step(after: http, part: resuming) }
+        if let resumeData, let http { step = ResumeRule.step(after: http, part: resumeData) }
         do throws(Errno) {
-            switch (step, resuming) {
-            case (.append(let remainder), let resuming?):
-                let file = try DownloadFile.continuing(resuming.file, at: remainder.offset)
-                begin(file, Count(written: remainder.offset, expected: remainder.total)) { state in
-                    state.validator = resuming.validator
-                    state.version = resuming.version
+            switch (step, resumeData) {
+            case (.append(let remainder), let resumeData?):
+                let file = try DownloadFile.open(resumeData.file, appendingAt: remainder.offset)
+                setFile(file, Count(written: remainder.offset, expected: remainder.total)) { state in
+                    state.validator = resumeData.validator
+                    state.version = resumeData.version
                     state.remainder = remainder
                 }
                 return .store(file.target, resumed: (remainder.offset, remainder.total))
-            case (.complete, let resuming?):
-                let file = try DownloadFile.continuing(resuming.file, at: resuming.received)
-                begin(file, Count(written: resuming.received, expected: resuming.received))
-                return .complete(resuming.received)
+            case (.complete, let resumeData?):
+                let file = try DownloadFile.open(resumeData.file, appendingAt: resumeData.received)
+                setFile(file, Count(written: resumeData.received, expected: resumeData.received))
+                return .complete(resumeData.received)
             case (.startOver(let reason), _):
                 return .fail(.badServerResponse, reason: reason, nil)
             case (.store, _), (.append, nil), (.complete, nil):
                 if let http { discardPart(after: http) }
-                AbandonedParts.sweep(folder)
-                let file = try DownloadFile.new(in: folder)
+                AbandonedParts.removeOnce(in: folder)
+                let file = try DownloadFile.create(in: folder)
                 let validator = http.flatMap {
                     ResumeRule.validator(of: $0, to: request, isDecoded: isDecoded)
                 }
                 let version = http.map(DownloadVersion.init(of:))
-                begin(file, Count(written: 0, expected: response.expectedContentLength)) { state in
+                setFile(file, Count(written: 0, expected: response.expectedContentLength)) { state in
                     state.validator = validator
                     state.version = version
                 }
@@ -140,14 +146,14 @@ final class DownloadStore: Sendable {
     /// Counts bytes written to the file. Returns a description of the fault if there are more bytes than the server announced;
     /// otherwise nil.
     @discardableResult
-    func wrote(_ bytes: Int) -> String? {
+    func countWritten(_ bytes: Int) -> String? {
         state.withLock { state in
             state.count.written += Int64(bytes)
             return state.fault(hasEnded: false)
         }
     }
 
-    /// Writes bytes to the file, if they cannot be spliced.
+    /// Writes bytes to the file. Used for content that the kernel cannot move from the socket to the file (splice).
     func write(_ data: Data) throws(TransportError) {
         guard let target = state.withLock({ $0.file?.target }) else { return }
         try target.write(Array(data).span)
@@ -180,7 +186,7 @@ final class DownloadStore: Sendable {
     func stop(keepsPart: Bool) -> Data? {
         let (file, validator, version, count) = state.withLock { state in
             defer { state.hasEnded = true }
-            // Wrong bytes make the whole part useless.
+            // If the server has sent other bytes than announced, the part cannot be resumed.
             let validator = state.fault(hasEnded: false) == nil ? state.validator : nil
             return (state.file.take(), validator, state.version, state.count)
         }
@@ -198,36 +204,37 @@ final class DownloadStore: Sendable {
         return data
     }
 
-    /// Returns the resume data of the existing part if this attempt to resume has ended without a response.
+    /// Returns the resume data of the existing part, if this attempt to resume the download has ended without a response.
     private func unchangedResumeData() -> Data? {
+        // A response changes the counts from their initial values.
         let hadResponse = state.withLock { $0.count.expected != -1 || $0.count.written > 0 }
-        return hadResponse ? nil : resuming?.data
+        return hadResponse ? nil : resumeData?.data
     }
 
-    /// Sets the file that content is written to, or removes it if the download has ended already.
+    /// Sets the file that content is written to. Removes the file instead if the download has ended already.
     ///
     /// - Parameters:
     ///   - file: The file.
     ///   - count: The progress at the start.
-    ///   - update: Sets other values of the state. Runs under the lock, so it must not call a response, whose class may be the
-    ///     program's.
-    private func begin(_ file: DownloadFile, _ count: Count, _ update: (inout State) -> Void = { _ in }) {
-        let isLate = state.withLock { state -> Bool in
+    ///   - update: Sets other values of the state. Runs under the lock, so it must not call methods of a response, whose class
+    ///     may be the program's.
+    private func setFile(_ file: DownloadFile, _ count: Count, _ update: (inout State) -> Void = { _ in }) {
+        let hasEnded = state.withLock { state -> Bool in
             if state.hasEnded { return true }
             state.file = file
             state.count = count
             update(&state)
             return false
         }
-        if isLate { file.remove() }
+        if hasEnded { file.remove() }
     }
 
-    /// Removes the existing part after a 2xx or a 416, because the server has another version, or a shorter one. After other
-    /// statuses the download can still be resumed.
+    /// Removes the existing part if the status is 2xx or 416, which mean that the server has another version or a shorter one.
+    /// After other statuses the download can still be resumed.
     private func discardPart(after response: HTTPURLResponse) {
         let status = response.statusCode
-        guard let resuming, 200...299 ~= status || status == 416 else { return }
-        try? FileManager.default.removeItem(atPath: resuming.file)
+        guard let resumeData, 200...299 ~= status || status == 416 else { return }
+        try? FileManager.default.removeItem(atPath: resumeData.file)
     }
 }
 

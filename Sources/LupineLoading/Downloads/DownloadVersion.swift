@@ -3,14 +3,14 @@
 internal import Foundation
 internal import LupineHTTP
 
-/// The version of a downloaded resource, as the server described it. A 206 is appended to a part only if its version does not
-/// differ (RFC 9110 §15.3.7.3).
+/// The version of a downloaded resource, as the fields of a response describe it. The content of a 206 is appended to a part only
+/// if its version does not differ from that of the part (RFC 9110 §15.3.7.3).
 package struct DownloadVersion: Hashable, Sendable, Codable {
     /// The entity tag, weak or strong, as the server sent it.
     package let entityTag: String?
     /// The `Last-Modified` date, as the server sent it.
     package let lastModified: String?
-    /// The length of the whole resource.
+    /// The length of the whole resource in bytes; nil if it is unknown.
     package let total: Int64?
     /// The content coding of the bytes; nil for none.
     package let coding: String?
@@ -32,9 +32,10 @@ package struct DownloadVersion: Hashable, Sendable, Codable {
         (total, coding) = (nil, nil)
     }
 
-    /// Describes how a response's version differs from this one; returns nil if no field of both differs.
+    /// Returns a description of how a response's version differs from this one; nil if no field that both have differs.
     ///
-    /// A 206 may omit fields that were sent before (RFC 9110 §15.3.7). If both versions have a tag, the dates are not compared.
+    /// A 206 may omit fields that were sent before (RFC 9110 §15.3.7). If both versions have an entity tag, the dates are not
+    /// compared. `total` is the length of the whole resource according to the response; nil if it is unknown.
     func difference(from response: HTTPURLResponse, total: Int64?) -> String? {
         let tag = response.value(forHTTPHeaderField: "ETag")
         if let entityTag, let tag {
@@ -44,22 +45,23 @@ package struct DownloadVersion: Hashable, Sendable, Codable {
         {
             return Self.versions("last modified ", lastModified, date)
         }
-        if let known = self.total, let total, total != known {
-            return Self.versions("length ", "\(known)", "\(total)")
+        if let knownTotal = self.total, let total, total != knownTotal {
+            return Self.versions("length ", "\(knownTotal)", "\(total)")
         }
-        // Only a stated coding is compared: a 206 need not repeat it.
-        if let other = Self.coding(of: response), other != coding {
-            return Self.versions("coding ", coding ?? "identity", other)
+        // A response without a coding is not compared, because a 206 need not repeat the coding.
+        if let responseCoding = Self.coding(of: response), responseCoding != coding {
+            return Self.versions("coding ", coding ?? "identity", responseCoding)
         }
         return nil
     }
 
-    /// Describes a property in which the stored version and the server's differ.
+    /// Returns a description of a property in which the stored version and the server's differ.
     private static func versions(_ property: String, _ stored: String, _ sent: String) -> String {
         "the server has another version: \(property)\(sent), "
             + "where the part that is there has \(property)\(stored)"
     }
 
+    /// Returns the content coding of a response in lowercase; nil for none and for `identity`.
     private static func coding(of response: HTTPURLResponse) -> String? {
         let coding = response.value(forHTTPHeaderField: "Content-Encoding")?.lowercased()
         return coding == "identity" ? nil : coding

@@ -2,7 +2,7 @@
 
 package import Foundation
 
-/// The state of a stopped download, from which it can be resumed. Programs get it encoded as opaque `Data` (U-7.14).
+/// The description of a stopped download, with which it can be resumed. Programs get it encoded as opaque `Data` (U-7.14).
 ///
 /// Resume data is valid in other sessions and processes, as long as the partial file exists. Decoding validates all values,
 /// because the program may pass any data.
@@ -32,7 +32,7 @@ package struct ResumeData: Hashable, Sendable, Codable {
     private let mainDocument: URL?
     /// The validator of the part's version.
     package let validator: Validator
-    /// The number of bytes in the part.
+    /// The number of bytes in the part, which is the incomplete file.
     package let received: Int64
     /// The path of the partial file.
     package let file: String
@@ -41,7 +41,7 @@ package struct ResumeData: Hashable, Sendable, Codable {
     private let said: DownloadVersion?
 
     private static let magic = Array("lupine-download-1\n".utf8)
-    /// The largest size of encoded data; the longest request head that can be sent is shorter.
+    /// The largest size of encoded data: 1 MiB. The longest request head that can be sent is shorter.
     private static let maxLength = 1 << 20
 
     /// Creates resume data.
@@ -74,10 +74,10 @@ package struct ResumeData: Hashable, Sendable, Codable {
     /// Decodes resume data; returns nil if `data` was not encoded by this type.
     package init?(_ data: Data) {
         guard data.count <= Self.maxLength, data.starts(with: Self.magic),
-            let read = try? JSONDecoder().decode(Self.self, from: data.dropFirst(Self.magic.count)),
-            read.isValid
+            let decoded = try? JSONDecoder().decode(Self.self, from: data.dropFirst(Self.magic.count)),
+            decoded.isValid
         else { return nil }
-        self = read
+        self = decoded
     }
 
     /// The encoded data for the program; nil if it would be too long to be decoded again.
@@ -115,9 +115,10 @@ package struct ResumeData: Hashable, Sendable, Codable {
     /// Whether a download could have written these values.
     private var isValid: Bool {
         guard let scheme = url.scheme?.lowercased(), scheme == "http" || scheme == "https", url.host != nil,
-            received > 0, file.hasPrefix("/"), !file.utf8.contains(0), said?.total ?? received >= received
+            received > 0, file.hasPrefix("/"), !file.utf8.contains(0), (said?.total ?? received) >= received
         else { return false }
         let texts = fields.flatMap { [$0.name, $0.value] } + [validator.text]
+        // Rejects NUL, line feed and carriage return, which would end a field.
         return texts.allSatisfy { text in text.utf8.allSatisfy { $0 != 0 && $0 != 0x0A && $0 != 0x0D } }
     }
 }

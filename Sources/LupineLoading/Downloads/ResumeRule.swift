@@ -3,15 +3,16 @@
 internal import Foundation
 internal import LupineHTTP
 
-/// Decides when a download can be resumed, and what the response to such an attempt means (U-7.12, U-7.14). Pure.
+/// Decides when a download can be resumed, and what the response to such an attempt means (U-7.12, U-7.14). The functions have no
+/// side effects.
 package enum ResumeRule {
     /// The missing bytes of a download, as the head of a response announces them.
     package struct Remainder: Hashable, Sendable {
         /// The number of bytes in the existing part.
         package let offset: Int64
-        /// The total number of bytes of the download; -1 if it is unknown.
+        /// The total number of bytes of the resource; -1 if it is unknown.
         package let total: Int64
-        /// The sizes of the file, in bytes, at which the download is complete.
+        /// The sizes of the file, in bytes, at which the download may be complete.
         package let completeSizes: ClosedRange<Int64>
         /// The value of the response's `Content-Range`.
         package let contentRange: String
@@ -53,14 +54,16 @@ package enum ResumeRule {
             return .startOver(reason)
         }
         let total = range.total ?? part.version.total
-        // The range has to reach the end of the resource; if the total is unknown, it has to contain at least one byte.
+        // The range must reach the end of the resource. Its end is the position of the last byte or, from some servers, the
+        // position after it. If the total is unknown, the range must contain at least one byte.
         let lowestEnd = total.map { $0 - 1 } ?? offset
-        guard end >= lowestEnd, end <= total ?? end else {
+        let highestEnd = total ?? end
+        guard end >= lowestEnd, end <= highestEnd else {
             return .startOver(
                 "the server sent \(contentRange), which is not all of the bytes from \(offset) on")
         }
-        // Some servers send the position after the last byte as the end of the range. If the total is unknown, both positions are
-        // accepted.
+        // If the total is unknown, the complete file has `end` bytes, from such a server, or one more; but at least one more than
+        // the part.
         let completeSizes = total.map { $0...$0 } ?? max(end, offset + 1)...(end + 1)
         let length = response.expectedContentLength
         guard length >= 0 else {
@@ -69,12 +72,14 @@ package enum ResumeRule {
                     offset: offset, total: total ?? -1, completeSizes: completeSizes,
                     contentRange: contentRange))
         }
-        let (sum, overflows) = offset.addingReportingOverflow(length)
-        guard !overflows, completeSizes.contains(sum) else {
+        let (finalSize, overflows) = offset.addingReportingOverflow(length)
+        guard !overflows, completeSizes.contains(finalSize) else {
             return .startOver("the server sent \(length) bytes for \(contentRange)")
         }
         return .append(
-            Remainder(offset: offset, total: sum, completeSizes: sum...sum, contentRange: contentRange))
+            Remainder(
+                offset: offset, total: finalSize, completeSizes: finalSize...finalSize,
+                contentRange: contentRange))
     }
 
     /// Returns the validator with which a part of this response can be resumed; nil if it cannot be resumed.
@@ -91,7 +96,7 @@ package enum ResumeRule {
             scheme == "http" || scheme == "https"
         else { return nil }
         let field = { (name: String) in response.value(forHTTPHeaderField: name) }
-        // Excludes an unsolicited 206, whose content does not begin at the first byte.
+        // Excludes a 206, which was not requested and whose content may not begin at the first byte.
         guard response.statusCode == 200 else { return nil }
         let units = Array((field("Accept-Ranges") ?? "").utf8)
         guard ListSyntax.contains("bytes", in: units.span) else { return nil }
@@ -99,22 +104,25 @@ package enum ResumeRule {
             return nil
         }
         if let tag = field("ETag") {
+            // A weak tag begins with `W/`.
             let isStrong = tag.hasPrefix("\"") && tag.count > 1 && tag.hasSuffix("\"")
             return isStrong ? .entityTag(tag) : nil
         }
-        guard let changed = field("Last-Modified"), let sent = field("Date"), isStrong(changed, sent: sent)
+        guard let lastModified = field("Last-Modified"), let date = field("Date"),
+            isStrong(lastModified, sent: date)
         else {
             return nil
         }
-        return .lastModified(changed)
+        return .lastModified(lastModified)
     }
 
-    /// Whether a `Last-Modified` date is a strong validator: not if the resource may have changed again in the second in which
-    /// the response was sent (RFC 9110 §8.8.2.2). `If-Range` requires a strong validator (§13.1.5).
-    private static func isStrong(_ changed: String, sent: String) -> Bool {
-        guard let changed = HTTPDate.moment(of: changed), let sent = HTTPDate.moment(of: sent) else {
+    /// Whether a `Last-Modified` date is a strong validator, which `If-Range` requires (RFC 9110 §13.1.5). It is not if the
+    /// response was sent in the same second, because the resource may then have changed again in that second (§8.8.2.2).
+    private static func isStrong(_ lastModified: String, sent: String) -> Bool {
+        guard let lastModified = HTTPDate.moment(of: lastModified), let sent = HTTPDate.moment(of: sent)
+        else {
             return false
         }
-        return sent.timeIntervalSince(changed) >= 1
+        return sent.timeIntervalSince(lastModified) >= 1
     }
 }

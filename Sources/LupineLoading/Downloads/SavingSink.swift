@@ -3,11 +3,11 @@
 public import Foundation
 import LupineTransport
 
-/// The sink of a data task whose content is written to a file that the program opens when the response has arrived. If the
-/// program opens none, the delegate receives the content.
+/// The sink of a data task whose content is written to a file. A sink receives the response and the content of a task. The
+/// program opens the file when the response has arrived; if it opens none, the delegate receives the content.
 ///
-/// The kernel splices content from the socket into the file. Content that is decoded, or does not come from the network, is
-/// written piece by piece.
+/// The kernel moves (splices) content from the socket into the file. Content that is decoded, or does not come from the network,
+/// is written piece by piece.
 final class SavingSink: TaskSink {
     /// Opens the file for a response, at the position where content is to be written; returns nil to let the delegate receive the
     /// content.
@@ -15,14 +15,16 @@ final class SavingSink: TaskSink {
 
     private struct State {
         /// The program's closure; cleared at the end, because the task may be released on another thread.
-        var open: FileOpener?
+        var fileOpener: FileOpener?
+        /// The file; nil if the delegate receives the content.
         var target: FileTarget?
     }
 
-    private let base = DelegateSink.shared
+    /// The sink that passes content to the delegate.
+    private let delegateSink = DelegateSink.shared
     private let state: Lock<State>
 
-    init(_ open: @escaping FileOpener) { state = Lock(State(open: open)) }
+    init(_ open: @escaping FileOpener) { state = Lock(State(fileOpener: open)) }
 
     func receivedResponse(_ task: TaskCore, _ response: URLResponse) -> HopPlan {
         task.ask(fallback: .cancel) { context, answer in
@@ -47,7 +49,7 @@ final class SavingSink: TaskSink {
         _ answer: (URLSession.ResponseDisposition) -> Void
     ) {
         assertNoLockIsHeld()
-        guard case .allow = disposition, let handle = state.withLock({ $0.open })?(response) else {
+        guard case .allow = disposition, let handle = state.withLock({ $0.fileOpener })?(response) else {
             return answer(disposition)
         }
         do throws(Errno) {
@@ -63,7 +65,9 @@ final class SavingSink: TaskSink {
     var wantsSeparateChunks: Bool { state.withLock { $0.target == nil } }
 
     func receivedContent(_ task: TaskCore, _ data: Data) -> Demand {
-        guard let target = state.withLock({ $0.target }) else { return base.receivedContent(task, data) }
+        guard let target = state.withLock({ $0.target }) else {
+            return delegateSink.receivedContent(task, data)
+        }
         do throws(TransportError) { try target.write(data.span) } catch {
             task.fail(.loading(.cannotWriteToFile, url: task.currentRequest?.url, underlying: error))
             return .enough
@@ -71,16 +75,17 @@ final class SavingSink: TaskSink {
         return .more
     }
 
-    func deliver(_ data: Data, _ context: CallbackContext) { base.deliver(data, context) }
+    func deliver(_ data: Data, _ context: CallbackContext) { delegateSink.deliver(data, context) }
 
     func willCache(
         _ task: TaskCore, _ proposal: CachedURLResponse,
         reply: @escaping @Sendable (CachedURLResponse?) -> Void
-    ) { base.willCache(task, proposal, reply: reply) }
+    ) { delegateSink.willCache(task, proposal, reply: reply) }
 
     func completed(_ context: CallbackContext, _ error: (any Error)?) {
-        _ = state.withLock { $0.open.take() }
-        base.completed(context, error)
+        // The result is ignored, so that the closure is released outside of the lock.
+        _ = state.withLock { $0.fileOpener.take() }
+        delegateSink.completed(context, error)
     }
 }
 

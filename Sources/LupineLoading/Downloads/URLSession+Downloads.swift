@@ -22,10 +22,10 @@ extension URLSession {
             let folder = core.context.settings.temporaryDirectory
             return makeDownloadTask(DownloadStore(resuming: data, folder: folder), handler, delegate)
         }
-        // Without valid resume data the request is not known (U-7.14).
+        // The request is part of the resume data. Without valid data, the task has no request (U-7.14).
         let unusedStore = DownloadStore(
             URLRequest(url: URL(fileURLWithPath: "/")), folder: core.context.settings.temporaryDirectory)
-        let sink = DownloadSink(unusedStore, decodes: false, handler)
+        let sink = DownloadSink(unusedStore, decodesContent: false, handler)
         let task = core.makeTask(originalRequest: nil, sink: sink) { task in
             FailedLoad(
                 .loading(.unsupportedURL, url: nil, reason: "this is no resume data"), created: task.created,
@@ -47,7 +47,7 @@ extension URLSession {
     private func makeDownloadTask(
         _ store: DownloadStore, _ handler: DownloadSink.Handler?, _ delegate: DelegateSet?
     ) -> URLSessionDownloadTask {
-        let sink = DownloadSink(store, decodes: core.context.settings.lupine.decodesContent, handler)
+        let sink = DownloadSink(store, decodesContent: core.context.settings.lupine.decodesContent, handler)
         var definition = TaskDefinition(
             kind: .download, request: store.requestToSend, body: .request, mayDecode: store.mayDecode)
         definition.mustStartOver = { store.mustStartOver(after: $0) }

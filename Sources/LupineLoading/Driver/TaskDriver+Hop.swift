@@ -281,7 +281,8 @@ extension TaskDriver: HopLoadClient {
             .secure(
                 CacheProvenance.Connection(
                     identity: evidence.identity, roots: facts.passesDefault ? evidence.rootsName : nil,
-                    keys: facts.keys, judge: requester?.judge, wasChecked: evidence.acceptance != .unchecked))
+                    keys: facts.keys, judge: requester?.judge,
+                    isChainChecked: evidence.acceptance != .unchecked))
         )
     }
 

@@ -177,7 +177,7 @@ extension TaskDriver {
             CacheDecision.needsEntry(for: sent, configuration: policy)
         else { return applyCacheDecision(prepared, inputs, nil, requester, mayHaveEntry: true) }
         switch cache.lookUpInMemory(sent, for: requester) {
-        case .known(let entry):
+        case .complete(let entry):
             applyCacheDecision(
                 prepared, inputs, entry, isInMemory: true, requester, mayHaveEntry: entry != nil)
         case .onDisk:

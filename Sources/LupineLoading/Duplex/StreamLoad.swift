@@ -4,12 +4,13 @@ import Foundation
 import LupineTLS
 import LupineTransport
 
-/// The load of a stream task: opens the connection, forwards the challenges of TLS to the delegates, and ends the task when the
-/// stream has ended.
+/// The load of a stream task, which is its network work: opens the connection, forwards the challenges of TLS to the delegates,
+/// and ends the task when the stream has ended.
 ///
 /// May be used on any thread.
 final class StreamLoad: TaskLoad, StreamOwner {
-    private enum Stage: Sendable {
+    /// The comments name the possible next phases.
+    private enum Phase: Sendable {
         case unstarted  // → running, ended
         case running(EventLoop, LoopBound<StreamDriver>)  // → ended
         case ended
@@ -20,8 +21,8 @@ final class StreamLoad: TaskLoad, StreamOwner {
     private let port: Int
     private let task: TaskCore
     private let context: SessionContext
-    private let stage = Lock(Stage.unstarted)
-    /// Passes the challenges of TLS to the delegates; nil before the start, and without a delegate.
+    private let phase = Lock(Phase.unstarted)
+    /// Passes the challenges of TLS to the delegates; nil before the start, and without a delegate that answers challenges.
     private let trust = Lock<TaskPeerVerifier?>(nil)
 
     /// - Parameters:
@@ -53,11 +54,12 @@ final class StreamLoad: TaskLoad, StreamOwner {
         }
         let loop = route.loop
         let driver = LoopBound(sending: StreamDriver(on: loop, for: self), to: loop)
-        let isStarted = stage.withLock { stage -> Bool in
-            guard case .unstarted = stage else { return false }
-            stage = .running(loop, driver)
+        let isStarted = phase.withLock { phase -> Bool in
+            guard case .unstarted = phase else { return false }
+            phase = .running(loop, driver)
             return true
         }
+        // The task was cancelled meanwhile.
         guard isStarted else { return }
         stream.begin(driver, on: loop)
         let isAccepted = loop.execute {
@@ -75,16 +77,18 @@ final class StreamLoad: TaskLoad, StreamOwner {
 
     func cancel(_ error: URLError) {
         if finish(error, onlyIfUnstarted: true) { return }
-        onLoop { $0.fail(.ended(StreamEnding(error: error))) }
+        onLoop { $0.fail(.taskEnded(StreamEnding(error: error))) }
     }
 
+    /// Does nothing: the program's reads decide when bytes are read.
     func resumeReading() {}
     func setSuspended(_ isSuspended: Bool) { onLoop { $0.setSuspended(isSuspended) } }
+    /// Does nothing: a stream has no priority.
     func setPriority(_ priority: Float) {}
 
-    /// Passes the driver to a job on its loop; does nothing before the start and after the end.
+    /// Runs a job with the driver on its loop. Does nothing before the start and after the end.
     private func onLoop(_ job: @escaping @Sendable (StreamDriver) -> Void) {
-        guard case .running(let loop, let driver) = stage.withLock({ $0 }) else { return }
+        guard case .running(let loop, let driver) = phase.withLock({ $0 }) else { return }
         // A loop that shuts down ends its connections, but not a connection that is still being dialed.
         if !loop.execute({ job(driver.value) }) { finish(URLError(.shutDown, url: nil)) }
     }
@@ -119,10 +123,12 @@ final class StreamLoad: TaskLoad, StreamOwner {
         finish(fault.map { error(for: $0) }, isReadToEnd: isReadToEnd)
     }
 
-    var streamKeeper: (any Sendable)? { context }
+    /// The session's context, whose loops and TLS settings the connection uses.
+    var retainedByCapturedStreams: (any Sendable)? { context }
 
     func error(for fault: StreamFault) -> any Error {
-        guard case .lost(let cause) = fault, let profiles = context.engine.streamTLSProfiles else {
+        guard case .connectionFailed(let cause) = fault, let profiles = context.engine.streamTLSProfiles
+        else {
             return fault.error
         }
         return URLError(cause, url: nil).adding(profiles.userInfo(for: cause, of: trust.withLock { $0 }))
@@ -135,13 +141,13 @@ final class StreamLoad: TaskLoad, StreamOwner {
     private func finish(
         _ error: (any Error)?, isReadToEnd: Bool = false, onlyIfUnstarted: Bool = false
     ) -> Bool {
-        let isFirst = stage.withLock { stage -> Bool in
-            switch stage {
+        let isFirst = phase.withLock { phase -> Bool in
+            switch phase {
             case .ended: return false
             case .running where onlyIfUnstarted: return false
             case .running, .unstarted: break
             }
-            stage = .ended
+            phase = .ended
             return true
         }
         guard isFirst else { return false }
@@ -154,7 +160,8 @@ final class StreamLoad: TaskLoad, StreamOwner {
     }
 }
 
-/// The sink of a stream task. It receives no bytes: `StreamDriver` passes them to the handlers of the reads.
+/// The sink of a stream task. A sink receives the response and the content of a task; this one receives none, because
+/// `StreamDriver` passes the bytes to the handlers of the reads.
 final class StreamSink: TaskSink {
     private let stream: StreamCore
 
@@ -163,13 +170,13 @@ final class StreamSink: TaskSink {
     func receivedResponse(_ task: TaskCore, _ response: URLResponse) -> HopPlan { .skip }
     func receivedContent(_ task: TaskCore, _ data: Data) -> Demand { .enough }
 
-    /// Fails the waiting operations here too, because a task that was never started has no load that does it.
+    /// Fails the queued operations. The load does that too, but a task that was never started has no load.
     func ended(_ task: TaskCore, _ error: (any Error)?) -> (any Error)? {
         stream.end(error ?? StreamFault.closed.error)
         return error
     }
 
-    /// Fails the waiting operations here, too: `ended` is not called for a task of an invalid session.
+    /// Fails the queued operations here too, because `ended` is not called for a task of an invalid session.
     func completed(_ context: CallbackContext, _ error: (any Error)?) {
         stream.end(error ?? StreamFault.closed.error)
         context.delegates.task?.urlSession(context.session, task: context.task, didCompleteWithError: error)

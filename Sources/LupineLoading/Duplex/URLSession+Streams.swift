@@ -12,7 +12,7 @@ extension URLSession {
         let task = core.makeTask(originalRequest: nil, sink: StreamSink(stream)) { [core] task in
             StreamLoad(stream, host: host, port: port, task: task, context: core.context)
         }
-        stream.attach { [weak task] job in task?.callUnconditionally(job) }
+        stream.setPoster { [weak task] job in task?.callUnconditionally(job) }
         return task.begin(as: URLSessionStreamTask(task, stream), in: self)
     }
 }

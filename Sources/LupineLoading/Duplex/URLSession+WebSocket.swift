@@ -13,6 +13,7 @@ extension URLSession {
                 socket, task,
                 offersCompression: core.context.settings.lupine.offersWebSocketCompression
             ) { client, addHandshakeFields in
+                // Creates the task driver of the handshake.
                 var definition = definition
                 definition.addHandshakeFields = addHandshakeFields
                 return core.load(definition, for: client)

@@ -4,13 +4,17 @@ import Foundation
 import LupineHTTP
 import LupineTransport
 
-/// The load of a WebSocket task: a task driver performs the opening handshake, with redirects, challenges and cookies as for any
-/// request; afterwards a `WebSocketDriver` exchanges messages until one side closes the WebSocket. This type is the client of the
-/// task driver, so that the task does not end with the handshake but with the WebSocket.
+/// The load of a WebSocket task, which is its network work.
+///
+/// A task driver performs the opening handshake, with redirects, challenges and cookies as for any request. Afterwards a
+/// `WebSocketDriver` exchanges messages until one side closes the WebSocket. The task driver reports its progress to this type,
+/// which forwards most reports to the task. So the task does not end with the handshake but with the WebSocket.
 ///
 /// May be used on any thread.
 final class WebSocketLoad: TaskLoad, TaskDriverClient {
-    private enum Stage: Sendable {
+    /// The comments name the possible next phases.
+    private enum Phase: Sendable {
+        /// The task driver performs the opening handshake.
         case handshake  // → refused, cancelled, open, ended
         /// The status of the response is not 101 (over HTTP/2: not 2xx), or its handshake fields are invalid.
         case refused(WebSocketError)  // → cancelled, ended
@@ -22,13 +26,16 @@ final class WebSocketLoad: TaskLoad, TaskDriverClient {
     }
 
     private let socket: WebSocketCore
+    /// The task, to which the task driver's reports are forwarded.
     private let client: TaskCore
     /// The task driver; nil once it has ended.
     private let driver = Lock<(any TaskLoad)?>(nil)
-    private let stage = Lock(Stage.handshake)
+    private let phase = Lock(Phase.handshake)
     private let url: URL?
     private let offersCompression: Bool
-    /// The handshake of the last request; each request has its own `Sec-WebSocket-Key`.
+    /// How long each step of the closing handshake may take.
+    private static let closeTimeout = Duration.seconds(5)
+    /// The handshake of the last request. A redirect or a challenge leads to a new request, with a new `Sec-WebSocket-Key`.
     private let handshake = Lock<WebSocketHandshake?>(nil)
 
     /// - Parameters:
@@ -55,14 +62,14 @@ final class WebSocketLoad: TaskLoad, TaskDriverClient {
     func start() { driver.withLock { $0 }?.start() }
 
     func cancel(_ error: URLError) {
-        // The stage changes before the abort, because the connection may be opening on another thread. The outer nil means that
-        // no WebSocket is open, the inner one that the task driver has not ended.
-        let metrics = stage.withLock { stage -> URLSessionTaskMetrics?? in
-            switch stage {
-            case .handshake, .refused: stage = .cancelled(error)
+        // The phase changes before the abort, so that another thread does not open the WebSocket meanwhile. Of the result, the
+        // outer nil means that no WebSocket is open, the inner nil that the task driver has not ended.
+        let metrics = phase.withLock { phase -> URLSessionTaskMetrics?? in
+            switch phase {
+            case .handshake, .refused: phase = .cancelled(error)
             case .cancelled, .ended: break
             case .open(let metrics):
-                stage = .ended
+                phase = .ended
                 return .some(metrics)
             }
             return nil
@@ -74,6 +81,7 @@ final class WebSocketLoad: TaskLoad, TaskDriverClient {
         }
     }
 
+    /// Does nothing: the program's calls of `receive` decide when messages are read.
     func resumeReading() {}
     func setSuspended(_ isSuspended: Bool) {
         driver.withLock { $0 }?.setSuspended(isSuspended)
@@ -101,31 +109,35 @@ final class WebSocketLoad: TaskLoad, TaskDriverClient {
         _ challenge: URLAuthenticationChallenge,
         reply: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) { client.driverChallenged(challenge, reply: reply) }
+    // The handshake has no body.
     func driverNeedsBodyStream(reply: @escaping @Sendable (BodyStream?) -> Void) { reply(nil) }
     func driverSent(total: Int64, expected: Int64) {}
     func driverReceivedInterimResponse(_ response: HTTPURLResponse) {
         client.driverReceivedInterimResponse(response)
     }
+    // The content of a refused handshake is not delivered, and no response is cached.
     func driverReceivedContent(_ data: Data) -> Demand { .enough }
     func driverSpliced(_ count: Int) -> Demand { .enough }
     func driverWillCache(
         _ proposal: CachedURLResponse, reply: @escaping @Sendable (CachedURLResponse?) -> Void
     ) { reply(nil) }
 
-    /// Called if the server did not switch protocols (U-8.3). The task gets the response, so that a retry can depend on it.
+    /// Called if the server has answered without switching protocols (U-8.3). The task gets the response, so that a retry can
+    /// depend on it.
     func driverReceivedResponse(_ response: URLResponse) -> HopPlan {
         refuse(.notSwitched(status: (response as? HTTPURLResponse)?.statusCode ?? 0))
-        // The plan is not used: the content is skipped in any case.
+        // The result, what to do with the content, is not used: the content is always skipped.
         _ = client.driverReceivedResponse(response)
         return .skip
     }
 
     /// Makes the task fail with this fault when the task driver has ended.
     private func refuse(_ fault: WebSocketError) {
-        stage.withLock { if case .handshake = $0 { $0 = .refused(fault) } }
+        phase.withLock { if case .handshake = $0 { $0 = .refused(fault) } }
     }
 
-    /// Adds the handshake fields to a request. A caller's `Sec-WebSocket-Extensions` is replaced (U-8.1).
+    /// Adds the handshake fields to a request. Replaces the program's `Sec-WebSocket-Extensions` (U-8.1), because this type
+    /// negotiates the extensions.
     private func addHandshakeFields(to request: inout URLRequest) {
         let key = WebSocketKey(UInt64.random(in: .min ... .max), UInt64.random(in: .min ... .max))
         var handshake = WebSocketHandshake(key, deflate: offersCompression ? DeflateOffer() : nil)
@@ -145,29 +157,34 @@ final class WebSocketLoad: TaskLoad, TaskDriverClient {
         self.handshake.withLock { $0 = handshake }
     }
 
+    /// Called if the server has switched protocols. Opens the WebSocket, unless the handshake is invalid or the task was
+    /// cancelled.
     func driverUpgraded(_ connection: UpgradedConnection, _ response: HTTPURLResponse) -> any UpgradeHandler {
         let agreement: WebSocketAgreement
         do throws(WebSocketError) {
             guard let handshake = handshake.withLock({ $0 }) else { throw .notAnUpgradeRequest }
             agreement = try handshake.agreement(response.receivedHead)
         } catch {
+            // As above, the result is not used.
             _ = client.driverReceivedResponse(response)
             refuse(error)
             connection.close()
             return ClosedUpgradeHandler()
         }
-        let isOpened = stage.withLock { stage -> Bool in
-            guard case .handshake = stage else { return false }
-            stage = .open(nil)
+        let isOpened = phase.withLock { phase -> Bool in
+            guard case .handshake = phase else { return false }
+            phase = .open(nil)
             return true
         }
         guard isOpened else {
+            // The task was cancelled meanwhile.
             connection.close()
             return ClosedUpgradeHandler()
         }
+        // The result is not used, because a switched connection has no content.
         _ = client.driverReceivedResponse(response)
         let webSocket = WebSocketDriver(
-            over: UpgradedWire(connection, closeTimeout: .seconds(5)), agreement,
+            over: UpgradedWire(connection, closeTimeout: Self.closeTimeout), agreement,
             messageLimit: socket.messageLimit, owner: socket)
         socket.open(webSocket, on: connection.loop) {
             client.call { context in
@@ -181,23 +198,23 @@ final class WebSocketLoad: TaskLoad, TaskDriverClient {
 
     /// Called when the task driver has ended. The task continues if the WebSocket is open.
     func driverEnded(_ error: (any Error)?, _ metrics: URLSessionTaskMetrics) {
-        // The task driver is released outside of the lock.
+        // The result is ignored, so that the task driver is released outside of the lock.
         _ = driver.withLock { $0.take() }
-        let failure = stage.withLock { stage -> URLError? in
-            switch stage {
+        let failure = phase.withLock { phase -> URLError? in
+            switch phase {
             case .open:
-                stage = .open(metrics)
+                phase = .open(metrics)
                 return nil
             case .ended: return nil
             case .cancelled(let error):
-                stage = .ended
+                phase = .ended
                 return error
             case .refused(let fault):
-                stage = .ended
+                phase = .ended
                 return .loading(.badServerResponse, url: url, underlying: fault)
             case .handshake:
-                stage = .ended
-                // Also if the server has ended the connection instead of answering.
+                phase = .ended
+                // A server that closes the connection instead of answering refuses the handshake too.
                 guard let loading = error as? URLError, loading.code != .networkConnectionLost else {
                     return .loading(
                         .badServerResponse, url: url,
@@ -215,10 +232,10 @@ final class WebSocketLoad: TaskLoad, TaskDriverClient {
 
     /// Called on the delegate queue when the WebSocket has ended.
     private func ended(_ ending: WebSocketCore.Ending) {
-        // The outer nil means that no WebSocket is open, the inner one that the task driver has not ended.
-        let openMetrics = stage.withLock { stage -> URLSessionTaskMetrics?? in
-            guard case .open(let metrics) = stage else { return nil }
-            stage = .ended
+        // The outer nil means that no WebSocket is open, the inner nil that the task driver has not ended.
+        let openMetrics = phase.withLock { phase -> URLSessionTaskMetrics?? in
+            guard case .open(let metrics) = phase else { return nil }
+            phase = .ended
             return .some(metrics)
         }
         guard case .some(let metrics) = openMetrics else { return }
@@ -236,16 +253,18 @@ final class WebSocketLoad: TaskLoad, TaskDriverClient {
         }
     }
 
-    /// Completes the task. `metrics` are those of the handshake; nil if the task driver has not ended.
+    /// Completes the task. `metrics` are those of the handshake; nil if the task driver has not ended. The metrics of the task
+    /// last until now.
     private func finish(_ error: (any Error)?, _ metrics: URLSessionTaskMetrics?) {
         let metrics =
-            metrics?.lasting(until: Date())
+            metrics?.extended(until: Date())
             ?? URLSessionTaskMetrics(hops: [], redirectCount: 0, created: client.created, completed: Date())
         client.driverEnded(error, metrics)
     }
 }
 
-/// The sink of a WebSocket task. It receives no content: `WebSocketCore` delivers the messages.
+/// The sink of a WebSocket task. A sink receives the response and the content of a task; this one receives no content, because
+/// `WebSocketCore` delivers the messages.
 final class WebSocketSink: TaskSink {
     private let socket: WebSocketCore
 
@@ -254,13 +273,13 @@ final class WebSocketSink: TaskSink {
     func receivedResponse(_ task: TaskCore, _ response: URLResponse) -> HopPlan { .skip }
     func receivedContent(_ task: TaskCore, _ data: Data) -> Demand { .enough }
 
-    /// Fails the waiting handlers here too, because a task that was never started has no load that does it.
+    /// Fails the handlers that wait. The load does that too, but a task that was never started has no load.
     func ended(_ task: TaskCore, _ error: (any Error)?) -> (any Error)? {
         if let error { socket.abort(error) }
         return error
     }
 
-    /// Fails the waiting handlers here, too: `ended` is not called for a task of an invalid session.
+    /// Fails the handlers that wait here too, because `ended` is not called for a task of an invalid session.
     func completed(_ context: CallbackContext, _ error: (any Error)?) {
         if let error { socket.abort(error) }
         context.delegates.task?.urlSession(context.session, task: context.task, didCompleteWithError: error)

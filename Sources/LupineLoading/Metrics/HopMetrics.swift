@@ -3,9 +3,10 @@
 internal import Foundation
 internal import LupineTransport
 
-/// The measurements of one hop of a task, from which its transaction metrics are created. Immutable.
+/// The measurements of one hop of a task, from which its transaction metrics are created. A hop is one request with its response;
+/// a redirect or an answered challenge leads to the next hop. Immutable.
 ///
-/// A class, because the measurements are large and are passed on several times.
+/// A class, so that the measurements, which are large, are not copied.
 final class HopMetrics: Sendable {
     /// The request as it was sent.
     let request: URLRequest
@@ -13,16 +14,16 @@ final class HopMetrics: Sendable {
     let response: URLResponse?
     /// The source of the response.
     let fetchType: URLSessionTaskMetrics.ResourceFetchType
-    /// The exchanges with the network: one; several if the transport has sent the request again; none for the cache, files and
-    /// `data:` URLs.
+    /// The exchanges with the network. Usually there is one. There are several if the transport has sent the request again, and
+    /// none for the cache, files and `data:` URLs.
     let exchanges: [ExchangeMetrics]
     /// When the hop started.
     let fetchStart: Date
     /// When the response was complete, or the request had failed.
     let end: Date
-    /// The size of the request's body without framing.
+    /// The size of the request's body, in bytes, without framing.
     let bodyBytesBeforeEncoding: Int64
-    /// The size of the response's body as it was delivered.
+    /// The size of the response's body, in bytes, as it was delivered.
     let bodyBytesAfterDecoding: Int64
 
     /// Creates the measurements of a request.
@@ -41,7 +42,8 @@ final class HopMetrics: Sendable {
         self.bodyBytesAfterDecoding = bodyBytesAfterDecoding
     }
 
-    /// The measurements for exchanges whose request was sent again: without the response and the sizes of the bodies.
+    /// The measurements for an exchange whose request was sent again: without the response, the exchanges and the sizes of the
+    /// bodies.
     var withoutResponse: HopMetrics {
         HopMetrics(
             request: request, response: nil, fetchType: fetchType, exchanges: [], fetchStart: fetchStart,

@@ -31,9 +31,12 @@ public final class URLSessionTaskMetrics: NSObject, Sendable {
         case https = 4
     }
 
-    /// The measurements, or the transactions that are created from them on first access, because most metrics are never read.
+    /// The measurements or, after the first access, the transactions that were created from them. Most programs never read the
+    /// metrics.
     private enum Transactions {
+        /// The measurements of all hops, and the interval of the task. A hop is one request with its response.
         case measured(hops: SmallArray<HopMetrics>, WallClockMapping, within: ClosedRange<Date>)
+        /// The transactions.
         case created([URLSessionTaskTransactionMetrics])
 
         /// The transactions; empty if they were not created yet.
@@ -57,7 +60,8 @@ public final class URLSessionTaskMetrics: NSObject, Sendable {
         }
         // `current` keeps the measurements alive, so that their requests and responses are not released under the lock.
         return transactions.withLock { transactions in
-            if case .created(let first) = transactions { return first }
+            // Another thread may have been faster. All callers get the same objects.
+            if case .created(let existing) = transactions { return existing }
             transactions = .created(metrics)
             return metrics
         }
@@ -90,8 +94,8 @@ public final class URLSessionTaskMetrics: NSObject, Sendable {
         super.init()
     }
 
-    /// Returns metrics with the same transactions, and a task interval that ends at `completed`.
-    func lasting(until completed: Date) -> URLSessionTaskMetrics {
+    /// Returns metrics with the same transactions, and a task interval that ends at `completed`, or later if it already does.
+    func extended(until completed: Date) -> URLSessionTaskMetrics {
         URLSessionTaskMetrics(self, until: completed)
     }
 

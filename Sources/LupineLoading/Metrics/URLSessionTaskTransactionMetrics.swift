@@ -79,50 +79,59 @@ public final class URLSessionTaskTransactionMetrics: NSObject, Sendable {
     /// Always false: a connection uses one route.
     public let isMultipath = false
 
-    /// Returns the transactions of a hop: one for each exchange with the network; one if there was no exchange.
+    /// Returns the transactions of a hop, which is one request with its response: one for each exchange with the network; one if
+    /// there was no exchange.
     static func transactions(
         of hop: HopMetrics, _ clock: WallClockMapping, within task: ClosedRange<Date>
     ) -> [URLSessionTaskTransactionMetrics] {
         let start = hop.fetchStart.clamped(to: task)
+        // The wall clock may have been set back during the hop.
         let bounds = start...max(start, hop.end.clamped(to: task))
         guard let last = hop.exchanges.last else {
             return [URLSessionTaskTransactionMetrics(hop, local: bounds)]
         }
-        return hop.exchanges.dropLast().map {
-            URLSessionTaskTransactionMetrics(hop.withoutResponse, $0, Milestones($0, clock, within: bounds))
-        } + [URLSessionTaskTransactionMetrics(hop, last, Milestones(last, clock, within: bounds))]
+        // Only the last exchange has a response: the request of the others was sent again.
+        var transactions: [URLSessionTaskTransactionMetrics] = []
+        for exchange in hop.exchanges.dropLast() {
+            let dates = TransactionDates(exchange, clock, within: bounds)
+            transactions.append(URLSessionTaskTransactionMetrics(hop.withoutResponse, exchange, dates))
+        }
+        let dates = TransactionDates(last, clock, within: bounds)
+        transactions.append(URLSessionTaskTransactionMetrics(hop, last, dates))
+        return transactions
     }
 
     /// Creates the metrics of a hop without an exchange: of the cache, a file, a `data:` URL, or the program's `URLProtocol`.
     private convenience init(_ hop: HopMetrics, local bounds: ClosedRange<Date>) {
         // Without a network, only the start and the end were measured: sending takes no time, and the response arrives at the
         // end.
-        var milestones = Milestones()
-        milestones.fetchStart = bounds.lowerBound
-        milestones.requestStart = bounds.lowerBound
-        milestones.requestEnd = bounds.lowerBound
+        var dates = TransactionDates()
+        dates.fetchStart = bounds.lowerBound
+        dates.requestStart = bounds.lowerBound
+        dates.requestEnd = bounds.lowerBound
         if hop.response != nil {
-            milestones.responseStart = bounds.upperBound
-            milestones.responseEnd = bounds.upperBound
+            dates.responseStart = bounds.upperBound
+            dates.responseEnd = bounds.upperBound
         }
-        self.init(hop, nil, milestones)
+        self.init(hop, nil, dates)
     }
 
-    private init(_ hop: HopMetrics, _ exchange: ExchangeMetrics?, _ milestones: Milestones) {
+    /// Creates the metrics of an exchange of a hop; of a hop without an exchange if `exchange` is nil.
+    private init(_ hop: HopMetrics, _ exchange: ExchangeMetrics?, _ dates: TransactionDates) {
         request = hop.request
         response = hop.response
         resourceFetchType = hop.fetchType
-        fetchStartDate = milestones.fetchStart
-        domainLookupStartDate = milestones.lookUpStart
-        domainLookupEndDate = milestones.lookUpEnd
-        connectStartDate = milestones.connectStart
-        secureConnectionStartDate = milestones.secureStart
-        secureConnectionEndDate = milestones.secureEnd
-        connectEndDate = milestones.connectEnd
-        requestStartDate = milestones.requestStart
-        requestEndDate = milestones.requestEnd
-        responseStartDate = milestones.responseStart
-        responseEndDate = milestones.responseEnd
+        fetchStartDate = dates.fetchStart
+        domainLookupStartDate = dates.lookUpStart
+        domainLookupEndDate = dates.lookUpEnd
+        connectStartDate = dates.connectStart
+        secureConnectionStartDate = dates.secureStart
+        secureConnectionEndDate = dates.secureEnd
+        connectEndDate = dates.connectEnd
+        requestStartDate = dates.requestStart
+        requestEndDate = dates.requestEnd
+        responseStartDate = dates.responseStart
+        responseEndDate = dates.responseEnd
         networkProtocolName = exchange?.version.map { $0 == .http2 ? "h2" : $0.description.lowercased() }
         isProxyConnection = exchange?.usedProxy ?? false
         isReusedConnection = exchange?.isReused ?? false
@@ -149,8 +158,8 @@ public final class URLSessionTaskTransactionMetrics: NSObject, Sendable {
     }
 }
 
-/// The dates of a transaction.
-private struct Milestones {
+/// The dates of a transaction; nil for steps that did not happen.
+private struct TransactionDates {
     var fetchStart: Date?
     var lookUpStart: Date?
     var lookUpEnd: Date?
@@ -163,12 +172,13 @@ private struct Milestones {
     var responseStart: Date?
     var responseEnd: Date?
 
+    /// Creates dates that are all nil.
     init() {}
 
     /// Creates the dates of an exchange. The dates of a connection that was opened earlier, for another request, are clamped to
     /// the start of this one.
     init(_ exchange: ExchangeMetrics, _ clock: WallClockMapping, within bounds: ClosedRange<Date>) {
-        func date(_ point: Instant?) -> Date? { clock.date(of: point, within: bounds) }
+        func date(_ instant: Instant?) -> Date? { clock.date(of: instant, within: bounds) }
         fetchStart = bounds.lowerBound
         lookUpStart = date(exchange.dial?.lookUpStart)
         lookUpEnd = date(exchange.dial?.lookUpEnd)

@@ -5,9 +5,9 @@ internal import LupineTransport
 
 /// Converts instants of the monotonic clock to dates.
 ///
-/// All instants of a task are converted relative to one pair of instant and date, which preserves their order (U-19.1). If
-/// setting the wall clock would move a date outside of the measured interval, it is clamped to the interval, which also preserves
-/// the order.
+/// All instants of a task are converted relative to one pair of an instant and a date, which preserves their order (U-19.1). If
+/// the wall clock was set during the task, a date may be outside of the measured interval. It is then clamped to the interval,
+/// which also preserves the order.
 struct WallClockMapping {
     private let instant: Instant
     private let date: Date
@@ -18,7 +18,7 @@ struct WallClockMapping {
         self.date = date
     }
 
-    /// Returns the date of an instant, clamped to `bounds`; nil for nil.
+    /// Returns the date of an instant, clamped to `bounds`; nil if `instant` is nil.
     func date(of instant: Instant?, within bounds: ClosedRange<Date>) -> Date? {
         guard let instant else { return nil }
         return date.addingTimeInterval(Double((instant - self.instant).nanoseconds) / 1e9).clamped(to: bounds)

@@ -3,10 +3,10 @@
 internal import Foundation
 internal import LupineTransport
 
-/// Replaces credentials in texts for a log: the values of header fields, and credentials in URLs anywhere in a text.
+/// Replaces credentials in texts that are written to a log: in the values of header fields, and in URLs anywhere in a text.
 ///
 /// The result is meant for people, not for programs. Credentials are recognized by their names, so a credential in a path, or
-/// with an unusual name, is not recognized. Pure; any thread may use it.
+/// with an unusual name, is not recognized. The functions have no side effects; any thread may call them.
 package enum LogRedaction {
     /// The text that replaces a credential.
     package static let mark = "[redacted]"
@@ -15,7 +15,7 @@ package enum LogRedaction {
     /// keys and tokens.
     package static let fields = Set(["authorization", "proxy-authorization", "cookie", "set-cookie"])
         .union(RedirectMove.sensitiveByDefault.map { $0.lowercased() })
-    /// The words, in lowercase, that the name of a credential contains, once `-` and `_` are removed.
+    /// Words in lowercase. A name that contains one of them, after `-` and `_` were removed, is that of a credential.
     private static let secretWords = [
         "token", "password", "passwd", "passphrase", "pwd", "secret", "key", "credential", "signature",
         "apikey",
@@ -36,11 +36,12 @@ package enum LogRedaction {
     /// Whether a value with this name is a credential. Returns true for names that are too long to examine. `others` are the
     /// names of further credentials, in lowercase.
     package static func isSecret(_ name: String, or others: Set<String> = []) -> Bool {
+        // Limits the work for a name that a peer has chosen.
         guard name.utf8.count <= 1_024 else { return true }
         let lowercased = (name.removingPercentEncoding ?? name).lowercased()
         if others.contains(lowercased) { return true }
-        let plain = lowercased.replacing("-", with: "").replacing("_", with: "")
-        return secretWords.contains { plain.contains($0) }
+        let withoutSeparators = lowercased.replacing("-", with: "").replacing("_", with: "")
+        return secretWords.contains { withoutSeparators.contains($0) }
     }
 
     /// Returns the text as one line, with credentials in URLs replaced, and with line ends and other control characters escaped,
@@ -62,7 +63,8 @@ package enum LogRedaction {
         return line
     }
 
-    /// Replaces user information, also without a scheme: `https://name:password@host` becomes `https://[redacted]@host`.
+    /// Replaces the user information of URLs, even of those without a scheme: `https://name:password@host` becomes
+    /// `https://[redacted]@host`.
     package static func withoutUserInfo(_ text: String) -> String {
         var result: [Unicode.Scalar] = []
         var remaining = Array(text.unicodeScalars)[...]
@@ -72,6 +74,7 @@ package enum LogRedaction {
             result += remaining[slashes]
             remaining = remaining[slashes.upperBound...]
             if isInPath { continue }
+            // The user information ends at the last `@` of the authority.
             if let at = remaining.prefix(while: { !endsAuthority($0) }).lastIndex(of: "@") {
                 result += mark.unicodeScalars
                 remaining = remaining[at...]
@@ -80,12 +83,14 @@ package enum LogRedaction {
         return String(String.UnicodeScalarView(result + remaining))
     }
 
-    /// Whether two slashes after this text are part of a path.
+    /// Whether two slashes after this text are part of a path, and do not begin the authority of a URL.
     private static func endsInPath(_ text: [Unicode.Scalar]) -> Bool {
         guard let last = text.last else { return false }
-        // The colon of a scheme may be percent-encoded.
-        let end = text.suffix(3)
-        if end.elementsEqual("%3A".unicodeScalars) || end.elementsEqual("%3a".unicodeScalars) { return false }
+        // A URL in a query may have a percent-encoded colon after its scheme.
+        let lastThree = text.suffix(3)
+        let isEncodedColon =
+            lastThree.elementsEqual("%3A".unicodeScalars) || lastThree.elementsEqual("%3a".unicodeScalars)
+        if isEncodedColon { return false }
         return last.properties.isAlphabetic || last.properties.numericType != nil
             || "-._~!$*+/)@%".unicodeScalars.contains(last)
     }
@@ -103,25 +108,29 @@ package enum LogRedaction {
             else { continue }
             result += name
             result += "=\(mark)".unicodeScalars
-            // A `;` does not end the value: it may be part of it.
+            // A `;` may be part of the value, so the value does not end there.
             remaining = remaining[name.endIndex...].dropFirst()
                 .drop { $0 != "&" && $0 != "#" && !endsURL($0) }
         }
         return String(String.UnicodeScalarView(result + remaining))
     }
 
+    /// Whether an item of a query or fragment, `name=value`, begins after this character.
     private static func startsItem(_ scalar: Unicode.Scalar) -> Bool {
         scalar == "?" || scalar == "&" || scalar == ";" || scalar == "#"
     }
 
+    /// Whether an item of a query or fragment ends before this character.
     private static func endsItem(_ scalar: Unicode.Scalar) -> Bool {
         startsItem(scalar) || endsURL(scalar)
     }
 
+    /// Whether the authority of a URL ends before this character.
     private static func endsAuthority(_ scalar: Unicode.Scalar) -> Bool {
         scalar == "/" || scalar == "?" || scalar == "#" || endsURL(scalar)
     }
 
+    /// Whether a URL in a text ends before this character.
     private static func endsURL(_ scalar: Unicode.Scalar) -> Bool {
         scalar.properties.isWhitespace || scalar == "\"" || scalar == "<" || scalar == ">" || scalar == "`"
     }

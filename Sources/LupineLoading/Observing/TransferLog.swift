@@ -66,12 +66,14 @@ public struct TransferLog: TransferObserver {
 
     /// Writes a line of level `debug`, or `warning` if the request is sent again because the previous connection was lost.
     public func transfer(_ id: TransferID, didLease lease: TransferLease) {
-        let kind = lease.isReused ? "a kept connection" : "a new connection"
-        let waited = time(lease.waited)
+        let connection = lease.isReused ? "a kept connection" : "a new connection"
+        let waitingTime = time(lease.waited)
         if lease.isReplay {
-            log(.warning, id, "is sent again on \(kind), for the one before had died; waited \(waited)")
+            log(
+                .warning, id,
+                "is sent again on \(connection), for the one before had died; waited \(waitingTime)")
         } else {
-            log(.debug, id, "has \(kind); waited \(waited)")
+            log(.debug, id, "has \(connection); waited \(waitingTime)")
         }
     }
 
@@ -96,12 +98,14 @@ public struct TransferLog: TransferObserver {
         }
     }
 
+    /// Returns the method and the URL, and the path of the Unix-domain socket if there is one.
     private func name(of start: TransferStart) -> String {
         start.unixSocketPath.map { "\(start.method) \(start.url) at \($0)" } ?? "\(start.method) \(start.url)"
     }
 
     private func time(_ duration: Duration) -> String { "\(Interval(duration))" }
 
+    /// Writes a line if its level is high enough. Credentials in the text are replaced.
     private func log(_ level: Level, _ id: TransferID, _ text: @autoclosure () -> String) {
         guard level >= self.level else { return }
         let line = LogRedaction.line("\(id) \(text())")

@@ -22,11 +22,13 @@ extension URLSession {
     public func requestHead(for request: URLRequest, bodyFrom file: URL? = nil) throws -> Data {
         let context = core.context
         let body: TaskDefinition.Body = file.map { .file($0) } ?? .request
+        // The steps are those of a data task before it connects.
         let assembly = HopAssembly(
             request: request, kind: .data, body: body, move: .withinOrigin, settings: context.settings)
         let hop = HopRequest(
             request: try assembly.assembled(), body: body, mayDecode: context.settings.lupine.decodesContent)
         let plan = try SendingPlan(hop, context.settings, context.engine)
+        // What the head announces about the body.
         let announcement: OutgoingBody
         if plan.body.isNone {
             announcement = .none
@@ -40,6 +42,7 @@ extension URLSession {
         } catch { throw URLError.loading(.badURL, url: request.url, underlying: error) }
     }
 
+    /// Returns the octets of a request head.
     private static func head(
         of plan: SendingPlan, _ body: OutgoingBody, _ options: URLSessionConfiguration.LupineOptions
     ) throws(HTTPError) -> [UInt8] {

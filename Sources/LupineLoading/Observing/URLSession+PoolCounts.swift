@@ -2,6 +2,7 @@
 
 public import LupineTransport
 
+/// Counts connections and waiting requests.
 extension URLSession {
     /// An element of `poolCounts()`, for one origin.
     public typealias PoolCounts = LupineTransport.PoolCounts

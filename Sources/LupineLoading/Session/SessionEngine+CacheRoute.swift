@@ -13,25 +13,25 @@ extension SessionEngine {
     ///   - credential: The credential with which the task answers the proxy's challenges; nil for the configuration's.
     func cacheRoute(to url: URL, as credential: URLCredential?) -> CacheRoute? {
         let proxy = proxy(for: url, isWebSocket: false)
-        guard let path = routePath(through: proxy) else { return nil }
-        guard let proxy else { return CacheRoute(path) }
+        guard let name = routeName(through: proxy) else { return nil }
+        guard let proxy else { return CacheRoute(name) }
         let answered = credential.map { (Array(($0.user ?? "").utf8), Array(($0.password ?? "").utf8)) }
         let configured = proxy.credentials.map { ($0.user, $0.password) }
-        return CacheRoute(path, user: (answered ?? configured).map(Self.concealed))
+        return CacheRoute(name, credentials: (answered ?? configured).map(Self.concealed))
     }
 
     /// Returns the route that the response has taken, given the route with which the request was looked up in the cache. They
     /// differ if the roots that an https proxy is verified with were read in between.
     func takenCacheRoute(_ route: CacheRoute, to url: URL?) -> CacheRoute {
-        guard let url, let path = routePath(through: proxy(for: url, isWebSocket: false)) else {
+        guard let url, let name = routeName(through: proxy(for: url, isWebSocket: false)) else {
             return route
         }
-        return CacheRoute(path, user: route.user)
+        return CacheRoute(name, credentials: route.credentials)
     }
 
-    /// The value of `CacheRoute.path`; nil for a direct connection. The path of an https proxy contains the name of the roots
+    /// The value of `CacheRoute.name`; nil for a direct connection. The name for an https proxy contains the name of the roots
     /// that the proxy is verified with.
-    private func routePath(through proxy: ProxyServer?) -> String? {
+    private func routeName(through proxy: ProxyServer?) -> String? {
         let named = proxy.map { proxy in
             let server = "\(proxy.kind) \(proxy.host):\(proxy.port)"
             return proxy.kind == .https ? "\(server) under \(proxyRootsName ?? "")" : server

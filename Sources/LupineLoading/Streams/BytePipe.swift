@@ -3,12 +3,13 @@
 import Foundation
 import LupineTransport
 
-/// A bounded byte buffer between a producer, which puts bytes, and a consumer, which takes them. Either may block until the other
-/// has made progress. May be used on any thread, but event loops must not call `waitForBytes` and `waitForRoom`.
+/// A bounded byte buffer between a producer, which appends bytes, and a consumer, which reads them. Either may block until the
+/// other has made progress. May be used on any thread, but event loops must not call `waitForBytes` and `waitForRoom`, which
+/// block.
 final class BytePipe: Sendable {
     /// How the pipe has ended.
     enum Ending: Sendable {
-        /// The producer has put all bytes; the buffered ones can still be taken.
+        /// The producer has appended all bytes; the buffered ones can still be read.
         case finished
         /// Reading or writing has failed with this error.
         case failed(any Error)
@@ -17,34 +18,37 @@ final class BytePipe: Sendable {
     }
 
     private struct State: Sendable {
-        /// The buffered bytes, after `start` bytes that were taken.
+        /// Bytes that were read, followed by the buffered bytes.
         var bytes: [UInt8] = []
-        var start = 0
+        /// The number of bytes at the start of `bytes` that were read.
+        var readCount = 0
         var ending: Ending?
 
-        var count: Int { bytes.count - start }
+        /// The number of buffered bytes.
+        var count: Int { bytes.count - readCount }
     }
 
-    /// The default capacity.
-    static let usualCapacity = 256 * 1024
+    /// The default capacity: 256 KiB.
+    static let defaultCapacity = 256 * 1024
 
     /// The pipe is full when this many bytes are buffered.
     private let capacity: Int
+    /// Signals each change of `state` to the threads that wait.
     private let condition = NSCondition()
     private let state = Lock(State())
 
     /// Creates an empty pipe.
-    init(capacity: Int = BytePipe.usualCapacity) { self.capacity = max(1, capacity) }
+    init(capacity: Int = BytePipe.defaultCapacity) { self.capacity = max(1, capacity) }
 
     /// How many bytes are buffered.
     var count: Int { state.withLock { $0.count } }
-    /// How many bytes can be put now.
+    /// How many bytes can be appended now; 0 after the end.
     var room: Int { state.withLock { $0.ending == nil ? max(0, capacity - $0.count) : 0 } }
-    /// How the pipe has ended; nil before that.
+    /// How the pipe has ended; nil before the end.
     var ending: Ending? { state.withLock { $0.ending } }
 
-    /// Puts as many of `bytes` as fit and returns their number; puts none after the end.
-    func put(_ bytes: ArraySlice<UInt8>) -> Int {
+    /// Appends as many of `bytes` as fit and returns their number; 0 after the end.
+    func append(_ bytes: ArraySlice<UInt8>) -> Int {
         change { state in
             guard state.ending == nil else { return 0 }
             let count = min(bytes.count, max(0, capacity - state.count))
@@ -54,8 +58,8 @@ final class BytePipe: Sendable {
         }
     }
 
-    /// Puts all of `bytes`, even beyond the capacity; puts none after the end.
-    func overfill(_ bytes: some Collection<UInt8> & Sendable) {
+    /// Appends all of `bytes`, even beyond the capacity. Does nothing after the end.
+    func appendAll(_ bytes: some Collection<UInt8> & Sendable) {
         change { state in
             guard state.ending == nil else { return }
             compact(&state)
@@ -63,22 +67,23 @@ final class BytePipe: Sendable {
         }
     }
 
-    /// Removes bytes that were taken from the start of the array, once they are more than the capacity.
+    /// Removes the bytes that were read from the array, once they are more than the capacity.
     private func compact(_ state: inout State) {
-        guard state.start > capacity else { return }
-        state.bytes.removeFirst(state.start)
-        state.start = 0
+        guard state.readCount > capacity else { return }
+        state.bytes.removeFirst(state.readCount)
+        state.readCount = 0
     }
 
-    /// Takes up to `limit` bytes, possibly none. `makesRoom` tells whether this call has made a full pipe accept bytes again.
-    func take(_ limit: Int) -> (bytes: [UInt8], makesRoom: Bool) {
+    /// Removes and returns up to `limit` buffered bytes, possibly none. `makesRoom` tells whether the pipe was full and accepts
+    /// bytes again.
+    func read(upTo limit: Int) -> (bytes: [UInt8], makesRoom: Bool) {
         change { state in
             let wasFull = state.count >= capacity
-            let end = state.start + min(limit, state.count)
-            let taken = Array(state.bytes[state.start..<end])
-            state.start = end
-            if state.start == state.bytes.count { (state.bytes, state.start) = ([], 0) }
-            return (taken, wasFull && state.count < capacity)
+            let end = state.readCount + min(limit, state.count)
+            let bytes = Array(state.bytes[state.readCount..<end])
+            state.readCount = end
+            if state.readCount == state.bytes.count { (state.bytes, state.readCount) = ([], 0) }
+            return (bytes, wasFull && state.count < capacity)
         }
     }
 
@@ -86,7 +91,7 @@ final class BytePipe: Sendable {
     func end(_ ending: Ending) {
         change { state in
             if case .closed = ending {
-                (state.bytes, state.start) = ([], 0)
+                (state.bytes, state.readCount) = ([], 0)
             } else if state.ending != nil {
                 return
             }
@@ -94,22 +99,24 @@ final class BytePipe: Sendable {
         }
     }
 
-    /// Blocks until there are bytes to take, or the pipe has ended.
+    /// Blocks until there are bytes to read, or the pipe has ended.
     func waitForBytes() { wait { $0.count > 0 || $0.ending != nil } }
 
-    /// Blocks until bytes can be put, or the pipe has ended.
+    /// Blocks until bytes can be appended, or the pipe has ended.
     func waitForRoom() { wait { $0.count < capacity || $0.ending != nil } }
 
     /// Changes the state, then wakes the threads that wait.
     private func change<Result: Sendable>(_ body: (inout State) -> Result) -> Result {
         let result = state.withLock { body(&$0) }
-        // A thread that has checked the state before the change holds this lock until it waits, and is then woken.
+        // `wait` locks the condition while it checks the state. So a thread that has seen the old state already waits when this
+        // thread gets the lock, and the broadcast wakes it.
         condition.lock()
         condition.broadcast()
         condition.unlock()
         return result
     }
 
+    /// Blocks until the state satisfies the condition.
     private func wait(until isReady: (State) -> Bool) {
         condition.lock()
         while !state.withLock({ isReady($0) }) { condition.wait() }

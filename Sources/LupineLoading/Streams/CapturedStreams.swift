@@ -3,7 +3,8 @@
 import Foundation
 import LupineTransport
 
-/// The pair of streams that `captureStreams()` passes to the delegate. Created on the loop of the wire.
+/// The pair of streams that `URLSessionStreamTask.captureStreams()` passes to the delegate. Created on the event loop of the
+/// wire, which is the connection whose bytes the streams transfer.
 ///
 /// The streams block the thread that reads or writes, call no delegate, and do not support run loops. When both are closed or
 /// deallocated, the connection closes.
@@ -14,16 +15,17 @@ struct CapturedStreams: Sendable {
     ///   - wire: The connection.
     ///   - loop: The loop of the wire.
     ///   - retained: An object that is kept alive as long as the streams.
-    init(_ wire: any StreamWire, on loop: EventLoop, keeping retained: (any Sendable)?) {
-        let pump = StreamPump(wire, on: loop, keeping: retained)
+    init(_ wire: any StreamWire, on loop: EventLoop, retaining retained: (any Sendable)?) {
+        let pump = StreamPump(wire, on: loop, retaining: retained)
         let bound = LoopBound(pump, on: loop)
+        // The result is ignored: a loop that has shut down has ended the connection too.
         let wake: @Sendable () -> Void = { _ = loop.execute { bound.value.transfer() } }
         pair = UncheckedSendable(
             (CapturedInputStream(pump.input, wake), CapturedOutputStream(pump.output, wake)))
     }
 }
 
-/// The status of a captured stream.
+/// The status of a captured stream, without its end and errors, which the pipe of the stream tells.
 private final class CapturedStatus: Sendable {
     private let status = Lock(Stream.Status.notOpen)
 
@@ -44,14 +46,14 @@ private final class CapturedStatus: Sendable {
 /// Reads the bytes of a captured connection, or of a response, from a pipe.
 final class CapturedInputStream: InputStream {
     private let pipe: BytePipe
-    /// Has the producer put more bytes. Called when the stream is opened or closed, and when a full pipe has room again.
+    /// Asks the producer for more bytes. Called when the stream is opened or closed, and when a full pipe has room again.
     private let wake: @Sendable () -> Void
     private let status = CapturedStatus()
 
     init(_ pipe: BytePipe, _ wake: @escaping @Sendable () -> Void) {
         self.pipe = pipe
         self.wake = wake
-        // The methods that would read this data are overridden.
+        // The superclass needs a source. It is never read, because the methods that would read it are overridden.
         super.init(data: Data())
     }
 
@@ -68,21 +70,23 @@ final class CapturedInputStream: InputStream {
         wake()
     }
 
-    /// Blocks until bytes arrive. Returns their number, 0 at the end, -1 on failure.
+    /// Blocks until bytes arrive, and copies them to `buffer`. Returns their number; 0 at the end, -1 on failure.
     override func read(_ buffer: UnsafeMutablePointer<UInt8>, maxLength len: Int) -> Int {
         guard status.isOpen else { return -1 }
         guard len > 0 else { return 0 }
         pipe.waitForBytes()
-        let (bytes, makesRoom) = pipe.take(len)
+        let (bytes, makesRoom) = pipe.read(upTo: len)
         if bytes.isEmpty {
             if case .finished? = pipe.ending { return 0 }
             return -1
         }
+        // The ignored result is the index after the last copied byte.
         _ = unsafe UnsafeMutableBufferPointer(start: buffer, count: bytes.count).update(fromContentsOf: bytes)
         if makesRoom { wake() }
         return bytes.count
     }
 
+    /// Returns false: the buffer cannot be accessed directly.
     override func getBuffer(
         _ buffer: UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>, length len: UnsafeMutablePointer<Int>
     ) -> Bool { false }
@@ -102,6 +106,7 @@ final class CapturedInputStream: InputStream {
         if case .failed(let error)? = pipe.ending { error } else { nil }
     }
 
+    // Run loops are not supported.
     override func schedule(in aRunLoop: RunLoop, forMode mode: RunLoop.Mode) {}
     override func remove(from aRunLoop: RunLoop, forMode mode: RunLoop.Mode) {}
 }
@@ -109,7 +114,7 @@ final class CapturedInputStream: InputStream {
 /// Writes to a captured connection.
 private final class CapturedOutputStream: OutputStream {
     private let pipe: BytePipe
-    /// Has the pump take bytes. Called when bytes were written, and when the stream is closed.
+    /// Asks the pump to send the bytes of the pipe. Called when bytes were written, and when the stream is closed.
     private let wake: @Sendable () -> Void
     private let status = CapturedStatus()
 
@@ -119,7 +124,7 @@ private final class CapturedOutputStream: OutputStream {
         super.init(toMemory: ())
     }
 
-    /// Creates a closed stream.
+    /// Creates a closed stream. The superclass requires this initializer; the library does not call it.
     required init(toMemory: ()) {
         pipe = BytePipe()
         wake = {}
@@ -143,9 +148,10 @@ private final class CapturedOutputStream: OutputStream {
         guard status.isOpen else { return -1 }
         guard len > 0 else { return 0 }
         pipe.waitForRoom()
+        // Copies no more bytes than fit. There may be no room, if the pipe has ended.
         let count = min(len, pipe.room)
         let bytes = unsafe Array(UnsafeBufferPointer(start: buffer, count: count))
-        let acceptedCount = pipe.put(bytes[...])
+        let acceptedCount = pipe.append(bytes[...])
         if acceptedCount == 0 { return -1 }
         wake()
         return acceptedCount
@@ -162,6 +168,7 @@ private final class CapturedOutputStream: OutputStream {
         if case .failed(let error)? = pipe.ending { error } else { nil }
     }
 
+    // Run loops are not supported.
     override func schedule(in aRunLoop: RunLoop, forMode mode: RunLoop.Mode) {}
     override func remove(from aRunLoop: RunLoop, forMode mode: RunLoop.Mode) {}
 }

@@ -4,8 +4,8 @@ package import Foundation
 
 /// Provides content to a program as a stream that blocks the reading thread until more content arrives.
 ///
-/// A full feed still accepts content, but the producer should stop putting until `madeRoom` is called. The stream calls no
-/// delegate and does not support run loops. The feed does not retain the stream, which is closed when it is deallocated.
+/// A full feed still accepts content, but the producer should stop calling `put` until the feed calls `madeRoom`. The stream
+/// calls no delegate and does not support run loops. The feed does not retain the stream, which closes when it is deallocated.
 package final class ContentFeed: Sendable {
     private let pipe: BytePipe
     private let madeRoom: @Sendable () -> Void
@@ -27,7 +27,7 @@ package final class ContentFeed: Sendable {
     package var isFull: Bool { pipe.ending == nil && pipe.room == 0 }
 
     /// Appends `data` to the content to be read.
-    package func put(_ data: Data) { pipe.overfill(data) }
+    package func put(_ data: Data) { pipe.appendAll(data) }
 
     /// Ends the stream: the reader gets the end after the content that was put before.
     package func end() { pipe.end(.finished) }

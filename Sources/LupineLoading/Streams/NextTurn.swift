@@ -2,19 +2,20 @@
 
 import LupineTransport
 
-/// Runs a step in the next turn of an event loop, once even if it is scheduled several times. Confined to its loop.
+/// Runs a step of work in the next turn of an event loop, which is its next pass over its connections and jobs. Only one step is
+/// scheduled at a time. Confined to its loop.
 final class NextTurn {
     private let loop: EventLoop
-    private var isDue = false
+    private var isScheduled = false
 
     init(on loop: EventLoop) { self.loop = loop }
 
     /// Runs `step` in the next turn, after the events of the loop's other connections. Does nothing if a step is scheduled.
     func schedule(_ step: @escaping () -> Void) {
-        guard !isDue else { return }
-        isDue = true
+        guard !isScheduled else { return }
+        isScheduled = true
         loop.executeOnLoop {
-            self.isDue = false
+            self.isScheduled = false
             step()
         }
     }

@@ -9,6 +9,7 @@ import LupineTransport
 /// Every handler is called exactly once, on the delegate queue.
 final class StreamCore: Sendable {
     typealias Operation = StreamDriver.Operation
+    /// Appends a job to the delegate queue.
     typealias Poster = @Sendable (@escaping @Sendable () -> Void) -> Void
 
     private enum Phase: Sendable {
@@ -20,7 +21,7 @@ final class StreamCore: Sendable {
         case ended(Ending)
     }
 
-    /// The result of operations that are submitted after the end.
+    /// What later operations report after the end of the stream.
     private struct Ending: Sendable {
         let error: any Error
         /// Whether all of the peer's data was read: reads then report the end instead of the error.
@@ -28,29 +29,31 @@ final class StreamCore: Sendable {
     }
 
     private struct State: Sendable {
+        /// Appends a job to the delegate queue; nil until `setPoster` is called.
         var post: Poster?
         var phase = Phase.unstarted
+        /// The operations that were not passed to the driver yet.
         var operations = Queue<Operation>()
-        /// Whether a job on the loop will take the queued operations.
+        /// Whether a job on the loop will pass the queued operations to the driver.
         var isJobScheduled = false
     }
 
     private let state = Lock(State())
 
     /// Sets the closure that appends jobs to the delegate queue. Must be called before any other method.
-    func attach(_ post: @escaping Poster) { state.withLock { $0.post = post } }
+    func setPoster(_ post: @escaping Poster) { state.withLock { $0.post = post } }
 
     /// Runs a job on the delegate queue.
     func post(_ job: @escaping @Sendable () -> Void) { state.withLock { $0.post }?(job) }
 
-    /// Queues an operation; fails it if the stream has ended.
+    /// Queues an operation for the driver. If the stream has ended, calls the operation's handler instead.
     func submit(_ operation: Operation) {
         let ending = state.withLock { state -> Ending? in
             if case .ended(let ending) = state.phase { return ending }
             state.operations.append(operation)
             return nil
         }
-        if let ending { refuse(operation, ending) } else { scheduleJob() }
+        if let ending { complete(operation, after: ending) } else { scheduleJob() }
     }
 
     /// Passes the queued operations, and all later ones, to this driver.
@@ -70,11 +73,11 @@ final class StreamCore: Sendable {
             state.phase = .ended(ending)
             return state.operations.takeAll()
         }
-        for operation in operations { refuse(operation, ending) }
+        for operation in operations { complete(operation, after: ending) }
     }
 
-    /// Calls the operation's handler with the result of the ended stream.
-    private func refuse(_ operation: Operation, _ ending: Ending) {
+    /// Calls the handler of an operation that the driver does not get, because the stream has ended.
+    private func complete(_ operation: Operation, after ending: Ending) {
         switch operation {
         case .read(_, _, _, let handler):
             if ending.isReadToEnd { return post { handler(nil, true, nil) } }
@@ -98,7 +101,7 @@ final class StreamCore: Sendable {
         end(URLError(.shutDown, url: nil))
     }
 
-    /// Passes the queued operations to the driver, on its loop, and lets the loop's other connections run in between.
+    /// Passes the queued operations to the driver, on its loop. Lets the loop's other connections run in between.
     private func performOperations(_ driver: StreamDriver, on loop: EventLoop) {
         loop.repeatGivingWay { [self] in
             guard let operation = nextOperation() else { return false }
@@ -107,6 +110,7 @@ final class StreamCore: Sendable {
         }
     }
 
+    /// Removes and returns the next queued operation. If there is none, marks the job as done and returns nil.
     private func nextOperation() -> Operation? {
         state.withLock { state in
             let operation = state.operations.popFirst()
@@ -125,14 +129,14 @@ extension StreamFault {
                 .timedOut, url: nil, reason: "the stream did nothing for as long as the call may take")
         case .closed:
             URLError.loading(.networkConnectionLost, url: nil, reason: "this half of the stream is closed")
-        case .onlyContent:
+        case .readOnly:
             URLError.loading(
                 .networkConnectionLost, url: nil, reason: "the request is over: only its answer can be read")
         case .cannotSecure:
             URLError.loading(
                 .secureConnectionFailed, url: nil, reason: "TLS needs both halves of the connection")
-        case .lost(let error): URLError(error, url: nil)
-        case .ended(let ending): ending.error
+        case .connectionFailed(let error): URLError(error, url: nil)
+        case .taskEnded(let ending): ending.error
         }
     }
 }

@@ -6,12 +6,14 @@ import LupineTransport
 /// Decides in which order the operations of a stream task run (U-7.16).
 ///
 /// Reads are performed one after the other, and so are writes. Reads and writes do not wait for each other, otherwise a program
-/// that starts reading the response before it writes the request would deadlock. Operations on both halves (closing one, TLS,
-/// capturing the streams) wait for all earlier operations, and later ones wait for them.
+/// that starts reading the response before it writes the request would deadlock. A barrier is an operation that concerns both
+/// halves of the connection: closing one, TLS, capturing the streams. It waits for all earlier operations, and later ones wait
+/// for it.
 ///
-/// Pure: bytes are counts, time is an argument, and the caller performs the returned actions in order.
+/// The machine is a value without side effects: it gets the numbers of bytes and the time as arguments, and its driver performs
+/// the returned actions in order. The wire is what the driver reads and writes: a connection, or the content of a response.
 struct StreamMachine: Sendable {
-    /// Reads at least `minimum` and at most `maximum` bytes.
+    /// An operation that reads at least `minimum` and at most `maximum` bytes.
     struct Read: Hashable, Sendable {
         let id: Int
         let minimum: Int
@@ -27,7 +29,7 @@ struct StreamMachine: Sendable {
         }
     }
 
-    /// Writes `count` bytes.
+    /// An operation that writes `count` bytes.
     struct Write: Hashable, Sendable {
         let id: Int
         let count: Int
@@ -37,11 +39,16 @@ struct StreamMachine: Sendable {
     /// An operation that concerns both halves.
     enum Barrier: Hashable, Sendable { case closeRead, closeWrite, startSecure, stopSecure, capture }
 
+    /// One direction of the connection, as the task sees it.
     enum Half: Hashable, Sendable { case reading, writing }
 
+    /// What the driver reports to the machine.
     enum Event: Hashable, Sendable {
+        /// The program requests a read.
         case read(Read)
+        /// The program requests a write.
         case write(Write)
+        /// The program requests an operation on both halves.
         case barrier(Barrier)
         /// The connection is established.
         case connected
@@ -59,16 +66,17 @@ struct StreamMachine: Sendable {
         case flushed
         /// Writing has failed; the peer's data is still read.
         case writeFailed(StreamFault)
-        /// The active operation has timed out.
+        /// The active operation of this half has timed out.
         case timeout(Half)
         /// The TLS handshake is complete.
         case secured
-        /// Transfers are suspended or resumed.
+        /// Transfers are suspended (true) or resumed (false).
         case suspended(Bool)
         /// The connection has failed.
         case failed(StreamFault)
     }
 
+    /// What the machine asks the driver to do.
     enum Action: Hashable, Sendable {
         /// Calls the handler of the read with this id. At the end of the peer's data, the bytes may be fewer than `minimum`.
         case finishRead(Int, atEnd: Bool)
@@ -78,7 +86,9 @@ struct StreamMachine: Sendable {
         case finishWrite(Int)
         /// Calls the handler of the write with this id, with the fault.
         case failWrite(Int, StreamFault)
+        /// Starts the timer of this half, which expires at this time.
         case setTimer(Half, Instant)
+        /// Cancels the timer of this half.
         case cancelTimer(Half)
         /// Tells the delegate that the reading half is closed.
         case reportReadClosed
@@ -86,13 +96,15 @@ struct StreamMachine: Sendable {
         case reportWriteClosed
         /// Shuts down our half of the connection.
         case closeWriting
+        /// Starts the TLS handshake.
         case startTLS
         /// Passes the streams to the delegate; afterwards the machine only fails operations.
         case capture
-        /// Closes the connection and completes the task.
+        /// Closes the connection and completes the task, with this fault or successfully.
         case end(StreamFault?)
     }
 
+    /// The phase of the connection. The comments name the possible next phases.
     enum Phase: Hashable, Sendable {
         case connecting  // → open, ended
         case open  // → securing, captured, ended
@@ -101,24 +113,25 @@ struct StreamMachine: Sendable {
         case ended
     }
 
-    /// The state of one half.
+    /// The state of one half. The comment names the possible next states.
     private enum HalfState: Hashable, Sendable {
         case open  // → ended, closed, failed
         /// The end of the peer's data was read.
         case ended
         /// The program has closed this half.
         case closed
+        /// Reading or writing has failed with this fault.
         case failed(StreamFault)
     }
 
     /// The active operation of a half: its progress and its deadline.
-    private struct Active<Operation: Hashable & Sendable>: Hashable, Sendable {
+    private struct ActiveOperation<Operation: Hashable & Sendable>: Hashable, Sendable {
         let operation: Operation
         /// The number of bytes received or accepted so far.
-        var transferred = 0
+        var transferredCount = 0
         var deadline: Instant?
-        /// The time that was left before the deadline when transfers were suspended.
-        var remaining: Interval?
+        /// The time from the suspension of transfers to the deadline; nil before the first suspension.
+        var remainingTime: Interval?
     }
 
     /// The operations between two barriers, and the barrier after them.
@@ -131,8 +144,11 @@ struct StreamMachine: Sendable {
     private(set) var phase = Phase.connecting
     private var reading = HalfState.open
     private var writing = HalfState.open
-    private var read: Active<Read>?
-    private var write: Active<Write>?
+    /// The active read.
+    private var read: ActiveOperation<Read>?
+    /// The active write.
+    private var write: ActiveOperation<Write>?
+    /// The operations that have not started. There is always at least one batch, and only the last may have no barrier.
     private var batches = [Batch()]
     private var isSuspended = false
     private var isSecure = false
@@ -148,37 +164,39 @@ struct StreamMachine: Sendable {
     /// The read to perform now, and the number of bytes that it still accepts; nil if nothing may be read.
     var activeRead: (id: Int, room: Int)? {
         guard phase == .open, !isSuspended, let read else { return nil }
-        return (read.operation.id, read.operation.maximum - read.transferred)
+        return (read.operation.id, read.operation.maximum - read.transferredCount)
     }
 
     /// The write to perform now, and the offset at which it continues; nil if nothing may be written. A write whose bytes the
     /// wire has accepted remains active until `flushed`.
     var activeWrite: (id: Int, from: Int)? {
         guard phase == .open, !isSuspended, let write else { return nil }
-        return (write.operation.id, write.transferred)
+        return (write.operation.id, write.transferredCount)
     }
 
     /// Whether the peer's data was read to its end.
     var isReadToEnd: Bool { reading == .ended }
 
-    /// The only function that changes the state.
+    /// Handles an event, and returns the actions to perform. The only function that changes the state.
     mutating func handle(_ event: Event, at now: Instant) -> [Action] {
         var actions: [Action] = []
         switch event {
         case .read(let read):
-            add({ $0.reads.append(read) }, refuse: { $0.complete(read, &$1) }, &actions)
+            enqueue({ $0.reads.append(read) }, refuse: { $0.complete(read, &$1) }, &actions)
         case .write(let write):
-            add({ $0.writes.append(write) }, refuse: { $0.complete(write, &$1) }, &actions)
-        case .barrier(let barrier): add({ $0.barrier = barrier }, refuse: { _, _ in }, &actions)
+            enqueue({ $0.writes.append(write) }, refuse: { $0.complete(write, &$1) }, &actions)
+        case .barrier(let barrier): enqueue({ $0.barrier = barrier }, refuse: { _, _ in }, &actions)
         case .connected: if phase == .connecting { phase = .open }
-        case .received(let count): received(count, &actions)
+        case .received(let count): handleReceived(count, &actions)
         case .readWouldBlock:
-            if let read, read.transferred >= read.operation.minimum { finishRead(atEnd: false, &actions) }
-        case .receivedEnd: receivedEnd(&actions)
+            if let read, read.transferredCount >= read.operation.minimum {
+                finishRead(atEnd: false, &actions)
+            }
+        case .receivedEnd: handleReceivedEnd(&actions)
         case .peerCloses: reportReadClosed(&actions)
-        case .wrote(let count): write?.transferred += count
+        case .wrote(let count): write?.transferredCount += count
         case .flushed:
-            guard let write, write.transferred == write.operation.count else { break }
+            guard let write, write.transferredCount == write.operation.count else { break }
             self.write = nil
             if write.deadline != nil { actions.append(.cancelTimer(.writing)) }
             actions.append(.finishWrite(write.operation.id))
@@ -198,10 +216,10 @@ struct StreamMachine: Sendable {
 
     // MARK: the queue
 
-    /// Appends an operation to the last batch, with `change`. Calls `refuse` instead if the streams were captured or the machine
-    /// has ended.
-    private mutating func add(
-        _ change: (inout Batch) -> Void, refuse: (inout StreamMachine, inout [Action]) -> Void,
+    /// Adds an operation to the last batch by calling `addToBatch`. Calls `refuse` instead if the streams were captured or the
+    /// machine has ended.
+    private mutating func enqueue(
+        _ addToBatch: (inout Batch) -> Void, refuse: (inout StreamMachine, inout [Action]) -> Void,
         _ actions: inout [Action]
     ) {
         switch phase {
@@ -209,7 +227,7 @@ struct StreamMachine: Sendable {
         case .connecting, .open, .securing: break
         }
         if batches[batches.count - 1].barrier != nil { batches.append(Batch()) }
-        change(&batches[batches.count - 1])
+        addToBatch(&batches[batches.count - 1])
     }
 
     /// Starts operations until a read, a write or a barrier has to wait.
@@ -219,9 +237,7 @@ struct StreamMachine: Sendable {
                 begin(next, at: now, &actions)
             } else if write == nil, let next = batches[0].writes.popFirst() {
                 begin(next, at: now, &actions)
-            } else if read == nil, write == nil, batches[0].reads.isEmpty, batches[0].writes.isEmpty,
-                let barrier = batches[0].barrier
-            {
+            } else if isReadyForBarrier, let barrier = batches[0].barrier {
                 batches.removeFirst()
                 if batches.isEmpty { batches = [Batch()] }
                 perform(barrier, &actions)
@@ -231,21 +247,28 @@ struct StreamMachine: Sendable {
         }
     }
 
+    /// Whether all operations before the next barrier are complete.
+    private var isReadyForBarrier: Bool {
+        read == nil && write == nil && batches[0].reads.isEmpty && batches[0].writes.isEmpty
+    }
+
+    /// Makes a read the active one, or completes it if nothing has to be read.
     private mutating func begin(_ next: Read, at now: Instant, _ actions: inout [Action]) {
         guard reading == .open, next.maximum > 0 else { return complete(next, &actions) }
         let deadline = next.timeout.map { now + $0 }
-        read = Active(operation: next, deadline: deadline)
+        read = ActiveOperation(operation: next, deadline: deadline)
         if let deadline { actions.append(.setTimer(.reading, deadline)) }
     }
 
+    /// Makes a write the active one, or completes it if nothing has to be written.
     private mutating func begin(_ next: Write, at now: Instant, _ actions: inout [Action]) {
         guard writing == .open, next.count > 0 else { return complete(next, &actions) }
         let deadline = next.timeout.map { now + $0 }
-        write = Active(operation: next, deadline: deadline)
+        write = ActiveOperation(operation: next, deadline: deadline)
         if let deadline { actions.append(.setTimer(.writing, deadline)) }
     }
 
-    /// Completes a read at once, because it asks for no bytes or the reading half is closed.
+    /// Completes a read at once, because it asks for no bytes, or because the reading half is closed or its streams are captured.
     private func complete(_ read: Read, _ actions: inout [Action]) {
         switch reading {
         case .open where phase == .captured: actions.append(.failRead(read.id, .closed))
@@ -256,7 +279,7 @@ struct StreamMachine: Sendable {
         }
     }
 
-    /// Completes a write at once, because it has no bytes or the writing half is closed.
+    /// Completes a write at once, because it has no bytes, or because the writing half is closed or its streams are captured.
     private func complete(_ write: Write, _ actions: inout [Action]) {
         switch writing {
         case .open where phase == .captured: actions.append(.failWrite(write.id, .closed))
@@ -266,6 +289,7 @@ struct StreamMachine: Sendable {
         }
     }
 
+    /// Performs an operation on both halves.
     private mutating func perform(_ barrier: Barrier, _ actions: inout [Action]) {
         switch barrier {
         case .closeRead:
@@ -284,7 +308,7 @@ struct StreamMachine: Sendable {
             actions.append(.startTLS)
         case .stopSecure:
             guard isSecure else { return }
-            // After close_notify, plain text could not be told apart from TLS records, so the connection ends with it.
+            // After the close_notify alert, plain text cannot be distinguished from TLS records. So both halves are closed.
             if writing == .open {
                 writing = .closed
                 actions += [.closeWriting, .reportWriteClosed]
@@ -294,37 +318,42 @@ struct StreamMachine: Sendable {
         case .capture:
             phase = .captured
             actions.append(.capture)
-            failWaitingOperations(&actions)
+            failQueuedOperations(&actions)
         }
     }
 
     // MARK: reading
 
-    private mutating func received(_ count: Int, _ actions: inout [Action]) {
+    /// Counts bytes of the active read, and completes it if it has its maximum.
+    private mutating func handleReceived(_ count: Int, _ actions: inout [Action]) {
         guard read != nil else { return }
-        read?.transferred += count
-        if let read, read.transferred >= read.operation.maximum { finishRead(atEnd: false, &actions) }
+        read?.transferredCount += count
+        if let read, read.transferredCount >= read.operation.maximum { finishRead(atEnd: false, &actions) }
     }
 
+    /// Completes the active read, if there is one.
     private mutating func finishRead(atEnd: Bool, _ actions: inout [Action]) {
-        guard let ended = read.take() else { return }
-        if ended.deadline != nil { actions.append(.cancelTimer(.reading)) }
-        actions.append(.finishRead(ended.operation.id, atEnd: atEnd))
+        guard let finished = read.take() else { return }
+        if finished.deadline != nil { actions.append(.cancelTimer(.reading)) }
+        actions.append(.finishRead(finished.operation.id, atEnd: atEnd))
     }
 
-    private mutating func receivedEnd(_ actions: inout [Action]) {
+    /// Ends the reading half at the end of the peer's data.
+    private mutating func handleReceivedEnd(_ actions: inout [Action]) {
         guard reading == .open else { return }
         reading = .ended
         finishRead(atEnd: true, &actions)
         reportReadClosed(&actions)
     }
 
+    /// Reports to the delegate that the reading half is closed, once and only while the connection is open.
     private mutating func reportReadClosed(_ actions: inout [Action]) {
         guard phase == .open, !hasReportedReadClosed else { return }
         hasReportedReadClosed = true
         actions.append(.reportReadClosed)
     }
 
+    /// Closes the reading half with a fault, and fails the active read and all queued ones.
     private mutating func failReading(_ fault: StreamFault, _ actions: inout [Action]) {
         if let failed = read.take() {
             if failed.deadline != nil { actions.append(.cancelTimer(.reading)) }
@@ -343,6 +372,7 @@ struct StreamMachine: Sendable {
 
     // MARK: writing
 
+    /// Closes the writing half with a fault, and fails the active write and all queued ones.
     private mutating func failWriting(_ fault: StreamFault, _ actions: inout [Action]) {
         if let failed = write.take() {
             if failed.deadline != nil { actions.append(.cancelTimer(.writing)) }
@@ -361,7 +391,7 @@ struct StreamMachine: Sendable {
 
     // MARK: time
 
-    /// Suspends or resumes transfers. The timeout of an operation does not run while it is suspended.
+    /// Suspends or resumes transfers. The timeouts of operations do not run while transfers are suspended.
     private mutating func setSuspended(_ isSuspended: Bool, at now: Instant, _ actions: inout [Action]) {
         guard isSuspended != self.isSuspended else { return }
         self.isSuspended = isSuspended
@@ -369,16 +399,17 @@ struct StreamMachine: Sendable {
         Self.adjustDeadline(isSuspended, &write, .writing, at: now, &actions)
     }
 
-    /// Stops the timer of the active operation when the task is suspended, and restarts it with the remaining time.
+    /// Stops the timer of the active operation when transfers are suspended, and restarts it with the remaining time when they
+    /// resume.
     private static func adjustDeadline<Operation>(
-        _ isSuspended: Bool, _ active: inout Active<Operation>?, _ half: Half, at now: Instant,
+        _ isSuspended: Bool, _ active: inout ActiveOperation<Operation>?, _ half: Half, at now: Instant,
         _ actions: inout [Action]
     ) {
         guard var updated = active else { return }
         if isSuspended, let deadline = updated.deadline {
-            updated.remaining = deadline - now
+            updated.remainingTime = deadline - now
             actions.append(.cancelTimer(half))
-        } else if !isSuspended, let remaining = updated.remaining {
+        } else if !isSuspended, let remaining = updated.remainingTime {
             updated.deadline = now + remaining
             actions.append(.setTimer(half, now + remaining))
         }
@@ -394,6 +425,7 @@ struct StreamMachine: Sendable {
         actions.append(.end(fault))
     }
 
+    /// Ends the task with a fault, and fails all operations.
     private mutating func end(_ fault: StreamFault, _ actions: inout [Action]) {
         switch phase {
         case .captured, .ended: return
@@ -406,8 +438,8 @@ struct StreamMachine: Sendable {
         actions.append(.end(fault))
     }
 
-    /// Fails the waiting operations, because the program now uses the captured streams instead.
-    private mutating func failWaitingOperations(_ actions: inout [Action]) {
+    /// Fails the queued operations, because the program uses the captured streams instead.
+    private mutating func failQueuedOperations(_ actions: inout [Action]) {
         for batch in batches {
             for read in batch.reads { complete(read, &actions) }
             for write in batch.writes { complete(write, &actions) }
@@ -423,16 +455,16 @@ enum StreamFault: Error, Hashable, Sendable {
     /// The half is closed, or the streams were captured.
     case closed
     /// The stream reads the content of a response, so it cannot be written to: the request is complete.
-    case onlyContent
+    case readOnly
     /// TLS is not possible because one half is closed.
     case cannotSecure
     /// The connection failed, or could not be established.
-    case lost(TransportError)
+    case connectionFailed(TransportError)
     /// The load that supplies the content has failed, or the task was cancelled.
-    case ended(StreamEnding)
+    case taskEnded(StreamEnding)
 }
 
-/// The error that a task ended with.
+/// The error with which a task has ended.
 struct StreamEnding: Error, Hashable {
     let error: any Error
 

@@ -2,8 +2,11 @@
 
 import LupineTransport
 
-/// Transfers bytes between a wire and the pipes of captured streams, on the wire's loop, as fast as the program and the peer
-/// read. Closes the wire after both streams are closed, at the latest when the peer has accepted no byte for a while.
+/// Transfers bytes between a wire, which is a connection, and the pipes of captured streams, on the wire's loop. It transfers as
+/// fast as the program and the peer read.
+///
+/// Once both streams are closed, the pump closes the wire: after it has sent all bytes, or when the peer has accepted none for a
+/// while.
 final class StreamPump: RawConnectionHandler {
     /// Received bytes, which the program's input stream reads.
     let input = BytePipe()
@@ -13,21 +16,26 @@ final class StreamPump: RawConnectionHandler {
     private let loop: EventLoop
     /// An object that keeps the loop and the connection alive.
     private let retained: (any Sendable)?
-    /// Bytes taken out of `output`, and how many of them the wire has accepted.
+    /// Bytes that were removed from `output` to be sent.
     private var outgoing: [UInt8] = []
-    private var sent = 0
+    /// How many bytes of `outgoing` the wire has accepted.
+    private var sentCount = 0
+    /// Whether the writing half is closed, or has failed.
     private var hasClosedWriting = false
+    /// Whether the wire is closed.
     private var isClosed = false
     private let nextTurn: NextTurn
-    /// Limits how long bytes remain to be sent after both streams were closed.
+    /// Closes the wire if the peer accepts no byte for `closeTimeout` after both streams were closed.
     private var closeTimer: EventLoop.TimerToken?
 
     /// How long the peer may accept no byte before the wire is closed.
     private static let closeTimeout = Interval.seconds(5)
-    /// The most reads, or writes, before the loop's other connections run.
-    private static let maxStepsPerTurn = 16
+    /// The most calls of `receive`, or of `send`, before the loop's other connections run.
+    private static let maxCallsPerTurn = 16
+    /// The most bytes that are removed from `output` at a time: 64 KiB.
+    private static let pieceLength = 64 * 1024
 
-    init(_ wire: any StreamWire, on loop: EventLoop, keeping retained: (any Sendable)?) {
+    init(_ wire: any StreamWire, on loop: EventLoop, retaining retained: (any Sendable)?) {
         self.wire = wire
         self.loop = loop
         nextTurn = NextTurn(on: loop)
@@ -36,9 +44,10 @@ final class StreamPump: RawConnectionHandler {
     }
 
     func connectionIsReady() { transfer() }
+    /// Does nothing: captured streams cannot start TLS.
     func connectionIsSecure() {}
 
-    func connectionEnded(_ error: TransportError) { fail(.lost(error)) }
+    func connectionEnded(_ error: TransportError) { fail(.connectionFailed(error)) }
 
     /// Transfers bytes in both directions until the wire blocks or a pipe is full or empty.
     func transfer() {
@@ -51,18 +60,18 @@ final class StreamPump: RawConnectionHandler {
     /// Sends bytes of `output` until the wire blocks.
     private func sendBytes() {
         do throws(StreamFault) {
-            var steps = 0
+            var callCount = 0
             while true {
-                steps += 1
-                if steps > Self.maxStepsPerTurn { return continueInNextTurn() }
-                if sent == outgoing.count {
-                    outgoing = output.take(64 * 1024).bytes
-                    sent = 0
+                callCount += 1
+                if callCount > Self.maxCallsPerTurn { return continueInNextTurn() }
+                if sentCount == outgoing.count {
+                    outgoing = output.read(upTo: Self.pieceLength).bytes
+                    sentCount = 0
                     if outgoing.isEmpty { break }
                 }
-                guard case .bytes(let count) = try wire.send(outgoing.span.extracting(sent...))
+                guard case .bytes(let count) = try wire.send(outgoing.span.extracting(sentCount...))
                 else { return }
-                sent += count
+                sentCount += count
                 cancelCloseTimer()
             }
             guard try wire.flush(), output.ending != nil, !hasClosedWriting else { return }
@@ -70,7 +79,7 @@ final class StreamPump: RawConnectionHandler {
             wire.closeWriting()
         } catch {
             // The peer's data can still be read.
-            (outgoing, sent) = ([], 0)
+            (outgoing, sentCount) = ([], 0)
             hasClosedWriting = true
             output.end(.failed(error.error))
         }
@@ -82,21 +91,22 @@ final class StreamPump: RawConnectionHandler {
         var buffer = loop.borrowReadBuffer()
         defer { loop.giveBack(readBuffer: buffer) }
         do throws(StreamFault) {
-            var steps = 0
+            var callCount = 0
             while true {
                 let room = input.room
                 if room == 0 { return }
-                steps += 1
-                if steps > Self.maxStepsPerTurn { return continueInNextTurn() }
+                callCount += 1
+                if callCount > Self.maxCallsPerTurn { return continueInNextTurn() }
                 let outcome: ReadOutcome
-                // The spans end before `buffer` is read.
+                // The spans borrow `buffer`. Their scope ends before `buffer` is read.
                 do {
                     var whole = buffer.mutableSpan
                     var space = whole._mutatingExtracting(first: min(room, whole.count))
                     outcome = try wire.receive(into: &space)
                 }
                 switch outcome {
-                case .bytes(let count): _ = input.put(buffer[..<count])
+                // All bytes fit, because no more than the pipe's room were read.
+                case .bytes(let count): _ = input.append(buffer[..<count])
                 case .wouldBlock: return
                 case .end: return input.end(.finished)
                 }
@@ -107,11 +117,11 @@ final class StreamPump: RawConnectionHandler {
     /// Calls `transfer` again after the loop's other connections.
     private func continueInNextTurn() { nextTurn.schedule { self.transfer() } }
 
-    /// Ends both pipes with the fault; received bytes can still be read.
+    /// Ends both pipes with the fault. The program can still read the received bytes.
     private func fail(_ fault: StreamFault) {
         input.end(.failed(fault.error))
         output.end(.failed(fault.error))
-        (outgoing, sent) = ([], 0)
+        (outgoing, sentCount) = ([], 0)
         hasClosedWriting = true
         closeIfFinished()
     }
@@ -119,7 +129,7 @@ final class StreamPump: RawConnectionHandler {
     /// Closes the wire once reading has ended and all output is sent; starts the timer if output remains.
     private func closeIfFinished() {
         guard !isClosed, input.ending != nil else { return }
-        if hasClosedWriting, sent == outgoing.count {
+        if hasClosedWriting, sentCount == outgoing.count {
             isClosed = true
             cancelCloseTimer()
             wire.closeGently()

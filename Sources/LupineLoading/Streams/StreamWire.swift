@@ -5,8 +5,9 @@ import LupineTransport
 
 /// The source and destination of a stream task's bytes: a connection, or the content of a response. Must be used on its loop.
 ///
-/// A wire reads nothing in advance: it tells its handler that it is ready, and the handler calls `receive` and `send` again.
+/// A wire reads nothing in advance: it calls its handler when it is ready, and the handler then calls `receive` and `send`.
 protocol StreamWire: AnyObject {
+    /// Called when the wire is ready to read or write, when TLS is established, and when the connection has ended.
     var handler: (any RawConnectionHandler)? { get set }
     /// Whether the peer has announced that it sends no more; earlier data may still be unread.
     var peerIsClosing: Bool { get }
@@ -18,12 +19,12 @@ protocol StreamWire: AnyObject {
     func flush() throws(StreamFault) -> Bool
     /// Closes the writing half after the bytes that were sent.
     func closeWriting()
-    /// Starts TLS and tells the handler the result.
+    /// Starts TLS. Calls the handler's `connectionIsSecure` or `connectionEnded` with the result.
     func startTLS()
-    /// Closes the wire after both halves have ended, with a lingering close, so that the peer receives all bytes. The handler is
-    /// not called any more.
+    /// Closes the wire after both halves have ended, in a way that lets the peer receive all bytes. The handler is not called
+    /// again.
     func closeGently()
-    /// Closes the wire immediately. The handler is not called any more.
+    /// Closes the wire immediately. The handler is not called again.
     func close()
 }
 
@@ -46,16 +47,18 @@ final class ConnectionWire: StreamWire {
 
     func receive(into buffer: inout MutableSpan<UInt8>) throws(StreamFault) -> ReadOutcome {
         do throws(TransportError) { return try connection.receive(into: &buffer) } catch {
-            throw .lost(error)
+            throw .connectionFailed(error)
         }
     }
 
     func send(_ bytes: Span<UInt8>) throws(StreamFault) -> WriteOutcome {
-        do throws(TransportError) { return try connection.send(bytes) } catch { throw .lost(error) }
+        do throws(TransportError) { return try connection.send(bytes) } catch {
+            throw .connectionFailed(error)
+        }
     }
 
     func flush() throws(StreamFault) -> Bool {
-        do throws(TransportError) { return try connection.flush() } catch { throw .lost(error) }
+        do throws(TransportError) { return try connection.flush() } catch { throw .connectionFailed(error) }
     }
 
     func closeWriting() { connection.closeWriting() }

@@ -2,20 +2,21 @@
 
 import LupineTransport
 
-/// The transport of a WebSocket after the opening handshake. Must be used on its loop.
+/// The connection of a WebSocket after the opening handshake, with one timer. Must be used on its event loop.
 protocol WebSocketWire: AnyObject {
-    /// Sends bytes. Returns how many bytes are buffered; nil if sending failed, so that the connection is about to end. Calls no
-    /// handler before it returns.
+    /// Sends bytes. Returns how many bytes the wire has buffered because the kernel has not accepted them; nil if sending has
+    /// failed, in which case the connection is about to end. Calls no handler before it returns.
     func send(_ bytes: [UInt8]) -> Int?
-    /// Whether the current turn of the loop has taken long.
+    /// Whether the current turn of the loop, its pass over its connections and jobs, has taken so long that work should wait for
+    /// the next one.
     var isLate: Bool { get }
     /// Runs a step in the loop's next turn.
-    func later(_ step: @escaping () -> Void)
+    func runInNextTurn(_ step: @escaping () -> Void)
     /// Resumes reading after a `.pause`.
     func resume()
-    /// Closes the connection immediately. Its handler is not called any more.
+    /// Closes the connection immediately. Its handler is not called again.
     func close()
-    /// Starts or restarts the only timer; `body` runs when it expires.
+    /// Starts or restarts the timer; `body` runs when it expires.
     func startTimer(_ body: @escaping () -> Void)
     /// Cancels the timer.
     func cancelTimer()
@@ -38,7 +39,7 @@ final class UpgradedWire: WebSocketWire {
     func send(_ bytes: [UInt8]) -> Int? { connection.send(bytes) }
     func resume() { connection.resume() }
     var isLate: Bool { connection.loop.isLate }
-    func later(_ step: @escaping () -> Void) { connection.loop.executeOnLoop(step) }
+    func runInNextTurn(_ step: @escaping () -> Void) { connection.loop.executeOnLoop(step) }
 
     func close() {
         cancelTimer()
@@ -54,6 +55,7 @@ final class UpgradedWire: WebSocketWire {
     }
 
     func cancelTimer() {
+        // The result, whether the timer had not expired, does not matter.
         if let timer = timer.take() { _ = connection.loop.cancel(timer) }
     }
 }

@@ -24,18 +24,19 @@ import Testing
     /// Returns the provenance of a response that came over TLS.
     static func secure(
         _ identity: PeerEvidence.ClientIdentity = .notAsked, roots: String? = "system",
-        keys: Set<SHA256Digest> = [keyA], judge: TrustJudge? = nil, wasChecked: Bool = true
+        keys: Set<SHA256Digest> = [keyA], judge: TrustJudge? = nil, isChainChecked: Bool = true
     ) -> CacheProvenance {
         CacheProvenance(
             .secure(
                 CacheProvenance.Connection(
-                    identity: identity, roots: roots, keys: keys, judge: judge, wasChecked: wasChecked)))
+                    identity: identity, roots: roots, keys: keys, judge: judge, isChainChecked: isChainChecked
+                )))
     }
 
     static let entries: [(name: String, provenance: CacheProvenance)] = [
         ("program", .program), ("http", .plain),
         ("proxied", CacheProvenance(.plain(route: CacheRoute("http p:1")))),
-        ("aliceProxied", CacheProvenance(.plain(route: CacheRoute("http p:1", user: "alice")))),
+        ("aliceProxied", CacheProvenance(.plain(route: CacheRoute("http p:1", credentials: "alice")))),
         ("proven", secure()), ("otherRoots", secure(roots: "mine")), ("keyB", secure(keys: [keyB])),
         ("unproven", secure(roots: nil)), ("unprovenB", secure(roots: nil, keys: [keyB])),
         ("judged1", secure(roots: nil, judge: judge(1))), ("judged2", secure(roots: nil, judge: judge(2))),
@@ -61,7 +62,8 @@ import Testing
         ),
         (
             "alice behind a proxy",
-            CacheRequester(policy: .standard(roots: "system"), route: CacheRoute("http p:1", user: "alice")),
+            CacheRequester(
+                policy: .standard(roots: "system"), route: CacheRoute("http p:1", credentials: "alice")),
             ["program", "aliceProxied", "proven", "keyB", "proven1", "anonymous"]
         ),
         (
@@ -111,7 +113,8 @@ import Testing
                     "\(summary) at \(name)")
                 if may.contains(name) {
                     #expect(
-                        CacheAdmission.parties(of: reader).contains(provenance.party), "\(summary) at \(name)"
+                        CacheAdmission.partitions(of: reader).contains(provenance.partition),
+                        "\(summary) at \(name)"
                     )
                 }
             }
@@ -151,8 +154,8 @@ import Testing
             let isWritten = !["judged1", "judged2", "aliceProxied"].contains(name)
             #expect(provenance.mayBeWritten == isWritten, "\(name)")
         }
-        #expect(!Self.secure(wasChecked: false).mayBeWritten)
-        #expect(!Self.secure(roots: nil, wasChecked: false).mayBeWritten)
+        #expect(!Self.secure(isChainChecked: false).mayBeWritten)
+        #expect(!Self.secure(roots: nil, isChainChecked: false).mayBeWritten)
     }
 
     @Test("[U-12.13] the provenance of an entry that a 304 over another connection has updated")
@@ -169,7 +172,7 @@ import Testing
             (proven, Self.secure(.certificate(Self.alice)), Self.secure(.certificate(Self.alice))),
             (Self.secure(.noCertificate), Self.secure(.certificate(Self.alice)), nil),
             (Self.secure(.certificate(Self.bob)), Self.secure(.certificate(Self.alice)), nil),
-            (proven, Self.secure(wasChecked: false), Self.secure(wasChecked: false)),
+            (proven, Self.secure(isChainChecked: false), Self.secure(isChainChecked: false)),
         ]
         for (entry, update, expected) in rows {
             #expect(entry.joined(by: update) == expected, "\(entry.source), \(update.source)")
@@ -189,7 +192,7 @@ import Testing
         let stored = CacheEntry(response: response, for: alice, requestTime: Date(), responseTime: Date())
         let loaded = CacheEntry(
             response: response, for: alice, requestTime: Date(), responseTime: Date(), provenance: .plain,
-            identifying: .usual, writtenInfo: nil)
+            identifying: .defaultFields, writtenInfo: nil)
         for entry in [stored, loaded] {
             #expect(entry.answers(alice, of: .standard))
             #expect(!entry.answers(bob, of: .standard) && !entry.answers(unidentified, of: .standard))
@@ -217,10 +220,10 @@ import Testing
             CacheEntry(
                 response: try CacheStage.loaded("x", fields, url: "http://h/a"), for: request,
                 requestTime: Date(),
-                responseTime: Date(), provenance: .plain, identifying: .usual, writtenInfo: nil)
+                responseTime: Date(), provenance: .plain, identifying: .defaultFields, writtenInfo: nil)
         }
         func isThere() -> Bool {
-            if case .known(.some) = cache.lookUpInMemory(request, for: .standard) { true } else { false }
+            if case .complete(.some) = cache.lookUpInMemory(request, for: .standard) { true } else { false }
         }
         // A response that is not kept also removes the previous one, and so does a 304.
         for isConfirmation in [false, true] {
@@ -237,7 +240,7 @@ import Testing
     static func entry(_ content: String, _ provenance: CacheProvenance) throws -> CacheEntry {
         CacheEntry(
             response: try CacheStage.loaded(content), for: try CacheStage.request(), requestTime: Date(),
-            responseTime: Date(), provenance: provenance, identifying: .usual, writtenInfo: nil)
+            responseTime: Date(), provenance: provenance, identifying: .defaultFields, writtenInfo: nil)
     }
 
     @Test(
@@ -293,18 +296,18 @@ import Testing
         }
     }
 
-    @Test("[U-12.2] an entry's provenance survives the disk; an entry under another party's key is ignored")
+    @Test("[U-12.2] an entry's provenance survives the disk; an entry under another partition is ignored")
     func files() async throws {
         let request = try CacheStage.request()
         for (name, provenance) in Self.entries where provenance.mayBeWritten {
             let entry = try Self.entry("x", provenance)
-            let digest = CacheEntryFile.digest(of: "http://h/a")
-            let octets = try #require(CacheEntryFile.octets(of: entry, digest: digest))
-            let read = try #require(CacheEntryFile.entry(octets, digest: digest))
+            let digest = CacheEntryFormat.digest(of: "http://h/a")
+            let octets = try #require(CacheEntryFormat.octets(of: entry, digest: digest))
+            let read = try #require(CacheEntryFormat.entry(octets, digest: digest))
             #expect(
                 CacheAdmission.admits(.standard, to: read.provenance)
                     == CacheAdmission.admits(.standard, to: provenance), "\(name)")
-            #expect(read.provenance.party == provenance.party, "\(name)")
+            #expect(read.provenance.partition == provenance.partition, "\(name)")
             // A judge is an object of one process and is not stored.
             if case .secure(let connection) = read.provenance.source { #expect(connection.judge == nil) }
         }
@@ -314,12 +317,12 @@ import Testing
         }
         let item = try #require(stage.entries.first.flatMap { stage.index[$0] })
         let plain = CacheStage.entry(try CacheStage.loaded("x"), for: request)
-        let lie = CacheIndex.Item(
+        let lie = CacheIndex.Record(
             location: item.location, storedTime: item.storedTime, terms: try #require(CacheTerms(plain)))
         let octets =
             CacheLog.head
             + CacheLog.batch(
-                [.stored(CacheKey(address: "http://h/a", party: nil), lie)], at: CacheLog.head.count)
+                [.stored(CacheKey(address: "http://h/a", partition: nil), lie)], at: CacheLog.head.count)
         try Data(octets).write(to: stage.folder.appendingPathComponent("index"))
         let other = stage.cache()
         #expect(await other.lookUp(request) == nil && other.content(request) == nil)
@@ -392,7 +395,7 @@ import Testing
         for (stored, fields, asked, other, isSame) in rows {
             let entry = CacheEntry(
                 response: try CacheStage.loaded("x"), for: try CacheStage.request(stored, fields),
-                requestTime: Date(), responseTime: Date(), provenance: .plain, identifying: .usual,
+                requestTime: Date(), responseTime: Date(), provenance: .plain, identifying: .defaultFields,
                 writtenInfo: nil)
             #expect(
                 entry.answers(try CacheStage.request(asked, other), of: .standard) == isSame,

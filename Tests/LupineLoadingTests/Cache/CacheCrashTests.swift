@@ -75,7 +75,7 @@ struct CacheCrashTests {
     func read() throws -> [Int] {
         let index = stage.index
         return try Self.addresses.compactMap { url in
-            let key = CacheKey(address: url, party: nil)
+            let key = CacheKey(address: url, partition: nil)
             guard let location = index[key]?.location else { return nil }
             let segment = try Data(
                 contentsOf: stage.folder.appendingPathComponent("segment-\(location.segment)"))

@@ -16,11 +16,11 @@ struct CacheLogTests {
         return try #require(CacheTerms(entry))
     }
 
-    static func key(_ number: Int) -> CacheKey { CacheKey(address: "http://h/\(number)", party: nil) }
+    static func key(_ number: Int) -> CacheKey { CacheKey(address: "http://h/\(number)", partition: nil) }
 
-    static func item(_ segment: UInt64, _ offset: UInt64, _ length: UInt64 = 10) throws -> CacheIndex.Item {
+    static func item(_ segment: UInt64, _ offset: UInt64, _ length: UInt64 = 10) throws -> CacheIndex.Record {
         let location = try #require(EntryLocation(segment: segment, offset: offset, length: length))
-        return CacheIndex.Item(location: location, storedTime: time, terms: try terms())
+        return CacheIndex.Record(location: location, storedTime: time, terms: try terms())
     }
 
     /// Returns some batches, each with the keys that the index holds after it.
@@ -62,7 +62,7 @@ struct CacheLogTests {
             // An index that is rebuilt from its own changes is the same.
             let rebuilt = CacheIndex(index.changes, lengths: Self.lengths)
             #expect(rebuilt.keysFromLeastRecent == index.keysFromLeastRecent && rebuilt.cost == index.cost)
-            #expect(rebuilt.live == index.live)
+            #expect(rebuilt.liveBytes == index.liveBytes)
         }
     }
 
@@ -131,7 +131,7 @@ struct CacheLogTests {
             #expect(contents.end == octets.count + batch.count)
             for lengths in [Self.lengths, [1: .max, number: .max], [1: 0]] {
                 let index = CacheIndex(contents.changes, lengths: lengths)
-                #expect(index.cost >= 0 && index.live.values.allSatisfy { $0 > 0 })
+                #expect(index.cost >= 0 && index.liveBytes.values.allSatisfy { $0 > 0 })
                 #expect((index[Self.key(0)] != nil) == (lengths[1] != 0))
             }
         }
@@ -163,7 +163,7 @@ struct CacheLogTests {
             .moved(try Self.item(1, 30).location.start, try Self.item(2, 5).location),
         ]
         let index = CacheIndex(changes, lengths: Self.lengths)
-        #expect(index.keysFromLeastRecent == [Self.key(0)] && index.cost == 10 && index.live == [1: 10])
+        #expect(index.keysFromLeastRecent == [Self.key(0)] && index.cost == 10 && index.liveBytes == [1: 10])
     }
 
     @Test("an index behaves like a dictionary and a list", arguments: 1...20)
@@ -184,7 +184,7 @@ struct CacheLogTests {
             let old = model.firstIndex { $0.key == key }
             switch Int.random(in: 0..<10, using: &random) {
             case 0..<5:
-                let item = CacheIndex.Item(location: try location(), storedTime: Self.time, terms: terms)
+                let item = CacheIndex.Record(location: try location(), storedTime: Self.time, terms: terms)
                 if let old { model.remove(at: old) }
                 model.append((key, item.location))
                 index.insert(item, for: Self.key(key))
@@ -219,7 +219,7 @@ struct CacheLogTests {
             #expect(model.allSatisfy { index[Self.key($0.key)]?.location == $0.location })
             let live = Dictionary(grouping: model, by: \.location.segment)
                 .mapValues { $0.reduce(0) { $0 + $1.location.length } }
-            #expect(index.live == live)
+            #expect(index.liveBytes == live)
             for segment in 0...next / 10 {
                 let entries = index.entries(in: segment).map(\.key)
                 #expect(

@@ -75,11 +75,11 @@ struct CacheRuleTests {
         #expect(CacheRule.isStorable(response, for: request) == isStorable, "\(summary)")
     }
 
-    static let none = CachePlan.Stored.nothing
-    static let fresh = CachePlan.Stored.fresh(hasValidator: true)
-    static let freshBare = CachePlan.Stored.fresh(hasValidator: false)
-    static let stale = CachePlan.Stored.stale(hasValidator: true)
-    static let staleBare = CachePlan.Stored.stale(hasValidator: false)
+    static let none = CachePlan.StoredResponse.nothing
+    static let fresh = CachePlan.StoredResponse.fresh(hasValidator: true)
+    static let freshBare = CachePlan.StoredResponse.fresh(hasValidator: false)
+    static let stale = CachePlan.StoredResponse.stale(hasValidator: true)
+    static let staleBare = CachePlan.StoredResponse.stale(hasValidator: false)
 
     static let plans: [(policy: URLRequest.CachePolicy, plans: [CachePlan])] = [
         (.useProtocolCachePolicy, [.useStored, .useStored, .revalidate, .load, .load]),

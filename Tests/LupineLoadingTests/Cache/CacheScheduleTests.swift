@@ -15,7 +15,7 @@ struct CacheScheduleTests {
         var state = State(memoryCapacity: 0, diskCapacity: 1 << 30)
         state.clearFolder()
         state.mustClear = false
-        state.queue = [(CacheKey(address: "http://h/", party: nil), 1)]
+        state.queue = [(CacheKey(address: "http://h/", partition: nil), 1)]
         state.pendingSize = size
         state.nextBatchTime = next
         return state

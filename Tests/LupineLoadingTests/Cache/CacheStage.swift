@@ -67,7 +67,7 @@ final class CacheStage {
 
     /// Returns the file that holds the plain entry of a request, and the range of the entry in it.
     func place(_ request: URLRequest) throws -> (file: URL, range: Range<Int>) {
-        let key = CacheKey(address: try #require(CacheRule.key(of: request)), party: nil)
+        let key = CacheKey(address: try #require(CacheRule.key(of: request)), partition: nil)
         let place = try #require(index[key]?.location)
         return (
             folder.appendingPathComponent("segment-\(place.segment)"), place.offset..<place.end

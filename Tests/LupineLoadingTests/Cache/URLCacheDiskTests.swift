@@ -501,7 +501,7 @@ struct URLCacheDiskTests {
     func otherFiles() async throws {
         let request = try CacheStage.request()
         try FileManager.default.createDirectory(at: stage.folder, withIntermediateDirectories: true)
-        let digest = CacheEntryFile.digest(of: "http://h/a").description
+        let digest = CacheEntryFormat.digest(of: "http://h/a").description
         let former = [
             "\(digest).entry", "\(digest)-\(digest).entry", ".\(digest).entry.draft-1",
             ".\(digest)-\(digest).entry.draft-\(UUID())",
@@ -529,7 +529,7 @@ struct URLCacheDiskTests {
         let cache = stage.cache()
         cache.storeCachedResponse(try CacheStage.loaded("x"), for: try CacheStage.request())
         await cache.flush()
-        let name = CacheEntryFile.digest(of: "http://h/a").description + ".entry"
+        let name = CacheEntryFormat.digest(of: "http://h/a").description + ".entry"
         try Data([1]).write(to: stage.folder.appendingPathComponent(name))
         #expect(stage.cache().currentDiskUsage > 0 && stage.files.contains(name))
     }

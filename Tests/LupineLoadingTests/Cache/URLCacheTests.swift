@@ -69,7 +69,7 @@ struct URLCacheTests {
         let plain = try CacheStage.request("http://h/a")
         cache.store(CacheStage.entry(try CacheStage.loaded("x"), for: named), for: named)
         await cache.flush()
-        #expect(stage.entries == [CacheKey(address: "http://h/a", party: nil)])
+        #expect(stage.entries == [CacheKey(address: "http://h/a", partition: nil)])
         #expect(stage.octets.range(of: Data("s3cret".utf8)) == nil)
         #expect(await stage.cache().lookUp(named)?.content == "x")
         cache.invalidate(try #require(plain.url))
@@ -132,7 +132,7 @@ struct URLCacheTests {
             #expect((shared.largestEntry >= entry.size) == isKept)
         }
         let octets = try #require(
-            CacheEntryFile.octets(of: entry, digest: CacheEntryFile.digest(of: "http://h/a")))
+            CacheEntryFormat.octets(of: entry, digest: CacheEntryFormat.digest(of: "http://h/a")))
         for (isOver, isKept) in [(0, true), (1, false)] {
             await stage.process(memory: 0, disk: octets.count - isOver) { full in
                 full.storeCachedResponse(response, for: request)
@@ -210,7 +210,7 @@ struct URLCacheTests {
                 storedTime: old.addingTimeInterval(Double(index) * 10),
                 vary: CacheStage.entry(response, for: request).vary, provenance: .program,
                 writtenInfo: nil)
-            cache.store.store(entry, address: "http://h/\(index)", request: request, admission: .program)
+            cache.store.store(entry, address: "http://h/\(index)", request: request, limits: .program)
             // Some entries are on the disk, the others are still to be written.
             if index == 2 { await cache.flush() }
         }

@@ -12,7 +12,7 @@ struct AbandonedPartsTests {
     struct Row: Sendable, CustomTestStringConvertible {
         let testDescription: String
         var name = AbandonedPartsTests.part
-        var age = AbandonedParts.age + 60
+        var age = AbandonedParts.retentionTime + 60
         var kind = "file"
         let isKept: Bool
     }
@@ -21,7 +21,7 @@ struct AbandonedPartsTests {
         "[U-7.14] a partial file is kept for a week",
         arguments: [
             Row(testDescription: "an old part", isKept: false),
-            Row(testDescription: "a recent part", age: AbandonedParts.age - 60, isKept: true),
+            Row(testDescription: "a recent part", age: AbandonedParts.retentionTime - 60, isKept: true),
             Row(testDescription: "a file dated in the future", age: -60, isKept: true),
             Row(testDescription: "another file", name: "LupineDownload-mine.tmp", isKept: true),
             Row(testDescription: "a longer name", name: part + "x", isKept: true),

@@ -33,7 +33,7 @@ struct DownloadStoreTests {
     private func store(_ text: String, _ sink: DownloadStore, _ plan: DownloadStore.Plan) throws {
         guard case .store(let target, _) = plan else { throw Unexpected(plan: "\(plan)") }
         try target.write(Array(text.utf8).span)
-        sink.wrote(text.utf8.count)
+        sink.countWritten(text.utf8.count)
     }
 
     struct Unexpected: Error { let plan: String }
@@ -41,7 +41,7 @@ struct DownloadStoreTests {
     @Test("[U-7.9] a complete download is a file that only its owner can read") func whole() throws {
         let sink = DownloadStore(request, folder: folder.url)
         try store(
-            "0123456789", sink, sink.response(try response(200, ["Content-Length": "10"]), isDecoded: false))
+            "0123456789", sink, sink.plan(for: try response(200, ["Content-Length": "10"]), isDecoded: false))
         #expect(sink.count == DownloadStore.Count(written: 10, expected: 10))
         let file = try sink.finish().get()
         #expect(try Data(contentsOf: file.url) == Data("0123456789".utf8))
@@ -53,7 +53,7 @@ struct DownloadStoreTests {
 
     @Test("[U-7.9] a response without content gives an empty file, whatever its status") func empty() throws {
         let sink = DownloadStore(request, folder: folder.url)
-        guard case .store(_, nil) = sink.response(try response(404, [:]), isDecoded: false) else {
+        guard case .store(_, nil) = sink.plan(for: try response(404, [:]), isDecoded: false) else {
             Issue.record("nothing to store into")
             return
         }
@@ -62,7 +62,7 @@ struct DownloadStoreTests {
 
     @Test("[U-7.12] a partial file is kept and resumed") func partIsGoneOnWith() throws {
         let first = DownloadStore(request, folder: folder.url)
-        try store("01234", first, first.response(try response(200, Self.resumable), isDecoded: false))
+        try store("01234", first, first.plan(for: try response(200, Self.resumable), isDecoded: false))
         let data = try #require(first.stop(keepsPart: true))
         #expect(first.stop(keepsPart: true) == nil, "only the first call counts")
         let part = try #require(ResumeData(data))
@@ -71,7 +71,7 @@ struct DownloadStoreTests {
         let second = DownloadStore(resuming: part, folder: folder.url)
         #expect(second.requestToSend.value(forHTTPHeaderField: "Range") == "bytes=5-" && !second.mayDecode)
         let partialResponse = try response(206, ["Content-Range": "bytes 5-9/10", "Content-Length": "5"])
-        let plan = second.response(partialResponse, isDecoded: false)
+        let plan = second.plan(for: partialResponse, isDecoded: false)
         guard case .store(_, (5, 10)?) = plan else {
             Issue.record("\(plan)")
             return
@@ -86,11 +86,11 @@ struct DownloadStoreTests {
     )
     func stopsTwice() throws {
         let first = DownloadStore(request, folder: folder.url)
-        try store("01234", first, first.response(try response(200, Self.resumable), isDecoded: false))
+        try store("01234", first, first.plan(for: try response(200, Self.resumable), isDecoded: false))
         let part = try #require(first.stop(keepsPart: true).flatMap { ResumeData($0) })
         let second = DownloadStore(resuming: part, folder: folder.url)
         let partialResponse = try response(206, ["Content-Range": "bytes 5-9/10"])
-        try store("56", second, second.response(partialResponse, isDecoded: false))
+        try store("56", second, second.plan(for: partialResponse, isDecoded: false))
         let secondResumeData = try #require(second.stop(keepsPart: true).flatMap { ResumeData($0) })
         #expect(
             secondResumeData.received == 7 && secondResumeData.validator == part.validator
@@ -100,7 +100,7 @@ struct DownloadStoreTests {
 
     @Test("[U-7.13] an attempt without a response leaves the partial file unchanged") func noAnswer() throws {
         let first = DownloadStore(request, folder: folder.url)
-        try store("01234", first, first.response(try response(200, Self.resumable), isDecoded: false))
+        try store("01234", first, first.plan(for: try response(200, Self.resumable), isDecoded: false))
         let data = try #require(first.stop(keepsPart: true))
         let second = DownloadStore(resuming: try #require(ResumeData(data)), folder: folder.url)
         #expect(second.stop(keepsPart: true).flatMap { ResumeData($0) } == ResumeData(data))
@@ -115,7 +115,7 @@ struct DownloadStoreTests {
             file: path)
         let sink = DownloadStore(resuming: part, folder: folder.url)
         let partialResponse = try response(206, ["Content-Range": "bytes 5-9/10"])
-        try store("56789", sink, sink.response(partialResponse, isDecoded: false))
+        try store("56789", sink, sink.plan(for: partialResponse, isDecoded: false))
         #expect(try Data(contentsOf: try sink.finish().get().url) == Data("0123456789".utf8))
     }
 
@@ -128,7 +128,7 @@ struct DownloadStoreTests {
             url: try #require(request.url), fields: [], validator: .entityTag("\"v1\""), received: 5,
             file: path)
         let sink = DownloadStore(resuming: part, folder: folder.url)
-        let plan = sink.response(try response(200, ["Content-Length": "3"]), isDecoded: false)
+        let plan = sink.plan(for: try response(200, ["Content-Length": "3"]), isDecoded: false)
         guard case .store(_, nil) = plan else {
             Issue.record("\(plan)")
             return
@@ -145,7 +145,7 @@ struct DownloadStoreTests {
             url: try #require(request.url), fields: [], validator: .entityTag("\"v1\""), received: 5,
             file: path)
         let sink = DownloadStore(resuming: part, folder: folder.url)
-        let plan = sink.response(try response(416, ["Content-Range": "bytes */5"]), isDecoded: false)
+        let plan = sink.plan(for: try response(416, ["Content-Range": "bytes */5"]), isDecoded: false)
         guard case .complete = plan else {
             Issue.record("\(plan)")
             return
@@ -201,14 +201,14 @@ struct DownloadStoreTests {
     func noPartIsKept(_ keepsPart: Bool) throws {
         let sink = DownloadStore(request, folder: folder.url)
         let fields = keepsPart ? ["Content-Length": "10"] : Self.resumable
-        try store("01234", sink, sink.response(try response(200, fields), isDecoded: false))
+        try store("01234", sink, sink.plan(for: try response(200, fields), isDecoded: false))
         #expect(sink.stop(keepsPart: keepsPart) == nil)
         #expect(try names() == [])
     }
 
     @Test("[U-7.12] a download without a byte cannot be resumed") func noBytes() throws {
         let sink = DownloadStore(request, folder: folder.url)
-        _ = sink.response(try response(200, Self.resumable), isDecoded: false)
+        _ = sink.plan(for: try response(200, Self.resumable), isDecoded: false)
         #expect(sink.stop(keepsPart: true) == nil)
         #expect(try names() == [])
     }
@@ -216,7 +216,7 @@ struct DownloadStoreTests {
     @Test("a response after the end leaves no file") func lateResponse() throws {
         let sink = DownloadStore(request, folder: folder.url)
         #expect(sink.stop(keepsPart: true) == nil)
-        _ = sink.response(try response(200, Self.resumable), isDecoded: false)
+        _ = sink.plan(for: try response(200, Self.resumable), isDecoded: false)
         #expect(try names() == [])
     }
 
@@ -224,7 +224,7 @@ struct DownloadStoreTests {
         let sink = DownloadStore(request, folder: folder.url.appendingPathComponent("missing"))
         guard
             case .fail(.cannotCreateFile, let reason, .noSuchFile?) =
-                sink.response(try response(200, [:]), isDecoded: false)
+                sink.plan(for: try response(200, [:]), isDecoded: false)
         else {
             Issue.record("it was made")
             return

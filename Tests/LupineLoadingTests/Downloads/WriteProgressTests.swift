@@ -12,47 +12,47 @@ struct WriteProgressTests {
     @Test("[U-7.10] the first piece is reported at once") func first() {
         var news = WriteProgress()
         #expect(news.isEmpty)
-        #expect(news.wrote(7, at: at(1_000)) == .reportNow)
+        #expect(news.countWritten(7, at: at(1_000)) == .reportNow)
         #expect(!news.isEmpty)
-        #expect(news.take(at: at(1_001)) == 7)
+        #expect(news.removeUnreported(at: at(1_001)) == 7)
         #expect(news.isEmpty)
     }
 
     @Test("[U-7.10] pieces that arrive during a call are reported with it") func together() {
         var news = WriteProgress()
-        #expect(news.wrote(7, at: at(0)) == .reportNow)
-        #expect(news.wrote(8, at: at(1)) == .wait)
-        #expect(news.wrote(9, at: at(500)) == .wait)
-        #expect(news.take(at: at(501)) == 24)
+        #expect(news.countWritten(7, at: at(0)) == .reportNow)
+        #expect(news.countWritten(8, at: at(1)) == .wait)
+        #expect(news.countWritten(9, at: at(500)) == .wait)
+        #expect(news.removeUnreported(at: at(501)) == 24)
     }
 
     @Test("[U-7.10] pieces soon after a call are reported after an interval, and no later") func soon() {
         var news = WriteProgress()
-        _ = news.wrote(1, at: at(0))
-        _ = news.take(at: at(10))
-        #expect(news.wrote(2, at: at(20)) == .report(after: .milliseconds(40)))
-        #expect(news.wrote(3, at: at(30)) == .wait)
-        #expect(news.take(at: at(60)) == 5)
-        #expect(news.wrote(4, at: at(109)) == .report(after: .milliseconds(1)))
-        #expect(news.take(at: at(110)) == 4)
-        #expect(news.wrote(5, at: at(160)) == .reportNow)
+        _ = news.countWritten(1, at: at(0))
+        _ = news.removeUnreported(at: at(10))
+        #expect(news.countWritten(2, at: at(20)) == .report(after: .milliseconds(40)))
+        #expect(news.countWritten(3, at: at(30)) == .wait)
+        #expect(news.removeUnreported(at: at(60)) == 5)
+        #expect(news.countWritten(4, at: at(109)) == .report(after: .milliseconds(1)))
+        #expect(news.removeUnreported(at: at(110)) == 4)
+        #expect(news.countWritten(5, at: at(160)) == .reportNow)
     }
 
     @Test("[U-7.10] a late call does not repeat what the end has reported") func late() {
         var news = WriteProgress()
-        _ = news.wrote(1, at: at(0))
-        _ = news.take(at: at(0))
-        #expect(news.wrote(2, at: at(1)) == .report(after: .milliseconds(49)))
-        #expect(news.take(at: at(2)) == 2)
-        #expect(news.take(at: at(50)) == nil)
+        _ = news.countWritten(1, at: at(0))
+        _ = news.removeUnreported(at: at(0))
+        #expect(news.countWritten(2, at: at(1)) == .report(after: .milliseconds(49)))
+        #expect(news.removeUnreported(at: at(2)) == 2)
+        #expect(news.removeUnreported(at: at(50)) == nil)
         #expect(news.isEmpty)
     }
 
     @Test("[U-7.10] zero bytes are not reported") func nothing() {
         var news = WriteProgress()
-        #expect(news.wrote(0, at: at(0)) == .wait)
+        #expect(news.countWritten(0, at: at(0)) == .wait)
         #expect(news.isEmpty)
-        #expect(news.take(at: at(0)) == nil)
-        #expect(news.wrote(1, at: at(0)) == .reportNow)
+        #expect(news.removeUnreported(at: at(0)) == nil)
+        #expect(news.countWritten(1, at: at(0)) == .reportNow)
     }
 }

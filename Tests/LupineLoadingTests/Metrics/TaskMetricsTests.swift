@@ -164,7 +164,7 @@ struct TaskMetricsTests {
         #expect(
             metrics.transactionMetrics.count == 1 && metrics.transactionMetrics.first === firstTransaction)
         #expect(firstTransaction.request.allHTTPHeaderFields == nil)
-        #expect(metrics.lasting(until: Self.completed + 1).transactionMetrics.first === firstTransaction)
+        #expect(metrics.extended(until: Self.completed + 1).transactionMetrics.first === firstTransaction)
     }
 
     @Test("[U-19.2] a task that never began has no transactions")

@@ -37,7 +37,7 @@ struct GivingWayTests {
         let group = try EventLoopGroup(count: 1, name: "giving-way")
         let loop = group.loops[0]
         let core = StreamCore()
-        core.attach { _ in }
+        core.setPoster { _ in }
         for _ in 0..<1_000 { core.submit(.write([1], timeout: nil) { _ in }) }
         let (moved, wire) = await withCheckedContinuation { continuation in
             _ = loop.execute {
@@ -62,10 +62,10 @@ struct GivingWayTests {
     private static func use(_ use: Use, _ wire: EndlessWire, _ loop: EventLoop) {
         switch use {
         case .pumpReads, .pumpWrites:
-            let pump = StreamPump(wire, on: loop, keeping: nil)
+            let pump = StreamPump(wire, on: loop, retaining: nil)
             if use == .pumpWrites {
                 pump.input.end(.closed)
-                pump.output.overfill([UInt8](repeating: 1, count: 1_000))
+                pump.output.appendAll([UInt8](repeating: 1, count: 1_000))
             }
             pump.transfer()
         case .taskReads, .taskWrites:
@@ -117,6 +117,6 @@ private final class SilentOwner: StreamOwner {
     func streamClosed(_ half: StreamMachine.Half) {}
     func streamCaptured(_ streams: CapturedStreams) {}
     func streamEnded(_ fault: StreamFault?, isReadToEnd: Bool) {}
-    var streamKeeper: (any Sendable)? { nil }
+    var retainedByCapturedStreams: (any Sendable)? { nil }
     func error(for fault: StreamFault) -> any Error { fault.error }
 }

@@ -24,7 +24,7 @@ struct StreamDepthTests {
     func pieces() {
         let depths = Depths()
         let buffer = ContentBuffer(resume: {})
-        buffer.attach { depths.record() }
+        buffer.setReadyHandler { depths.record() }
         for _ in 0..<1_000 { buffer.put(Data([1])) }
         #expect(depths.count == 1)
     }
@@ -33,7 +33,7 @@ struct StreamDepthTests {
     func answers() {
         let depths = Depths()
         let core = StreamCore()
-        core.attach { _ in depths.record() }
+        core.setPoster { _ in depths.record() }
         for _ in 0..<1_000 { core.post {} }
         #expect(depths.count == 1)
     }

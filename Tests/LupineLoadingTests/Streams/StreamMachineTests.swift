@@ -46,7 +46,8 @@ struct StreamMachineTests {
         .write(.init(id: id, count: count, timeout: timeout.map { .seconds($0) }))
     }
 
-    private static let lost = StreamFault.lost(.connectionLost(host: "a", port: 1, .connectionReset))
+    private static let lost = StreamFault.connectionFailed(
+        .connectionLost(host: "a", port: 1, .connectionReset))
 
     static let rows = [
         Row(
@@ -179,8 +180,8 @@ struct StreamMachineTests {
             Step(.barrier(.closeRead)), Step(.failed(lost)), Step(.peerCloses)),
         Row(
             "[U-7.16] the content of a response: reads go, writes fail, and the end is the end",
-            writeFault: .onlyContent,
-            Step(.connected), Step(write(1, 1), .failWrite(1, .onlyContent)), Step(.barrier(.closeWrite)),
+            writeFault: .readOnly,
+            Step(.connected), Step(write(1, 1), .failWrite(1, .readOnly)), Step(.barrier(.closeWrite)),
             Step(read(2, 9, 9)), Step(.received(4)),
             Step(.receivedEnd, .finishRead(2, atEnd: true), .reportReadClosed, .end(nil)),
             Step(read(3), .finishRead(3, atEnd: true))),

@@ -26,8 +26,8 @@ struct UnreadStreamsTests {
         let loop = group.loops[0]
         let streams = await onLoop(loop) {
             let wire = StuckWire()
-            let pump = StreamPump(wire, on: loop, keeping: nil)
-            pump.output.overfill([1, 2, 3])
+            let pump = StreamPump(wire, on: loop, retaining: nil)
+            pump.output.appendAll([1, 2, 3])
             return Streams(
                 wire: LoopBound(wire, on: loop), pump: LoopBound(pump, on: loop), input: pump.input,
                 output: pump.output)

@@ -114,7 +114,7 @@ struct DriverCacheTests {
         "a response in memory is delivered synchronously to a client that only queues, unless it is a subclass"
     )
     func deliveredSynchronously() async throws {
-        typealias Own = CacheEntryFileTests.OwnResponse
+        typealias Own = CacheEntryFormatTests.OwnResponse
         for (defersCallbacks, isOwn) in [(true, false), (false, false), (true, true)] {
             let cache = try await Self.filled(Self.fresh)
             let request = try DriverLoad.request()

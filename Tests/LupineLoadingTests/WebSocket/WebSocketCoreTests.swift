@@ -252,7 +252,7 @@ private final class DeafWire: WebSocketWire {
         if sent == expectedCount { onExpectedCount?() }
         return 0
     }
-    func later(_ step: @escaping () -> Void) {}
+    func runInNextTurn(_ step: @escaping () -> Void) {}
     func resume() {}
     func close() { isClosed = true }
     func startTimer(_ body: @escaping () -> Void) {}

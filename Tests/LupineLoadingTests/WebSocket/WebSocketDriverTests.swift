@@ -378,7 +378,7 @@ private final class MemoryWire: WebSocketWire {
     func resume() { resumes += 1 }
     var isLate = false
     var steps: [() -> Void] = []
-    func later(_ step: @escaping () -> Void) { steps.append(step) }
+    func runInNextTurn(_ step: @escaping () -> Void) { steps.append(step) }
     func close() { isClosed = true }
     func startTimer(_ body: @escaping () -> Void) { timer = body }
     func cancelTimer() { timer = nil }

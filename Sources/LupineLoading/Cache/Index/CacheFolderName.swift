@@ -2,17 +2,17 @@
 
 internal import Foundation
 
-/// The names of the files in a cache's folder. Files with other names do not belong to the cache and are left alone.
+/// The names of the files in a cache's folder. Files with other names do not belong to the cache, which never changes them.
 enum CacheFolderName: Hashable, Sendable {
-    /// The holder of this file's lock is the folder's only writer.
+    /// An empty file. The process that has locked it is the folder's only writer.
     case lock
     /// The index of the entries: a `CacheLog`.
     case index
     /// A new index that has not replaced the old one yet, or a leftover of a failed replacement.
     case indexDraft
-    /// Entries, one after the other.
+    /// A file with entries, one after the other. Segments are numbered.
     case segment(UInt64)
-    /// A file with one entry, or a draft of such a file, as earlier versions of the library have written it.
+    /// A file with one entry, or a draft of such a file. Only earlier versions of the library have written them.
     case legacyEntry
 
     private static let segmentPrefix = "segment-"
@@ -71,6 +71,7 @@ enum CacheFolderName: Hashable, Sendable {
     private static func isLegacyDigest(_ text: Substring) -> Bool {
         let parts = text.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
         return parts.allSatisfy { part in
+            // 0x30...0x39 are the digits, 0x61...0x66 the letters a to f.
             part.utf8.count == 64 && part.utf8.allSatisfy { 0x30...0x39 ~= $0 || 0x61...0x66 ~= $0 }
         }
     }

@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: MIT
 
-/// The key of an entry: its address and its partition. Immutable.
+/// The key of a stored response in the cache: its address and its partition. Immutable.
 ///
-/// A class that computes its hash once, because each entry is looked up in several dictionaries.
-package final class CacheKey: PartyKey {
+/// It is a class that computes its hash once, because each key is looked up in several dictionaries.
+package final class CacheKey: PartitionedKey {
     /// The URL without its fragment and user information (`CacheRule.key`).
     let address: String
     /// The partition; nil for the default one.
-    let party: CacheParty?
-    private let storedHash: Int
+    let partition: CachePartition?
+    private let precomputedHash: Int
 
-    init(address: String, party: CacheParty?) {
+    init(address: String, partition: CachePartition?) {
         self.address = address
-        self.party = party
+        self.partition = partition
         var hasher = Hasher()
         hasher.combine(address)
-        hasher.combine(party)
-        storedHash = hasher.finalize()
+        hasher.combine(partition)
+        precomputedHash = hasher.finalize()
     }
 
-    var isInDefaultPartition: Bool { party == nil }
+    var isInDefaultPartition: Bool { partition == nil }
 
     package static func == (left: CacheKey, right: CacheKey) -> Bool {
         if left === right { return true }
-        return left.storedHash == right.storedHash && left.address == right.address
-            && left.party == right.party
+        return left.precomputedHash == right.precomputedHash && left.address == right.address
+            && left.partition == right.partition
     }
 
-    package func hash(into hasher: inout Hasher) { hasher.combine(storedHash) }
+    package func hash(into hasher: inout Hasher) { hasher.combine(precomputedHash) }
 }

@@ -4,9 +4,9 @@
 ///
 /// The numbers may come from a forged file. Numbers that no cache writes are rejected, so that sums of them never overflow.
 package struct EntryLocation: Hashable, Sendable {
-    /// Segment numbers are lower than this. A cache that creates a thousand segments a second reaches it after thirty years.
+    /// All segment numbers are lower than this. A cache that creates a thousand segments a second reaches it after thirty years.
     static let segmentLimit: UInt64 = 1 << 40
-    /// The largest offset or length.
+    /// The largest offset or length: 64 GiB.
     static let lengthLimit = 1 << 36
 
     /// The number of the segment.
@@ -16,7 +16,7 @@ package struct EntryLocation: Hashable, Sendable {
     /// The length of the entry in octets.
     let length: Int
 
-    /// Returns nil for numbers that no cache writes.
+    /// Creates a location. Returns nil for numbers that no cache writes.
     init?(segment: UInt64, offset: UInt64, length: UInt64) {
         guard segment < Self.segmentLimit, offset <= Self.lengthLimit, length > 0,
             length <= Self.lengthLimit

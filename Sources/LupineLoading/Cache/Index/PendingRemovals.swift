@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 
-/// The addresses whose entries a cache has replaced or removed while another process was the folder's writer. When the cache
-/// becomes the writer, it removes the folder's entries for these addresses, so that they do not reappear.
+/// The addresses whose entries a cache has replaced or removed while it was not the writer of its folder. When the cache becomes
+/// the writer, it removes the folder's entries for these addresses, so that they do not reappear.
 ///
-/// A value type of bounded size: with too many addresses, it contains all addresses.
+/// A value type of bounded size: when more than `maxAddressCount` addresses are inserted, it contains all possible addresses.
 struct PendingRemovals: Hashable, Sendable {
     static let maxAddressCount = 4_096
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 
-/// Values by key, in order of last use, each with a cost. All operations except `keysFromLeastRecent` take constant time.
+/// A dictionary that keeps its values in order of last use, and adds up their costs. All operations except `keysFromLeastRecent`
+/// take constant time.
 ///
-/// A value type without a lock, a limit or a clock: the owner decides when to remove the least recently used value.
+/// A value type without a lock, a limit or a clock: the owner decides when to remove the least recently used value. The order is
+/// a doubly linked list of slots, which are indices of three arrays.
 struct RecencyList<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// The cost of a slot's value, and the neighbours of the slot in the order of use.
     private struct Link: Sendable {
@@ -13,14 +15,19 @@ struct RecencyList<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         var newer: Int?
     }
 
-    /// The keys and values by slot; nil while the slot is free. Separate from `links`, so that relinking a slot does not load the
-    /// values of its neighbours.
+    /// The keys by slot; nil while the slot is free.
     private var keys: [Key?] = []
+    /// The values by slot; nil while the slot is free. Separate from `links`, so that relinking a slot does not load the values
+    /// of its neighbours.
     private var values: [Value?] = []
+    /// The links by slot.
     private var links: [Link] = []
     private var freeSlots: [Int] = []
+    /// The slots by key.
     private var slots: [Key: Int] = [:]
+    /// The slot of the least recently used value.
     private var oldest: Int?
+    /// The slot of the most recently used value.
     private var newest: Int?
 
     /// The total cost of all values. The type is wide enough for any sum, because costs may come from a forged file.
@@ -58,7 +65,7 @@ struct RecencyList<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         links[slot].cost = cost
         sum += Int128(cost)
         link(slot)
-        return previous.flatMap { freeSlot($0) }
+        return previous.flatMap { releaseSlot($0) }
     }
 
     /// Replaces the value under a key without changing its recency. Does nothing if there is none.
@@ -71,7 +78,7 @@ struct RecencyList<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     /// Removes and returns the value under a key.
     @discardableResult
-    mutating func remove(_ key: Key) -> Value? { slots.removeValue(forKey: key).flatMap { freeSlot($0) } }
+    mutating func remove(_ key: Key) -> Value? { slots.removeValue(forKey: key).flatMap { releaseSlot($0) } }
 
     /// Removes and returns the least recently used value.
     mutating func removeLeastRecent() -> (key: Key, value: Value)? {
@@ -93,7 +100,7 @@ struct RecencyList<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         return sorted
     }
 
-    /// Returns a free slot, or a new one.
+    /// Returns a free slot, or appends a new one to the arrays and returns it.
     private mutating func allocateSlot() -> Int {
         if let free = freeSlots.popLast() { return free }
         keys.append(nil)
@@ -102,8 +109,8 @@ struct RecencyList<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         return links.count - 1
     }
 
-    /// Frees a slot that was removed from `slots`, and returns its value.
-    private mutating func freeSlot(_ slot: Int) -> Value? {
+    /// Makes a slot free that was removed from `slots`, and returns its value.
+    private mutating func releaseSlot(_ slot: Int) -> Value? {
         unlink(slot)
         sum -= Int128(links[slot].cost)
         keys[slot] = nil

@@ -2,7 +2,8 @@
 
 internal import LupineTLS
 
-/// Decides who may receive a stored entry (U-12.2), by comparing the entry's provenance with the requester's policy. Pure.
+/// Decides who may receive a stored entry (U-12.2), by comparing the entry's provenance with the policy of the requester, which
+/// is the task that looks up the cache. The functions have no side effects.
 enum CacheAdmission {
     /// Whether a requester may receive an entry of this provenance.
     ///
@@ -17,25 +18,27 @@ enum CacheAdmission {
         }
     }
 
-    /// Returns the partitions that may have an entry for a requester, the most likely first. An entry whose chain has passed the
-    /// default evaluation is in a `proven` partition, whoever else has accepted the server.
-    static func parties(of requester: CacheRequester) -> [CacheParty?] {
-        if case .standard = requester.policy, requester.client == nil { return defaultOnly }
-        let standings: [CacheParty.Standing] =
+    /// Returns the partitions that may have an entry for a requester, the most likely first. The default partition is represented
+    /// by nil. An entry whose chain has passed the default evaluation is in a partition with that trust basis, even if a judge
+    /// has accepted the server too.
+    static func partitions(of requester: CacheRequester) -> [CachePartition?] {
+        if case .standard = requester.policy, requester.client == nil { return defaultPartition }
+        let trustBases: [CachePartition.TrustBasis] =
             switch requester.policy {
-            case .standard, .pins(_, roots: .some): [.proven]
-            case .pins(_, roots: nil): [.proven, .unproven]
-            case .judge(let judge): [.judged(judge), .proven]
+            case .standard, .pins(_, roots: .some): [.defaultEvaluation]
+            case .pins(_, roots: nil): [.defaultEvaluation, .pinnedKeys]
+            case .judge(let judge): [.judge(judge), .defaultEvaluation]
             }
-        let withoutClient = standings.map { CacheParty(client: nil, standing: $0) }
+        let withoutClient = trustBases.map { CachePartition(client: nil, trustBasis: $0) }
         guard let client = requester.client else { return withoutClient }
-        return standings.map { CacheParty(client: client, standing: $0) } + withoutClient
+        return trustBases.map { CachePartition(client: client, trustBasis: $0) } + withoutClient
     }
 
-    private static let defaultOnly: [CacheParty?] = [nil]
+    /// The array with only the default partition, created once because most tasks use it.
+    private static let defaultPartition: [CachePartition?] = [nil]
 
-    /// Whether a response to a client with this identity may be used for a requester with the certificate `client`. A server that
-    /// asks for a client certificate may answer each client differently; a server that does not ask answers all alike.
+    /// Whether a response to a client with this identity may be used for a requester whose certificate has the digest `client`;
+    /// nil for no certificate. A server that asks for a client certificate may answer each client differently.
     private static func mayShare(_ identity: PeerEvidence.ClientIdentity, _ client: SHA256Digest?) -> Bool {
         switch identity {
         case .notAsked: true
@@ -50,9 +53,9 @@ enum CacheAdmission {
     ) -> Bool {
         switch policy {
         case .standard(let roots): connection.roots == roots
-        case .pins(let required, let roots):
+        case .pins(let requiredKeys, let roots):
             (roots == nil || connection.roots == roots)
-                && required.allSatisfy { !$0.isDisjoint(with: connection.keys) }
+                && requiredKeys.allSatisfy { !$0.isDisjoint(with: connection.keys) }
         case .judge(let judge): connection.judge == judge
         }
     }

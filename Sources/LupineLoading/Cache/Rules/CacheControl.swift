@@ -7,10 +7,13 @@ internal import LupineHTTP
 /// Ignores the directives for shared caches (`s-maxage`, `proxy-revalidate`) and unknown directives. `Pragma` is read only if
 /// there is no `Cache-Control`.
 struct CacheControl: Hashable, Sendable {
-    /// How long a response may have been stale.
+    /// The staleness that a request accepts.
     enum Staleness: Hashable, Sendable {
+        /// The response must be fresh.
         case none
+        /// The response may have been stale for this long.
         case upTo(seconds: Int)
+        /// The response may have been stale for any time.
         case any
     }
 
@@ -22,13 +25,13 @@ struct CacheControl: Hashable, Sendable {
     var isPublic = false
     /// `private`: the response is for one user. Also set by the form with a list of fields.
     var isPrivate = false
-    /// `max-age`: the largest age of a response, in seconds.
+    /// `max-age`: the largest age of a response, in seconds; nil without the directive.
     var maxAge: Int?
     /// `must-revalidate`: a stale response may not be used, even if the request has `max-stale`.
     var mustRevalidate = false
-    /// `min-fresh`: for how many seconds a response must remain fresh.
+    /// `min-fresh`: for how many seconds a response must remain fresh; nil without the directive.
     var minFresh: Int?
-    /// `max-stale`: how long a response may have been stale.
+    /// `max-stale`: for how long a response may have been stale.
     var maxStale = Staleness.none
     /// `only-if-cached`: the network must not be used.
     var onlyIfCached = false
@@ -73,6 +76,7 @@ struct CacheControl: Hashable, Sendable {
         self.init(field: field, pragma: field == nil ? response.value(of: .pragma) : nil)
     }
 
+    /// The directives that matter; the raw values are their names.
     private enum Directive: String, CaseIterable {
         case noStore = "no-store"
         case noCache = "no-cache"
@@ -85,6 +89,7 @@ struct CacheControl: Hashable, Sendable {
         case onlyIfCached = "only-if-cached"
     }
 
+    /// Sets the property of a directive. `value` is the text after `=`, without quotes; nil if there is none.
     private mutating func apply(_ directive: Directive, _ value: String?) {
         switch directive {
         case .noStore: noStore = true
@@ -93,7 +98,7 @@ struct CacheControl: Hashable, Sendable {
         case .isPrivate: isPrivate = true
         case .mustRevalidate: mustRevalidate = true
         case .onlyIfCached: onlyIfCached = true
-        // Of several `max-age` or `min-fresh` the strictest applies. An invalid number is replaced by the strictest one.
+        // Of several `max-age` or `min-fresh` directives the strictest applies. An invalid number counts as the strictest one.
         case .maxAge: maxAge = min(maxAge ?? Self.maxSeconds, value.flatMap(Self.seconds) ?? 0)
         case .minFresh: minFresh = max(minFresh ?? 0, value.flatMap(Self.seconds) ?? Self.maxSeconds)
         case .maxStale:

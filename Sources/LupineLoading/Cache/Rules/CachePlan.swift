@@ -2,7 +2,7 @@
 
 internal import Foundation
 
-/// What a task does with the cache before it uses the network (U-12.11, U-12.12, U-12.14). Pure.
+/// What a task does with the cache before it uses the network (U-12.11, U-12.12, U-12.14). Has no side effects.
 enum CachePlan: Hashable, Sendable {
     /// Load from the network, and store the response.
     case load
@@ -17,12 +17,16 @@ enum CachePlan: Hashable, Sendable {
     /// Fail with `URLError.resourceUnavailable`: nothing is stored, and loading is not allowed.
     case fail
 
-    /// What is stored for a request.
-    enum Stored: Hashable, Sendable {
+    /// What the cache has for a request.
+    enum StoredResponse: Hashable, Sendable {
+        /// No response.
         case nothing
+        /// A response that may be used without validation.
         case fresh(hasValidator: Bool)
+        /// A response that must be validated before use.
         case stale(hasValidator: Bool)
 
+        /// Whether the response has an entity tag or a date, with which it can be validated.
         fileprivate var hasValidator: Bool {
             switch self {
             case .nothing: false
@@ -31,12 +35,12 @@ enum CachePlan: Hashable, Sendable {
         }
     }
 
-    /// The request fields that show that the program does its own caching.
+    /// The request fields that show that the program does its own caching: conditions and a range.
     static let callerConditions = [
         "If-Match", "If-Modified-Since", "If-None-Match", "If-Range", "If-Unmodified-Since", "Range",
     ]
 
-    /// Whether any of the fields affects the plan of a request.
+    /// Whether the fields of a request affect its plan.
     static func isAffected(by headers: HeaderList) -> Bool {
         (callerConditions + ["Cache-Control", "Pragma"]).contains { headers[$0] != nil }
     }
@@ -50,13 +54,14 @@ enum CachePlan: Hashable, Sendable {
 
     /// Returns the plan for a request under a policy.
     static func plan(
-        for request: URLRequest, policy: URLRequest.CachePolicy, stored: Stored
+        for request: URLRequest, policy: URLRequest.CachePolicy, stored: StoredResponse
     ) -> CachePlan {
         if callerConditions.contains(where: { request.value(forHTTPHeaderField: $0) != nil }) {
             return .bypass
         }
         let plan = plan(policy, stored)
         switch plan {
+        // `only-if-cached` forbids only plans that use the network. `bypass` does not occur here.
         case .useStored, .fail, .bypass: return plan
         case .load, .loadFromOrigin, .revalidate:
             return control(of: request).onlyIfCached ? .fail : plan
@@ -70,7 +75,8 @@ enum CachePlan: Hashable, Sendable {
             pragma: request.value(forHTTPHeaderField: "Pragma"))
     }
 
-    private static func plan(_ policy: URLRequest.CachePolicy, _ stored: Stored) -> CachePlan {
+    /// Returns the plan without regard to the request's fields.
+    private static func plan(_ policy: URLRequest.CachePolicy, _ stored: StoredResponse) -> CachePlan {
         switch (policy, stored) {
         case (.reloadIgnoringLocalCacheData, _): .load
         case (.reloadIgnoringLocalAndRemoteCacheData, _): .loadFromOrigin

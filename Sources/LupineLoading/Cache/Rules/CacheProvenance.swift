@@ -2,7 +2,8 @@
 
 internal import LupineTLS
 
-/// The connection or program that a stored response came from, which decides who may receive it. Immutable.
+/// Where a stored response came from: the program, or a connection with its route, server and client. Decides who may receive the
+/// response. Immutable.
 final class CacheProvenance: Hashable, Sendable {
     /// The source of the response.
     enum Source: Hashable, Sendable {
@@ -16,23 +17,27 @@ final class CacheProvenance: Hashable, Sendable {
 
     /// A connection with TLS.
     struct Connection: Hashable, Sendable {
-        /// The client certificate that was sent, or whether the server has asked for one.
+        /// How the client identified itself: by which certificate, by none, or not at all because the server did not ask.
         var identity: PeerEvidence.ClientIdentity
-        /// The name of the roots under which the server's chain has passed the default evaluation; nil if it has not.
+        /// The name of the root certificates under which the server's certificate chain has passed the default evaluation; nil if
+        /// it has not.
         var roots: String?
-        /// The SHA-256 digests of the keys in that chain.
+        /// The SHA-256 digests of the public keys in the server's chain.
         var keys: Set<SHA256Digest>
-        /// The delegates or evaluator that have accepted the server; nil for the default policy and for entries read from disk.
+        /// The delegates or the evaluator that have accepted the server; nil for the default policy, and for entries read from
+        /// disk.
         var judge: TrustJudge?
-        /// Whether the policy that has accepted the server checks the chain.
-        var wasChecked: Bool
+        /// Whether the policy that has accepted the server checks certificate chains.
+        var isChainChecked: Bool
     }
 
     let source: Source
 
     init(_ source: Source) { self.source = source }
 
+    /// The provenance of all responses of the program.
     static let program = CacheProvenance(.program)
+    /// The provenance of all responses over direct connections without TLS.
     static let plain = CacheProvenance(.plain(route: nil))
 
     static func == (left: CacheProvenance, right: CacheProvenance) -> Bool {
@@ -41,25 +46,26 @@ final class CacheProvenance: Hashable, Sendable {
     func hash(into hasher: inout Hasher) { hasher.combine(source) }
 
     /// The partition of the entry; nil for the default one.
-    var party: CacheParty? {
+    var partition: CachePartition? {
         guard case .secure(let connection) = source else { return nil }
-        let standing: CacheParty.Standing =
-            connection.roots != nil ? .proven : connection.judge.map { .judged($0) } ?? .unproven
-        return CacheParty(client: connection.client, standing: standing)
+        let trustBasis: CachePartition.TrustBasis =
+            connection.roots != nil ? .defaultEvaluation : connection.judge.map { .judge($0) } ?? .pinnedKeys
+        return CachePartition(client: connection.client, trustBasis: trustBasis)
     }
 
-    /// Whether the entry may be written to disk; false if the chain was not checked, or if only this process could use the entry.
+    /// Whether the entry may be written to disk. False if the server's chain was not checked. Also false if only this process
+    /// could use the entry: it depends on proxy credentials, or on a judge.
     var mayBeWritten: Bool {
         switch source {
         case .program: return true
-        case .plain(let route): return route?.user == nil
+        case .plain(let route): return route?.credentials == nil
         case .secure(let connection):
-            return connection.wasChecked && (connection.roots != nil || connection.judge == nil)
+            return connection.isChainChecked && (connection.roots != nil || connection.judge == nil)
         }
     }
 
-    /// Returns the provenance of an entry after a 304 of another provenance: the restrictions of both apply. Returns nil if the
-    /// two are for different users; then the entry must not be stored.
+    /// Returns the provenance of an entry that a 304 of another provenance has updated: the restrictions of both apply. Returns
+    /// nil if no requester could receive both; then the entry must not be stored.
     func joined(by update: CacheProvenance) -> CacheProvenance? {
         switch (source, update.source) {
         case (.program, _): return update
@@ -79,13 +85,16 @@ extension CacheProvenance.Connection {
         return nil
     }
 
+    /// Returns a connection with the restrictions of both; nil if no requester could use both.
     fileprivate func joined(by other: Self) -> Self? {
         guard judge == other.judge, let identity = Self.joined(identity, other.identity) else { return nil }
         return Self(
             identity: identity, roots: roots == other.roots ? roots : nil,
-            keys: keys.intersection(other.keys), judge: judge, wasChecked: wasChecked && other.wasChecked)
+            keys: keys.intersection(other.keys), judge: judge,
+            isChainChecked: isChainChecked && other.isChainChecked)
     }
 
+    /// Returns the stricter of two identities; nil if they are of different clients.
     private static func joined(
         _ stored: PeerEvidence.ClientIdentity, _ other: PeerEvidence.ClientIdentity
     ) -> PeerEvidence.ClientIdentity? {

@@ -2,14 +2,15 @@
 
 internal import LupineTLS
 
-/// The trust policy, client certificate and route that a task would use for a connection, with which it looks up the cache.
-/// Immutable; most tasks of a session share one.
+/// The task that looks up the cache, as far as that decides which entries it may receive: the trust policy, the client
+/// certificate and the route that it would use for a connection. Immutable; most tasks of a session share one object.
 final class CacheRequester: Hashable, Sendable {
     /// How the task evaluates servers.
     enum Policy: Hashable, Sendable {
-        /// The default evaluation, under these roots.
+        /// The default evaluation, under the root certificates with this name.
         case standard(roots: String)
-        /// The chain must have one key of each set; with roots, it must also pass the default evaluation.
+        /// The server's chain must have one key of each set. If `roots` is not nil, it must also pass the default evaluation
+        /// under the root certificates with this name.
         case pins([Set<SHA256Digest>], roots: String?)
         /// The program's code, or an evaluator that cannot be applied to the data in an entry.
         case judge(TrustJudge)
@@ -25,7 +26,7 @@ final class CacheRequester: Hashable, Sendable {
 
     init(
         policy: Policy, client: SHA256Digest? = nil, route: CacheRoute? = nil,
-        identifyingFields: IdentifyingFields = .usual
+        identifyingFields: IdentifyingFields = .defaultFields
     ) {
         self.policy = policy
         self.client = client
@@ -33,14 +34,15 @@ final class CacheRequester: Hashable, Sendable {
         self.identifyingFields = identifyingFields
     }
 
-    /// Returns the policy of an evaluator under these roots, for a task without delegates that evaluate trust.
+    /// Returns the policy of an evaluator under the root certificates with this name, for a task without delegates that evaluate
+    /// trust.
     static func policy(_ evaluator: TrustEvaluator, roots: String) -> Policy {
-        guard let required = evaluator.requiredKeys, !evaluator.checksNothing else {
+        guard let requiredKeys = evaluator.requiredKeys, !evaluator.checksNothing else {
             return .judge(TrustJudge(objects: [], evaluator: evaluator, roots: roots))
         }
-        if required.isEmpty { return .standard(roots: roots) }
+        if requiredKeys.isEmpty { return .standard(roots: roots) }
         return .pins(
-            required.map { Set($0.map(\.digest)) }, roots: evaluator.includesDefault ? roots : nil)
+            requiredKeys.map { Set($0.map(\.digest)) }, roots: evaluator.includesDefault ? roots : nil)
     }
 
     /// The delegates or evaluator that decide about servers; nil if the policy describes the decision itself.
@@ -51,9 +53,10 @@ final class CacheRequester: Hashable, Sendable {
 
     static func == (left: CacheRequester, right: CacheRequester) -> Bool {
         left.policy == right.policy && left.client == right.client && left.route == right.route
-            && left.identifyingFields.name == right.identifyingFields.name
+            && left.identifyingFields.digest == right.identifyingFields.digest
     }
 
+    /// Leaves out the identifying fields, which rarely differ.
     func hash(into hasher: inout Hasher) {
         hasher.combine(policy)
         hasher.combine(client)

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: MIT
 
-/// The route of an `http` request: the proxy, the options that redirect connections, and the proxy credentials. The response
-/// depends on the route, because nothing authenticates its sender.
+/// The route of a request without TLS: the proxy, the proxy credentials, and the options that redirect connections. A cached
+/// response is used for the same route only, because without TLS nothing authenticates its sender.
 struct CacheRoute: Hashable, Sendable {
-    /// The proxy, and the options that redirect connections: Unix-domain socket, local binding, address overrides.
-    let path: String
+    /// A text that names the proxy, and the options that redirect connections: Unix-domain socket, local binding, address
+    /// overrides.
+    let name: String
     /// The proxy credentials, concealed by a hash with a key of this process; nil if there are none. A response that depends on
     /// them is not written to disk, because the hash is meaningless in another process.
-    let user: String?
+    let credentials: String?
 
-    init(_ path: String, user: String? = nil) {
-        self.path = path
-        self.user = user
+    init(_ name: String, credentials: String? = nil) {
+        self.name = name
+        self.credentials = credentials
     }
 }

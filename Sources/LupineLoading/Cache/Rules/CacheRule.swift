@@ -3,10 +3,11 @@
 internal import Foundation
 internal import LupineHTTP
 
-/// The rules of HTTP for storing, validating and invalidating responses (RFC 9111 §3, §4.3, §4.4). Pure.
+/// The rules of HTTP for storing, validating and invalidating responses (RFC 9111 §3, §4.3, §4.4). The functions have no side
+/// effects.
 enum CacheRule {
-    /// Returns the key of a URL: its text without fragment and user information (U-12.2), because keys are written to disk and
-    /// must not contain secrets. `VaryKey` tells users apart.
+    /// Returns the key of a URL: its text without fragment and user information (U-12.2). Keys are written to disk, so they must
+    /// not contain a user's password. `VaryKey` tells users apart.
     static func key(of url: URL) -> String {
         let text = url.splitAtUserInfo.address
         guard let fragment = text.position(of: UInt8(ascii: "#")) else { return text }
@@ -55,7 +56,7 @@ enum CacheRule {
         return conditions
     }
 
-    /// Whether a 304 selects the stored response, and not another version of it, for update (RFC 9111 §4.3.4).
+    /// Whether a 304 confirms the stored response, and not another version of it (RFC 9111 §4.3.4).
     ///
     /// If the 304 has an `ETag`, only tags are compared: weakly, as for `If-None-Match` (RFC 9110 §13.1.2), because servers that
     /// compress on the fly send `W/` inconsistently. Otherwise `Last-Modified` is compared. A 304 without both selects the stored
@@ -86,8 +87,8 @@ enum CacheRule {
     private static let maxFieldCount = ParserLimits().fieldCount
 
     /// Returns the names of fields that `Connection` lists, and which concern the connection alone (RFC 9110 §7.6.1).
-    private static func connectionOptions(of update: Fields) -> [String] {
-        let octets = Array(update.values(of: .connection).joined(separator: ",").utf8)
+    private static func connectionOptions(of fields: Fields) -> [String] {
+        let octets = Array(fields.values(of: .connection).joined(separator: ",").utf8)
         var names: [String] = []
         ListSyntax.forEachElement(in: octets.span, upTo: ListSyntax.elementLimit) {
             names.append(String(decoding: octets[$0], as: UTF8.self))
@@ -95,8 +96,8 @@ enum CacheRule {
         return names
     }
 
-    /// Returns the fields of a stored response after a 304 (RFC 9111 §3.2): its fields replace those of the same name, except for
-    /// fields that concern the connection, or describe the content, which a 304 does not have.
+    /// Returns the fields of a stored response after a 304 (RFC 9111 §3.2). The fields of the 304 replace those of the same name.
+    /// Fields that concern the connection, or that describe the content, are not replaced, because a 304 has no content.
     static func refreshed(_ stored: Fields, by update: Fields) -> Fields {
         var excluded: Set<FieldName> = []
         for name in [
@@ -116,7 +117,7 @@ enum CacheRule {
         for index in 0..<update.count {
             let name = update.fieldName(at: index)
             if excluded.contains(name) { continue }
-            // Keeps the parser's limit, even if a response is validated many times.
+            // Enforces the parser's limit, which the fields of several 304s could exceed together.
             let isNew = !storedNames.contains(name)
             if isNew, stored.count + added.count >= maxFieldCount { continue }
             replaced.insert(name)
@@ -144,6 +145,7 @@ enum CacheRule {
         return invalidated
     }
 
+    /// Whether two URLs have the same scheme, host and port; false if one has no host.
     private static func isSameOrigin(_ left: URL, _ right: URL) -> Bool {
         guard let left = AuthenticationCandidate.Challenger.server(of: left),
             let right = AuthenticationCandidate.Challenger.server(of: right)

@@ -7,20 +7,22 @@ internal import LupineTransport
 /// The header fields by which a server tells users apart, including `Cookie`, but not `Authorization`, which `VaryKey` always
 /// includes (U-12.5).
 final class IdentifyingFields: Sendable {
-    /// A text that identifies this set of fields, also in other processes: the digest of the names.
-    let name: String
+    /// The digest of the names, as text, which identifies this set of fields in all processes.
+    let digest: String
     private let names: Set<String>
 
     /// Creates the set of `Cookie` and these fields.
     init(_ names: Set<String>) {
         self.names = Set(names.map { $0.lowercased() } + ["cookie"])
-        name = SHA256Digest.of(Array(self.names.sorted().joined(separator: "\0").utf8)).description
+        // The separator is a character that no field name contains.
+        digest = SHA256Digest.of(Array(self.names.sorted().joined(separator: "\0").utf8)).description
     }
 
-    /// The fields of a configuration with the default `identifyingFields`.
-    static let usual = IdentifyingFields(RedirectMove.sensitiveByDefault)
+    /// The identifying fields of a configuration that the program has not changed.
+    static let defaultFields = IdentifyingFields(RedirectMove.sensitiveByDefault)
 
-    /// Returns the values that a request has in these fields, as one text; nil if it has none of them.
+    /// Returns the names and values that a request has in these fields, as one text; nil if it has none of them. Sorted, so that
+    /// the order of the fields does not matter.
     func text(of request: URLRequest) -> String? {
         let fields = request.headerList.fields
         guard fields.contains(where: { names.contains($0.name.lowercased()) }) else { return nil }

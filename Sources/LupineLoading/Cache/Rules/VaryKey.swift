@@ -3,23 +3,27 @@
 internal import Foundation
 internal import LupineHTTP
 
-/// The part of a request on which its stored response depends: the fields that `Vary` names, always `Authorization`, a `Host`
-/// that differs from that of the URL, and, for a response that is not for all users, the fields that identify users (RFC 9111
-/// §4.1; U-12.5, U-12.11). If there is no `Authorization`, the user information in the URL is used instead, because a
-/// `URLProtocol` of the program may have answered for that user.
+/// The part of a request on which its stored response depends (RFC 9111 §4.1; U-12.5, U-12.11):
 ///
-/// Keys are written to disk, so values that may be secret are replaced by a keyed hash (`conceal`): all values except those of
-/// `Accept`, `Accept-*` and `Host`, because the name of a field does not tell whether its value is secret.
+/// - the fields that the response's `Vary` names,
+/// - `Authorization`; without it the user information in the URL, for which a `URLProtocol` of the program may have answered,
+/// - a `Host` that differs from that of the URL,
+/// - for a response that is not for all users, the fields that identify users.
+///
+/// Keys are written to disk, so values that may be secret are concealed: replaced by a keyed hash. Those are all values except
+/// those of `Accept`, `Accept-*` and `Host`, because the name of a field does not tell whether its value is secret.
 package struct VaryKey: Hashable, Sendable {
     /// The value that a request had in a field.
     enum Value: Hashable, Sendable {
         /// The request did not have the field.
         case absent
+        /// The value, which is not secret.
         case plain(String)
         /// A keyed hash of the value, which may be secret.
         case concealed(String)
 
-        /// Compares octets, not canonical equivalence: a peer may have chosen the value, such as that of `Last-Event-ID`.
+        /// Compares octets. `String` compares canonical equivalence, under which different octets can be equal, and a peer may
+        /// have chosen the value, such as that of `Last-Event-ID`.
         static func == (left: Value, right: Value) -> Bool {
             switch (left, right) {
             case (.absent, .absent): true
@@ -40,8 +44,8 @@ package struct VaryKey: Hashable, Sendable {
 
     /// The user that a response is for, if it is not for all users.
     struct Audience: Hashable, Sendable {
-        /// The fields that identify users: `IdentifyingFields.name`.
-        let fields: String
+        /// The fields that identify users: `IdentifyingFields.digest`.
+        let fieldsDigest: String
         /// The concealed values of these fields in the request; nil if it had none.
         let user: String?
     }
@@ -53,10 +57,10 @@ package struct VaryKey: Hashable, Sendable {
 
     /// The values by lowercase field name.
     let values: [String: Value]
-    /// The user; nil for a response that is the same for all users, according to the server or the program.
+    /// The user that the response is for; nil if the response is the same for all users, according to the server or the program.
     let audience: Audience?
 
-    /// Creates a key from the values of another.
+    /// Creates a key from its values.
     init(values: [String: Value], audience: Audience?) {
         self.values = values
         self.audience = audience
@@ -81,7 +85,9 @@ package struct VaryKey: Hashable, Sendable {
         }
         self.init(
             values: values,
-            audience: identifying.map { Audience(fields: $0.name, user: $0.text(of: request).map(conceal)) })
+            audience: identifying.map {
+                Audience(fieldsDigest: $0.digest, user: $0.text(of: request).map(conceal))
+            })
     }
 
     /// The values of a request without `Authorization`, which most requests share.
@@ -102,11 +108,12 @@ package struct VaryKey: Hashable, Sendable {
     /// added later, for a proxy.
     static func isUnknown(_ name: String) -> Bool { name == "*" || name.hasPrefix("proxy-") }
 
-    /// Whether another request has the same values. Returns false if the response depends on more than fields, or if its users
-    /// were identified by other fields.
+    /// Whether another request has the same values. Returns false if the response depends on more than fields, or if the users of
+    /// the stored response were identified by other fields than `identifying`.
     func matches(
-        _ request: URLRequest, identifying: IdentifyingFields = .usual, conceal: (String) -> String
+        _ request: URLRequest, identifying: IdentifyingFields = .defaultFields, conceal: (String) -> String
     ) -> Bool {
+        // `namedServer` is a `Host` that differs from that of the URL.
         if values["host"] == nil, request.namedServer != nil { return false }
         let hasSameFields = values.allSatisfy { name, stored in
             if Self.isUnknown(name) { return false }
@@ -120,7 +127,7 @@ package struct VaryKey: Hashable, Sendable {
             }
         }
         guard hasSameFields, let audience else { return hasSameFields }
-        return audience.fields == identifying.name
+        return audience.fieldsDigest == identifying.digest
             && audience.user == identifying.text(of: request).map(conceal)
     }
 
@@ -129,6 +136,7 @@ package struct VaryKey: Hashable, Sendable {
         audience?.user != nil || values.contains { if case .concealed = $0.value { true } else { false } }
     }
 
+    /// Returns the value that a request has in a field, concealed if it may be secret.
     private static func value(
         of name: String, in request: URLRequest, _ conceal: (String) -> String
     ) -> Value {
@@ -136,9 +144,11 @@ package struct VaryKey: Hashable, Sendable {
         return isPlain(name) ? .plain(value) : .concealed(conceal(value))
     }
 
+    /// Returns the text of a field in a request; nil if the request does not have the field.
     private static func text(of name: String, in request: URLRequest) -> String? {
         if name == "host" { return request.namedServer }
         if let value = request.value(forHTTPHeaderField: name) { return normalised(value) }
+        // The prefix makes the text differ from the value of any `Authorization` field.
         return name == "authorization" ? request.url?.splitAtUserInfo.userInfo.map { "user \($0)" } : nil
     }
 
@@ -146,19 +156,19 @@ package struct VaryKey: Hashable, Sendable {
     private static func normalised(_ value: String) -> String {
         var octets: [UInt8] = []
         octets.reserveCapacity(value.utf8.count)
-        // Whether the current item has octets, and whether blanks have followed the last one.
-        var (isInItem, hasBlank) = (false, false)
+        // Whether the current list element has octets, and whether a blank has followed the last of them.
+        var (isInElement, hasBlank) = (false, false)
         for octet in value.utf8 {
             switch octet {
             case UInt8(ascii: " "), UInt8(ascii: "\t"):
-                hasBlank = isInItem
+                hasBlank = isInElement
             case UInt8(ascii: ","):
                 octets.append(octet)
-                (isInItem, hasBlank) = (false, false)
+                (isInElement, hasBlank) = (false, false)
             default:
                 if hasBlank { octets.append(UInt8(ascii: " ")) }
                 octets.append(octet)
-                (isInItem, hasBlank) = (true, false)
+                (isInElement, hasBlank) = (true, false)
             }
         }
         return String(decoding: octets, as: UTF8.self)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-/// The key of an entry: an address and a partition.
-protocol PartyKey: Hashable, Sendable {
+/// The key of a value in a `PartitionedRecencyList`: an address and a partition.
+protocol PartitionedKey: Hashable, Sendable {
     associatedtype Address: Hashable & Sendable
 
     var address: Address { get }
@@ -9,8 +9,8 @@ protocol PartyKey: Hashable, Sendable {
     var isInDefaultPartition: Bool { get }
 }
 
-/// A recency list that finds the entries of an address in all partitions without a search.
-struct PartyList<Key: PartyKey, Value: Sendable>: Sendable {
+/// A `RecencyList` that can also return the keys of an address in all partitions, without a search.
+struct PartitionedRecencyList<Key: PartitionedKey, Value: Sendable>: Sendable {
     private var list = RecencyList<Key, Value>()
     /// The keys outside of the default partition, by address.
     private var keysByAddress: [Key.Address: Set<Key>] = [:]
@@ -54,22 +54,22 @@ struct PartyList<Key: PartyKey, Value: Sendable>: Sendable {
     /// Removes and returns the value under a key.
     @discardableResult
     mutating func remove(_ key: Key) -> Value? {
-        forget(key)
+        removeFromKeysByAddress(key)
         return list.remove(key)
     }
 
     /// Removes and returns the least recently used value.
     mutating func removeLeastRecent() -> (key: Key, value: Value)? {
         guard let oldest = list.removeLeastRecent() else { return nil }
-        forget(oldest.key)
+        removeFromKeysByAddress(oldest.key)
         return oldest
     }
 
     /// Removes all values.
-    mutating func removeAll() { self = PartyList() }
+    mutating func removeAll() { self = PartitionedRecencyList() }
 
-    /// Removes a key from `keysByAddress`.
-    private mutating func forget(_ key: Key) {
+    /// Removes a key from `keysByAddress`, which contains only keys outside of the default partition.
+    private mutating func removeFromKeysByAddress(_ key: Key) {
         guard !key.isInDefaultPartition, !keysByAddress.isEmpty else { return }
         keysByAddress[key.address]?.remove(key)
         if keysByAddress[key.address]?.isEmpty == true { keysByAddress[key.address] = nil }

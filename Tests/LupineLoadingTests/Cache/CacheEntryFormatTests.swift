@@ -7,10 +7,10 @@ import Testing
 
 @testable import LupineLoading
 
-struct CacheEntryFileTests {
+struct CacheEntryFormatTests {
     final class OwnResponse: HTTPURLResponse, @unchecked Sendable {}
 
-    static let digest = CacheEntryFile.digest(of: "http://h/a")
+    static let digest = CacheEntryFormat.digest(of: "http://h/a")
     static let time = Date(timeIntervalSinceReferenceDate: 700_000_000.25)
 
     static func entry(_ response: URLResponse, userInfo: [AnyHashable: Any]? = nil, content: String = "hello")
@@ -67,10 +67,10 @@ struct CacheEntryFileTests {
             HTTPURLResponse(url: url, head: try CacheStage.head([]), isDecoded: false),
         ]
         for response in responses {
-            let octets = try #require(CacheEntryFile.octets(of: Self.entry(response), digest: Self.digest))
+            let octets = try #require(CacheEntryFormat.octets(of: Self.entry(response), digest: Self.digest))
             let text = String(decoding: octets, as: UTF8.self)
             #expect(!text.contains("s3cret") && !text.contains("alice"), "\(type(of: response))")
-            let read = try #require(CacheEntryFile.entry(octets, digest: Self.digest))
+            let read = try #require(CacheEntryFormat.entry(octets, digest: Self.digest))
             #expect(read.response.response.url?.absoluteString == "http://h/a")
         }
     }
@@ -79,14 +79,14 @@ struct CacheEntryFileTests {
     func usersOfOthers() throws {
         let url = try #require(URL(string: "http://alice.h/a"))
         let response = URLResponse(url: url, mimeType: nil, expectedContentLength: 5, textEncodingName: nil)
-        let octets = try #require(CacheEntryFile.octets(of: Self.entry(response), digest: Self.digest))
-        var metadata = Array(octets[CacheEntryFile.headLength..<(octets.count - 5)])
+        let octets = try #require(CacheEntryFormat.octets(of: Self.entry(response), digest: Self.digest))
+        var metadata = Array(octets[CacheEntryFormat.headLength..<(octets.count - 5)])
         let dot = try #require(metadata.firstIndex(of: UInt8(ascii: ".")))
         func read() -> CacheEntry? {
-            let sealed = CacheEntryFile.sealed(
+            let sealed = CacheEntryFormat.sealed(
                 metadata: metadata, content: Array("hello".utf8), digest: Self.digest.bytes,
                 storedTime: Self.time)
-            return CacheEntryFile.entry(sealed, digest: Self.digest)
+            return CacheEntryFormat.entry(sealed, digest: Self.digest)
         }
         #expect(read()?.response.response == response)
         metadata[dot] = UInt8(ascii: "@")
@@ -96,8 +96,8 @@ struct CacheEntryFileTests {
     @Test func roundTrip() throws {
         for (summary, response) in try Self.responses() {
             let entry = try Self.entry(response, userInfo: ["k": ["v", 1]])
-            let octets = try #require(CacheEntryFile.octets(of: entry, digest: Self.digest), "\(summary)")
-            let read = try #require(CacheEntryFile.entry(octets, digest: Self.digest), "\(summary)")
+            let octets = try #require(CacheEntryFormat.octets(of: entry, digest: Self.digest), "\(summary)")
+            let read = try #require(CacheEntryFormat.entry(octets, digest: Self.digest), "\(summary)")
             #expect(read.response.response == response, "\(summary)")
             #expect(
                 read.response.response.expectedContentLength == response.expectedContentLength, "\(summary)")
@@ -108,7 +108,7 @@ struct CacheEntryFileTests {
             #expect(read.response == entry.response && read.vary == entry.vary, "\(summary)")
             #expect(read.requestTime == entry.requestTime && read.responseTime == entry.responseTime)
             #expect(read.storedTime == entry.storedTime && read.size == entry.size)
-            #expect(CacheEntryFile.octets(of: read, digest: Self.digest) == octets, "\(summary)")
+            #expect(CacheEntryFormat.octets(of: read, digest: Self.digest) == octets, "\(summary)")
         }
     }
 
@@ -118,31 +118,31 @@ struct CacheEntryFileTests {
         let head = try CacheStage.head([("ETag", "\"a\""), ("Vary", "Accept")])
         let entry = try Self.entry(
             HTTPURLResponse(url: url, head: head, isDecoded: false), userInfo: ["k": "v"])
-        let octets = try #require(CacheEntryFile.octets(of: entry, digest: Self.digest))
-        #expect(CacheEntryFile.entry(octets, digest: Self.digest) != nil)
+        let octets = try #require(CacheEntryFormat.octets(of: entry, digest: Self.digest))
+        #expect(CacheEntryFormat.entry(octets, digest: Self.digest) != nil)
         for count in 0..<octets.count {
-            #expect(CacheEntryFile.entry(Array(octets[..<count]), digest: Self.digest) == nil, "\(count)")
+            #expect(CacheEntryFormat.entry(Array(octets[..<count]), digest: Self.digest) == nil, "\(count)")
         }
-        #expect(CacheEntryFile.entry(octets + [0], digest: Self.digest) == nil)
+        #expect(CacheEntryFormat.entry(octets + [0], digest: Self.digest) == nil)
         for index in octets.indices {
             for bit in 0..<8 {
                 var changed = octets
                 changed[index] ^= 1 << bit
-                #expect(CacheEntryFile.entry(changed, digest: Self.digest) == nil, "\(index), \(bit)")
+                #expect(CacheEntryFormat.entry(changed, digest: Self.digest) == nil, "\(index), \(bit)")
             }
         }
-        #expect(CacheEntryFile.entry(octets, digest: CacheEntryFile.digest(of: "http://h/b")) == nil)
+        #expect(CacheEntryFormat.entry(octets, digest: CacheEntryFormat.digest(of: "http://h/b")) == nil)
     }
 
     @Test("provenance with any content and a correct checksum is read or refused")
     func sealedNonsense() throws {
         let response = try #require(try Self.responses().first).response
         let entry = try Self.entry(response, userInfo: ["k": [1, "v"]])
-        let octets = try #require(CacheEntryFile.octets(of: entry, digest: Self.digest))
-        let metadata = Array(octets[CacheEntryFile.headLength..<(octets.count - entry.response.data.count)])
+        let octets = try #require(CacheEntryFormat.octets(of: entry, digest: Self.digest))
+        let metadata = Array(octets[CacheEntryFormat.headLength..<(octets.count - entry.response.data.count)])
         func read(_ metadata: [UInt8]) -> CacheEntry? {
-            CacheEntryFile.entry(
-                CacheEntryFile.sealed(
+            CacheEntryFormat.entry(
+                CacheEntryFormat.sealed(
                     metadata: metadata, content: Array(entry.response.data), digest: Self.digest.bytes,
                     storedTime: Self.time),
                 digest: Self.digest)
@@ -166,11 +166,11 @@ struct CacheEntryFileTests {
         let url = try #require(URL(string: "http://h/a"))
         let response = try #require(
             HTTPURLResponse(url: url, statusCode: status, httpVersion: nil, headerFields: nil))
-        #expect(CacheEntryFile.octets(of: try Self.entry(response), digest: Self.digest) == nil)
+        #expect(CacheEntryFormat.octets(of: try Self.entry(response), digest: Self.digest) == nil)
         let possible = try #require(
             HTTPURLResponse(url: url, statusCode: 299, httpVersion: nil, headerFields: nil))
-        let octets = try #require(CacheEntryFile.octets(of: try Self.entry(possible), digest: Self.digest))
-        var metadata = Array(octets[CacheEntryFile.headLength..<(octets.count - 5)])
+        let octets = try #require(CacheEntryFormat.octets(of: try Self.entry(possible), digest: Self.digest))
+        var metadata = Array(octets[CacheEntryFormat.headLength..<(octets.count - 5)])
         // The status follows two times, the kind, and the URL with its length.
         let place = 8 + 8 + 1 + 8 + url.absoluteString.utf8.count
         func number(_ status: Int) -> [UInt8] {
@@ -180,17 +180,17 @@ struct CacheEntryFileTests {
         }
         #expect(Array(metadata[place..<place + 8]) == number(299))
         metadata.replaceSubrange(place..<place + 8, with: number(status))
-        let sealed = CacheEntryFile.sealed(
+        let sealed = CacheEntryFormat.sealed(
             metadata: metadata, content: Array("hello".utf8), digest: Self.digest.bytes, storedTime: Self.time
         )
-        #expect(CacheEntryFile.entry(sealed, digest: Self.digest) == nil)
+        #expect(CacheEntryFormat.entry(sealed, digest: Self.digest) == nil)
     }
 
     @Test func subclassesAreNotWritten() throws {
         let url = try #require(URL(string: "http://h/a"))
         let own = try #require(
             OwnResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: nil))
-        #expect(CacheEntryFile.octets(of: try Self.entry(own), digest: Self.digest) == nil)
+        #expect(CacheEntryFormat.octets(of: try Self.entry(own), digest: Self.digest) == nil)
     }
 
     @Test("[U-12.3] the part of userInfo that a property list can hold is written")
@@ -203,8 +203,8 @@ struct CacheEntryFileTests {
             "map": ["a": ["b": 1]], "number": NSNumber(value: 7), "none": [String](),
         ]
         let octets = try #require(
-            CacheEntryFile.octets(of: try Self.entry(response, userInfo: info), digest: Self.digest))
-        let read = try #require(CacheEntryFile.entry(octets, digest: Self.digest)?.response.userInfo)
+            CacheEntryFormat.octets(of: try Self.entry(response, userInfo: info), digest: Self.digest))
+        let read = try #require(CacheEntryFormat.entry(octets, digest: Self.digest)?.response.userInfo)
         #expect(read.count == info.count)
         #expect(read["text"] as? String == "é" && read["data"] as? Data == Data([1, 2]))
         #expect(read["date"] as? Date == date && read["yes"] as? Bool == true && read["no"] as? Bool == false)
@@ -218,8 +218,8 @@ struct CacheEntryFileTests {
         ]
         for info in strange {
             let octets = try #require(
-                CacheEntryFile.octets(of: try Self.entry(response, userInfo: info), digest: Self.digest))
-            let read = try #require(CacheEntryFile.entry(octets, digest: Self.digest))
+                CacheEntryFormat.octets(of: try Self.entry(response, userInfo: info), digest: Self.digest))
+            let read = try #require(CacheEntryFormat.entry(octets, digest: Self.digest))
             #expect(read.response.userInfo == nil)
         }
     }

@@ -5,18 +5,21 @@ internal import LupineCoding
 internal import LupineHTTP
 package import LupineTLS
 
-/// The format of an entry in a segment file.
+/// The format of a stored response, an entry, in a segment file of the cache's folder.
 ///
-/// An entry consists of a head of fixed length (magic number, version, digest of the key, stored time, lengths, and a checksum of
-/// all other octets), metadata, and content. Entries whose octets were truncated, extended or changed are rejected (U-12.16),
-/// except with a probability of 2⁻³². The checksum is not a signature: it detects accidents, but anyone who can write to the
-/// cache's folder can forge responses.
-package enum CacheEntryFile {
+/// An entry consists of a head of fixed length, metadata, and content. The head has a magic number, the version, the digest of
+/// the key, the stored time, the lengths, and a checksum of all other octets. The metadata describes the response and the request
+/// on which it depends. Entries whose octets were truncated, extended or changed are rejected (U-12.16), except with a
+/// probability of 2⁻³². The checksum is not a signature: it detects accidents, but anyone who can write to the cache's folder can
+/// forge responses.
+package enum CacheEntryFormat {
     /// The parsed head of an entry.
     private struct Head: Sendable {
         /// When the entry was stored.
         var storedTime: Date
+        /// The length of the metadata in octets.
         var metadataLength: Int
+        /// The length of the content in octets.
         var contentLength: Int
         /// The checksum of all other octets of the entry.
         var checksum: UInt32
@@ -26,14 +29,14 @@ package enum CacheEntryFile {
     private static let version: UInt32 = 3
     /// The largest number of keys of a certificate chain in a provenance.
     private static let maxKeyCount = 32
-    /// The largest length of a text in a provenance.
+    /// The largest length, in octets, of a text in a provenance.
     private static let maxTextLength = 1_024
     private static let digestLength = SHA256Digest.byteCount
     private static let checksumLength = 4
-    /// The length of the head: magic number, version, digest of the key, stored time, two lengths, checksum.
+    /// The length of the head in octets: magic number, version, digest of the key, stored time, two lengths, checksum.
     static let headLength = 8 + 4 + digestLength + 8 + 8 + 8 + checksumLength
     /// A typical number of octets that `CacheEntry.size` does not count: the head, and the times and lengths in the metadata.
-    static let usualOverhead = 512
+    static let typicalOverhead = 512
 
     /// How a field's value is stored; the raw values are those in the files.
     private enum FieldKind: UInt8 {
@@ -75,7 +78,7 @@ package enum CacheEntryFile {
     /// may not be written, and for a response of a program's class.
     package static func octets(of entry: CacheEntry, digest: SHA256Digest) -> [UInt8]? {
         guard let terms = CacheTerms(entry) else { return nil }
-        var writer = OctetWriter(capacity: entry.size + usualOverhead)
+        var writer = OctetWriter(capacity: entry.size + typicalOverhead)
         return write(entry, terms: terms, digest: digest, to: &writer) ? writer.octets : nil
     }
 
@@ -97,11 +100,11 @@ package enum CacheEntryFile {
         }
     }
 
-    /// Writes the part of the request on which the response depends; sorted, so that equal keys have equal octets.
+    /// Writes the part of the request on which the response depends. The fields are sorted, so that equal keys have equal octets.
     static func write(_ vary: VaryKey, to writer: inout OctetWriter) {
         writer.write(vary.audience != nil)
         if let audience = vary.audience {
-            writer.write(audience.fields)
+            writer.write(audience.fieldsDigest)
             writer.write(audience.user)
         }
         let values = vary.values.sorted { $0.key < $1.key }
@@ -126,9 +129,9 @@ package enum CacheEntryFile {
         switch provenance.source {
         case .program: writer.write(octet: SourceKind.program.rawValue)
         case .plain(let route):
-            guard (route?.path.utf8.count ?? 0) <= maxTextLength else { return false }
+            guard (route?.name.utf8.count ?? 0) <= maxTextLength else { return false }
             writer.write(octet: SourceKind.plain.rawValue)
-            writer.write(route?.path)
+            writer.write(route?.name)
         case .secure(let connection):
             guard connection.keys.count <= maxKeyCount, (connection.roots?.utf8.count ?? 0) <= maxTextLength
             else { return false }
@@ -150,7 +153,7 @@ package enum CacheEntryFile {
 
     /// Writes a response without its content. Returns false for a response of a program's class or without a URL.
     private static func write(_ response: URLResponse, to writer: inout OctetWriter) -> Bool {
-        // The storage queue serves the whole process, so it must not call a program's class.
+        // Calls no method of a program's class: it could block the storage queue, which serves the whole process.
         guard response.isOfTheLibrary else { return false }
         // Removes user information, which the URL of a response that the program has made may contain.
         guard let url = response.url?.splitAtUserInfo.address else { return false }
@@ -171,7 +174,7 @@ package enum CacheEntryFile {
             writer.write(octet: ResponseKind.receivedFields.rawValue)
             writer.write(url)
             writer.write(Int64(response.statusCode))
-            // Whether a content coding was removed; `Content-Length` then is not the length of the content.
+            // Whether a content coding was removed. `Content-Length` then is not the length of the content.
             writer.write(response.expectedContentLength < 0)
             writer.write(UInt32(truncatingIfNeeded: fields.count))
             for index in 0..<fields.count {
@@ -188,11 +191,12 @@ package enum CacheEntryFile {
         return true
     }
 
-    /// For tests: returns an entry with a correct checksum, made of any parts, even invalid ones.
+    /// For tests: returns an entry with a correct checksum and these parts, which may be invalid.
     package static func sealed(
         metadata: [UInt8], content: [UInt8], digest: [UInt8], storedTime: Date
     ) -> [UInt8] {
         var writer = OctetWriter(capacity: headLength + metadata.count + content.count)
+        // Never fails, because the closure returns true.
         _ = write(content: content.span, digest: digest, storedTime: storedTime, to: &writer) { writer in
             writer.write(octets: metadata)
             return true
@@ -200,7 +204,8 @@ package enum CacheEntryFile {
         return writer.octets
     }
 
-    /// Appends an entry, and sets the length of the metadata and the checksum in its head at the end.
+    /// Appends an entry. The length of the metadata and the checksum in its head are filled in at the end. Returns false, and
+    /// appends nothing, if the metadata cannot be written.
     ///
     /// - Parameters:
     ///   - content: The content of the response.
@@ -217,19 +222,19 @@ package enum CacheEntryFile {
         writer.write(version)
         writer.write(octets: digest)
         writer.write(storedTime.timeIntervalSinceReferenceDate)
-        let lengthPosition = writer.count
+        let metadataLengthOffset = writer.count
         writer.write(UInt64(0))
         writer.write(UInt64(content.count))
-        let checksumPosition = writer.count
+        let checksumOffset = writer.count
         writer.write(UInt32(0))
-        let metadataPosition = writer.count
+        let metadataOffset = writer.count
         guard writeMetadata(&writer) else {
             writer.remove(from: start)
             return false
         }
-        writer.replace(at: lengthPosition, with: UInt64(writer.count - metadataPosition))
+        writer.replace(at: metadataLengthOffset, with: UInt64(writer.count - metadataOffset))
         writer.write(octets: content)
-        writer.replace(at: checksumPosition, with: writer.withOctets(from: start) { checksum(of: $0) })
+        writer.replace(at: checksumOffset, with: writer.withOctets(from: start) { checksum(of: $0) })
         return true
     }
 
@@ -247,6 +252,7 @@ package enum CacheEntryFile {
     private static func readHead(
         _ octets: [UInt8], digest: SHA256Digest
     ) throws(OctetReader.Damage) -> Head {
+        // The reader throws if there are fewer octets.
         var reader = OctetReader(octets, in: 0..<headLength)
         guard try reader.octets(magic.count).elementsEqual(magic), try reader.number() == version,
             try reader.octets(digestLength).elementsEqual(digest.bytes)
@@ -265,6 +271,7 @@ package enum CacheEntryFile {
         try? readEntry(octets, digest: digest)
     }
 
+    /// Returns the entry in these octets; throws if they are damaged or belong to another key.
     private static func readEntry(
         _ octets: [UInt8], digest: SHA256Digest
     ) throws(OctetReader.Damage) -> CacheEntry {
@@ -275,8 +282,8 @@ package enum CacheEntryFile {
             throw OctetReader.Damage()
         }
         guard head.checksum == checksum(of: octets.span) else { throw OctetReader.Damage() }
-        let contentStart = headLength + head.metadataLength
-        var reader = OctetReader(octets, in: headLength..<contentStart)
+        let contentOffset = headLength + head.metadataLength
+        var reader = OctetReader(octets, in: headLength..<contentOffset)
         let requestTime = Date(timeIntervalSinceReferenceDate: try reader.double())
         let responseTime = Date(timeIntervalSinceReferenceDate: try reader.double())
         let response = try readResponse(&reader)
@@ -291,17 +298,18 @@ package enum CacheEntryFile {
         guard reader.isAtEnd else { throw OctetReader.Damage() }
         return CacheEntry(
             response: CachedURLResponse(
-                response: response, data: Data(octets[contentStart...]), userInfo: userInfo,
+                response: response, data: Data(octets[contentOffset...]), userInfo: userInfo,
                 storagePolicy: .allowed),
             http: response as? HTTPURLResponse, requestTime: requestTime, responseTime: responseTime,
             storedTime: head.storedTime,
             vary: vary, provenance: provenance, writtenInfo: writtenInfo)
     }
 
+    /// Reads what `write(_ vary:)` has written.
     static func readVary(_ reader: inout OctetReader) throws(OctetReader.Damage) -> VaryKey {
         var audience: VaryKey.Audience?
         if try reader.flag() {
-            audience = VaryKey.Audience(fields: try reader.text(), user: try reader.optionalText())
+            audience = VaryKey.Audience(fieldsDigest: try reader.text(), user: try reader.optionalText())
         }
         var values: [String: VaryKey.Value] = [:]
         for _ in 0..<(try reader.number()) {
@@ -316,6 +324,7 @@ package enum CacheEntryFile {
         return VaryKey(values: values, audience: audience)
     }
 
+    /// Reads what `write(_ provenance:)` has written.
     static func readProvenance(
         _ reader: inout OctetReader
     ) throws(OctetReader.Damage) -> CacheProvenance {
@@ -339,11 +348,12 @@ package enum CacheEntryFile {
             return CacheProvenance(
                 .secure(
                     CacheProvenance.Connection(
-                        identity: identity, roots: roots, keys: keys, judge: nil, wasChecked: true)))
+                        identity: identity, roots: roots, keys: keys, judge: nil, isChainChecked: true)))
         case nil: throw OctetReader.Damage()
         }
     }
 
+    /// Reads a text that may be nil; throws if it is longer than `maxTextLength`.
     private static func readShortText(_ reader: inout OctetReader) throws(OctetReader.Damage) -> String? {
         let text = try reader.optionalText()
         guard (text?.utf8.count ?? 0) <= maxTextLength else { throw OctetReader.Damage() }
@@ -364,6 +374,7 @@ package enum CacheEntryFile {
         return status
     }
 
+    /// Reads a response without its content.
     private static func readResponse(_ reader: inout OctetReader) throws(OctetReader.Damage) -> URLResponse {
         guard let kind = ResponseKind(rawValue: try reader.octet()) else { throw OctetReader.Damage() }
         let text = try reader.text()
