@@ -237,7 +237,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
                         error: self.error)
                 }
             }
-            self.continueAfterSerializer(isInStep) {
+            self.continueAfterSerializer(isInStep: isInStep) {
                 self.serializerReturned(result, duration, on: queue, completionHandler)
             }
         }

@@ -3,7 +3,7 @@
 public import Foundation
 public import LupineLoading
 
-/// The interface of a session that its requests use. Implemented by `Session`. Requests refer to their delegate weakly.
+/// The services that a session provides to its requests. Implemented by `Session`. A request does not retain its delegate.
 public protocol RequestDelegate: AnyObject, Sendable {
     /// The configuration of the session's `URLSession`.
     var sessionConfiguration: URLSessionConfiguration { get }
@@ -17,6 +17,6 @@ public protocol RequestDelegate: AnyObject, Sendable {
     /// Asks the retriers whether to retry a request that has failed. Called on the root queue, as is `completion`.
     func retryResult(
         for request: Request, dueTo error: AFError, completion: @escaping @Sendable (RetryResult) -> Void)
-    /// Begins another attempt of a request, after a delay in seconds. Any thread.
+    /// Begins another attempt of a request, after a delay in seconds; nil means no delay. Any thread.
     func retryRequest(_ request: Request, withDelay timeDelay: TimeInterval?)
 }
