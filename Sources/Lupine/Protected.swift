@@ -12,14 +12,14 @@
 /// A value and the lock that guards it. Contains the mutable state of every class of this module.
 ///
 /// Can be used on any thread. The lock is not recursive. The closures passed to `read` and `write` must not call the program's
-/// code and must not acquire another lock. With the compiler flag `-D LUPINE_HELD_LOCKS` each thread records the locks that it
-/// holds, and the library checks the record wherever it calls the program's code.
+/// code and must not acquire another lock. With the compiler flag `-D LUPINE_HELD_LOCKS` each thread counts the locks that it
+/// holds, and the library checks that the count is zero wherever it calls the program's code.
 ///
-/// The value need not be `Sendable`, as long as no reference to it escapes from the closures. The compiler cannot check that, hence
-/// `@unchecked`.
+/// The value need not be `Sendable`, as long as no reference to it escapes from the closures. The compiler cannot check that,
+/// hence `@unchecked`.
 ///
-/// The lock is a `Mutex`. With the flag `-D LUPINE_TSAN` it is a `pthread_mutex_t`, because ThreadSanitizer does not recognize the
-/// futex of a contended `Mutex` and reports false races.
+/// The lock is a `Mutex`. With the flag `-D LUPINE_TSAN` it is a `pthread_mutex_t`, because ThreadSanitizer does not recognize
+/// the futex of a contended `Mutex` and reports false races.
 @safe final class Protected<Value>: @unchecked Sendable {
     #if LUPINE_TSAN
         private let mutex: UnsafeMutablePointer<pthread_mutex_t>
@@ -68,7 +68,7 @@
         }
     }
 
-    /// Runs `body` under the lock. With `LUPINE_HELD_LOCKS`, the thread's record contains the lock meanwhile.
+    /// Runs `body` under the lock. With `LUPINE_HELD_LOCKS`, the thread counts the lock meanwhile.
     @inline(__always)
     private func withLock<U>(_ body: (inout Value) throws -> U) rethrows -> U {
         #if LUPINE_HELD_LOCKS

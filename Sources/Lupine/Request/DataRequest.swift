@@ -43,15 +43,16 @@ public class DataRequest: Request, @unchecked Sendable {
 
     override func task(for request: URLRequest, using session: URLSession) -> URLSessionTask {
         let task = session.dataTask(with: request)
-        // If the attempt may need no code of the program, the task's load passes the content directly to the request, otherwise to
-        // the delegate. A load is the network work of one task.
+        // If the attempt may need no code of the program, the task's load passes the content directly to the request, otherwise
+        // to the delegate. A load is the network work of one task.
         let mayAvoidProgramCode = mutableState.read { $0.mayAvoidProgramCode }
         task.collectContent(for: mayAvoidProgramCode ? self : nil, upTo: session.collectedBodyLimit)
         return task
     }
 
     override var storesWithoutAsking: Bool {
-        mutableState.read { $0.cachedResponseHandler == nil } && dataState.read { $0.httpResponseHandler == nil }
+        mutableState.read { $0.cachedResponseHandler == nil }
+            && dataState.read { $0.httpResponseHandler == nil }
     }
 
     // False for the subclass `UploadRequest`, which may remove a file at its end: that must not block an event loop.
@@ -261,8 +262,8 @@ public class DataRequest: Request, @unchecked Sendable {
     }
 }
 
-/// The methods that a task's load, which does the network work of the task, calls in place of the delegate's methods. It does so as
-/// long as the request calls no code of the program.
+/// The methods that a task's load, which does the network work of the task, calls in place of the delegate's methods. It does so
+/// as long as the request calls no code of the program.
 extension DataRequest: TaskConsumer {
     package var isOnlyListener: Bool { callsNoProgramCode }
 

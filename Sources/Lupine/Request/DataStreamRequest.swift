@@ -236,8 +236,8 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
 
     // MARK: files
 
-    /// Sends a file as the body, in place of the request's body. The file is sent again from the beginning whenever a challenge, a
-    /// redirect or another attempt requires that. Call this method before the first handler is added.
+    /// Sends a file as the body, in place of the request's body. The file is sent again from the beginning whenever a challenge,
+    /// a redirect or another attempt requires that. Call this method before the first handler is added.
     @discardableResult
     public func sendContent(of file: URL) -> Self {
         streamState.write { $0.bodyFile = file }

@@ -153,7 +153,8 @@ extension Request {
     func updateDownloadProgress(addingBytes count: Int64, total: Int64) {
         publish(
             mutableState.write { state in
-                state.downloadProgress.update(completed: state.downloadProgress.completed + count, total: total)
+                state.downloadProgress.update(
+                    completed: state.downloadProgress.completed + count, total: total)
             })
     }
 

@@ -88,8 +88,8 @@ extension Request {
         return self
     }
 
-    /// Calls `handler` on `queue` with the task of each attempt. If there is one already, first calls it with the latest. Only the
-    /// request controls the task: calling the task's `resume()`, `suspend()` or `cancel()` is not supported.
+    /// Calls `handler` on `queue` with the task of each attempt. If there is one already, first calls it with the latest. Only
+    /// the request controls the task: calling the task's `resume()`, `suspend()` or `cancel()` is not supported.
     @discardableResult
     public func onURLSessionTaskCreation(
         on queue: DispatchQueue = .main, perform handler: @escaping @Sendable (URLSessionTask) -> Void
@@ -160,8 +160,8 @@ extension Request {
 
     // MARK: adapters, retriers, monitors
 
-    // These methods add one member at the end of an existing `Interceptor`. An existing interceptor of another type becomes a member
-    // of a new `Interceptor`. Its place is before an added interceptor, but after an added adapter or retrier.
+    // These methods add one member at the end of an existing `Interceptor`. An existing interceptor of another type becomes a
+    // member of a new `Interceptor`. Its place is before an added interceptor, but after an added adapter or retrier.
 
     /// Adds an interceptor, to run after the session's and those that the request has.
     @discardableResult

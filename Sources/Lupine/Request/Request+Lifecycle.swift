@@ -122,8 +122,8 @@ extension Request {
     // The task is queried and changed outside of the lock, because it may call the program's code (O-6). The actions on the task
     // are enqueued under the lock: so the calls of two threads reach the task in the order in which the machine received them.
 
-    /// Stores a report of a call of `resume`, `suspend` or `cancel`. The caller then calls `deliverPendingReportsOnRoot`, outside of
-    /// the lock.
+    /// Stores a report of a call of `resume`, `suspend` or `cancel`. The caller then calls `deliverPendingReportsOnRoot`, outside
+    /// of the lock.
     static func addReport(_ report: @escaping @Sendable () -> Void, to state: inout MutableState) {
         state.pendingReports.append(Job(run: report))
     }
@@ -205,7 +205,8 @@ extension Request {
         return self
     }
 
-    /// Resumes the request after its first handler was added, if the request or else the session resumes automatically. In a step.
+    /// Resumes the request after its first handler was added, if the request or else the session resumes automatically. In a
+    /// step.
     private func resumeIfAutomatic(in delegate: (any RequestDelegate)?) {
         if shouldAutomaticallyResume ?? delegate?.startImmediately ?? true { resumeInStep(in: delegate) }
     }

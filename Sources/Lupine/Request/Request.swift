@@ -82,7 +82,9 @@ public class Request: @unchecked Sendable {
         /// Actions on tasks, and calls of the handlers that receive requests and tasks, in the order in which they were decided.
         var taskActions = OrderedActions<TaskAction>()
         var urlRequestHandler: QueuedHandler<URLRequest>? { didSet { hasInterceptorOrHandler = true } }
-        var urlSessionTaskHandler: QueuedHandler<URLSessionTask>? { didSet { hasInterceptorOrHandler = true } }
+        var urlSessionTaskHandler: QueuedHandler<URLSessionTask>? {
+            didSet { hasInterceptorOrHandler = true }
+        }
         var cURLHandler: QueuedHandler<String>? { didSet { hasInterceptorOrHandler = true } }
         /// Whether the request has, or has had, an interceptor or one of the handlers whose `didSet` sets this flag. A stored
         /// flag, because each step reads it, and comparing the handlers with nil would copy them.
@@ -113,7 +115,8 @@ public class Request: @unchecked Sendable {
         let monitors: CompositeEventMonitor
     }
 
-    /// A closure that runs once. A struct, because the compiler wraps a bare closure in a generic lock anew on each access.
+    /// A closure that runs once. A struct, because each access would wrap a bare closure, as the value of a generic lock, in
+    /// another thunk.
     struct Job: Sendable {
         let run: @Sendable () -> Void
     }

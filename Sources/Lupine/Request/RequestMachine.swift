@@ -2,9 +2,9 @@
 
 /// Decides what a request does next; `Request` performs the returned actions. A value without locks, queues or clocks.
 ///
-/// The **state** is public. Calls of `resume`, `suspend` and `cancel` change it, and so do the end of a pass and a handler that is
-/// added after it. The **phase** is internal: it says how far the current attempt has got. A request finishes with a *pass*: all
-/// of its serializers run, then all of its handlers are called.
+/// The **state** is public. Calls of `resume`, `suspend` and `cancel` change it, and so do the end of a pass and a handler that
+/// is added after it. The **phase** is internal: it says how far the current attempt has got. A request finishes with a *pass*:
+/// all of its serializers run, then all of its handlers are called.
 ///
 /// The phase ensures that only one pass runs at a time, and that either a retry or a pass follows a failed attempt. It also
 /// ensures that a request that is cancelled while a retrier decides, or while a retry is pending, still has its pass.
@@ -201,8 +201,8 @@ struct RequestMachine: Equatable {
         return .proceed
     }
 
-    /// Returns what the state requires for the new task. If the request was cancelled or the attempt has ended before the task was
-    /// created, the task is cancelled, so that it reports its end.
+    /// Returns what the state requires for the new task. If the request was cancelled or the attempt has ended before the task
+    /// was created, the task is cancelled, so that it reports its end.
     private mutating func taskCreated() -> Action {
         guard phase == .preparing else { return .cancelTask }
         phase = .loading

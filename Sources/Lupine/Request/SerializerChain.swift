@@ -2,8 +2,8 @@
 
 /// The serializers of a request, and the calls that deliver their values to the response handlers.
 ///
-/// A request ends with a pass: every serializer runs once, in the order in which they were added, then all values are delivered. A
-/// value type; `Request` keeps it under its lock.
+/// A request ends with a pass: every serializer runs once, in the order in which they were added, then all values are delivered.
+/// A value type; `Request` keeps it under its lock.
 struct SerializerChain {
     /// The next action of a pass.
     enum Action {
@@ -54,8 +54,8 @@ struct SerializerChain {
     /// Stores the call that delivers the value of the serializer that has just run.
     mutating func addDelivery(_ delivery: Request.Job) { deliveries.append(delivery) }
 
-    /// Lets the next pass begin with the first serializer. Returns the discarded calls: they may hold objects of the program, which
-    /// must not be released under the lock.
+    /// Lets the next pass begin with the first serializer. Returns the discarded calls: they may hold objects of the program,
+    /// which must not be released under the lock.
     mutating func restart() -> SmallArray<Request.Job> { deliveries.takeAll() }
 
     /// Removes and returns all serializers and calls, so that the caller can release them outside of the lock.

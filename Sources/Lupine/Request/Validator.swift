@@ -11,8 +11,8 @@ struct Validator: Sendable {
 }
 
 extension Request {
-    /// Adds a validator. Both closures are called on the root queue, once per attempt. They are not called if the attempt has failed
-    /// before or has no HTTP response.
+    /// Adds a validator. Both closures are called on the root queue, once per attempt. They are not called if the attempt has
+    /// failed before or has no HTTP response.
     ///
     /// - Parameters:
     ///   - check: Checks the response.

@@ -2,8 +2,8 @@
 
 internal import LupineLoading
 
-/// The order of actions that are decided under a lock and performed outside of it. The actions are performed in the order in which
-/// they were enqueued.
+/// The order of actions that are decided under a lock and performed outside of it. The actions are performed in the order in
+/// which they were enqueued.
 ///
 /// One thread at a time performs actions. It also performs those that are enqueued meanwhile, by other threads or by an action
 /// itself. A value type; its owner keeps it under the lock under which the actions are decided.
@@ -12,8 +12,8 @@ struct OrderedActions<Action> {
     /// Whether a thread performs actions at present.
     private var isPerforming = false
 
-    /// Enqueues an action. If no thread performs actions, returns the action: the caller performs it, then the results of `next()`
-    /// until that returns nil. Otherwise returns nil: the thread that performs actions also performs this one later.
+    /// Enqueues an action. If no thread performs actions, returns the action: the caller performs it, then the results of
+    /// `next()` until that returns nil. Otherwise returns nil: the thread that performs actions also performs this one later.
     mutating func enqueue(_ action: Action) -> Action? {
         if isPerforming {
             waitingActions.append(action)

@@ -42,7 +42,8 @@ struct RequestMachineTests {
         [.none, .live, .completed].flatMap { status in
             [.resume(status), .suspend(status), .cancel(status)] as [Event]
         } + [
-            .finishCancellation, .handlerAdded, .beginFirstAttempt, .taskCreated, .attemptFailed, .serializerFailed,
+            .finishCancellation, .handlerAdded, .beginFirstAttempt, .taskCreated, .attemptFailed,
+            .serializerFailed,
             .retryGranted(1), .retryRefused(1), .serializerRetryRefused(1), .retryGranted(9),
             .retryRefused(9), .serializerRetryRefused(9),
             .beginRetry, .finish, .serializersFinished,
@@ -67,14 +68,17 @@ struct RequestMachineTests {
             let hasTask = task == .live && [.loading, .finishing, .over].contains(stage)
             return Outcome(action: hasTask ? .cancelTask : .cancelWithoutTask, state: .cancelled)
         case .finishCancellation:
-            guard [.idle, .preparing, .retrierDeciding, .retryPending].contains(stage) else { return Outcome() }
+            guard [.idle, .preparing, .retrierDeciding, .retryPending].contains(stage) else {
+                return Outcome()
+            }
             return Outcome(action: .beginPass, stage: .finishing)
         case .handlerAdded:
             if stage == .over {
                 return Outcome(
                     action: .beginLatePass, state: state == .finished ? .resumed : nil, stage: .finishing)
             }
-            return Outcome(action: state == .initialized || state == .suspended ? .resumeIfAutomatic : .ignore)
+            return Outcome(
+                action: state == .initialized || state == .suspended ? .resumeIfAutomatic : .ignore)
         case .beginFirstAttempt:
             guard stage == .idle, state != .cancelled else { return Outcome() }
             return Outcome(action: .proceed, stage: .preparing)
@@ -198,7 +202,8 @@ struct RequestMachineTests {
 
     @Test("[R-35] a request that is cancelled while a retry is decided or pending has its pass")
     func cancelledRetries() {
-        for machine in Self.reachable() where [.retrierDeciding, .retryPending].contains(Stage(machine.phase)) {
+        for machine in Self.reachable()
+        where [.retrierDeciding, .retryPending].contains(Stage(machine.phase)) {
             var next = machine
             guard next.receive(.cancel(.completed)) == .cancelWithoutTask else { continue }
             for event in Self.events {
