@@ -80,7 +80,8 @@ public struct DataStreamTask: Sendable {
     /// Suspends the request.
     public func suspend() { request.suspend() }
 
-    /// Returns a sequence of the events that the handler receives which `addHandler` adds to the request.
+    /// Returns a sequence of the stream's events. `addHandler` adds a handler to the request, which passes the events to the
+    /// sequence.
     private func stream<Success, Failure: Error>(
         automaticallyCancelling shouldAutomaticallyCancel: Bool,
         bufferingPolicy: Stream<Success, Failure>.BufferingPolicy,

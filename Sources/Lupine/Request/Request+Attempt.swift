@@ -63,10 +63,10 @@ extension Request {
     }
 
     func didCreateURLRequest(_ request: URLRequest) {
-        let firstAction = mutableState.write { state in
+        let firstTaskAction = mutableState.write { state in
             state.urlRequestHandler.flatMap { state.taskActions.enqueue($0.makeCall(with: request)) }
         }
-        let monitors = performTaskActions(from: firstAction)
+        let monitors = performTaskActions(from: firstTaskAction)
         monitors?.request(self, didCreateURLRequest: request)
         callCURLHandler()
     }
@@ -74,7 +74,7 @@ extension Request {
     /// Stores the attempt's task, and resumes, suspends or cancels it as the state requires.
     func didCreateTask(_ task: URLSessionTask) {
         if !loopPreference.isNone { task.prefer(loopPreference) }
-        let (action, firstAction) = mutableState.write { state -> (RequestMachine.Action, TaskAction?) in
+        let (action, firstTaskAction) = mutableState.write { state -> (RequestMachine.Action, TaskAction?) in
             state.tasks.append(task)
             if let credential = state.credential { task.ownCredential = credential }
             let action = state.machine.receive(.taskCreated)
@@ -86,14 +86,14 @@ extension Request {
                 default: nil
                 }
             // `enqueue` returns nil while another thread performs task actions: that thread then performs the new ones too.
-            var firstAction = taskAction.flatMap { state.taskActions.enqueue($0) }
+            var firstTaskAction = taskAction.flatMap { state.taskActions.enqueue($0) }
             if let handler = state.urlSessionTaskHandler {
                 let handlerCall = state.taskActions.enqueue(handler.makeCall(with: task))
-                firstAction = firstAction ?? handlerCall
+                firstTaskAction = firstTaskAction ?? handlerCall
             }
-            return (action, firstAction)
+            return (action, firstTaskAction)
         }
-        let monitors = performTaskActions(from: firstAction)
+        let monitors = performTaskActions(from: firstTaskAction)
         monitors?.request(self, didCreateTask: task)
         switch action {
         case .resumeTask: didResumeTask(task)

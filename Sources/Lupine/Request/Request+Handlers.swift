@@ -79,12 +79,12 @@ extension Request {
     ) -> Self {
         let new = QueuedHandler(queue: queue, closure: handler)
         // The replaced handler is returned so that it is released outside of the lock, here and in the next method.
-        let (firstAction, _) = mutableState.write { state in
+        let (firstTaskAction, _) = mutableState.write { state in
             let old = state.urlRequestHandler
             state.urlRequestHandler = new
             return (state.requests.last.flatMap { state.taskActions.enqueue(new.makeCall(with: $0)) }, old)
         }
-        performTaskActions(from: firstAction)
+        performTaskActions(from: firstTaskAction)
         return self
     }
 
@@ -95,12 +95,12 @@ extension Request {
         on queue: DispatchQueue = .main, perform handler: @escaping @Sendable (URLSessionTask) -> Void
     ) -> Self {
         let new = QueuedHandler(queue: queue, closure: handler)
-        let (firstAction, _) = mutableState.write { state in
+        let (firstTaskAction, _) = mutableState.write { state in
             let old = state.urlSessionTaskHandler
             state.urlSessionTaskHandler = new
             return (state.tasks.last.flatMap { state.taskActions.enqueue(new.makeCall(with: $0)) }, old)
         }
-        performTaskActions(from: firstAction)
+        performTaskActions(from: firstTaskAction)
         return self
     }
 

@@ -115,8 +115,7 @@ public class Request: @unchecked Sendable {
         let monitors: CompositeEventMonitor
     }
 
-    /// A closure that runs once. A struct, because each access would wrap a bare closure, as the value of a generic lock, in
-    /// another thunk.
+    /// A closure that runs once. A struct: if a generic lock stored the bare closure, each access would wrap it in another thunk.
     struct Job: Sendable {
         let run: @Sendable () -> Void
     }

@@ -112,12 +112,11 @@ open class Session: @unchecked Sendable {
         eventMonitor = CompositeEventMonitor(queue: rootQueue, monitors: eventMonitors)
         let hasSubclass =
             type(of: self) != Session.self || type(of: session) != URLSession.self || delegate.isSubclass
-        let hasHandler = redirectHandler != nil || cachedResponseHandler != nil
+        let hasHandler = interceptor != nil || redirectHandler != nil || cachedResponseHandler != nil
         let hasNoURLProtocol = session.configuration.protocolClasses?.isEmpty != false
         runsOnlyLibraryCode =
-            ownsRequestQueue && !hasSubclass && !hasHandler && hasNoURLProtocol && interceptor == nil
-            && serverTrustManager == nil && session.delegate === delegate
-            && eventMonitor.onlyPostsNotifications
+            ownsRequestQueue && !hasSubclass && !hasHandler && hasNoURLProtocol && serverTrustManager == nil
+            && session.delegate === delegate && eventMonitor.onlyPostsNotifications
         delegate.connect(to: self, eventMonitor: eventMonitor, serverTrustManager: serverTrustManager)
     }
 
