@@ -52,7 +52,7 @@ extension Request {
     /// instead of twice.
     func report(_ event: MonitorEvent) {
         let (deferred, immediate, monitors) = mutableState.write {
-            state -> (DeferredEvent?, MonitorEvent?, CompositeEventMonitor?) in
+            state -> (deferred: DeferredEvent?, immediate: MonitorEvent?, monitors: CompositeEventMonitor?) in
             let deferred = state.deferredEvent.take()
             guard state.lane.isRunningOffRoot, let monitors = state.eventMonitor,
                 monitors.onlyPostsNotifications
@@ -113,7 +113,7 @@ extension RequestMachine.TaskStatus {
 }
 
 extension Request {
-    // MARK: user actions
+    // MARK: resume, suspend and cancel
 
     // `resume`, `suspend` and `cancel` may be called on any thread. Each stores a report in `pendingReports` before it changes
     // the task. A block on the root queue runs the reports. If a task callback reaches the root queue sooner, it runs them first,
@@ -159,7 +159,8 @@ extension Request {
         while true {
             let status = RequestMachine.TaskStatus(examinedTask)
             let (action, task, firstTaskAction) = mutableState.write {
-                state -> (RequestMachine.Action?, URLSessionTask?, TaskAction?) in
+                state -> (action: RequestMachine.Action?, task: URLSessionTask?, firstTaskAction: TaskAction?)
+                in
                 let task = state.tasks.last
                 guard task === examinedTask else { return (nil, task, nil) }
                 let action = state.machine.receive(event(status))
@@ -271,6 +272,7 @@ extension Request {
             if action != .ignore, state.error == nil { state.error = error }
             switch action {
             case .cancelTask:
+                // Never nil: this action follows only the status of a live task.
                 guard let task else { break }
                 Self.addReport(
                     {
@@ -300,7 +302,7 @@ extension Request {
     /// - Parameters:
     ///   - needsSerializationQueue: Whether the serializer runs on the serialization queue, because it may call the program's
     ///     code or take long.
-    ///   - isAwaited: Whether a Swift task awaits the response, and no handler is called.
+    ///   - isAwaited: Whether only Swift tasks await the response, and no handler of the program receives it.
     ///   - run: Runs the serializer, then calls `completeSerializer` in a step. `isInStep` is false on the serialization queue.
     func appendSerializer(
         needsSerializationQueue: Bool, isAwaited: Bool = false,
@@ -314,6 +316,7 @@ extension Request {
         switch action {
         case .beginLatePass: performOnRoot { self.continuePass() }
         case .resumeIfAutomatic:
+            // The thread of an awaiting Swift task starts the request itself, if that calls no code of the program.
             if isAwaited, let session = delegate as? Session, mayStartOnAnyThread(in: session) {
                 performStep(needsRoot: false) { self.resumeIfAutomatic(in: session) }
             } else {
@@ -341,6 +344,7 @@ extension Request {
     /// With handlers, the report precedes the serializers.
     private func runPass() {
         contentDidEnd()
+        // Includes handlers for which Swift tasks wait.
         let hasHandlers = mutableState.read { !$0.serializerChain.isEmpty }
         if !hasHandlers { continuePass() }
         report(.finished(self))
@@ -350,7 +354,8 @@ extension Request {
     /// Runs the next serializer of the pass or, after the last one, calls the handlers. In a step.
     private func continuePass() {
         let (next, mustWaitForRoot, finishedChain) = mutableState.write {
-            state -> (SerializerChain.Action?, Bool, SerializerChain?) in
+            state -> (next: SerializerChain.Action?, mustWaitForRoot: Bool, finishedChain: SerializerChain?)
+            in
             // Handlers, and the objects that they hold, are the program's: they are called and released on the root queue.
             if state.lane.isRunningOffRoot, state.serializerChain.hasHandlers { return (nil, true, nil) }
             let next = state.serializerChain.next()
@@ -433,8 +438,6 @@ extension Request {
         if isOver { perform() }
     }
 
-    // MARK: reports to the monitors
-
     /// Lets the session begin the first attempt. Fails the request if the session has been deallocated.
     private func readyToPerform() {
         if let delegate {
@@ -443,6 +446,8 @@ extension Request {
             performOnRoot { self.finish(error: .sessionDeinitialized) }
         }
     }
+
+    // MARK: reports to the monitors
 
     private func didResume() { report(.resumed(self)) }
     private func didResumeWithTask(_ task: URLSessionTask?) {

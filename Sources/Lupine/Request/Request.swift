@@ -204,7 +204,7 @@ public class Request: @unchecked Sendable {
     var monitors: CompositeEventMonitor? { mutableState.read { $0.eventMonitor } }
     /// The interceptor of the request, in addition to the session's.
     public var interceptor: (any RequestInterceptor)? { mutableState.read { $0.interceptor } }
-    /// Whether the request has an interceptor.
+    /// Whether the request has an interceptor. Does not copy the interceptor, unlike a comparison of `interceptor` with nil.
     var hasInterceptor: Bool { mutableState.read { $0.interceptor != nil } }
     /// The redirect handler; nil uses the session's.
     public var redirectHandler: (any RedirectHandler)? { mutableState.read { $0.redirectHandler } }
@@ -262,7 +262,7 @@ public class Request: @unchecked Sendable {
 
     // MARK: overridden by subclasses
 
-    /// The first step of an attempt.
+    /// How an attempt begins.
     enum Preparation {
         /// Converts the request and, for an upload, creates its body.
         case conversion(any URLRequestConvertible, upload: UploadRequest?)
@@ -270,7 +270,7 @@ public class Request: @unchecked Sendable {
         case resumption(DownloadRequest, resumeData: Data)
     }
 
-    /// The first step of each attempt. Overridden by each subclass.
+    /// How each attempt begins. Overridden by each subclass.
     var preparation: Preparation {
         preconditionFailure("a session performs requests of its own kinds: \(type(of: self))")
     }

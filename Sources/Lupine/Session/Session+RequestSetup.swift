@@ -16,7 +16,7 @@ extension Session {
         request.performOnRoot { self.performNow(request) }
     }
 
-    /// Starts the request's first attempt. In a step of the request.
+    /// Starts the request's first attempt, unless it has begun or the request was cancelled. In a step of the request.
     func performNow(_ request: Request) {
         request.deliverPendingReports()
         guard request.beginAttempt() else { return }
@@ -29,6 +29,7 @@ extension Session {
         request.checkForProgramCode(of: self)
         switch request.preparation {
         case .conversion(let convertible, let upload):
+            // An attempt without code of the program does not leave its step.
             let needsRequestQueue =
                 upload != nil || !ownsRequestQueue || adapter(for: request) != nil
                 || Self.callsProgramCode(toConvert: convertible)

@@ -13,6 +13,7 @@ public import LupineLoading
 ///
 /// Methods with a completion handler also have an asynchronous form. A subclass overrides either form: an override of the
 /// asynchronous form replaces what this class does, and an override of the completion handler form takes precedence over both.
+/// Where there is no subclass, the completion handler form answers directly, which saves a Swift task.
 ///
 /// `@unchecked Sendable`, because the compiler cannot check a class that can be subclassed. All mutable state is in `state`.
 open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate,
