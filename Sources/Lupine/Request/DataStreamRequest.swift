@@ -317,37 +317,37 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - serialization: Makes values of the pieces.
-    ///   - stream: The handler.
+    ///   - handler: The handler.
     ///   - queue: The queue on which the handler is called.
     ///   - convert: Converts a result, as the monitors receive it, for the handler.
     private func appendSerialization<Value, Failure>(
-        _ serialization: StreamSerialization<Value>, _ stream: @escaping Handler<Value, Failure>,
+        _ serialization: StreamSerialization<Value>, _ handler: @escaping Handler<Value, Failure>,
         on queue: DispatchQueue,
         convert: @escaping @Sendable (AFResult<Value>) -> Result<Value, Failure>
     ) -> Self {
-        let pieceQueue = DispatchQueue(
+        let serialQueue = DispatchQueue(
             label: "\(serializationQueue.label).stream", target: serializationQueue)
         return appendHandler(
-            stream, on: queue,
+            handler, on: queue,
             consume: { request, data in
                 let attempt = request.retryCount
-                pieceQueue.async {
+                serialQueue.async {
                     let results = serialization.results(of: data, attempt: attempt)
                     request.underlyingQueue.async {
                         request.deliverSerialized(
-                            results, byteCount: data.count, to: stream, on: queue, convert: convert)
+                            results, byteCount: data.count, to: handler, on: queue, convert: convert)
                     }
                 }
             },
             end: { request, completion in
-                pieceQueue.async {
+                serialQueue.async {
                     let results = serialization.lastResults(attempt: request.retryCount)
                     // The results count as a pending piece of no bytes, until `deliverSerialized` has delivered them.
                     if !results.isEmpty { request.streamState.write { $0.pendingCount += 1 } }
                     request.underlyingQueue.async {
                         if !results.isEmpty {
                             request.deliverSerialized(
-                                results, byteCount: 0, to: stream, on: queue, convert: convert)
+                                results, byteCount: 0, to: handler, on: queue, convert: convert)
                         }
                         completion()
                     }
@@ -358,13 +358,13 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
     /// Adds a handler.
     ///
     /// - Parameters:
-    ///   - stream: The handler.
+    ///   - handler: The handler.
     ///   - queue: The queue on which the handler is called.
     ///   - consume: Processes a piece and finally calls `deliver`. Called on the root queue.
     ///   - end: Processes the bytes that the serializer has stored after the last piece, then calls its argument `completion` on
     ///     the root queue. Nil if there is no serializer. Not called if the request has failed.
     private func appendHandler<Success, Failure>(
-        _ stream: @escaping Handler<Success, Failure>, on queue: DispatchQueue,
+        _ handler: @escaping Handler<Success, Failure>, on queue: DispatchQueue,
         consume: @escaping @Sendable (DataStreamRequest, Data) -> Void,
         end: (@Sendable (DataStreamRequest, _ completion: @escaping @Sendable () -> Void) -> Void)? = nil
     ) -> Self {
@@ -374,7 +374,7 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
         }
         // In the request's chain of serializers, the end of the stream takes the place of a serializer.
         appendSerializer(needsSerializationQueue: true) { isInStep in
-            let completion = { @Sendable in self.completeSerializer { self.complete(stream, on: queue) } }
+            let completion = { @Sendable in self.completeSerializer { self.complete(handler, on: queue) } }
             if let end, self.error == nil {
                 end(self, completion)
             } else {
@@ -389,32 +389,32 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
     /// - Parameters:
     ///   - results: The values that the serializer has made of a piece, or its error.
     ///   - byteCount: The number of bytes in the piece.
-    ///   - stream: The handler.
+    ///   - handler: The handler.
     ///   - queue: The queue on which the handler is called.
     ///   - convert: Converts a result for the handler.
     private func deliverSerialized<Success: Sendable, Failure>(
-        _ results: [AFResult<Success>], byteCount: Int, to stream: @escaping Handler<Success, Failure>,
+        _ results: [AFResult<Success>], byteCount: Int, to handler: @escaping Handler<Success, Failure>,
         on queue: DispatchQueue, convert: (AFResult<Success>) -> Result<Success, Failure>
     ) {
         for result in results {
             monitors?.request(self, didParseStream: result)
             if case .failure = result, automaticallyCancelOnStreamError { cancel() }
         }
-        deliver(results.map(convert), byteCount: byteCount, to: stream, on: queue)
+        deliver(results.map(convert), byteCount: byteCount, to: handler, on: queue)
     }
 
     /// Calls a handler with the results of a piece of `byteCount` bytes. An error that the handler throws fails and cancels the
     /// request.
     private func deliver<Success, Failure>(
         _ results: [Result<Success, Failure>], byteCount: Int,
-        to stream: @escaping Handler<Success, Failure>, on queue: DispatchQueue
+        to handler: @escaping Handler<Success, Failure>, on queue: DispatchQueue
     ) {
         // The serializer waits for more pieces.
         if results.isEmpty { return didHandlePiece(byteCount: byteCount) }
         queue.async {
             for (index, result) in results.enumerated() {
                 do {
-                    try stream(
+                    try handler(
                         Stream(
                             event: .stream(result), token: CancellationToken(self),
                             weight: index == 0 ? byteCount : 0))
@@ -454,13 +454,13 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
 
     /// Calls a handler with the end of the stream when all handlers have processed all pieces (DS-6).
     private func complete<Success, Failure>(
-        _ stream: @escaping Handler<Success, Failure>, on queue: DispatchQueue
+        _ handler: @escaping Handler<Success, Failure>, on queue: DispatchQueue
     ) {
         let completion = Job {
             queue.async {
                 let completion = Completion(
                     request: self.request, response: self.response, metrics: self.metrics, error: self.error)
-                try? stream(Stream(event: .complete(completion), token: CancellationToken(self)))
+                try? handler(Stream(event: .complete(completion), token: CancellationToken(self)))
             }
         }
         let isReady = streamState.write { state in

@@ -83,6 +83,7 @@ extension Request {
                 case .resumeTask: .resume(task)
                 case .suspendTask: .suspend(task)
                 case .cancelTask: .cancel(task) { $0.cancel() }
+                // The request has not been resumed: its task waits.
                 default: nil
                 }
             // `enqueue` returns nil while another thread performs task actions: that thread then performs the new ones too.
@@ -178,13 +179,15 @@ extension Request {
             continueOnRoot {
                 delegate.retryResult(for: self, dueTo: error) { result in
                     self.performOnRootNow {
-                        self.handleRetryResult(result, to: number, refusal: .retryRefused(number)) { error in
+                        self.performRetryResult(result, ofQuestion: number, refusal: .retryRefused(number)) {
+                            error in
                             self.finish(error: error)
                         }
                     }
                 }
             }
         case .proceed: finish()
+        // The failure is ignored: the attempt has ended before, or the cancellation finishes the request.
         default: break
         }
     }
@@ -193,11 +196,11 @@ extension Request {
     ///
     /// - Parameters:
     ///   - result: The answer.
-    ///   - number: The number of the question.
+    ///   - number: The number of the question to the retrier.
     ///   - refusal: The machine's event if the retrier refuses.
     ///   - onRefusal: Called if the retrier refuses. Its argument is the error that the retrier has substituted, or nil.
-    func handleRetryResult(
-        _ result: RetryResult, to number: Int, refusal: RequestMachine.Event,
+    func performRetryResult(
+        _ result: RetryResult, ofQuestion number: Int, refusal: RequestMachine.Event,
         onRefusal: @escaping @Sendable (AFError?) -> Void
     ) {
         let event = result.isRetry ? RequestMachine.Event.retryGranted(number) : refusal
@@ -217,7 +220,8 @@ extension Request {
         delegate.retryRequest(self, withDelay: delay)
     }
 
-    /// Begins the next attempt. Returns false if the request was cancelled meanwhile. On the root queue.
+    /// Begins the next attempt: discards the results of the failed one. Returns false if the request was cancelled meanwhile. On
+    /// the root queue.
     func prepareForRetry() -> Bool {
         let hasBegun = mutableState.write { state in
             guard state.machine.receive(.beginRetry) == .proceed else { return false }
@@ -232,7 +236,7 @@ extension Request {
 }
 
 extension RetryResult {
-    /// Whether the request is tried again.
+    /// Whether the retrier grants a retry.
     var isRetry: Bool {
         switch self {
         case .retry, .retryWithDelay: true

@@ -408,7 +408,9 @@ extension Request {
             continueOnRoot {
                 delegate.retryResult(for: self, dueTo: failure) { result in
                     self.performOnRootNow {
-                        self.handleRetryResult(result, to: number, refusal: .serializerRetryRefused(number)) {
+                        self.performRetryResult(
+                            result, ofQuestion: number, refusal: .serializerRetryRefused(number)
+                        ) {
                             error in
                             self.completeSerializer { deliver(error) }
                         }
@@ -416,6 +418,7 @@ extension Request {
                 }
             }
         case .proceed: completeSerializer { deliver(nil) }
+        // The pass in which the serializer has run is over or was abandoned.
         default: break
         }
     }

@@ -71,6 +71,7 @@ struct Lane {
             state = .movingToRoot
             return .moveToRoot
         }
+        // Removes `next`, so the result is never nil.
         guard let step = waitingSteps.popFirst() else { return .none }
         return .run(step)
     }
