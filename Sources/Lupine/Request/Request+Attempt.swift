@@ -14,7 +14,7 @@ extension Request {
     /// Whether the attempt may proceed to create its task.
     var mayCreateTask: Bool { mutableState.read { $0.machine.mayCreateTask } }
 
-    /// Records whether the attempt that begins needs to call none of the program's code.
+    /// Records whether the attempt that begins can do without the program's code. The request may still gain such code later.
     func checkForProgramCode(of session: Session) {
         let mayAvoidProgramCode = session.runsOnlyLibraryCode && mayReceiveOnAnyThread
         mutableState.write { $0.mayAvoidProgramCode = mayAvoidProgramCode }
@@ -178,7 +178,7 @@ extension Request {
         case .askRetrier(let number):
             continueOnRoot {
                 delegate.retryResult(for: self, dueTo: error) { result in
-                    self.performOnRootNow {
+                    self.performStepOnRoot {
                         self.performRetryResult(result, ofQuestion: number, refusal: .retryRefused(number)) {
                             error in
                             self.finish(error: error)

@@ -21,25 +21,25 @@ extension Request {
     }
 
     /// Enqueues a block on the root queue that performs a step. Any thread.
-    func performOnRoot(_ run: @escaping @Sendable () -> Void) {
-        underlyingQueue.async { self.performOnRootNow(run) }
+    func enqueueStepOnRoot(_ run: @escaping @Sendable () -> Void) {
+        underlyingQueue.async { self.performStepOnRoot(run) }
     }
 
     /// Performs a step: at once if the lane is idle, otherwise after the steps that were added before. Called on the root queue.
-    func performOnRootNow(_ run: @escaping @Sendable () -> Void) {
+    func performStepOnRoot(_ run: @escaping @Sendable () -> Void) {
         let step = Lane.Step(needsRoot: true, run: run)
         runSteps(mutableState.write { $0.lane.add(step, isOnRoot: true) })
     }
 
     /// Continues the present step on the root queue. Calls `body` at once if the step runs there, otherwise in a later step.
     func continueOnRoot(_ body: @escaping @Sendable () -> Void) {
-        if isRunningOffRoot { performOnRoot(body) } else { body() }
+        if isRunningOffRoot { enqueueStepOnRoot(body) } else { body() }
     }
 
     /// Calls `body` after a serializer has returned: at once if the serializer ran in a step (`isInStep`). Otherwise calls it in
     /// a step on the root queue, because the serializer or its value may be the program's.
     func continueAfterSerializer(isInStep: Bool, _ body: @escaping @Sendable () -> Void) {
-        if isInStep { body() } else { performOnRoot(body) }
+        if isInStep { body() } else { enqueueStepOnRoot(body) }
     }
 
     /// Whether a step is being performed on a thread other than the root queue's.
@@ -129,7 +129,7 @@ extension Request {
     }
 
     /// Delivers the pending reports in a block on the root queue. Any thread.
-    func deliverPendingReportsOnRoot() { performOnRoot { self.deliverPendingReports() } }
+    func deliverPendingReportsOnRoot() { enqueueStepOnRoot { self.deliverPendingReports() } }
 
     /// Reports the pending calls of `resume`, `suspend` and `cancel`. Called in a step, before any other event of the request is
     /// reported.
@@ -224,7 +224,7 @@ extension Request {
         case .prepareFirstAttempt:
             didResume()
             // `readyToPerform` would begin the attempt in another step, on the root queue.
-            if let session = delegate as? Session { session.performNow(self) } else { readyToPerform() }
+            if let session = delegate as? Session { session.performInStep(self) } else { readyToPerform() }
         case .accept: didResume()
         default: break
         }
@@ -314,13 +314,13 @@ extension Request {
             return state.machine.receive(.handlerAdded)
         }
         switch action {
-        case .beginLatePass: performOnRoot { self.continuePass() }
+        case .beginLatePass: enqueueStepOnRoot { self.continuePass() }
         case .resumeIfAutomatic:
             // The thread of an awaiting Swift task starts the request itself, if that calls no code of the program.
             if isAwaited, let session = delegate as? Session, mayStartOnAnyThread(in: session) {
                 performStep(needsRoot: false) { self.resumeIfAutomatic(in: session) }
             } else {
-                performOnRoot { self.resumeIfAutomatic(in: self.delegate) }
+                enqueueStepOnRoot { self.resumeIfAutomatic(in: self.delegate) }
             }
         default: break
         }
@@ -371,7 +371,7 @@ extension Request {
             guard state.machine.receive(.serializersFinished) == .proceed else { return (nil, false, nil) }
             return (next, false, state.serializerChain.takeAll())
         }
-        if mustWaitForRoot { return performOnRoot { self.continuePass() } }
+        if mustWaitForRoot { return enqueueStepOnRoot { self.continuePass() } }
         switch next {
         case .run(let serializer):
             if serializer.needsSerializationQueue {
@@ -407,7 +407,7 @@ extension Request {
         case .askRetrier(let number):
             continueOnRoot {
                 delegate.retryResult(for: self, dueTo: failure) { result in
-                    self.performOnRootNow {
+                    self.performStepOnRoot {
                         self.performRetryResult(
                             result, ofQuestion: number, refusal: .serializerRetryRefused(number)
                         ) {
@@ -446,7 +446,7 @@ extension Request {
         if let delegate {
             delegate.readyToPerform(request: self)
         } else {
-            performOnRoot { self.finish(error: .sessionDeinitialized) }
+            enqueueStepOnRoot { self.finish(error: .sessionDeinitialized) }
         }
     }
 

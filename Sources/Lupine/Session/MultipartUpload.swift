@@ -20,8 +20,8 @@ final class MultipartUpload: UploadConvertible, @unchecked Sendable {
     private let request: any URLRequestConvertible
     /// The folder for forms that are too long for memory; nil uses the temporary directory of the form's file manager.
     private let folder: URL?
+    /// Lets one thread at a time use `form` and `result`, in `section.run`.
     private let section = CriticalSection()
-    // `form` and `result` are used only in `section.run`.
     private let form: MultipartFormData
     /// The result of the latest encoding; nil before the first one.
     private var result: Result<UploadRequest.Uploadable, any Error>?

@@ -34,6 +34,7 @@ extension Session {
             self.encoding = encoding
             self.headers = headers
             self.requestModifier = requestModifier
+            // The conversion of parameters may call methods of the program's types.
             callsProgramCode =
                 Session.isOfProgramType(url) || requestModifier != nil || parameters != nil
                 || !Self.isLibraryEncoding(encoding)
@@ -48,6 +49,7 @@ extension Session {
 
         func asURLRequest() throws -> URLRequest {
             var request = URLRequest(url: try url.asURL())
+            // A new `URLRequest` has the method GET.
             if method != .get { request.method = method }
             if let headers { request.headers = headers }
             try requestModifier?(&request)

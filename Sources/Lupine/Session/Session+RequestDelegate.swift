@@ -42,7 +42,7 @@ extension Session: RequestDelegate {
         // Weak, because the timer retains the closure during the delay, and must keep neither the session nor the request alive.
         let retry = { @Sendable [weak self, weak request] in
             guard let self, let request else { return }
-            request.performOnRootNow {
+            request.performStepOnRoot {
                 if request.prepareForRetry() { self.performAttempt(of: request) }
             }
         }

@@ -13,11 +13,11 @@ internal import LupineLoading
 extension Session {
     /// Starts the request's first attempt, on the root queue. Any thread. Repeated calls have no effect.
     func perform(_ request: Request) {
-        request.performOnRoot { self.performNow(request) }
+        request.enqueueStepOnRoot { self.performInStep(request) }
     }
 
     /// Starts the request's first attempt, unless it has begun or the request was cancelled. In a step of the request.
-    func performNow(_ request: Request) {
+    func performInStep(_ request: Request) {
         request.deliverPendingReports()
         guard request.beginAttempt() else { return }
         performAttempt(of: request)
@@ -66,20 +66,20 @@ extension Session {
         } catch {
             let failure = error.asAFError(or: .createURLRequestFailed(error: error))
             guard isInStep else {
-                return request.performOnRoot { request.didFailToCreateURLRequest(with: failure) }
+                return request.enqueueStepOnRoot { request.didFailToCreateURLRequest(with: failure) }
             }
             return request.continueOnRoot { request.didFailToCreateURLRequest(with: failure) }
         }
         // `performAttempt` has already found that there is no adapter if this runs in a step.
         guard let adapter = isInStep ? nil : adapter(for: request) else {
             if let upload {
-                request.performOnRoot { request.didCreateInitialURLRequest(initial) }
+                request.enqueueStepOnRoot { request.didCreateInitialURLRequest(initial) }
                 return makeUploadable(for: upload, sentWith: initial)
             }
             if isInStep { return makeTask(for: request, unadapted: initial) }
-            return request.performOnRoot { self.makeTask(for: request, unadapted: initial) }
+            return request.enqueueStepOnRoot { self.makeTask(for: request, unadapted: initial) }
         }
-        request.performOnRoot { request.didCreateInitialURLRequest(initial) }
+        request.enqueueStepOnRoot { request.didCreateInitialURLRequest(initial) }
         // The cancellation itself has added a step that finishes the request.
         guard !request.isCancelled else { return }
         assertNoLockIsHeld()
@@ -99,9 +99,9 @@ extension Session {
             try adapted.validate()
         } catch {
             let failure = AFError.requestAdaptationFailed(error: error)
-            return request.performOnRoot { request.didFailToAdaptURLRequest(initial, with: failure) }
+            return request.enqueueStepOnRoot { request.didFailToAdaptURLRequest(initial, with: failure) }
         }
-        request.performOnRoot {
+        request.enqueueStepOnRoot {
             request.didAdaptInitialRequest(initial, to: adapted)
             if upload == nil { self.makeTask(for: request, sending: adapted) }
         }
@@ -113,13 +113,13 @@ extension Session {
         do {
             assertNoLockIsHeld()
             let uploadable = try request.upload.createUploadable()
-            request.performOnRoot {
+            request.enqueueStepOnRoot {
                 request.didCreateUploadable(uploadable)
                 self.makeTask(for: request, sending: urlRequest)
             }
         } catch {
             let failure = error.asAFError(or: .createUploadableFailed(error: error))
-            request.performOnRoot { request.didFailToCreateUploadable(with: failure) }
+            request.enqueueStepOnRoot { request.didFailToCreateUploadable(with: failure) }
         }
     }
 

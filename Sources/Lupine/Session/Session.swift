@@ -126,7 +126,7 @@ open class Session: @unchecked Sendable {
         let activeRequests = mutableState.read { $0.activeRequests }
         let finishRequests = { @Sendable in
             for request in activeRequests {
-                request.performOnRootNow { request.finish(error: .sessionDeinitialized) }
+                request.performStepOnRoot { request.finish(error: .sessionDeinitialized) }
             }
         }
         if !delegate.runOnInvalidation(finishRequests) { rootQueue.async(execute: finishRequests) }

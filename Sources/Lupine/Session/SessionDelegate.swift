@@ -287,7 +287,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
         let receivers = receivers(of: task)
         receivers.eventMonitor?.urlSession(session, task: task, didFinishCollecting: metrics)
         guard let request = receivers.request else { return }
-        request.performOnRootNow { request.didGatherMetrics(metrics) }
+        request.performStepOnRoot { request.didGatherMetrics(metrics) }
         receivers.provider?.didGatherMetrics(for: task)
     }
 
@@ -300,7 +300,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
         guard let request = receivers.request else { return }
         let failure = error.map { $0.asAFError(or: .sessionTaskFailed(error: $0)) }
         receivers.provider?.didComplete(task) {
-            request.performOnRootNow { request.didCompleteTask(task, with: failure) }
+            request.performStepOnRoot { request.didCompleteTask(task, with: failure) }
         }
     }
 

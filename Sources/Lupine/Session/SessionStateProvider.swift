@@ -66,7 +66,7 @@ extension Session: SessionStateProvider {
 
     func cancelRequestsForSessionInvalidation(with error: (any Error)?) {
         for request in mutableState.read({ $0.activeRequests }) {
-            request.performOnRootNow { request.finish(error: .sessionInvalidated(error: error)) }
+            request.performStepOnRoot { request.finish(error: .sessionInvalidated(error: error)) }
         }
     }
 }
