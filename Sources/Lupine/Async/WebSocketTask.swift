@@ -101,8 +101,8 @@ public struct WebSocketTask: Sendable {
     /// Suspends the request.
     public func suspend() { request.suspend() }
 
-    /// Returns a sequence of the elements that `element` returns for the request's events; an event for which it returns nil is
-    /// skipped. `addHandler` adds the handler of the events to the request.
+    /// Returns a sequence of the elements that `element` makes of the request's events. Skips an event if `element` returns nil.
+    /// `addHandler` adds a handler to the request, which passes the events to the sequence.
     private func stream<Element, Success: Sendable, Failure: Error>(
         automaticallyCancelling shouldAutomaticallyCancel: Bool,
         bufferingPolicy: StreamOf<Element>.BufferingPolicy,

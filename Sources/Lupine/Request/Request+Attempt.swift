@@ -112,7 +112,7 @@ extension Request {
         monitors?.request(self, didGatherMetrics: metrics)
     }
 
-    /// Stores an error that is known before the task ends, for example because the server is not trusted or the content is too
+    /// Stores an error that occurs before the task ends, for example because the server is not trusted or the content is too
     /// long.
     func didFailTask(_ task: URLSessionTask, earlyWithError error: AFError) {
         self.error = error

@@ -56,15 +56,15 @@ extension Request {
     public func cURLDescription(
         on queue: DispatchQueue, calling handler: @escaping @Sendable (String) -> Void
     ) -> Self {
-        let new = QueuedHandler(queue: queue, closure: handler)
+        let newHandler = QueuedHandler(queue: queue, closure: handler)
         // The replaced handler is returned so that it is released outside of the lock.
         let (hasRequest, _) = mutableState.write { state -> (Bool, QueuedHandler<String>?) in
             guard state.requests.isEmpty else { return (true, nil) }
-            let old = state.cURLHandler
-            state.cURLHandler = new
-            return (false, old)
+            let oldHandler = state.cURLHandler
+            state.cURLHandler = newHandler
+            return (false, oldHandler)
         }
-        if hasRequest { callWithCURLDescription(new) }
+        if hasRequest { callWithCURLDescription(newHandler) }
         return self
     }
 

@@ -77,12 +77,15 @@ extension Request {
     public func onURLRequestCreation(
         on queue: DispatchQueue = .main, perform handler: @escaping @Sendable (URLRequest) -> Void
     ) -> Self {
-        let new = QueuedHandler(queue: queue, closure: handler)
+        let newHandler = QueuedHandler(queue: queue, closure: handler)
         // The replaced handler is returned so that it is released outside of the lock, here and in the next method.
         let (firstTaskAction, _) = mutableState.write { state in
-            let old = state.urlRequestHandler
-            state.urlRequestHandler = new
-            return (state.requests.last.flatMap { state.taskActions.enqueue(new.makeCall(with: $0)) }, old)
+            let oldHandler = state.urlRequestHandler
+            state.urlRequestHandler = newHandler
+            return (
+                state.requests.last.flatMap { state.taskActions.enqueue(newHandler.makeCall(with: $0)) },
+                oldHandler
+            )
         }
         performTaskActions(from: firstTaskAction)
         return self
@@ -94,11 +97,14 @@ extension Request {
     public func onURLSessionTaskCreation(
         on queue: DispatchQueue = .main, perform handler: @escaping @Sendable (URLSessionTask) -> Void
     ) -> Self {
-        let new = QueuedHandler(queue: queue, closure: handler)
+        let newHandler = QueuedHandler(queue: queue, closure: handler)
         let (firstTaskAction, _) = mutableState.write { state in
-            let old = state.urlSessionTaskHandler
-            state.urlSessionTaskHandler = new
-            return (state.tasks.last.flatMap { state.taskActions.enqueue(new.makeCall(with: $0)) }, old)
+            let oldHandler = state.urlSessionTaskHandler
+            state.urlSessionTaskHandler = newHandler
+            return (
+                state.tasks.last.flatMap { state.taskActions.enqueue(newHandler.makeCall(with: $0)) },
+                oldHandler
+            )
         }
         performTaskActions(from: firstTaskAction)
         return self

@@ -430,8 +430,8 @@ extension Request {
         continuePass()
     }
 
-    /// Calls `perform` in a step when the handlers have been called; at once, on the caller's thread, if they have been called
-    /// before.
+    /// Calls `perform` in a step when the request has called its handlers. If it has called them before, calls `perform` at once,
+    /// on the caller's thread.
     func onFinish(perform: @escaping @Sendable () -> Void) {
         let isOver = mutableState.write { state in
             if state.machine.isOver { return true }

@@ -134,7 +134,7 @@ public class Request: @unchecked Sendable {
     let mutableState: Protected<MutableState>
     /// The event loop whose connections the request prefers: the loop that runs the Swift task that created the request, if any.
     let loopPreference = LoopPreference()
-    /// The session's root queue. The request calls the program's code there, unless the program has given another queue.
+    /// The session's root queue. The request calls the program's code there, unless the program has chosen another queue.
     public let underlyingQueue: DispatchQueue
     /// The queue on which serializers run.
     public let serializationQueue: DispatchQueue

@@ -45,7 +45,8 @@ struct RequestMachine: Equatable {
         case suspend(TaskStatus)
         /// The program or the library cancels the request.
         case cancel(TaskStatus)
-        /// A cancelled request without a live task is to be finished. Follows `Action.cancelWithoutTask`, on the root queue.
+        /// A cancelled request that has no live task can finish. Sent in a step on the root queue, after
+        /// `Action.cancelWithoutTask`.
         case finishCancellation
         /// A handler was added.
         case handlerAdded
@@ -53,9 +54,9 @@ struct RequestMachine: Equatable {
         case beginFirstAttempt
         /// The attempt's task was created.
         case taskCreated
-        /// The attempt has failed. A retrier may be asked.
+        /// The attempt has failed. The machine may answer `askRetrier`.
         case attemptFailed
-        /// A serializer has failed. A retrier may be asked.
+        /// A serializer has failed. The machine may answer `askRetrier`.
         case serializerFailed
         /// The retrier grants a retry. As in the next two cases, the number is that of the question.
         case retryGranted(Int)
@@ -91,7 +92,7 @@ struct RequestMachine: Equatable {
         case proceed
         /// Run all serializers, beginning with the first, and report the end of the request to the monitors.
         case beginPass
-        /// Run the serializers of handlers that were added after the pass. The monitors get no report.
+        /// Run the serializers of handlers that were added after the pass. The monitors receive no report.
         case beginLatePass
         /// Resume the request if it resumes automatically: a handler was added.
         case resumeIfAutomatic

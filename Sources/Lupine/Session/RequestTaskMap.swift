@@ -87,8 +87,8 @@ struct RequestTaskMap {
     /// Whether no pair waits for events.
     var isEventsEmpty: Bool { isEmpty }
 
-    /// Records that the metrics of a task have arrived. Returns whether its completion had arrived before; the pair is then
-    /// removed. Returns false for an unknown task.
+    /// Records that the metrics of a task have arrived. If its completion had arrived before, removes the pair and returns true.
+    /// Otherwise, or if the task is unknown, returns false.
     mutating func disassociateIfNecessaryAfterGatheringMetrics(for task: URLSessionTask) -> Bool {
         guard let index = entries.index(forKey: ObjectIdentifier(task)) else { return false }
         guard entries[index].value.isCompleted else {
@@ -99,8 +99,8 @@ struct RequestTaskMap {
         return true
     }
 
-    /// Records that a task has completed. Returns whether its metrics had arrived before; the pair is then removed. Returns false
-    /// for an unknown task.
+    /// Records that a task has completed. If its metrics had arrived before, removes the pair and returns true. Otherwise, or if
+    /// the task is unknown, returns false.
     mutating func disassociateIfNecessaryAfterCompleting(_ task: URLSessionTask) -> Bool {
         guard let index = entries.index(forKey: ObjectIdentifier(task)) else { return false }
         precondition(!entries[index].value.isCompleted, "a task completes once")
