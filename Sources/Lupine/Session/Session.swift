@@ -110,13 +110,13 @@ open class Session: @unchecked Sendable {
         self.redirectHandler = redirectHandler
         self.cachedResponseHandler = cachedResponseHandler
         eventMonitor = CompositeEventMonitor(queue: rootQueue, monitors: eventMonitors)
-        let hasSubclass =
-            type(of: self) != Session.self || type(of: session) != URLSession.self || delegate.isSubclass
+        let usesSubclass = type(of: session) != URLSession.self || delegate.isSubclass
         let hasHandler = interceptor != nil || redirectHandler != nil || cachedResponseHandler != nil
         let hasNoURLProtocol = session.configuration.protocolClasses?.isEmpty != false
         runsOnlyLibraryCode =
-            ownsRequestQueue && !hasSubclass && !hasHandler && hasNoURLProtocol && serverTrustManager == nil
+            ownsRequestQueue && !usesSubclass && !hasHandler && hasNoURLProtocol && serverTrustManager == nil
             && session.delegate === delegate && eventMonitor.onlyPostsNotifications
+            && type(of: self) == Session.self
         delegate.connect(to: self, eventMonitor: eventMonitor, serverTrustManager: serverTrustManager)
     }
 

@@ -47,10 +47,10 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     ) {
         // The old objects are returned so that they are released outside of the lock.
         _ = state.write { state -> (CompositeEventMonitor?, ServerTrustManager?) in
-            let old = (state.eventMonitor, state.serverTrustManager)
+            let oldObjects = (state.eventMonitor, state.serverTrustManager)
             (state.provider, state.eventMonitor) = (provider, eventMonitor)
             state.serverTrustManager = serverTrustManager
-            return old
+            return oldObjects
         }
     }
 
@@ -60,9 +60,9 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
         // The old handler is returned so that it is released outside of the lock.
         let (isStored, _) = state.write { state -> (Bool, Request.Job?) in
             if state.isInvalid { return (false, nil) }
-            let old = state.invalidationHandler
+            let oldHandler = state.invalidationHandler
             state.invalidationHandler = Request.Job(run: handler)
-            return (true, old)
+            return (true, oldHandler)
         }
         return isStored
     }
