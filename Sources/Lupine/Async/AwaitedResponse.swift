@@ -48,11 +48,11 @@ private struct ResponseArrival: Sendable {
     private enum State {
         /// The response has not arrived. The first waiting task is stored outside of the array, because usually there is no
         /// other.
-        case pending(WaitingTask?, others: [WaitingTask])
+        case pending(first: WaitingTask?, others: [WaitingTask])
         case arrived
     }
 
-    private let state = Protected(State.pending(nil, others: []))
+    private let state = Protected(State.pending(first: nil, others: []))
 
     var hasArrived: Bool {
         state.read { state in
@@ -90,11 +90,11 @@ private struct ResponseArrival: Sendable {
             state.write { state in
                 switch state {
                 case .pending(nil, let others):
-                    state = .pending(task, others: others)
+                    state = .pending(first: task, others: others)
                     return true
                 case .pending(let first, var others):
                     others.append(task)
-                    state = .pending(first, others: others)
+                    state = .pending(first: first, others: others)
                     return true
                 case .arrived: return false
                 }

@@ -101,7 +101,8 @@ public final class DownloadRequest: Request, @unchecked Sendable {
     /// Removes the files of this attempt. The next attempt starts as the first did.
     override func reset() {
         removePartialFile()
-        // Without a destination the file has a generated name, which only `fileURL` stores. The statement below discards it.
+        // Without a destination the file has a generated name, which only `fileURL` stores. The last statement discards
+        // `fileURL`.
         if destination == nil, let file = fileURL { try? FileManager.default.removeItem(at: file) }
         super.reset()
         downloadState.write { $0 = DownloadState() }

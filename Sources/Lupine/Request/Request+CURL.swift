@@ -33,6 +33,7 @@ extension Request {
             let hasCredentials = url.user != nil || request.value(forHTTPHeaderField: "Authorization") != nil
             let storedCredentials =
                 hasCredentials ? nil : storage.credentials(for: space).map { Array($0.values) }
+            // The request's own credential takes precedence.
             let credentials = credential.map { [$0] } ?? storedCredentials ?? []
             for credential in credentials {
                 guard let user = credential.user, let password = credential.password else { continue }
@@ -42,6 +43,7 @@ extension Request {
         if let configuration, configuration.httpShouldSetCookies {
             command.add(configuration.httpCookieStorage?.cookies(for: url) ?? [])
         }
+        // The request's fields replace the configuration's. The cookies were added above.
         var headers = HTTPHeaders()
         for header in (configuration?.headers ?? []) where header.name != "Cookie" { headers.update(header) }
         for header in request.headers where header.name != "Cookie" { headers.update(header) }
@@ -86,6 +88,7 @@ extension Request {
         if let handler { callWithCURLDescription(handler) }
     }
 
+    /// Calls the handler on its queue. The command is created there too.
     private func callWithCURLDescription(_ handler: QueuedHandler<String>) {
         handler.queue.async { handler.closure(self.cURLDescription()) }
     }

@@ -31,7 +31,7 @@ extension Request {
 
     /// Sets the progress handler of the upload or the download, and creates the `Progress` if there is none.
     private func setProgressHandler(
-        _ direction: WritableKeyPath<MutableState, TransferProgress>, on queue: DispatchQueue,
+        of direction: WritableKeyPath<MutableState, TransferProgress>, on queue: DispatchQueue,
         _ closure: @escaping ProgressHandler
     ) -> Self {
         // Creates the object, because a `TransferProgress` with a handler must have one.
@@ -58,7 +58,7 @@ extension Request {
     public func uploadProgress(
         queue: DispatchQueue = .main, closure: @escaping ProgressHandler
     ) -> Self {
-        setProgressHandler(\.uploadProgress, on: queue, closure)
+        setProgressHandler(of: \.uploadProgress, on: queue, closure)
     }
 
     /// Calls `closure` on `queue` whenever more of the content has been received.
@@ -66,7 +66,7 @@ extension Request {
     public func downloadProgress(
         queue: DispatchQueue = .main, closure: @escaping ProgressHandler
     ) -> Self {
-        setProgressHandler(\.downloadProgress, on: queue, closure)
+        setProgressHandler(of: \.downloadProgress, on: queue, closure)
     }
 
     // MARK: created requests and tasks

@@ -80,6 +80,7 @@ public final class UploadRequest: DataRequest, @unchecked Sendable {
             case .stream: session.uploadTask(withStreamedRequest: request)
             case nil: preconditionFailure("an upload's task is made when it is known what is sent")
             }
+        // The delegate receives the response's content, because no consumer is named.
         task.collectContent()
         return task
     }

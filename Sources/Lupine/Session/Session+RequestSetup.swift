@@ -145,7 +145,8 @@ extension Session {
         // A task's consumer is its request: such a task leads to its request without the map.
         if task.consumer == nil { mutableState.write { $0.requestTaskMap[request] = task } }
         request.didCreateTask(task)
-        // A cache handler that was added after the check above, but before the request had the task, could not reset the flag.
+        // A cache handler may have been added after the check above, but before the request had the task. Its call of
+        // `askBeforeStoring` then did not reach this task.
         if storesWithoutAsking, !request.storesWithoutAsking { task.storesWithoutAsking = false }
     }
 
