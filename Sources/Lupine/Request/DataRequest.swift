@@ -129,8 +129,8 @@ public class DataRequest: Request, @unchecked Sendable {
         task.fail(exceeding: limit)
     }
 
-    /// Finishes the attempt of a task that reports to this request and not to the delegate. In a step. Has no effect once the
-    /// session has been deallocated, because that finishes the request (S-30).
+    /// Finishes the attempt of a task that reports to this request and not to the delegate. Called in a step. Has no effect once
+    /// the session has been deallocated, because that finishes the request (S-30).
     private func taskDidEnd(_ failure: AFError?, metrics: URLSessionTaskMetrics) {
         // `lastTask` is read here and not in `end`: a task may end before the step that has created the task stores it.
         guard let task = lastTask, delegate != nil else { return }

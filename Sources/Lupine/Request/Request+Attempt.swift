@@ -171,7 +171,7 @@ extension Request {
 
     // MARK: failures and retries
 
-    /// Asks the retriers if the attempt has failed, otherwise finishes the request. In a step.
+    /// Asks the retriers if the attempt has failed, otherwise finishes the request. Called in a step.
     func retryOrFinish(_ error: AFError?) {
         guard let error, let delegate else { return finish() }
         switch mutableState.write({ $0.machine.receive(.attemptFailed) }) {
@@ -192,7 +192,7 @@ extension Request {
         }
     }
 
-    /// Begins a retry or ends the attempt, as the retrier has answered. A late answer has no effect. On the root queue.
+    /// Begins a retry or ends the attempt, as the retrier has answered. A late answer has no effect. Called on the root queue.
     ///
     /// - Parameters:
     ///   - result: The answer.

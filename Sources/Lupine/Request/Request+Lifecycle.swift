@@ -5,7 +5,7 @@ internal import Foundation
 internal import LupineLoading
 
 // Resuming, suspending, cancelling and finishing a request. The work is divided into steps, which the request's `Lane` runs one
-// after the other. "In a step" in a comment says that only a step calls the method.
+// after the other.
 
 // MARK: steps
 
@@ -20,7 +20,7 @@ extension Request {
         runSteps(mutableState.write { $0.lane.add(step, isOnRoot: false) })
     }
 
-    /// Enqueues a block on the root queue that performs a step. Any thread.
+    /// Enqueues a block on the root queue that performs a step. Called on any thread.
     func enqueueStepOnRoot(_ run: @escaping @Sendable () -> Void) {
         underlyingQueue.async { self.performStepOnRoot(run) }
     }
@@ -128,7 +128,7 @@ extension Request {
         state.pendingReports.append(Job(run: report))
     }
 
-    /// Delivers the pending reports in a block on the root queue. Any thread.
+    /// Delivers the pending reports in a block on the root queue. Called on any thread.
     func deliverPendingReportsOnRoot() { enqueueStepOnRoot { self.deliverPendingReports() } }
 
     /// Reports the pending calls of `resume`, `suspend` and `cancel`. Called in a step, before any other event of the request is
@@ -206,8 +206,8 @@ extension Request {
         return self
     }
 
-    /// Resumes the request after its first handler was added, if the request or else the session resumes automatically. In a
-    /// step.
+    /// Resumes the request after its first handler was added, if the request or else the session resumes automatically. Called in
+    /// a step.
     private func resumeIfAutomatic(in delegate: (any RequestDelegate)?) {
         if shouldAutomaticallyResume ?? delegate?.startImmediately ?? true { resumeInStep(in: delegate) }
     }
@@ -326,7 +326,8 @@ extension Request {
         }
     }
 
-    /// Finishes the request: the serializers run, then the handlers are called. Ignored once this pass has begun. In a step.
+    /// Finishes the request: the serializers run, then the handlers are called. Ignored once this pass has begun. Called in a
+    /// step.
     ///
     /// - Parameter error: The error of the request; nil keeps the present one.
     func finish(error: AFError? = nil) {
@@ -351,7 +352,7 @@ extension Request {
         if hasHandlers { continuePass() }
     }
 
-    /// Runs the next serializer of the pass or, after the last one, calls the handlers. In a step.
+    /// Runs the next serializer of the pass or, after the last one, calls the handlers. Called in a step.
     private func continuePass() {
         let (next, mustWaitForRoot, finishedChain) = mutableState.write {
             state -> (next: SerializerChain.Action?, mustWaitForRoot: Bool, finishedChain: SerializerChain?)
@@ -394,7 +395,8 @@ extension Request {
         }
     }
 
-    /// Asks the retriers, on the root queue, after a serializer has failed. Completes the serializer if they refuse. In a step.
+    /// Asks the retriers, on the root queue, after a serializer has failed. Completes the serializer if they refuse. Called in a
+    /// step.
     ///
     /// - Parameters:
     ///   - failure: The error of the serializer.
@@ -476,7 +478,7 @@ extension Request {
         report(.cancelled(self))
     }
 
-    /// Finishes a cancelled request that has no task to cancel. In a step.
+    /// Finishes a cancelled request that has no task to cancel. Called in a step.
     private func finishCancellation() {
         // The discarded calls are returned so that they are released outside of the lock.
         let (beginsPass, _) = mutableState.write { state -> (Bool, SmallArray<Job>) in

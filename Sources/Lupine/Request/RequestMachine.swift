@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-/// Decides what a request does next; `Request` performs the returned actions. A value without locks, queues or clocks.
+/// Decides what a request does next; `Request` performs the returned actions. It is a value type, and uses neither locks nor
+/// queues nor clocks.
 ///
 /// The **state** is public. Calls of `resume`, `suspend` and `cancel` change it, and so do the end of a pass and a handler that
 /// is added after it. The **phase** is internal: it says how far the current attempt has got. A request finishes with a *pass*:

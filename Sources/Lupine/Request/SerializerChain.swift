@@ -3,7 +3,7 @@
 /// The serializers of a request, and the calls that deliver their values to the response handlers.
 ///
 /// A request ends with a pass: every serializer runs once, in the order in which they were added, then all values are delivered.
-/// A value type; `Request` keeps it under its lock.
+/// It is a value type, which `Request` keeps under its lock.
 struct SerializerChain {
     /// The next action of a pass.
     enum Action {

@@ -4,8 +4,9 @@ internal import Dispatch
 internal import Foundation
 internal import LupineLoading
 
-/// The progress of a request's upload or download: two byte counts and, once the program has used it, a `Progress` object. A
-/// value type; `Request` keeps it under its lock.
+/// The progress of a request's upload or download: two byte counts and, once the program has used it, a `Progress` object.
+///
+/// It is a value type, which `Request` keeps under its lock.
 struct TransferProgress {
     /// A handler and the queue on which it is called.
     final class Handler: Sendable {

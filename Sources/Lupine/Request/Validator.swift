@@ -24,7 +24,7 @@ extension Request {
         mutableState.write { $0.validators.append(Validator(check: check, report: report)) }
     }
 
-    /// Runs the validators until one fails, and stores its error. On the root queue.
+    /// Runs the validators until one fails, and stores its error. Called on the root queue.
     func run(_ validators: [Validator]) {
         guard let response else { return }
         for validator in validators {

@@ -4,7 +4,7 @@ internal import LupineLoading
 
 /// The queue of one request's steps. It decides which thread performs each step; steps never overlap.
 ///
-/// A value type; its owner, the request, keeps it under a lock. The owner performs the returned actions, and calls
+/// It is a value type, which its owner, the request, keeps under a lock. The owner performs the returned actions, and calls
 /// `stepReturned()` after each step. If the lane is idle, the thread that adds a step performs it. Otherwise the step waits, and
 /// the thread that performs the present step performs it afterwards.
 ///

@@ -6,7 +6,7 @@ internal import LupineLoading
 /// which they were enqueued.
 ///
 /// One thread at a time performs actions. It also performs those that are enqueued meanwhile, by other threads or by an action
-/// itself. A value type; its owner keeps it under the lock under which the actions are decided.
+/// itself. It is a value type, which its owner keeps under the lock under which the actions are decided.
 struct OrderedActions<Action> {
     private var waitingActions = Queue<Action>()
     /// Whether a thread performs actions at present.

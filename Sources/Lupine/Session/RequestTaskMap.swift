@@ -3,7 +3,7 @@
 internal import LupineLoading
 
 /// Maps tasks to requests and back, and records which of a task's two last events have arrived: its metrics and its completion.
-/// Removes a pair of task and request when both events have arrived. A value type; the session keeps it under its lock.
+/// Removes a pair of task and request when both events have arrived. It is a value type, which the session keeps under its lock.
 ///
 /// Incorrect use is a bug of the library and traps.
 struct RequestTaskMap {

@@ -11,19 +11,19 @@ internal import LupineLoading
 // in its steps, the pieces of work that its `Lane` runs one after the other.
 
 extension Session {
-    /// Starts the request's first attempt, on the root queue. Any thread. Repeated calls have no effect.
+    /// Starts the request's first attempt, on the root queue. Called on any thread. Repeated calls have no effect.
     func perform(_ request: Request) {
         request.enqueueStepOnRoot { self.performInStep(request) }
     }
 
-    /// Starts the request's first attempt, unless it has begun or the request was cancelled. In a step of the request.
+    /// Starts the request's first attempt, unless it has begun or the request was cancelled. Called in a step of the request.
     func performInStep(_ request: Request) {
         request.deliverPendingReports()
         guard request.beginAttempt() else { return }
         performAttempt(of: request)
     }
 
-    /// Sets up an attempt that has begun. In a step of the request.
+    /// Sets up an attempt that has begun. Called in a step of the request.
     func performAttempt(of request: Request) {
         mutableState.write { _ = $0.activeRequests.insert(request) }
         request.checkForProgramCode(of: self)
@@ -88,7 +88,7 @@ extension Session {
         }
     }
 
-    /// Continues with the result of the adapters (4 to 6 of S-20). On the thread where the adapter completes.
+    /// Continues with the result of the adapters (4 to 6 of S-20). Called on the thread where the adapter completes.
     private func didAdapt(
         _ request: Request, _ initial: URLRequest, result: Result<URLRequest, any Error>,
         upload: UploadRequest?
@@ -123,13 +123,13 @@ extension Session {
         }
     }
 
-    /// Stores the initial `URLRequest` of a request without adapters, then creates its task. In a step of the request.
+    /// Stores the initial `URLRequest` of a request without adapters, then creates its task. Called in a step of the request.
     private func makeTask(for request: Request, unadapted initial: URLRequest) {
         request.didCreateInitialURLRequest(initial)
         makeTask(for: request, sending: initial)
     }
 
-    /// Stores the final `URLRequest`, then creates the task (7 and 8 of S-20). In a step of the request.
+    /// Stores the final `URLRequest`, then creates the task (7 and 8 of S-20). Called in a step of the request.
     private func makeTask(for request: Request, sending urlRequest: URLRequest) {
         request.didCreateURLRequest(urlRequest)
         guard request.mayCreateTask else { return }
