@@ -13,7 +13,7 @@
 ///
 /// Can be used on any thread. The lock is not recursive. The closures passed to `read` and `write` must not call the program's
 /// code and must not acquire another lock. With the compiler flag `-D LUPINE_HELD_LOCKS` each thread counts the locks that it
-/// holds, and the library checks that the count is zero wherever it calls the program's code.
+/// holds. The library then checks that the count is zero wherever it calls the program's code.
 ///
 /// The value need not be `Sendable`, as long as no reference to it escapes from the closures. The compiler cannot check that,
 /// hence `@unchecked`.

@@ -2,8 +2,8 @@
 
 /// Counts the bytes of a request's content that are buffered in one asynchronous sequence. Can be used on any thread.
 ///
-/// Before a program iterates the sequence, received data is buffered without back pressure (C-45), because a program may iterate
-/// two sequences of a request one after the other. If the bytes then exceed a limit, the request fails.
+/// Before a program iterates the sequence, received data is buffered without back pressure (C-45): a program may iterate two
+/// sequences of a request one after the other. If the bytes then exceed a limit, the request fails.
 ///
 /// Once the iteration has started, the bytes are part of the request's backlog, the content that waits for the program: an
 /// iteration that is slower than the server slows the server down.

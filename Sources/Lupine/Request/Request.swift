@@ -7,8 +7,9 @@ public import LupineLoading
 /// A request of a session, with all its attempts.
 ///
 /// Created by `Session` only. May be used from any thread. The work for a request is done in steps that never overlap (`Lane`).
-/// The request calls the code of the program that uses the library on the session's root queue (`underlyingQueue`), and each
-/// handler on the queue that the program has chosen for it. However the request ends, it calls each handler once.
+/// In this module, "the program" is the one that uses the library. The request calls the program's code on the session's root
+/// queue (`underlyingQueue`), and each handler on the queue that the program has chosen for it. However the request ends, it
+/// calls each handler once.
 ///
 /// `RequestMachine` decides under the lock what to do next, and this class performs the machine's actions. The end of a request
 /// is a *pass*: all serializers run, then all handlers are called.

@@ -31,8 +31,8 @@ open class Session: @unchecked Sendable {
     /// Whether the session's settings contain no code of the program: no interceptor, handler, trust manager or `URLProtocol`, no
     /// monitor other than `AlamofireNotifications`, no subclass and no request queue.
     ///
-    /// The steps of a request that contains no code of the program either may run on any thread (S-29), and no object of
-    /// the program is released on an event loop.
+    /// If the request contains no code of the program either, its steps may run on any thread (S-29). No object of the program is
+    /// then released on an event loop.
     let runsOnlyLibraryCode: Bool
 
     /// The `URLSession` that performs the tasks.
