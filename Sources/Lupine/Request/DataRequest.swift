@@ -75,6 +75,7 @@ public class DataRequest: Request, @unchecked Sendable {
 
     // MARK: task callbacks, on the root queue
 
+    /// Called with each attempt's response. `completion` receives the decision about its content.
     func didReceive(
         _ response: HTTPURLResponse, of task: URLSessionTask, upTo limit: CollectedBodyLimit,
         completion: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
@@ -88,6 +89,7 @@ public class DataRequest: Request, @unchecked Sendable {
         HTTPResponseHandler.ask(handler, about: response, for: self, completion: completion)
     }
 
+    /// Called with each piece of the content.
     func didReceive(_ data: Data, of task: URLSessionTask, upTo limit: CollectedBodyLimit) {
         let (count, exceedsLimit) = appendContent(data, upTo: limit)
         if exceedsLimit { fail(task, exceeding: limit) }

@@ -159,6 +159,7 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
 
     // MARK: task callbacks, on the root queue
 
+    /// Called with each attempt's response. `completion` receives the decision about its content.
     func didReceive(
         _ response: HTTPURLResponse,
         completion: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
@@ -167,6 +168,7 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
         HTTPResponseHandler.ask(handler, about: response, for: self, completion: completion)
     }
 
+    /// Called with each piece of the content.
     func didReceive(_ data: Data) {
         let source = lastTask
         let (consumers, holdDecision) = streamState.write { state in

@@ -454,6 +454,8 @@ extension Request {
 
     // MARK: reports to the monitors
 
+    // Each method reports the event of the same name.
+
     private func didResume() { report(.resumed(self)) }
     private func didResumeWithTask(_ task: URLSessionTask?) {
         didResume()

@@ -46,7 +46,9 @@ public class Request: @unchecked Sendable {
 
     /// The state that `mutableState` guards with its lock.
     struct MutableState {
+        /// Decides what the request does next.
         var machine = RequestMachine()
+        /// The queue of the request's steps.
         var lane = Lane()
         /// Whether neither the session nor the request as it was created contains code of the program: see
         /// `mayReceiveOnAnyThread`. Set when an attempt begins.
@@ -61,9 +63,11 @@ public class Request: @unchecked Sendable {
         var id: UUID?
         var error: AFError?
         var retryCount = 0
+        /// The `URLRequest`s of all attempts, in order. The next two properties are the tasks and the metrics.
         var requests = SmallArray<URLRequest>()
         var tasks = SmallArray<URLSessionTask>()
         var metrics = SmallArray<URLSessionTaskMetrics>()
+        /// The serializers of the response, and the calls of the response handlers.
         var serializerChain = SerializerChain()
         /// Called once, when the request has called its response handlers: see `onFinish`.
         var finishHandlers: [Job] = []
@@ -82,6 +86,7 @@ public class Request: @unchecked Sendable {
         var pendingReports: [Job] = []
         /// Actions on tasks, and calls of the handlers that receive requests and tasks, in the order in which they were decided.
         var taskActions = OrderedActions<TaskAction>()
+        /// The handlers of `onURLRequestCreation`, `onURLSessionTaskCreation` and `cURLDescription(on:calling:)`.
         var urlRequestHandler: QueuedHandler<URLRequest>? { didSet { hasInterceptorOrHandler = true } }
         var urlSessionTaskHandler: QueuedHandler<URLSessionTask>? {
             didSet { hasInterceptorOrHandler = true }

@@ -162,6 +162,7 @@ struct RequestMachine: Equatable {
         case .cancelled, .finished: return .ignore
         }
         switch (phase, task) {
+        // In the other phases, or without a live task, no task will report an end that finishes the request.
         case (.loading, .live), (.finishing, .live), (.over, .live): return .cancelTask
         case (_, .none), (_, .completed), (.idle, _), (.preparing, _), (.retrierDeciding, _),
             (.retryPending, _):
