@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 
-/// Wraps a value or a type. The library's extensions of the value or type are declared on the wrapper, `af`, so that they do not
-/// clash with other extensions.
+/// Wraps a value or a type. The property `af` returns the wrapper. The library declares its extensions of the value or type on
+/// the wrapper, so that they do not clash with other extensions.
 public struct AlamofireExtension<ExtendedType> {
-    /// The wrapped type or value.
+    /// The wrapped value or type.
     public internal(set) var type: ExtendedType
 
     /// Wraps `type`.
@@ -30,7 +30,8 @@ extension AlamofireExtended {
         set {}
     }
 
-    /// The extensions of the value, in a new wrapper each time. The setter does nothing.
+    /// The extensions of the value, in a new wrapper each time. The setter does nothing; it exists so that mutating extensions
+    /// can be called.
     public var af: AlamofireExtension<Self> {
         get { AlamofireExtension(self) }
         set {}

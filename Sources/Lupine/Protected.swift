@@ -9,22 +9,24 @@
     import LupineLoading
 #endif
 
-/// A value and the lock that guards it. Holds the mutable state of every class of the pipeline.
+/// A value and the lock that guards it. Contains the mutable state of every class of this module.
 ///
 /// Can be used on any thread. The lock is not recursive. The closures passed to `read` and `write` must not call the program's
-/// code and must not take another lock: under `-D LUPINE_HELD_LOCKS` each thread records the locks that it holds, and the library
-/// checks the record wherever it calls the program's code. The value need not be `Sendable`, as long as no reference to it
-/// escapes from the closures; the compiler cannot check that, hence `@unchecked`.
+/// code and must not acquire another lock. With the compiler flag `-D LUPINE_HELD_LOCKS` each thread counts the locks that it
+/// holds. The library then checks that the count is zero wherever it calls the program's code.
 ///
-/// The lock is a `Mutex`; under `-D LUPINE_TSAN` it is a `pthread_mutex_t`, because ThreadSanitizer does not see the futex
-/// of a contended `Mutex` and reports false races.
+/// The value need not be `Sendable`, as long as no reference to it escapes from the closures. The compiler cannot check that,
+/// hence `@unchecked`.
+///
+/// The lock is a `Mutex`. With the flag `-D LUPINE_TSAN` it is a `pthread_mutex_t`, because ThreadSanitizer does not recognize
+/// the futex of a contended `Mutex` and reports false races.
 @safe final class Protected<Value>: @unchecked Sendable {
     #if LUPINE_TSAN
         private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     #else
         private let mutex = Mutex(())
     #endif
-    // Only accessed under the lock, which is not recursive, so the runtime's exclusivity check could never fail.
+    // Accessed only under the lock, which is not recursive. So two accesses never overlap, and no check at run time is needed.
     @exclusivity(unchecked) private var value: Value
 
     /// Creates an unlocked lock around `value`.
@@ -58,7 +60,7 @@
 
     /// Replaces the value.
     func write(_ value: Value) {
-        // The old value is returned and released outside the lock, because its deinitializer may run.
+        // The old value is returned so that it is released outside of the lock: its deinitializer may call any code.
         _ = withLock { stored in
             let old = stored
             stored = value
@@ -66,7 +68,7 @@
         }
     }
 
-    /// Runs `body` under the lock. Under `LUPINE_HELD_LOCKS` records the lock as held meanwhile.
+    /// Runs `body` under the lock. With `LUPINE_HELD_LOCKS`, the thread counts the lock meanwhile.
     @inline(__always)
     private func withLock<U>(_ body: (inout Value) throws -> U) rethrows -> U {
         #if LUPINE_HELD_LOCKS
@@ -85,7 +87,8 @@
 
 extension Protected: Equatable where Value: Equatable {
     static func == (left: Protected<Value>, right: Protected<Value>) -> Bool {
-        // Takes one lock at a time: two comparisons in opposite order would deadlock.
+        // Copies one value after the other, so that a thread holds one lock at a time. If it held both, two threads that compare
+        // in opposite order could deadlock.
         left.read { $0 } == right.read { $0 }
     }
 }

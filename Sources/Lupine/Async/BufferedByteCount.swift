@@ -2,10 +2,13 @@
 
 /// Counts the bytes of a request's content that are buffered in one asynchronous sequence. Can be used on any thread.
 ///
-/// Once a program iterates the sequence, its bytes are part of the request's backlog: an iteration that is slower than the server
-/// slows the server down. Before that, received data is buffered without back pressure (C-45), because a program may iterate two
-/// sequences of a request one after the other. More bytes than a limit allows then fail the request.
+/// Before a program iterates the sequence, received data is buffered without back pressure (C-45): a program may iterate two
+/// sequences of a request one after the other. If the bytes then exceed a limit, the request fails.
+///
+/// Once the iteration has started, the bytes are part of the request's backlog, the content that waits for the program: an
+/// iteration that is slower than the server slows the server down.
 final class BufferedByteCount: Sendable {
+    /// The comment at the end of each case names the phases that can follow it.
     private enum Phase: Sendable {
         /// No iteration has started.
         case buffering  // → iterated, overflowed, ended
@@ -19,12 +22,13 @@ final class BufferedByteCount: Sendable {
 
     private struct State: Sendable {
         var phase = Phase.buffering
+        /// The number of buffered bytes.
         var count = 0
     }
 
-    /// Subtracts the bytes of one element when it is deallocated. Stored in the sequence's buffer with the element, so that the
-    /// bytes are also subtracted if the buffer drops the element.
-    final class Receipt: Sendable {
+    /// The bytes of one element. When this object is deallocated, it subtracts them from the count. The sequence's buffer stores
+    /// it with the element, so that the bytes are also subtracted if the buffer drops the element.
+    final class ElementBytes: Sendable {
         private let bufferedBytes: BufferedByteCount
         private let count: Int
 
@@ -37,26 +41,28 @@ final class BufferedByteCount: Sendable {
     }
 
     private let limit: Int
-    private let overflow: @Sendable () -> Void
+    private let onOverflow: @Sendable () -> Void
     private let changeBacklog: @Sendable (Int) -> Void
     private let state = Protected(State())
 
+    /// Creates a count of zero bytes.
+    ///
     /// - Parameters:
     ///   - limit: The number of bytes that may be buffered before the iteration starts.
-    ///   - overflow: Called once, on the thread that delivers the bytes beyond the limit.
+    ///   - onOverflow: Called once if more bytes are buffered, on the thread that delivers the bytes beyond the limit.
     ///   - changeBacklog: Adds a number of bytes to the request's backlog, or removes them if the number is negative.
     init(
-        upTo limit: Int = .max, overflow: @escaping @Sendable () -> Void = {},
+        upTo limit: Int = .max, onOverflow: @escaping @Sendable () -> Void = {},
         changeBacklog: @escaping @Sendable (Int) -> Void
     ) {
         self.limit = limit
-        self.overflow = overflow
+        self.onOverflow = onOverflow
         self.changeBacklog = changeBacklog
     }
 
-    /// Adds bytes that are about to be buffered, and returns their receipt. If `mayExceedLimit` is true, the caller calls
-    /// `checkLimit` once the bytes are buffered.
-    func add(bytes count: Int) -> (Receipt, mayExceedLimit: Bool) {
+    /// Adds the bytes of an element that is about to be buffered. Returns the object that subtracts them later. If
+    /// `mayExceedLimit` is true, the caller calls `checkLimit` when the element is in the buffer.
+    func add(bytes count: Int) -> (elementBytes: ElementBytes, mayExceedLimit: Bool) {
         var mayExceedLimit = false
         change { state in
             switch state.phase {
@@ -70,21 +76,21 @@ final class BufferedByteCount: Sendable {
             case .overflowed, .ended: return 0
             }
         }
-        return (Receipt(self, count), mayExceedLimit)
+        return (ElementBytes(self, count), mayExceedLimit)
     }
 
-    /// Calls `overflow` if more bytes are buffered than the limit allows. Elements that the buffer has dropped do not count, nor
-    /// do those of a sequence that has been deallocated.
+    /// Calls `onOverflow` if more bytes are buffered than the limit allows. Elements that the buffer has dropped do not count,
+    /// nor do those of a sequence that has been deallocated.
     func checkLimit() {
         let overflows = state.write { state in
             guard case .buffering = state.phase, state.count > limit else { return false }
             state.phase = .overflowed
             return true
         }
-        if overflows { overflow() }
+        if overflows { onOverflow() }
     }
 
-    /// Called when an iteration starts.
+    /// Called when an iteration starts. Adds the bytes that are buffered so far to the request's backlog.
     func beginIteration() {
         change { state in
             switch state.phase {
@@ -96,7 +102,7 @@ final class BufferedByteCount: Sendable {
         }
     }
 
-    /// Called when the iteration has ended.
+    /// Called when the iteration has ended. Removes the sequence's bytes from the request's backlog.
     func endIteration() {
         change { state in
             defer { state = State(phase: .ended) }
@@ -107,6 +113,7 @@ final class BufferedByteCount: Sendable {
         }
     }
 
+    /// Subtracts the bytes of an element that has left the buffer.
     private func subtract(_ count: Int) {
         change { state in
             switch state.phase {
@@ -121,9 +128,11 @@ final class BufferedByteCount: Sendable {
         }
     }
 
-    /// Changes the state with `body`, which returns the number of bytes by which the request's backlog grows, negative if it
-    /// shrinks. Passes the number to `changeBacklog`, outside of the lock. The changes of two threads may reach the request in
-    /// the wrong order, which does not affect their sum.
+    /// Changes the state with `body`, and the request's backlog by the number of bytes that `body` returns. The backlog shrinks
+    /// if the number is negative.
+    ///
+    /// Calls `changeBacklog` outside of the lock. The changes of two threads may reach the request in the wrong order, which does
+    /// not affect their sum.
     private func change(_ body: (inout State) -> Int) {
         let difference = state.write(body)
         if difference != 0 { changeBacklog(difference) }

@@ -4,7 +4,7 @@ public import LupineLoading
 
 // The same as in `DataRequest+EventStreams`: Alamofire declares these for both kinds of request.
 extension DataStreamRequest {
-    /// Returns the response of each attempt, before its body.
+    /// Returns a sequence of the responses of all attempts. Each is returned before its content is received.
     public func httpResponses(
         bufferingPolicy: StreamOf<HTTPURLResponse>.BufferingPolicy = .unbounded
     ) -> StreamOf<HTTPURLResponse> {
@@ -13,20 +13,20 @@ extension DataStreamRequest {
         }
     }
 
-    /// Calls `handler` with the response of each attempt, in a new task; the body is delivered once it returns a
-    /// disposition. Replaces a handler that was set before.
+    /// Calls `handler` with the response of each attempt, in a new task. The request receives the content once the handler has
+    /// returned `allow`. Replaces a handler that was set before.
     @_disfavoredOverload
     @discardableResult
     public func onHTTPResponse(
         perform handler: @escaping @Sendable (_ response: HTTPURLResponse) async -> ResponseDisposition
     ) -> Self {
-        onHTTPResponse(on: underlyingQueue) { response, answer in
-            Task { answer(await handler(response)) }
+        onHTTPResponse(on: underlyingQueue) { response, completionHandler in
+            Task { completionHandler(await handler(response)) }
         }
     }
 
-    /// Calls `handler` with the response of each attempt, in a new task; the body is delivered once it returns. Replaces a
-    /// handler that was set before.
+    /// Calls `handler` with the response of each attempt, in a new task. The request receives the content once the handler has
+    /// returned. Replaces a handler that was set before.
     @discardableResult
     public func onHTTPResponse(
         perform handler: @escaping @Sendable (_ response: HTTPURLResponse) async -> Void

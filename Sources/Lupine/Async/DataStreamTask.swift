@@ -5,9 +5,9 @@ public import Foundation
 /// The pieces of a stream as asynchronous sequences. Can be used on any thread.
 ///
 /// Each `streaming…` method adds a handler to the request when it is called: the request may start at once, and received
-/// data is buffered for the sequence. The request fails with `URLError.dataLengthExceedsMaximum` when more than
-/// `configuration.lupine.collectedBodyLimit` is buffered before the iteration starts. Once the sequence is iterated, that
-/// limit no longer applies: an iteration that is slower than the server slows it down, as any slow handler does.
+/// data is buffered for the sequence. If more than `configuration.lupine.collectedBodyLimit` bytes are buffered before the
+/// iteration starts, the request fails with `URLError.dataLengthExceedsMaximum`. During the iteration there is no such limit:
+/// an iteration that is slower than the server slows the server down, as any slow handler does.
 public struct DataStreamTask: Sendable {
     /// The events of a stream: its pieces, then its completion.
     public typealias Stream<Success, Failure: Error> = StreamOf<DataStreamRequest.Stream<Success, Failure>>
@@ -16,7 +16,7 @@ public struct DataStreamTask: Sendable {
 
     fileprivate init(request: DataStreamRequest) { self.request = request }
 
-    /// Returns the pieces as they arrive.
+    /// Returns the pieces of the content as they arrive.
     ///
     /// `automaticallyCancelling` says whether the request is cancelled when the iteration ends early.
     public func streamingData(
@@ -80,6 +80,8 @@ public struct DataStreamTask: Sendable {
     /// Suspends the request.
     public func suspend() { request.suspend() }
 
+    /// Returns a sequence of the stream's events. `addHandler` adds a handler to the request, which passes the events to the
+    /// sequence.
     private func stream<Success, Failure: Error>(
         automaticallyCancelling shouldAutomaticallyCancel: Bool,
         bufferingPolicy: Stream<Success, Failure>.BufferingPolicy,
@@ -88,8 +90,8 @@ public struct DataStreamTask: Sendable {
         let request = request
         let limit = request.collectedBodyLimit
         let bufferedBytes = BufferedByteCount(
-            upTo: limit.bytes, overflow: { [weak request] in request?.fail(exceeding: limit) },
-            changeBacklog: { [weak request] bytes in request?.changeBacklog(by: bytes) })
+            upTo: limit.bytes, onOverflow: { [weak request] in request?.fail(exceeding: limit) },
+            changeBacklog: { [weak request] byteCount in request?.changeBacklog(by: byteCount) })
         return StreamOf(bufferingPolicy: bufferingPolicy, bufferedBytes: bufferedBytes) {
             if shouldAutomaticallyCancel { request.cancelUnlessEnded() }
         } source: { source in

@@ -5,11 +5,12 @@ internal import LupineLoading
 
 /// Lets Swift tasks await the response of a data or upload request.
 ///
-/// Created by the `serializing…` methods. The request runs even if no task awaits the response. Any number of tasks can await it,
-/// any number of times, as a response, a result or a value; it is always the same. Can be used on any thread.
+/// Created by the `serializing…` methods. The request runs even if no task awaits the response. Any number of tasks can await the
+/// response, any number of times, as a response, a result or a value. All of them receive the same one. Can be used on any
+/// thread.
 public struct DataTask<Value: Sendable>: Sendable {
     private let request: DataRequest
-    private let awaited: AwaitedResponse<DataResponse<Value, AFError>>
+    private let awaitedResponse: AwaitedResponse<DataResponse<Value, AFError>>
     /// Whether cancelling a waiting task cancels the request.
     private let shouldAutomaticallyCancel: Bool
 
@@ -19,34 +20,34 @@ public struct DataTask<Value: Sendable>: Sendable {
     ) {
         self.request = request
         self.shouldAutomaticallyCancel = shouldAutomaticallyCancel
-        let awaited = AwaitedResponse<DataResponse<Value, AFError>>()
-        self.awaited = awaited
-        // Checked before the handler is added, because that may start the request.
+        let awaitedResponse = AwaitedResponse<DataResponse<Value, AFError>>()
+        self.awaitedResponse = awaitedResponse
+        // A cancelled task cancels the request before the handler is added, because adding it may start the request.
         if shouldAutomaticallyCancel, Task.isCancelled { request.cancel() }
-        addHandler { awaited.store($0) }
+        addHandler { awaitedResponse.store($0) }
     }
 
     // The same as in `DownloadTask`: Alamofire declares both types, each with all of its members.
 
-    /// The response. Cancelling the task that awaits it cancels the request, unless automatic cancellation is off; the
-    /// response is then a failure.
+    /// The response. If the task that awaits the response is cancelled, and automatic cancellation is on, the request is
+    /// cancelled. The response is then a failure.
     public nonisolated(nonsending) var response: DataResponse<Value, AFError> {
-        get async { await awaited.response(cancelling: shouldAutomaticallyCancel ? request : nil) }
+        get async { await awaitedResponse.response(cancelling: shouldAutomaticallyCancel ? request : nil) }
     }
 
     /// The result of the response. Cancellation works as for `response`.
     public nonisolated(nonsending) var result: Result<Value, AFError> {
         get async {
-            await awaited.wait(cancelling: shouldAutomaticallyCancel ? request : nil)
-            return awaited.storedResponse.result
+            await awaitedResponse.wait(cancelling: shouldAutomaticallyCancel ? request : nil)
+            return awaitedResponse.storedResponse.result
         }
     }
 
-    /// The value of the response; throws its `AFError`. Cancellation works as for `response`.
+    /// The value of the response. Throws the `AFError` of a failed response. Cancellation works as for `response`.
     public nonisolated(nonsending) var value: Value {
         get async throws {
-            await awaited.wait(cancelling: shouldAutomaticallyCancel ? request : nil)
-            return try awaited.storedResponse.result.get()
+            await awaitedResponse.wait(cancelling: shouldAutomaticallyCancel ? request : nil)
+            return try awaitedResponse.storedResponse.result.get()
         }
     }
 

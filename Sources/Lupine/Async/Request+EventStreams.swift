@@ -5,7 +5,7 @@ public import LupineLoading
 
 /// The events of a request as asynchronous sequences.
 ///
-/// For each event, a request has one closure or sequence: a new one replaces the one that was set before. The sequences neither
+/// For each kind of event, a request has one closure or one sequence: a new one replaces the previous one. The sequences neither
 /// start the request nor cancel it. They end with the request, after its retries.
 extension Request {
     /// Returns the upload progress whenever it changes. All elements are the same `Progress` object.
@@ -53,13 +53,13 @@ extension Request {
         }
     }
 
-    /// Returns a sequence that finishes when the request ends. `listen` sets a handler that sends its events to the source of the
-    /// sequence.
+    /// Returns a sequence that finishes when the request ends. `setHandler` sets a handler of the request, which sends its events
+    /// to the source of the sequence.
     func events<Element>(
-        _ bufferingPolicy: StreamOf<Element>.BufferingPolicy, listen: (StreamSource<Element>) -> Void
+        _ bufferingPolicy: StreamOf<Element>.BufferingPolicy, setHandler: (StreamSource<Element>) -> Void
     ) -> StreamOf<Element> {
         StreamOf(bufferingPolicy: bufferingPolicy) { source in
-            listen(source)
+            setHandler(source)
             // The stream finishes in a block on the root queue, because events may still be queued there when the request ends.
             let queue = underlyingQueue
             onFinish { queue.async { source.finish() } }
@@ -68,7 +68,7 @@ extension Request {
 }
 
 extension Request {
-    /// Cancels the request, unless it was cancelled or has finished. Called when the iteration of a sequence ends early.
+    /// Cancels the request, unless it was cancelled or has finished. Called when an iteration ends before the request does.
     func cancelUnlessEnded() {
         switch state {
         case .initialized, .resumed, .suspended: cancel()

@@ -3,8 +3,8 @@
 /// Events of a request as an asynchronous sequence. Created by the library only.
 ///
 /// Events are buffered from the creation of the sequence on, and an iteration removes them. Only one iteration is supported: a
-/// second iteration gets the events that the first has left. An iteration ends when the last copy of its iterator is released,
-/// when its task is cancelled, or when the request has no more events.
+/// second iteration returns the events that the first one has not removed. An iteration ends when the last copy of its iterator
+/// is released, when its task is cancelled, or when the request has no more events.
 public struct StreamOf<Element>: AsyncSequence {
     public typealias AsyncIterator = Iterator
     /// Says how many events are buffered, and which ones are dropped if there are more.
@@ -13,8 +13,9 @@ public struct StreamOf<Element>: AsyncSequence {
     /// A buffered event.
     struct Entry {
         let element: Element
-        /// Subtracts the event's bytes from the count of buffered bytes; nil if they are not counted.
-        let receipt: BufferedByteCount.Receipt?
+        /// Subtracts the event's bytes from the count of buffered bytes, when the event leaves the buffer; nil if they are not
+        /// counted.
+        let bytes: BufferedByteCount.ElementBytes?
     }
 
     private let stream: AsyncStream<Entry>
@@ -26,14 +27,14 @@ public struct StreamOf<Element>: AsyncSequence {
     /// - Parameters:
     ///   - bufferingPolicy: How many events are buffered, and which are dropped.
     ///   - bufferedBytes: Counts the bytes of the buffered events; nil if they are not counted.
-    ///   - onTermination: Called once, if an iteration ends before the source has finished.
-    ///   - source: Called once, before the initializer returns, with the object that receives the events of the sequence.
+    ///   - onTermination: Called once, if an iteration ends before `StreamSource.finish` was called.
+    ///   - source: Called once, before the initializer returns, with the object that adds events to the sequence.
     init(
         bufferingPolicy: BufferingPolicy, bufferedBytes: BufferedByteCount? = nil,
         onTermination: (@Sendable () -> Void)? = nil, source: (StreamSource<Element>) -> Void
     ) {
         let (stream, continuation) = AsyncStream.makeStream(
-            of: Entry.self, bufferingPolicy: Self.policy(bufferingPolicy))
+            of: Entry.self, bufferingPolicy: Self.entryPolicy(bufferingPolicy))
         self.stream = stream
         self.bufferedBytes = bufferedBytes
         termination = StreamTermination {
@@ -46,7 +47,7 @@ public struct StreamOf<Element>: AsyncSequence {
     }
 
     /// Converts the policy to one for `Entry` elements.
-    private static func policy(
+    private static func entryPolicy(
         _ policy: BufferingPolicy
     ) -> AsyncStream<Entry>.Continuation.BufferingPolicy {
         switch policy {
@@ -57,7 +58,7 @@ public struct StreamOf<Element>: AsyncSequence {
         }
     }
 
-    /// Returns an iterator. The iteration ends when the last copy of it is released.
+    /// Returns an iterator. The iteration ends at the latest when the last copy of the iterator is released.
     public func makeAsyncIterator() -> Iterator {
         bufferedBytes?.beginIteration()
         return Iterator(events: stream.makeAsyncIterator(), lifetime: Lifetime(termination: termination))
@@ -79,7 +80,7 @@ public struct StreamOf<Element>: AsyncSequence {
         }
     }
 
-    /// Shared by the copies of an iterator; its deinitializer ends the iteration.
+    /// An object that all copies of an iterator share. Its deinitializer ends the iteration.
     fileprivate final class Lifetime: Sendable {
         private let termination: StreamTermination
 

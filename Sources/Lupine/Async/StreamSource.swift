@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// Receives the events of a `StreamOf` from the request's handlers. Can be used on any thread.
+/// Receives events from a request's handlers, and adds them to the buffer of a `StreamOf`. Can be used on any thread.
 struct StreamSource<Element>: Sendable {
     private let continuation: AsyncStream<StreamOf<Element>.Entry>.Continuation
     /// Counts the bytes of the buffered events; nil if they are not counted.
@@ -21,24 +21,25 @@ struct StreamSource<Element>: Sendable {
     ///
     /// - Parameters:
     ///   - event: The event.
-    ///   - bytes: The number of content bytes in the event.
-    func send(_ event: sending Element, weighing bytes: Int = 0) {
-        if buffer(event, weighing: bytes) { bufferedBytes?.checkLimit() }
+    ///   - byteCount: The number of bytes for which the event counts.
+    func send(_ event: sending Element, weighing byteCount: Int = 0) {
+        // The limit is checked when `buffer` has returned, because by then the bytes of a dropped event have been subtracted.
+        if buffer(event, weighing: byteCount) { bufferedBytes?.checkLimit() }
     }
 
     /// Buffers an event. Returns whether the buffered bytes may exceed the limit. After the return only the buffer retains the
-    /// receipt of the bytes: if it has dropped the event, the bytes have been subtracted.
-    private func buffer(_ event: sending Element, weighing bytes: Int) -> Bool {
-        guard bytes > 0, let (receipt, mayExceedLimit) = bufferedBytes?.add(bytes: bytes) else {
-            continuation.yield(StreamOf<Element>.Entry(element: event, receipt: nil))
+    /// object that subtracts the bytes: if the buffer has dropped the event, the bytes have been subtracted.
+    private func buffer(_ event: sending Element, weighing byteCount: Int) -> Bool {
+        guard byteCount > 0, let (elementBytes, mayExceedLimit) = bufferedBytes?.add(bytes: byteCount) else {
+            continuation.yield(StreamOf<Element>.Entry(element: event, bytes: nil))
             return false
         }
-        continuation.yield(StreamOf<Element>.Entry(element: event, receipt: receipt))
+        continuation.yield(StreamOf<Element>.Entry(element: event, bytes: elementBytes))
         return mayExceedLimit
     }
 
-    /// Finishes the stream. An iteration still gets the buffered events. The end of the iteration no longer runs the termination
-    /// action.
+    /// Finishes the stream. An iteration still returns the buffered events. Its end does not run the termination action, because
+    /// the request has ended too.
     func finish() {
         termination?.discard()
         continuation.finish()

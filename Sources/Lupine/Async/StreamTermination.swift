@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 
-/// Holds the action that runs if the iteration of a `StreamOf` ends before its source has finished.
+/// The action that runs if the iteration of a `StreamOf` ends before its source has finished. It runs once at most.
 final class StreamTermination: Sendable {
-    /// A struct, because the compiler wraps a bare closure in a generic lock in a new thunk at each access.
+    /// A struct: if a generic lock stored the bare closure, each access would wrap it in another thunk.
     private struct Action {
         let run: @Sendable () -> Void
     }
 
+    /// Nil once the action was run or discarded.
     private let action: Protected<Action?>
 
     init(_ action: @escaping @Sendable () -> Void) { self.action = Protected(Action(run: action)) }

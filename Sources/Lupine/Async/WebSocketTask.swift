@@ -6,8 +6,8 @@ public import LupineLoading
 /// The messages of a WebSocket as asynchronous sequences, and methods to send messages. Can be used on any thread.
 ///
 /// Each `streaming…` method adds a handler to the request when it is called: the request may start at once, and received
-/// messages are buffered for the sequence. Once the sequence is iterated, an iteration that is slower than the server slows
-/// it down, as any slow handler does.
+/// messages are buffered for the sequence. During the iteration, an iteration that is slower than the server slows the server
+/// down, as any slow handler does.
 public struct WebSocketTask: Sendable {
     /// The events of a connection: connected, messages, disconnected, completed.
     public typealias EventStreamOf<Success: Sendable, Failure: Error> = StreamOf<
@@ -80,7 +80,7 @@ public struct WebSocketTask: Sendable {
         }
     }
 
-    /// Sends a message. Returns when the message has been handed to the connection; throws when that fails.
+    /// Sends a message. Returns when the message has been written to the connection, and throws if that fails.
     public func send(_ message: URLSessionWebSocketTask.Message) async throws {
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
             request.send(message, queue: .streamCompletion(of: request)) { continuation.resume(with: $0) }
@@ -101,8 +101,8 @@ public struct WebSocketTask: Sendable {
     /// Suspends the request.
     public func suspend() { request.suspend() }
 
-    /// Returns a sequence of the elements that `element` returns for the request's events; an event for which it returns nil is
-    /// skipped. `addHandler` adds the handler of the events to the request.
+    /// Returns a sequence of the elements that `element` makes of the request's events. Skips an event if `element` returns nil.
+    /// `addHandler` adds a handler to the request, which passes the events to the sequence.
     private func stream<Element, Success: Sendable, Failure: Error>(
         automaticallyCancelling shouldAutomaticallyCancel: Bool,
         bufferingPolicy: StreamOf<Element>.BufferingPolicy,
@@ -112,8 +112,8 @@ public struct WebSocketTask: Sendable {
         let request = request
         let limit = request.collectedBodyLimit
         let bufferedBytes = BufferedByteCount(
-            upTo: limit.bytes, overflow: { [weak request] in request?.fail(exceeding: limit) },
-            changeBacklog: { [weak request] bytes in request?.changeBacklog(by: bytes) })
+            upTo: limit.bytes, onOverflow: { [weak request] in request?.fail(exceeding: limit) },
+            changeBacklog: { [weak request] byteCount in request?.changeBacklog(by: byteCount) })
         return StreamOf(bufferingPolicy: bufferingPolicy, bufferedBytes: bufferedBytes) {
             if shouldAutomaticallyCancel { request.cancelUnlessEnded() }
         } source: { source in

@@ -2,8 +2,8 @@
 
 public import LupineLoading
 
-/// An adapter that calls a closure. `@unchecked Sendable` because the class can be subclassed; its only stored property is
-/// a constant.
+/// An adapter that calls a closure. `@unchecked Sendable`, because the compiler cannot check a class that can be subclassed. Its
+/// only stored property is a constant.
 open class Adapter: @unchecked Sendable, RequestInterceptor {
     private let handler: AdaptHandler
 

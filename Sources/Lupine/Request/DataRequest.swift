@@ -9,15 +9,16 @@ public import LupineLoading
 public class DataRequest: Request, @unchecked Sendable {
     /// The mutable state in addition to that of `Request`.
     private struct DataState {
+        /// The content received so far; nil until the first byte.
         var data: Data?
-        /// Whether the content has exceeded the limit. Later data is dropped, because data before it is missing.
+        /// Whether the content has exceeded the limit. The data that exceeds it and all later data is dropped.
         var isTooLong = false
-        var gate: ResponseGate?
+        var httpResponseHandler: HTTPResponseHandler?
     }
 
     /// The value that each attempt converts to a `URLRequest`.
     public let convertible: any URLRequestConvertible
-    /// Whether the convertible holds no objects of the program and calls none of its code.
+    /// Whether the convertible contains no objects of the program and calls none of the program's code.
     private let isFreeOfProgramCode: Bool
     private let dataState = Protected(DataState())
 
@@ -42,18 +43,19 @@ public class DataRequest: Request, @unchecked Sendable {
 
     override func task(for request: URLRequest, using session: URLSession) -> URLSessionTask {
         let task = session.dataTask(with: request)
-        // The task's load passes the content directly to the request if that may avoid the program's code, otherwise to the
-        // delegate.
+        // If the attempt may need no code of the program, the task's load passes the content directly to the request, otherwise
+        // to the delegate. A load is the network work of one task.
         let mayAvoidProgramCode = mutableState.read { $0.mayAvoidProgramCode }
         task.collectContent(for: mayAvoidProgramCode ? self : nil, upTo: session.collectedBodyLimit)
         return task
     }
 
     override var storesWithoutAsking: Bool {
-        mutableState.read { $0.cachedResponseHandler == nil } && dataState.read { $0.gate == nil }
+        mutableState.read { $0.cachedResponseHandler == nil }
+            && dataState.read { $0.httpResponseHandler == nil }
     }
 
-    // False for an upload, which may remove a file at its end: that must not block an event loop.
+    // False for the subclass `UploadRequest`, which may remove a file at its end: that must not block an event loop.
     override var mayReceiveOnAnyThread: Bool {
         isFreeOfProgramCode && type(of: self) == DataRequest.self
     }
@@ -73,31 +75,43 @@ public class DataRequest: Request, @unchecked Sendable {
 
     // MARK: task callbacks, on the root queue
 
+    /// Called with each attempt's response. `completion` receives the decision about its content.
     func didReceive(
         _ response: HTTPURLResponse, of task: URLSessionTask, upTo limit: CollectedBodyLimit,
         completion: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
     ) {
+        // The response announces content that is too long.
         if limit.isExceeded(by: response, to: task.currentRequest) {
             dataState.write { $0.isTooLong = true }
-            fail(task, limit)
+            fail(task, exceeding: limit)
         }
-        ResponseGate.ask(dataState.read { $0.gate }, about: response, for: self, completion: completion)
+        let handler = dataState.read { $0.httpResponseHandler }
+        HTTPResponseHandler.ask(handler, about: response, for: self, completion: completion)
     }
 
+    /// Called with each piece of the content.
     func didReceive(_ data: Data, of task: URLSessionTask, upTo limit: CollectedBodyLimit) {
-        let (count, exceedsLimit) = add(data, upTo: limit)
-        if exceedsLimit { fail(task, limit) }
+        let (count, exceedsLimit) = appendContent(data, upTo: limit)
+        if exceedsLimit { fail(task, exceeding: limit) }
         guard let count else { return }
         updateDownloadProgress(
             completed: Int64(count),
             total: task.response?.expectedContentLength ?? NSURLSessionTransferSizeUnknown)
     }
 
-    /// Adds a piece of the content. Returns the number of bytes so far, or nil once the content is too long, and whether this
-    /// piece is the one that exceeds the limit.
-    private func add(_ data: Data, upTo limit: CollectedBodyLimit) -> (count: Int?, exceedsLimit: Bool) {
+    /// Appends a piece of the content to `data`.
+    ///
+    /// - Parameters:
+    ///   - data: The piece.
+    ///   - limit: The limit for the content.
+    /// - Returns: The number of content bytes so far, or nil once the content is too long; and whether this piece is the first
+    ///   that exceeds the limit.
+    private func appendContent(
+        _ data: Data, upTo limit: CollectedBodyLimit
+    ) -> (count: Int?, exceedsLimit: Bool) {
         dataState.write { state in
             if state.isTooLong { return (nil, false) }
+            // Subtracts from the limit, because the sum of both counts could overflow.
             guard state.data?.count ?? 0 <= limit.bytes - data.count else {
                 state.isTooLong = true
                 return (nil, true)
@@ -107,9 +121,9 @@ public class DataRequest: Request, @unchecked Sendable {
         }
     }
 
-    /// Fails the request because its content is too long. Sets the error at once, because the task may have received all of the
-    /// content already and then completes without an error.
-    private func fail(_ task: URLSessionTask, _ limit: CollectedBodyLimit) {
+    /// Fails the request because its content is too long. Sets the error at once: a task that has already received all of the
+    /// content completes without an error.
+    private func fail(_ task: URLSessionTask, exceeding limit: CollectedBodyLimit) {
         if error == nil {
             let cause = limit.error(of: task.currentRequest?.url)
             didFailTask(task, earlyWithError: .sessionTaskFailed(error: cause))
@@ -117,22 +131,22 @@ public class DataRequest: Request, @unchecked Sendable {
         task.fail(exceeding: limit)
     }
 
-    /// Processes the end of a task whose only listener is this request. In a step. Has no effect once the session has been
-    /// deallocated, because that has finished the request (S-30).
-    private func taskEnded(_ failure: AFError?, _ metrics: URLSessionTaskMetrics) {
-        // Read in this step and not in `end`: a task may end before the step that creates the task has stored it.
+    /// Finishes the attempt of a task that reports to this request and not to the delegate. Called in a step. Has no effect once
+    /// the session has been deallocated, because that finishes the request (S-30).
+    private func taskDidEnd(_ failure: AFError?, metrics: URLSessionTaskMetrics) {
+        // `lastTask` is read here and not in `end`: a task may end before the step that has created the task stores it.
         guard let task = lastTask, delegate != nil else { return }
         deliverPendingReports()
         didGatherMetrics(metrics)
         didCompleteTask(task, with: failure)
     }
 
-    // MARK: the response's head
+    // MARK: the response before its content
 
     // The same as in `DataStreamRequest`: Alamofire declares these for both kinds of request.
 
-    /// Calls `handler` on `queue` with each attempt's response. The handler decides whether the content is received; until it
-    /// answers, no content is delivered.
+    /// Calls `handler` on `queue` with each attempt's response. The handler decides whether the content is received. Until it
+    /// calls its completion handler, the request receives no content.
     @_disfavoredOverload
     @preconcurrency
     @discardableResult
@@ -144,10 +158,10 @@ public class DataRequest: Request, @unchecked Sendable {
                 _ completionHandler: @escaping @Sendable (ResponseDisposition) -> Void
             ) -> Void
     ) -> Self {
-        // Swapped, so that the replaced gate is released outside of the lock.
-        var gate: ResponseGate? = ResponseGate(queue: queue, closure: handler)
-        dataState.write { swap(&$0.gate, &gate) }
-        mutableState.write { $0.hasGate = true }
+        // Swapped, so that the replaced handler is released outside of the lock.
+        var newHandler: HTTPResponseHandler? = HTTPResponseHandler(queue: queue, closure: handler)
+        dataState.write { swap(&$0.httpResponseHandler, &newHandler) }
+        mutableState.write { $0.hasHTTPResponseHandler = true }
         askBeforeStoring()
         return self
     }
@@ -158,13 +172,13 @@ public class DataRequest: Request, @unchecked Sendable {
     public func onHTTPResponse(
         on queue: DispatchQueue = .main, perform handler: @escaping @Sendable (HTTPURLResponse) -> Void
     ) -> Self {
-        onHTTPResponse(on: queue) { response, answer in
+        onHTTPResponse(on: queue) { response, completionHandler in
             handler(response)
-            answer(.allow)
+            completionHandler(.allow)
         }
     }
 
-    // MARK: the response
+    // MARK: the serialized response
 
     /// Calls `completionHandler` on `queue` with the content, without serializing it.
     @preconcurrency
@@ -202,13 +216,13 @@ public class DataRequest: Request, @unchecked Sendable {
         appendResponse(on: queue, responseSerializer, completionHandler)
     }
 
-    /// Calls `completionHandler` with the serialized response: on `queue`; if that is nil, because a Swift task awaits the
-    /// response, in a step.
+    /// Calls `completionHandler` with the serialized response, on `queue`. If `queue` is nil, because a Swift task awaits the
+    /// response, calls it in a step instead.
     func appendResponse<Serializer: DataResponseSerializerProtocol>(
         on queue: DispatchQueue?, _ serializer: Serializer,
         _ completionHandler: @escaping @Sendable (AFDataResponse<Serializer.SerializedObject>) -> Void
     ) -> Self {
-        // A bare serializer only returns the data, which any thread may do.
+        // A bare serializer only returns the data: that calls no code of the program, and any thread may do it.
         let needsQueue = (serializer as? DataResponseSerializer)?.isBare != true
         appendSerializer(needsSerializationQueue: needsQueue, isAwaited: queue == nil) { isInStep in
             assertNoLockIsHeld()
@@ -216,8 +230,8 @@ public class DataRequest: Request, @unchecked Sendable {
                 try serializer.serialize(
                     request: self.request, response: self.response, data: self.data, error: self.error)
             }
-            self.continueAfterSerializer(isInStep) {
-                self.serializerReturned(result, duration, on: queue, completionHandler)
+            self.continueAfterSerializer(isInStep: isInStep) {
+                self.serializerReturned(result, duration: duration, on: queue, completionHandler)
             }
         }
         return self
@@ -225,7 +239,7 @@ public class DataRequest: Request, @unchecked Sendable {
 
     /// Called in a step with the result of a serializer. Asks the retriers if the serializer has failed.
     private func serializerReturned<Value>(
-        _ result: AFResult<Value>, _ duration: TimeInterval, on queue: DispatchQueue?,
+        _ result: AFResult<Value>, duration: TimeInterval, on queue: DispatchQueue?,
         _ completionHandler: @escaping @Sendable (AFDataResponse<Value>) -> Void
     ) {
         let response = dataResponse(result, duration: duration)
@@ -233,7 +247,7 @@ public class DataRequest: Request, @unchecked Sendable {
         guard case .failure(let error) = result else {
             return completeSerializer { queue.deliver(response, to: completionHandler) }
         }
-        // A retrier may replace the error.
+        // `replacement` is the error that a retrier has put in place of the serializer's, or nil.
         retryOrCompleteSerializer(dueTo: error) { replacement in
             guard let replacement else { return queue.deliver(response, to: completionHandler) }
             let failed = self.dataResponse(AFResult<Value>.failure(replacement), duration: duration)
@@ -250,29 +264,33 @@ public class DataRequest: Request, @unchecked Sendable {
     }
 }
 
-/// The calls that a task's load makes instead of the delegate's methods, as long as no code of the program has to be called.
+/// The methods that a task's load, which does the network work of the task, calls in place of the delegate's methods. It does so
+/// as long as the request calls no code of the program.
 extension DataRequest: TaskConsumer {
     package var isOnlyListener: Bool { callsNoProgramCode }
 
     package func receive(_ data: Data, of total: Int64, upTo limit: CollectedBodyLimit) -> Bool {
-        guard let count = add(data, upTo: limit).count else {
-            // The error is set at once, as when the delegate receives the content (DR-11).
+        guard let count = appendContent(data, upTo: limit).count else {
+            // Sets the error at once, as `didReceive` does for content that the delegate receives (DR-11).
             let error = AFError.sessionTaskFailed(error: limit.error(of: lastTask?.currentRequest?.url))
             mutableState.write { state in
                 if state.error == nil { state.error = error }
             }
             return false
         }
-        if let change = mutableState.write({ $0.download.update(completed: Int64(count), total: total) }) {
-            underlyingQueue.async { self.publish(change) }
+        let change = mutableState.write {
+            $0.downloadProgress.update(completed: Int64(count), total: total)
         }
+        if let change { underlyingQueue.async { self.publish(change) } }
         return true
     }
 
     package func end(_ error: (any Error)?, _ metrics: URLSessionTaskMetrics) {
         let failure = error.map { $0.asAFError(or: .sessionTaskFailed(error: $0)) }
-        // Retriers, which are asked after a failure, and handlers are called on the root queue.
-        let isOnlyAwaited = mutableState.read { $0.callsNoProgramCode && !$0.chain.hasHandlers }
-        performStep(needsRoot: failure != nil || !isOnlyAwaited) { self.taskEnded(failure, metrics) }
+        // Retriers, which the request asks after a failure, and handlers are called on the root queue.
+        let isOnlyAwaited = mutableState.read { $0.callsNoProgramCode && !$0.serializerChain.hasHandlers }
+        performStep(needsRoot: failure != nil || !isOnlyAwaited) {
+            self.taskDidEnd(failure, metrics: metrics)
+        }
     }
 }

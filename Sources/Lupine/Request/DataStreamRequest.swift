@@ -6,9 +6,9 @@ public import LupineLoading
 
 /// A request whose content is delivered piece by piece and is not stored.
 ///
-/// Slow handlers exert back pressure: the task's content is held, and its connection is not read, while more than
-/// `StreamBacklog.highWater` bytes wait for the handlers, including the bytes in the buffers of asynchronous sequences, or while
-/// the buffer of `asInputStream(bufferSize:)` is full.
+/// Slow handlers exert back pressure: the request holds the task's content. The task then delivers no content, and its connection
+/// is not read. It does so while more than `StreamBacklog.highWater` bytes wait for the handlers, including the bytes in the
+/// buffers of asynchronous sequences. It also does so while the buffer of `asInputStream(bufferSize:)` is full.
 public final class DataStreamRequest: Request, @unchecked Sendable {
     /// Receives the pieces and the end of the stream. An error that it throws for a piece fails and cancels the request; an
     /// error that it throws for the end is ignored.
@@ -21,7 +21,8 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
         public let event: Event<Success, Failure>
         /// Cancels the request.
         public let token: CancellationToken
-        /// The number of bytes in the received piece. If the piece yields several values, this is zero for all but the first.
+        /// The number of content bytes for which this event counts: those of the received piece. If the piece yields several
+        /// values, this is zero for all but the first.
         var weight = 0
 
         /// Cancels the request.
@@ -38,11 +39,11 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
 
     /// The outcome of a stream.
     public struct Completion: Sendable {
-        /// The request that was sent last.
+        /// The latest request.
         public let request: URLRequest?
-        /// The response to it.
+        /// The response to the latest request.
         public let response: HTTPURLResponse?
-        /// The metrics of its task.
+        /// The metrics of the latest task.
         public let metrics: URLSessionTaskMetrics?
         /// The error; nil if the request succeeded.
         public let error: AFError?
@@ -50,6 +51,7 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
 
     /// Cancels a request without keeping it alive.
     public struct CancellationToken: Sendable {
+        /// `@unchecked Sendable`, because the compiler treats a weak reference as mutable.
         private struct Target: @unchecked Sendable {
             weak var request: DataStreamRequest?
         }
@@ -69,56 +71,60 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
 
     /// The mutable state in addition to that of `Request`.
     struct StreamState {
-        fileprivate var gate: ResponseGate?
+        /// The handler that decides whether the content of a response is received.
+        fileprivate var httpResponseHandler: HTTPResponseHandler?
         /// The file that is sent in place of the request's body.
         fileprivate var bodyFile: URL?
         /// Opens the file that receives the content in place of the handlers.
         fileprivate var openFile: (@Sendable (URLResponse) -> FileHandle?)?
-        /// The consumers of pieces. Removed when the request has called its handlers.
+        /// The consumers of pieces, one per handler. Removed when the request has called its handlers.
         fileprivate var consumers: [PieceConsumer] = []
-        /// Whether the request has called its handlers.
+        /// Whether the request has called its handlers: handlers that are added later receive no pieces.
         fileprivate var isOver = false
-        /// The number of pieces that have not been handled yet, counted once per handler.
+        /// The number of pieces that the handlers have not processed yet, counted once per handler.
         fileprivate var pendingCount = 0
-        /// The bytes of these pieces.
+        /// The bytes of these pieces, and of the buffers of asynchronous sequences.
         fileprivate var backlog = StreamBacklog()
-        /// Completion calls that wait until these pieces have been handled.
+        /// Calls of handlers with the end of the stream, which wait until all pieces have been processed.
         fileprivate var completions: [Job] = []
         /// Feeds the stream of `asInputStream(bufferSize:)`.
         var feed: ContentFeed?
         /// Whether no more content will arrive.
         var hasContentEnded = false
-        /// The task whose content is held.
+        /// The task whose content is held, that is, not delivered to the request at present.
         private var heldTask: URLSessionTask?
         /// Decisions to hold or to release content, to be applied to the tasks outside of the lock, in order.
-        fileprivate var holds = OrderedActions<Hold>()
+        fileprivate var holdDecisions = OrderedActions<HoldDecision>()
 
         /// Decides to hold the content of `source` if the handlers or the stream's reader are too slow, otherwise to release the
-        /// held task. Without a `source` it can only release. Returns nil if nothing changes, or if another thread applies the
-        /// decision; the caller passes the result to `apply`.
-        mutating func holdOrRelease(_ source: URLSessionTask? = nil) -> Hold? {
+        /// content of the held task.
+        ///
+        /// - Parameter source: The task that delivers content; nil if the call can only lead to a release.
+        /// - Returns: The decision, which the caller passes to `apply`; nil if nothing changes, or if another thread applies the
+        ///   decision.
+        mutating func holdOrRelease(_ source: URLSessionTask? = nil) -> HoldDecision? {
             if backlog.isFull || feed?.isFull ?? false {
                 guard let source, source !== heldTask else { return nil }
                 heldTask = source
-                return holds.enqueue(Hold(task: source, isHeld: true))
+                return holdDecisions.enqueue(HoldDecision(task: source, holdsContent: true))
             }
             guard let task = heldTask.take() else { return nil }
-            return holds.enqueue(Hold(task: task, isHeld: false))
+            return holdDecisions.enqueue(HoldDecision(task: task, holdsContent: false))
         }
     }
 
-    /// A decision to hold or to release a task's content.
-    struct Hold: Sendable {
+    /// A decision to hold a task's content, or to release it if `holdsContent` is false.
+    struct HoldDecision: Sendable {
         fileprivate let task: URLSessionTask
-        fileprivate let isHeld: Bool
+        fileprivate let holdsContent: Bool
     }
 
-    /// Applies a decision, then those that other threads have made meanwhile. Does nothing if `hold` is nil.
-    func apply(_ hold: Hold?) {
-        var hold = hold
-        while let current = hold {
-            current.task.holdContent(current.isHeld)
-            hold = streamState.write { $0.holds.next() }
+    /// Applies a decision, then those that other threads have made meanwhile. Does nothing if `decision` is nil.
+    func apply(_ decision: HoldDecision?) {
+        var decision = decision
+        while let current = decision {
+            current.task.holdContent(current.holdsContent)
+            decision = streamState.write { $0.holdDecisions.next() }
         }
     }
 
@@ -147,28 +153,32 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
     override func task(for request: URLRequest, using session: URLSession) -> URLSessionTask {
         let (file, openFile) = streamState.read { ($0.bodyFile, $0.openFile) }
         if file == nil, openFile == nil { return session.dataTask(with: request) }
-        // If the closure returns nil, the content is delivered to the handlers.
+        // If the closure returns nil, the task delivers the content to the request as usual.
         return session.dataTask(with: request, sending: file, savingInto: openFile ?? { _ in nil })
     }
 
     // MARK: task callbacks, on the root queue
 
+    /// Called with each attempt's response. `completion` receives the decision about its content.
     func didReceive(
         _ response: HTTPURLResponse,
         completion: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
     ) {
-        ResponseGate.ask(streamState.read { $0.gate }, about: response, for: self, completion: completion)
+        let handler = streamState.read { $0.httpResponseHandler }
+        HTTPResponseHandler.ask(handler, about: response, for: self, completion: completion)
     }
 
+    /// Called with each piece of the content.
     func didReceive(_ data: Data) {
         let source = lastTask
-        let (consumers, hold) = streamState.write { state in
+        let (consumers, holdDecision) = streamState.write { state in
             state.feed?.put(data)
+            // A piece counts once for each handler that has to process it.
             state.pendingCount += state.consumers.count
             for _ in state.consumers { state.backlog.add(StreamBacklog.weight(of: data.count)) }
             return (state.consumers, state.holdOrRelease(source))
         }
-        apply(hold)
+        apply(holdDecision)
         for consumer in consumers { consumer.consume(self, data) }
     }
 
@@ -182,21 +192,21 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
 
     override func cleanup() {
         // The program's closures often retain the request in order to cancel it. They are released here, outside of the lock.
-        let released = streamState.write { state in
+        let removedClosures = streamState.write { state in
             state.isOver = true
-            defer { (state.consumers, state.gate, state.openFile) = ([], nil, nil) }
-            return (state.consumers, state.gate, state.openFile)
+            defer { (state.consumers, state.httpResponseHandler, state.openFile) = ([], nil, nil) }
+            return (state.consumers, state.httpResponseHandler, state.openFile)
         }
-        withExtendedLifetime(released) {}
+        withExtendedLifetime(removedClosures) {}
         super.cleanup()
     }
 
-    // MARK: the response's head
+    // MARK: the response before its content
 
     // The same as in `DataRequest`: Alamofire declares these for both kinds of request.
 
-    /// Calls `handler` on `queue` with each attempt's response. The handler decides whether the content is received; until it
-    /// answers, no content is delivered.
+    /// Calls `handler` on `queue` with each attempt's response. The handler decides whether the content is received. Until it
+    /// calls its completion handler, the request receives no content.
     @_disfavoredOverload
     @preconcurrency
     @discardableResult
@@ -208,9 +218,9 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
                 _ completionHandler: @escaping @Sendable (ResponseDisposition) -> Void
             ) -> Void
     ) -> Self {
-        // Swapped, so that the replaced gate is released outside of the lock; so is the closure in `saveContent`.
-        var gate: ResponseGate? = ResponseGate(queue: queue, closure: handler)
-        streamState.write { swap(&$0.gate, &gate) }
+        // Swapped, so that the replaced handler is released outside of the lock.
+        var newHandler: HTTPResponseHandler? = HTTPResponseHandler(queue: queue, closure: handler)
+        streamState.write { swap(&$0.httpResponseHandler, &newHandler) }
         return self
     }
 
@@ -220,34 +230,36 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
     public func onHTTPResponse(
         on queue: DispatchQueue = .main, perform handler: @escaping @Sendable (HTTPURLResponse) -> Void
     ) -> Self {
-        onHTTPResponse(on: queue) { response, answer in
+        onHTTPResponse(on: queue) { response, completionHandler in
             handler(response)
-            answer(.allow)
+            completionHandler(.allow)
         }
     }
 
     // MARK: files
 
-    /// Sends a file as the body, in place of the request's. It is sent again from the beginning whenever a challenge, a redirect
-    /// or another attempt requires it. To be called before the first handler is added.
+    /// Sends a file as the body, in place of the request's body. The file is sent again from the beginning whenever a challenge,
+    /// a redirect or another attempt requires that. Call this method before the first handler is added.
     @discardableResult
     public func sendContent(of file: URL) -> Self {
         streamState.write { $0.bodyFile = file }
         return self
     }
 
-    /// Writes the content of each attempt into the file that `open` returns for its response, bypassing the handlers, which only
-    /// receive the end. If `open` returns nil, the handlers receive the content as usual.
+    /// Writes the content of each attempt into the file that `open` returns for the response. The handlers then receive only the
+    /// end of the stream. If `open` returns nil, the handlers receive the content as usual.
     ///
     /// Meant for content that the program does not examine: if the content has no content coding and the connection is not
-    /// encrypted, the kernel moves the content from the socket to the file. To be called before the first handler is added.
+    /// encrypted, the kernel moves the content from the socket to the file. Call this method before the first handler is added.
+    /// During the transfer, `task?.countOfBytesReceived` is the progress.
     ///
     /// - Parameter open: Called on the root queue after `onHTTPResponse` has allowed the response. Returns a regular file that is
-    ///   open for writing at the position where the content goes. The program closes the file when the request has completed.
-    ///   `task?.countOfBytesReceived` is the progress.
+    ///   open for writing, at the position where the content is to begin. The program closes the file when the request has
+    ///   completed.
     @preconcurrency
     @discardableResult
     public func saveContent(into open: @escaping @Sendable (_ response: URLResponse) -> FileHandle?) -> Self {
+        // Swapped, so that the replaced closure is released outside of the lock.
         var openFile: (@Sendable (URLResponse) -> FileHandle?)? = open
         streamState.write { swap(&$0.openFile, &openFile) }
         return self
@@ -261,8 +273,8 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
     public func responseStream(
         on queue: DispatchQueue = .main, stream: @escaping Handler<Data, Never>
     ) -> Self {
-        append(queue, stream) { request, data in
-            request.deliver([.success(data)], of: data.count, to: stream, on: queue)
+        appendHandler(stream, on: queue) { request, data in
+            request.deliver([.success(data)], byteCount: data.count, to: stream, on: queue)
         }
     }
 
@@ -274,7 +286,7 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
         using serializer: Serializer, on queue: DispatchQueue = .main,
         stream: @escaping Handler<Serializer.SerializedObject, AFError>
     ) -> Self {
-        appendSerialization(StreamSerialization(serializer), queue, stream) { $0 }
+        appendSerialization(StreamSerialization(serializer), stream, on: queue) { $0 }
     }
 
     /// Calls `stream` on `queue` with each piece as text, in whole characters, then with the end.
@@ -283,7 +295,7 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
     public func responseStreamString(
         on queue: DispatchQueue = .main, stream: @escaping Handler<String, Never>
     ) -> Self {
-        appendSerialization(StreamSerialization(StringStreamSerializer()), queue, stream) { result in
+        appendSerialization(StreamSerialization(StringStreamSerializer()), stream, on: queue) { result in
             .success((try? result.get()) ?? "")
         }
     }
@@ -303,36 +315,43 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
     }
 
     /// Adds a handler of serialized pieces. The pieces are serialized in order, on a serial queue that targets the serialization
-    /// queue, which need not be serial. Monitors receive the values; `outcome` converts them for the handler.
+    /// queue, which need not be serial.
+    ///
+    /// - Parameters:
+    ///   - serialization: Makes values of the pieces.
+    ///   - handler: The handler.
+    ///   - queue: The queue on which the handler is called.
+    ///   - convert: Converts a result, as the monitors receive it, for the handler.
     private func appendSerialization<Value, Failure>(
-        _ serialization: StreamSerialization<Value>, _ queue: DispatchQueue,
-        _ stream: @escaping Handler<Value, Failure>,
-        outcome: @escaping @Sendable (AFResult<Value>) -> Result<Value, Failure>
+        _ serialization: StreamSerialization<Value>, _ handler: @escaping Handler<Value, Failure>,
+        on queue: DispatchQueue,
+        convert: @escaping @Sendable (AFResult<Value>) -> Result<Value, Failure>
     ) -> Self {
-        let pieceQueue = DispatchQueue(
+        let serialQueue = DispatchQueue(
             label: "\(serializationQueue.label).stream", target: serializationQueue)
-        return append(
-            queue, stream,
+        return appendHandler(
+            handler, on: queue,
             consume: { request, data in
                 let attempt = request.retryCount
-                pieceQueue.async {
+                serialQueue.async {
                     let results = serialization.results(of: data, attempt: attempt)
                     request.underlyingQueue.async {
-                        request.deliverParsed(
-                            results, of: data.count, for: stream, on: queue, outcome: outcome)
+                        request.deliverSerialized(
+                            results, byteCount: data.count, to: handler, on: queue, convert: convert)
                     }
                 }
             },
-            end: { request, ended in
-                pieceQueue.async {
+            end: { request, completion in
+                serialQueue.async {
                     let results = serialization.lastResults(attempt: request.retryCount)
-                    // Counts as a piece of no bytes, which `deliverParsed` reports as handled.
+                    // The results count as a pending piece of no bytes, until `deliverSerialized` has delivered them.
                     if !results.isEmpty { request.streamState.write { $0.pendingCount += 1 } }
                     request.underlyingQueue.async {
                         if !results.isEmpty {
-                            request.deliverParsed(results, of: 0, for: stream, on: queue, outcome: outcome)
+                            request.deliverSerialized(
+                                results, byteCount: 0, to: handler, on: queue, convert: convert)
                         }
-                        ended()
+                        completion()
                     }
                 }
             })
@@ -341,101 +360,109 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
     /// Adds a handler.
     ///
     /// - Parameters:
+    ///   - handler: The handler.
     ///   - queue: The queue on which the handler is called.
-    ///   - stream: The handler.
     ///   - consume: Processes a piece and finally calls `deliver`. Called on the root queue.
-    ///   - end: Processes the bytes that the serializer has kept after the last piece, then calls its argument `ended` on the
-    ///     root queue. Nil if there is no serializer. Not called if the request has failed.
-    private func append<Success, Failure>(
-        _ queue: DispatchQueue, _ stream: @escaping Handler<Success, Failure>,
+    ///   - end: Processes the bytes that the serializer has stored after the last piece, then calls its argument `completion` on
+    ///     the root queue. Nil if there is no serializer. Not called if the request has failed.
+    private func appendHandler<Success, Failure>(
+        _ handler: @escaping Handler<Success, Failure>, on queue: DispatchQueue,
         consume: @escaping @Sendable (DataStreamRequest, Data) -> Void,
-        end: (@Sendable (DataStreamRequest, _ ended: @escaping @Sendable () -> Void) -> Void)? = nil
+        end: (@Sendable (DataStreamRequest, _ completion: @escaping @Sendable () -> Void) -> Void)? = nil
     ) -> Self {
-        // A handler that is added after the end receives only the end.
+        // A handler that is added after the request has ended receives only the end.
         streamState.write { state in
             if !state.isOver { state.consumers.append(PieceConsumer(consume: consume)) }
         }
+        // In the request's chain of serializers, the end of the stream takes the place of a serializer.
         appendSerializer(needsSerializationQueue: true) { isInStep in
-            let ended = { @Sendable in self.completeSerializer { self.complete(stream, on: queue) } }
+            let completion = { @Sendable in self.completeSerializer { self.complete(handler, on: queue) } }
             if let end, self.error == nil {
-                end(self, ended)
+                end(self, completion)
             } else {
-                self.continueAfterSerializer(isInStep, ended)
+                self.continueAfterSerializer(isInStep: isInStep, completion)
             }
         }
         return self
     }
 
-    /// Reports serialized values to the monitors, then delivers the values. `count` is the number of bytes in the piece from
-    /// which the values were made.
-    private func deliverParsed<Success: Sendable, Failure>(
-        _ results: [AFResult<Success>], of count: Int, for stream: @escaping Handler<Success, Failure>,
-        on queue: DispatchQueue, outcome: (AFResult<Success>) -> Result<Success, Failure>
+    /// Reports serialized values to the monitors, then delivers them to a handler.
+    ///
+    /// - Parameters:
+    ///   - results: The values that the serializer has made of a piece, or its error.
+    ///   - byteCount: The number of bytes in the piece.
+    ///   - handler: The handler.
+    ///   - queue: The queue on which the handler is called.
+    ///   - convert: Converts a result for the handler.
+    private func deliverSerialized<Success: Sendable, Failure>(
+        _ results: [AFResult<Success>], byteCount: Int, to handler: @escaping Handler<Success, Failure>,
+        on queue: DispatchQueue, convert: (AFResult<Success>) -> Result<Success, Failure>
     ) {
         for result in results {
             monitors?.request(self, didParseStream: result)
             if case .failure = result, automaticallyCancelOnStreamError { cancel() }
         }
-        deliver(results.map(outcome), of: count, to: stream, on: queue)
+        deliver(results.map(convert), byteCount: byteCount, to: handler, on: queue)
     }
 
-    /// Calls a handler with the results of a piece of `count` bytes. An error that the handler throws fails and cancels the
+    /// Calls a handler with the results of a piece of `byteCount` bytes. An error that the handler throws fails and cancels the
     /// request.
     private func deliver<Success, Failure>(
-        _ results: [Result<Success, Failure>], of count: Int, to stream: @escaping Handler<Success, Failure>,
-        on queue: DispatchQueue
+        _ results: [Result<Success, Failure>], byteCount: Int,
+        to handler: @escaping Handler<Success, Failure>, on queue: DispatchQueue
     ) {
-        if results.isEmpty { return pieceHandled(of: count) }
+        // The serializer waits for more pieces.
+        if results.isEmpty { return didHandlePiece(byteCount: byteCount) }
         queue.async {
             for (index, result) in results.enumerated() {
                 do {
-                    try stream(
+                    try handler(
                         Stream(
                             event: .stream(result), token: CancellationToken(self),
-                            weight: index == 0 ? count : 0))
+                            weight: index == 0 ? byteCount : 0))
                 } catch {
                     self.error = error.asAFError(
                         or: .responseSerializationFailed(reason: .customSerializationFailed(error: error)))
                     self.cancel()
                 }
             }
-            self.pieceHandled(of: count)
+            self.didHandlePiece(byteCount: byteCount)
         }
     }
 
-    /// Adds bytes that an asynchronous sequence has buffered to the backlog, or removes bytes if `bytes` is negative.
-    func changeBacklog(by bytes: Int) {
+    /// Adds bytes that an asynchronous sequence has buffered to the backlog, or removes bytes if `byteCount` is negative.
+    func changeBacklog(by byteCount: Int) {
         let source = lastTask
-        let hold = streamState.write { state in
-            if bytes > 0 { state.backlog.add(bytes) } else { state.backlog.remove(-bytes) }
+        let holdDecision = streamState.write { state in
+            if byteCount > 0 { state.backlog.add(byteCount) } else { state.backlog.remove(-byteCount) }
             return state.holdOrRelease(source)
         }
-        apply(hold)
+        apply(holdDecision)
     }
 
-    /// Called when a handler has processed a piece of `count` bytes. Runs the waiting completion calls after the last piece.
-    private func pieceHandled(of count: Int) {
-        let (completions, hold) = streamState.write { state -> ([Job], Hold?) in
+    /// Called when a handler has processed a piece of `byteCount` bytes. Runs the waiting completion calls after the last piece.
+    private func didHandlePiece(byteCount: Int) {
+        let (completions, holdDecision) = streamState.write { state -> ([Job], HoldDecision?) in
             state.pendingCount -= 1
-            state.backlog.remove(StreamBacklog.weight(of: count))
-            let hold = state.holdOrRelease()
-            guard state.pendingCount == 0 else { return ([], hold) }
+            state.backlog.remove(StreamBacklog.weight(of: byteCount))
+            let holdDecision = state.holdOrRelease()
+            guard state.pendingCount == 0 else { return ([], holdDecision) }
             defer { state.completions = [] }
-            return (state.completions, hold)
+            return (state.completions, holdDecision)
         }
-        apply(hold)
+        apply(holdDecision)
         for completion in completions { completion.run() }
     }
 
-    /// Calls a handler with the end once all pieces have been handled (DS-6).
+    /// Calls a handler with the end of the stream when all handlers have processed all pieces (DS-6).
     private func complete<Success, Failure>(
-        _ stream: @escaping Handler<Success, Failure>, on queue: DispatchQueue
+        _ handler: @escaping Handler<Success, Failure>, on queue: DispatchQueue
     ) {
         let completion = Job {
             queue.async {
                 let completion = Completion(
                     request: self.request, response: self.response, metrics: self.metrics, error: self.error)
-                try? stream(Stream(event: .complete(completion), token: CancellationToken(self)))
+                try? handler(Stream(event: .complete(completion), token: CancellationToken(self)))
             }
         }
         let isReady = streamState.write { state in

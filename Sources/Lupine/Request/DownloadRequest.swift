@@ -36,12 +36,15 @@ public final class DownloadRequest: Request, @unchecked Sendable {
 
     /// The mutable state in addition to that of `Request`.
     private struct DownloadState {
+        /// The resume data that a cancellation has produced.
         var resumeData: Data?
+        /// The location of the file; nil until it has been moved there.
         var fileURL: URL?
     }
 
     /// The starting point of each attempt.
     public let downloadable: Downloadable
+    /// Returns the URL to which the file is moved; nil leaves the file in its folder, under another name.
     let destination: Destination?
     private let downloadState = Protected(DownloadState())
 
@@ -82,7 +85,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
     override var preparation: Preparation {
         switch downloadable {
         case .request(let convertible): .conversion(convertible, upload: nil)
-        case .resumeData(let data): .resumption(self, data)
+        case .resumeData(let data): .resumption(self, resumeData: data)
         }
     }
 
@@ -98,7 +101,8 @@ public final class DownloadRequest: Request, @unchecked Sendable {
     /// Removes the files of this attempt. The next attempt starts as the first did.
     override func reset() {
         removePartialFile()
-        // Without a destination the file has a generated name. It is removed here, because nothing stores the name any longer.
+        // Without a destination the file has a generated name, which only `fileURL` stores. The last statement discards
+        // `fileURL`.
         if destination == nil, let file = fileURL { try? FileManager.default.removeItem(at: file) }
         super.reset()
         downloadState.write { $0 = DownloadState() }
@@ -115,7 +119,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
         (task?.error as? URLError)?.errorUserInfo[NSURLSessionDownloadTaskResumeData] as? Data
     }
 
-    /// Removes the partial file of the latest task, unless each attempt resumes from that file.
+    /// Removes the partial file of the latest task, unless each attempt resumes from that file: then the next attempt needs it.
     private func removePartialFile() {
         guard let path = taskResumeData.flatMap(ResumeData.init)?.file else { return }
         if case .resumeData(let data) = downloadable, ResumeData(data)?.file == path { return }
@@ -146,22 +150,24 @@ public final class DownloadRequest: Request, @unchecked Sendable {
         let action = cancel(with: .explicitlyCancelled, reportingTask: false) { task in
             (task as? URLSessionDownloadTask)?.cancel { data in
                 self.downloadState.write { $0.resumeData = data }
-                // The report is stored before the task reports its end.
+                // The task reports its end after this call, so the monitors receive the cancellation first.
                 self.mutableState.write { Self.addReport({ self.didCancelTask(task) }, to: &$0) }
                 self.deliverPendingReportsOnRoot()
                 assertNoLockIsHeld()
                 completionHandler(data)
             }
         }
+        // There is no task that could produce resume data.
         if action == .cancelWithoutTask { underlyingQueue.async { completionHandler(nil) } }
         return self
     }
 
     // MARK: the end of the transfer, on the root queue
 
-    /// Returns the URL to which the file is moved, and the options for moving it. Calls the program's `Destination`, if there is
-    /// one and the response is an HTTP response. Otherwise the file gets another name in its folder, because the task removes the
-    /// file at `temporaryURL`.
+    /// Returns the URL to which the file is moved, and the options for moving it.
+    ///
+    /// Calls the program's `Destination`, if there is one and the response is an HTTP response. Otherwise the file gets another
+    /// name in the same folder: the task would remove a file that stays at `temporaryURL`.
     func resolveDestination(
         for temporaryURL: URL, _ response: URLResponse?
     ) -> (url: URL, options: Options) {
@@ -174,6 +180,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
         return (url, options)
     }
 
+    /// Stores the location of the moved file, or the error.
     func didFinishDownloading(using task: URLSessionTask, with result: AFResult<URL>) {
         monitors?.request(self, didFinishDownloadingUsing: task, with: result)
         switch result {
@@ -182,7 +189,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
         }
     }
 
-    // MARK: the response
+    // MARK: the serialized response
 
     /// Calls `completionHandler` on `queue` with the location of the file.
     @preconcurrency
@@ -220,8 +227,8 @@ public final class DownloadRequest: Request, @unchecked Sendable {
         appendResponse(on: queue, responseSerializer, completionHandler)
     }
 
-    /// Calls `completionHandler` with the serialized response: on `queue`; if that is nil, because a Swift task awaits the
-    /// response, in a step.
+    /// Calls `completionHandler` with the serialized response, on `queue`. If `queue` is nil, because a Swift task awaits the
+    /// response, calls it in a step instead.
     func appendResponse<Serializer: DownloadResponseSerializerProtocol>(
         on queue: DispatchQueue?, _ serializer: Serializer,
         _ completionHandler: @escaping @Sendable (AFDownloadResponse<Serializer.SerializedObject>) -> Void
@@ -230,15 +237,15 @@ public final class DownloadRequest: Request, @unchecked Sendable {
         appendSerializer(needsSerializationQueue: true, isAwaited: queue == nil) { isInStep in
             assertNoLockIsHeld()
             let (result, duration) = AFResult.timed {
-                // Read by `serializeDownload`, which has no parameter for the limit.
+                // A task-local value, which the library's serializers read: `serializeDownload` has no parameter for the limit.
                 try DownloadedContent.$limit.withValue(limit) {
                     try serializer.serializeDownload(
                         request: self.request, response: self.response, fileURL: self.fileURL,
                         error: self.error)
                 }
             }
-            self.continueAfterSerializer(isInStep) {
-                self.serializerReturned(result, duration, on: queue, completionHandler)
+            self.continueAfterSerializer(isInStep: isInStep) {
+                self.serializerReturned(result, duration: duration, on: queue, completionHandler)
             }
         }
         return self
@@ -246,7 +253,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
 
     /// Called in a step with the result of a serializer. Asks the retriers if the serializer has failed.
     private func serializerReturned<Value>(
-        _ result: AFResult<Value>, _ duration: TimeInterval, on queue: DispatchQueue?,
+        _ result: AFResult<Value>, duration: TimeInterval, on queue: DispatchQueue?,
         _ completionHandler: @escaping @Sendable (AFDownloadResponse<Value>) -> Void
     ) {
         let response = downloadResponse(result, duration: duration)
@@ -254,7 +261,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
         guard case .failure(let error) = result else {
             return completeSerializer { queue.deliver(response, to: completionHandler) }
         }
-        // A retrier may replace the error.
+        // `replacement` is the error that a retrier has put in place of the serializer's, or nil.
         retryOrCompleteSerializer(dueTo: error) { replacement in
             guard let replacement else { return queue.deliver(response, to: completionHandler) }
             let failed = self.downloadResponse(AFResult<Value>.failure(replacement), duration: duration)

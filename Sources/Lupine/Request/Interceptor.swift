@@ -5,7 +5,9 @@ public import LupineLoading
 /// Combines several adapters and retriers, which are called one after the other.
 ///
 /// Each adapter receives the result of the adapter before it, until one fails. Retriers are called until one completes with a
-/// result other than `doNotRetry`. `@unchecked Sendable` because the class can be subclassed; it stores two constants.
+/// result other than `doNotRetry`.
+///
+/// `@unchecked Sendable`, because the compiler cannot check a class that can be subclassed. It stores two constants.
 open class Interceptor: @unchecked Sendable, RequestInterceptor {
     /// The adapters, in order.
     public let adapters: [any RequestAdapter]
@@ -57,6 +59,7 @@ open class Interceptor: @unchecked Sendable, RequestInterceptor {
     }
 
     private typealias Completion = @Sendable (Result<URLRequest, any Error>) -> Void
+    /// Calls an adapter with a request. The adapter calls the completion.
     private typealias AdapterCall = @Sendable (any RequestAdapter, URLRequest, @escaping Completion) -> Void
 
     /// Passes the request through the adapters, calling each of them with `call`, then calls `completion`.

@@ -4,20 +4,23 @@ internal import Dispatch
 internal import Foundation
 internal import LupineLoading
 
-// An attempt of a request, in steps of the request: what the session calls during it, and the retries after it has failed.
+// An attempt of a request: the methods that the session calls during it, and the retries after it has failed. Unless a comment
+// says otherwise, the methods are called in a step, a piece of work that the request's `Lane` runs.
 
 extension Request {
     /// Begins the first attempt. Returns false if it has begun already or the request was cancelled.
-    func beginAttempt() -> Bool { mutableState.write { $0.machine.receive(.prepare) } == .proceed }
+    func beginAttempt() -> Bool { mutableState.write { $0.machine.receive(.beginFirstAttempt) } == .proceed }
 
     /// Whether the attempt may proceed to create its task.
     var mayCreateTask: Bool { mutableState.read { $0.machine.mayCreateTask } }
 
-    /// Determines whether the attempt that begins can work without calling the program's code.
+    /// Records whether the attempt that begins can do without the program's code. The request may still gain such code later.
     func checkForProgramCode(of session: Session) {
         let mayAvoidProgramCode = session.runsOnlyLibraryCode && mayReceiveOnAnyThread
         mutableState.write { $0.mayAvoidProgramCode = mayAvoidProgramCode }
     }
+
+    // The methods whose names begin with `did` report the event of the same name to the monitors.
 
     func didCreateInitialURLRequest(_ request: URLRequest) {
         mutableState.write { $0.requests.append(request) }
@@ -34,8 +37,8 @@ extension Request {
         }
     }
 
-    /// Retries or finishes the request after an attempt has failed before it had a task. Ignored once the attempt has a task,
-    /// which happens when an adapter completes twice.
+    /// Retries or finishes the request after an attempt has failed before it had a task. Ignored once the attempt has a task: an
+    /// adapter may wrongly complete twice, first with a request and then with an error.
     func preparationFailed(_ error: AFError) {
         if mutableState.read({ $0.machine.phase == .preparing }) { retryOrFinish(error) }
     }
@@ -60,18 +63,18 @@ extension Request {
     }
 
     func didCreateURLRequest(_ request: URLRequest) {
-        let firstAction = mutableState.write { state in
-            state.urlRequestHandler.flatMap { state.actions.enqueue($0.call(with: request)) }
+        let firstTaskAction = mutableState.write { state in
+            state.urlRequestHandler.flatMap { state.taskActions.enqueue($0.makeCall(with: request)) }
         }
-        let monitors = performTaskActions(from: firstAction)
+        let monitors = performTaskActions(from: firstTaskAction)
         monitors?.request(self, didCreateURLRequest: request)
         callCURLHandler()
     }
 
     /// Stores the attempt's task, and resumes, suspends or cancels it as the state requires.
     func didCreateTask(_ task: URLSessionTask) {
-        if !preference.isNone { task.prefer(preference) }
-        let (action, firstAction) = mutableState.write { state -> (RequestMachine.Action, TaskAction?) in
+        if !loopPreference.isNone { task.prefer(loopPreference) }
+        let (action, firstTaskAction) = mutableState.write { state -> (RequestMachine.Action, TaskAction?) in
             state.tasks.append(task)
             if let credential = state.credential { task.ownCredential = credential }
             let action = state.machine.receive(.taskCreated)
@@ -79,18 +82,19 @@ extension Request {
                 switch action {
                 case .resumeTask: .resume(task)
                 case .suspendTask: .suspend(task)
-                case .cancelTask: .end(task) { $0.cancel() }
+                case .cancelTask: .cancel(task) { $0.cancel() }
+                // The request has not been resumed: its task waits.
                 default: nil
                 }
-            // Nil if another thread performs task actions at this time: then that thread performs these too.
-            var firstAction = taskAction.flatMap { state.actions.enqueue($0) }
+            // `enqueue` returns nil while another thread performs task actions: that thread then performs the new ones too.
+            var firstTaskAction = taskAction.flatMap { state.taskActions.enqueue($0) }
             if let handler = state.urlSessionTaskHandler {
-                let handlerCall = state.actions.enqueue(handler.call(with: task))
-                firstAction = firstAction ?? handlerCall
+                let handlerCall = state.taskActions.enqueue(handler.makeCall(with: task))
+                firstTaskAction = firstTaskAction ?? handlerCall
             }
-            return (action, firstAction)
+            return (action, firstTaskAction)
         }
-        let monitors = performTaskActions(from: firstAction)
+        let monitors = performTaskActions(from: firstTaskAction)
         monitors?.request(self, didCreateTask: task)
         switch action {
         case .resumeTask: didResumeTask(task)
@@ -108,48 +112,55 @@ extension Request {
         monitors?.request(self, didGatherMetrics: metrics)
     }
 
-    /// Stores an error that is known before the task ends: the server is not trusted, or the content is too long.
+    /// Stores an error that occurs before the task ends, for example because the server is not trusted or the content is too
+    /// long.
     func didFailTask(_ task: URLSessionTask, earlyWithError error: AFError) {
         self.error = error
         monitors?.request(self, didFailTask: task, earlyWithError: error)
     }
 
-    /// Called when the task has ended and its metrics are stored. An earlier error takes precedence.
+    /// Validates the response, then retries or finishes the request. Called when the task has ended and its metrics are stored.
+    /// An earlier error takes precedence over `error`.
     func didCompleteTask(_ task: URLSessionTask, with error: AFError?) {
         let validators = mutableState.write { state in
             if state.error == nil { state.error = error }
             return state.error == nil ? state.validators : []
         }
-        // The step runs on the root queue already, unless the first validator was added after the step began.
-        if validators.isEmpty { return taskCompleted(task, error) }
+        if validators.isEmpty { return reportCompletion(of: task, with: error) }
+        // Validators are the program's. The step runs on the root queue already, unless the first validator was added after the
+        // step had begun.
         continueOnRoot {
             self.run(validators)
-            self.taskCompleted(task, error)
+            self.reportCompletion(of: task, with: error)
         }
     }
 
-    private func taskCompleted(_ task: URLSessionTask, _ error: AFError?) {
+    private func reportCompletion(of task: URLSessionTask, with error: AFError?) {
         report(.completedTask(self, task, error))
         retryOrFinish(self.error)
     }
 
+    /// Sets the number of bytes sent, and of those to send.
     func updateUploadProgress(completed: Int64, total: Int64) {
-        publish(mutableState.write { $0.upload.update(completed: completed, total: total) })
+        publish(mutableState.write { $0.uploadProgress.update(completed: completed, total: total) })
     }
 
+    /// Sets the number of content bytes received, and of those expected.
     func updateDownloadProgress(completed: Int64, total: Int64) {
-        publish(mutableState.write { $0.download.update(completed: completed, total: total) })
+        publish(mutableState.write { $0.downloadProgress.update(completed: completed, total: total) })
     }
 
     /// Adds to the number of content bytes received.
     func updateDownloadProgress(addingBytes count: Int64, total: Int64) {
         publish(
             mutableState.write { state in
-                state.download.update(completed: state.download.completed + count, total: total)
+                state.downloadProgress.update(
+                    completed: state.downloadProgress.completed + count, total: total)
             })
     }
 
-    /// Publishes a change of progress. If the progress handler is called on the root queue, response handlers wait for that call.
+    /// Publishes a change of progress. If the progress handler is called on the root queue, the request records that: response
+    /// handlers are called after the progress handler.
     func publish(_ change: TransferProgress.Change?) {
         guard let change else { return }
         if let queue = change.handler?.queue, queue.isSame(as: underlyingQueue) {
@@ -160,60 +171,64 @@ extension Request {
 
     // MARK: failures and retries
 
-    /// Asks the retriers if the attempt has failed, otherwise finishes the request. In a step.
+    /// Asks the retriers if the attempt has failed, otherwise finishes the request. Called in a step.
     func retryOrFinish(_ error: AFError?) {
         guard let error, let delegate else { return finish() }
         switch mutableState.write({ $0.machine.receive(.attemptFailed) }) {
         case .askRetrier(let number):
             continueOnRoot {
                 delegate.retryResult(for: self, dueTo: error) { result in
-                    self.performOnRootNow {
-                        self.handleRetryResult(result, to: number, refusal: .retryRefused(number)) { error in
+                    self.performStepOnRoot {
+                        self.performRetryResult(result, ofQuestion: number, refusal: .retryRefused(number)) {
+                            error in
                             self.finish(error: error)
                         }
                     }
                 }
             }
         case .proceed: finish()
+        // The failure is ignored: the attempt has ended before, or the cancellation finishes the request.
         default: break
         }
     }
 
-    /// Handles the answer of a retrier. A late answer has no effect. On the root queue.
+    /// Begins a retry or ends the attempt, as the retrier has answered. A late answer has no effect. Called on the root queue.
     ///
     /// - Parameters:
     ///   - result: The answer.
-    ///   - number: The number of the question.
+    ///   - number: The number of the question to the retrier.
     ///   - refusal: The machine's event if the retrier refuses.
-    ///   - refused: Called if the retrier refuses. Its argument is the error that the retrier has substituted, or nil.
-    func handleRetryResult(
-        _ result: RetryResult, to number: Int, refusal: RequestMachine.Event,
-        refused: @escaping @Sendable (AFError?) -> Void
+    ///   - onRefusal: Called if the retrier refuses. Its argument is the error that the retrier has substituted, or nil.
+    func performRetryResult(
+        _ result: RetryResult, ofQuestion number: Int, refusal: RequestMachine.Event,
+        onRefusal: @escaping @Sendable (AFError?) -> Void
     ) {
         let event = result.isRetry ? RequestMachine.Event.retryGranted(number) : refusal
         guard mutableState.write({ $0.machine.receive(event) }) == .proceed else { return }
         switch result {
         case .retry: retry(after: nil)
         case .retryWithDelay(let delay): retry(after: delay)
-        case .doNotRetry: refused(nil)
+        case .doNotRetry: onRefusal(nil)
         case .doNotRetryWithError(let error):
-            refused(error.asAFError(orFailWith: "a delegate of requests answers with an AFError"))
+            onRefusal(error.asAFError(orFailWith: "a delegate of requests answers with an AFError"))
         }
     }
 
+    /// Lets the session begin the next attempt, after `delay` seconds.
     private func retry(after delay: TimeInterval?) {
         guard let delegate else { return finish(error: .sessionDeinitialized) }
         delegate.retryRequest(self, withDelay: delay)
     }
 
-    /// Begins the next attempt. Returns false if the request was cancelled meanwhile. On the root queue.
+    /// Begins the next attempt: discards the results of the failed one. Returns false if the request was cancelled meanwhile. On
+    /// the root queue.
     func prepareForRetry() -> Bool {
-        let isDue = mutableState.write { state in
-            guard state.machine.receive(.retryDue) == .proceed else { return false }
+        let hasBegun = mutableState.write { state in
+            guard state.machine.receive(.beginRetry) == .proceed else { return false }
             state.retryCount += 1
             return true
         }
-        guard isDue else { return false }
+        guard hasBegun else { return false }
         reset()
         monitors?.requestIsRetrying(self)
         return true
@@ -221,7 +236,7 @@ extension Request {
 }
 
 extension RetryResult {
-    /// Whether the request is tried again.
+    /// Whether the retrier grants a retry.
     var isRetry: Bool {
         switch self {
         case .retry, .retryWithDelay: true

@@ -7,11 +7,11 @@ internal import LupineLoading
 // The curl command for a request.
 
 extension Request {
-    /// Returns the curl command for the latest request in its present state, with passwords hidden. If there is no request, host
-    /// or method, the text says that no command could be created. Bodies of uploads and streams are not shown.
+    /// Returns the curl command for the latest `URLRequest` in its present state, with passwords hidden. If there is no request,
+    /// host or method, the text says that no command could be created. Bodies of uploads and streams are not shown.
     public func cURLDescription() -> String { cURLDescription(showingPasswords: false) }
 
-    /// Returns the curl command for the latest request in its present state.
+    /// Returns the curl command for the latest `URLRequest` in its present state.
     ///
     /// After the leading `$ `, the text is valid in any POSIX shell, whatever the request contains: the shell passes to curl
     /// exactly what the request sends. A body that is not text, or contains a NUL, is replaced by a note.
@@ -29,10 +29,12 @@ extension Request {
             let space = URLProtectionSpace(
                 host: host, port: url.port ?? 0, protocol: url.scheme, realm: host,
                 authenticationMethod: NSURLAuthenticationMethodHTTPBasic)
-            // The storage is used only for requests that carry no credentials themselves (U-11.4).
+            // The loading system uses the storage only for requests that contain no credentials themselves (U-11.4).
             let hasCredentials = url.user != nil || request.value(forHTTPHeaderField: "Authorization") != nil
-            let stored = hasCredentials ? nil : storage.credentials(for: space).map { Array($0.values) }
-            let credentials = credential.map { [$0] } ?? stored ?? []
+            let storedCredentials =
+                hasCredentials ? nil : storage.credentials(for: space).map { Array($0.values) }
+            // The request's own credential takes precedence.
+            let credentials = credential.map { [$0] } ?? storedCredentials ?? []
             for credential in credentials {
                 guard let user = credential.user, let password = credential.password else { continue }
                 command.add(user: user, password: password)
@@ -41,6 +43,7 @@ extension Request {
         if let configuration, configuration.httpShouldSetCookies {
             command.add(configuration.httpCookieStorage?.cookies(for: url) ?? [])
         }
+        // The request's fields replace the configuration's. The cookies were added above.
         var headers = HTTPHeaders()
         for header in (configuration?.headers ?? []) where header.name != "Cookie" { headers.update(header) }
         for header in request.headers where header.name != "Cookie" { headers.update(header) }
@@ -55,15 +58,15 @@ extension Request {
     public func cURLDescription(
         on queue: DispatchQueue, calling handler: @escaping @Sendable (String) -> Void
     ) -> Self {
-        let new = QueuedHandler(queue: queue, closure: handler)
+        let newHandler = QueuedHandler(queue: queue, closure: handler)
         // The replaced handler is returned so that it is released outside of the lock.
         let (hasRequest, _) = mutableState.write { state -> (Bool, QueuedHandler<String>?) in
             guard state.requests.isEmpty else { return (true, nil) }
-            let old = state.cURLHandler
-            state.cURLHandler = new
-            return (false, old)
+            let oldHandler = state.cURLHandler
+            state.cURLHandler = newHandler
+            return (false, oldHandler)
         }
-        if hasRequest { callWithCURLDescription(new) }
+        if hasRequest { callWithCURLDescription(newHandler) }
         return self
     }
 
@@ -74,17 +77,18 @@ extension Request {
         cURLDescription(on: underlyingQueue, calling: handler)
     }
 
-    /// Calls the handler that waits for the curl command, if there is one.
+    /// Calls the handler that waits for the curl command, if there is one, and removes it.
     func callCURLHandler() {
         let handler = mutableState.write { state -> QueuedHandler<String>? in
-            // Without this check, setting `cURLHandler` to nil would set `hasHooks` for every request.
-            guard state.hasHooks else { return nil }
+            // Without this check, the assignment of nil would set `hasInterceptorOrHandler` for every request.
+            guard state.hasInterceptorOrHandler else { return nil }
             defer { state.cURLHandler = nil }
             return state.cURLHandler
         }
         if let handler { callWithCURLDescription(handler) }
     }
 
+    /// Calls the handler on its queue. The command is created there too.
     private func callWithCURLDescription(_ handler: QueuedHandler<String>) {
         handler.queue.async { handler.closure(self.cURLDescription()) }
     }

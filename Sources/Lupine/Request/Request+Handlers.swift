@@ -4,22 +4,22 @@ public import Dispatch
 public import Foundation
 public import LupineLoading
 
-// Handlers, credentials, interceptors and monitors of a request. All methods may be called on any thread. A new progress handler,
-// or handler of created requests or tasks, replaces the previous one.
+// Handlers, credentials, interceptors and monitors of a request. All methods may be called on any thread. The methods that set a
+// progress handler, or a handler of created requests or tasks, replace the previous handler.
 
 extension Request {
     // MARK: progress
 
     /// The progress of sending the body. The same object for the life of the request, updated on the root queue.
-    public var uploadProgress: Progress { progress(of: \.upload) }
+    public var uploadProgress: Progress { progress(of: \.uploadProgress) }
 
     /// The progress of receiving the content. The same object for the life of the request, updated on the root queue.
-    public var downloadProgress: Progress { progress(of: \.download) }
+    public var downloadProgress: Progress { progress(of: \.downloadProgress) }
 
-    /// Returns the `Progress` of one direction, which is created on first use. That happens outside of the lock, because the new
-    /// object becomes a child of the thread's current `Progress`, which belongs to the program.
+    /// Returns the `Progress` of the upload or the download. Creates it on first use, outside of the lock: the new object becomes
+    /// a child of the thread's current `Progress`, which belongs to the program.
     ///
-    /// Repeats if another thread has stored an object or changed the counts meanwhile.
+    /// The loop repeats if another thread has stored an object or changed the counts meanwhile.
     private func progress(of direction: WritableKeyPath<MutableState, TransferProgress>) -> Progress {
         while true {
             let current = mutableState.read { $0[keyPath: direction] }
@@ -29,11 +29,12 @@ extension Request {
         }
     }
 
-    /// Sets the progress handler of one direction, and creates the `Progress` if there is none.
+    /// Sets the progress handler of the upload or the download, and creates the `Progress` if there is none.
     private func setProgressHandler(
-        _ direction: WritableKeyPath<MutableState, TransferProgress>, on queue: DispatchQueue,
+        of direction: WritableKeyPath<MutableState, TransferProgress>, on queue: DispatchQueue,
         _ closure: @escaping ProgressHandler
     ) -> Self {
+        // Creates the object, because a `TransferProgress` with a handler must have one.
         _ = progress(of: direction)
         // Swapped, so that the replaced handler is released outside of the lock: it may hold the last reference to an object of
         // the program.
@@ -44,12 +45,12 @@ extension Request {
 
     /// The handler of upload progress, and its queue.
     public var uploadProgressHandler: (handler: ProgressHandler, queue: DispatchQueue)? {
-        mutableState.read { $0.upload.handler }.map { ($0.closure, $0.queue) }
+        mutableState.read { $0.uploadProgress.handler }.map { ($0.closure, $0.queue) }
     }
 
     /// The handler of download progress, and its queue.
     public var downloadProgressHandler: (handler: ProgressHandler, queue: DispatchQueue)? {
-        mutableState.read { $0.download.handler }.map { ($0.closure, $0.queue) }
+        mutableState.read { $0.downloadProgress.handler }.map { ($0.closure, $0.queue) }
     }
 
     /// Calls `closure` on `queue` whenever more of the body has been sent.
@@ -57,7 +58,7 @@ extension Request {
     public func uploadProgress(
         queue: DispatchQueue = .main, closure: @escaping ProgressHandler
     ) -> Self {
-        setProgressHandler(\.upload, on: queue, closure)
+        setProgressHandler(of: \.uploadProgress, on: queue, closure)
     }
 
     /// Calls `closure` on `queue` whenever more of the content has been received.
@@ -65,49 +66,57 @@ extension Request {
     public func downloadProgress(
         queue: DispatchQueue = .main, closure: @escaping ProgressHandler
     ) -> Self {
-        setProgressHandler(\.download, on: queue, closure)
+        setProgressHandler(of: \.downloadProgress, on: queue, closure)
     }
 
     // MARK: created requests and tasks
 
-    /// Calls `handler` on `queue` with the final `URLRequest` of each attempt, and first with the latest existing one.
+    /// Calls `handler` on `queue` with the final `URLRequest` of each attempt. If there is one already, first calls it with the
+    /// latest.
     @discardableResult
     public func onURLRequestCreation(
         on queue: DispatchQueue = .main, perform handler: @escaping @Sendable (URLRequest) -> Void
     ) -> Self {
-        let new = QueuedHandler(queue: queue, closure: handler)
+        let newHandler = QueuedHandler(queue: queue, closure: handler)
         // The replaced handler is returned so that it is released outside of the lock, here and in the next method.
-        let (firstAction, _) = mutableState.write { state in
-            let old = state.urlRequestHandler
-            state.urlRequestHandler = new
-            return (state.requests.last.flatMap { state.actions.enqueue(new.call(with: $0)) }, old)
+        let (firstTaskAction, _) = mutableState.write { state in
+            let oldHandler = state.urlRequestHandler
+            state.urlRequestHandler = newHandler
+            return (
+                state.requests.last.flatMap { state.taskActions.enqueue(newHandler.makeCall(with: $0)) },
+                oldHandler
+            )
         }
-        performTaskActions(from: firstAction)
+        performTaskActions(from: firstTaskAction)
         return self
     }
 
-    /// Calls `handler` on `queue` with the task of each attempt, and first with the latest existing one. Only the request
-    /// controls the task: calling the task's `resume()`, `suspend()` or `cancel()` is not supported.
+    /// Calls `handler` on `queue` with the task of each attempt. If there is one already, first calls it with the latest. Only
+    /// the request controls the task: calling the task's `resume()`, `suspend()` or `cancel()` is not supported.
     @discardableResult
     public func onURLSessionTaskCreation(
         on queue: DispatchQueue = .main, perform handler: @escaping @Sendable (URLSessionTask) -> Void
     ) -> Self {
-        let new = QueuedHandler(queue: queue, closure: handler)
-        let (firstAction, _) = mutableState.write { state in
-            let old = state.urlSessionTaskHandler
-            state.urlSessionTaskHandler = new
-            return (state.tasks.last.flatMap { state.actions.enqueue(new.call(with: $0)) }, old)
+        let newHandler = QueuedHandler(queue: queue, closure: handler)
+        let (firstTaskAction, _) = mutableState.write { state in
+            let oldHandler = state.urlSessionTaskHandler
+            state.urlSessionTaskHandler = newHandler
+            return (
+                state.tasks.last.flatMap { state.taskActions.enqueue(newHandler.makeCall(with: $0)) },
+                oldHandler
+            )
         }
-        performTaskActions(from: firstAction)
+        performTaskActions(from: firstTaskAction)
         return self
     }
 
     // MARK: credentials
 
-    /// Answers the challenges of the server, and of some proxies on the way to it, with a user name and a password. The
-    /// credentials are sent only after a challenge, and not to other servers that a redirect leads to. The request uses no other
-    /// credentials, and no other request uses these. With `.forSession` and `.permanent` the session remembers, as long as it
-    /// lives, where they were accepted, and applies this to requests with the same name and password.
+    /// Answers the challenges of the server, and of some proxies on the way to it, with a user name and a password.
+    ///
+    /// The credentials are sent only after a challenge, and not to other servers to which a redirect leads. The request uses no
+    /// other credentials, and no other request uses these. With `.forSession` and `.permanent` the session remembers, as long as
+    /// it exists, which servers have accepted the credentials. It uses this for later requests with the same name and password.
     @discardableResult
     public func authenticate(
         username: String, password: String, persistence: URLCredential.Persistence = .forSession
@@ -157,8 +166,8 @@ extension Request {
 
     // MARK: adapters, retriers, monitors
 
-    // These methods extend an existing `Interceptor` by one member at its end. Any other existing interceptor becomes a member of
-    // a new `Interceptor`: before an added interceptor, but after an added adapter or retrier.
+    // These methods add one member at the end of an existing `Interceptor`. An existing interceptor of another type becomes a
+    // member of a new `Interceptor`. Its place is before an added interceptor, but after an added adapter or retrier.
 
     /// Adds an interceptor, to run after the session's and those that the request has.
     @discardableResult
@@ -200,6 +209,7 @@ extension Request {
         }
     }
 
+    /// Replaces the interceptor with the one that `change` returns for it.
     private func changeInterceptor(
         _ change: ((any RequestInterceptor)?) -> any RequestInterceptor
     ) -> Self {
@@ -212,7 +222,7 @@ extension Request {
         return self
     }
 
-    /// Adds a monitor after the existing ones. It receives the request's events from now on, but not those of the `URLSession`.
+    /// Adds a monitor after the existing ones. It receives the request's later events, but not those of the `URLSession`.
     @discardableResult
     public func eventMonitor(_ eventMonitor: any EventMonitor) -> Self {
         while true {
@@ -228,7 +238,7 @@ extension Request {
                 return true
             }
             if isStored { return self }
-            // Another thread has added a monitor meanwhile.
+            // Another thread has added a monitor meanwhile: repeat with the new list.
         }
     }
 }

@@ -4,75 +4,83 @@ internal import Dispatch
 internal import Foundation
 internal import LupineLoading
 
-// Resuming, suspending, cancelling and finishing a request.
+// Resuming, suspending, cancelling and finishing a request. The work is divided into steps, which the request's `Lane` runs one
+// after the other.
 
 // MARK: steps
 
 extension Request {
-    /// Performs a step: at once if the lane is idle, otherwise after the steps that were added before. Any thread.
+    /// Performs a step: at once if the lane is idle, otherwise after the steps that were added before. Called on any thread.
     ///
     /// - Parameters:
     ///   - needsRoot: Whether the step calls the program's code, and so has to run on the root queue.
     ///   - run: The work of the step.
     func performStep(needsRoot: Bool, _ run: @escaping @Sendable () -> Void) {
         let step = Lane.Step(needsRoot: needsRoot, run: run)
-        runSteps(mutableState.write { $0.lane.enter(step, isOnRoot: false) })
+        runSteps(mutableState.write { $0.lane.add(step, isOnRoot: false) })
     }
 
-    /// Enqueues a block on the root queue that performs a step. Any thread.
-    func performOnRoot(_ run: @escaping @Sendable () -> Void) {
-        underlyingQueue.async { self.performOnRootNow(run) }
+    /// Enqueues a block on the root queue that performs a step. Called on any thread.
+    func enqueueStepOnRoot(_ run: @escaping @Sendable () -> Void) {
+        underlyingQueue.async { self.performStepOnRoot(run) }
     }
 
-    /// Performs a step: at once if the lane is idle. Called on the root queue.
-    func performOnRootNow(_ run: @escaping @Sendable () -> Void) {
+    /// Performs a step: at once if the lane is idle, otherwise after the steps that were added before. Called on the root queue.
+    func performStepOnRoot(_ run: @escaping @Sendable () -> Void) {
         let step = Lane.Step(needsRoot: true, run: run)
-        runSteps(mutableState.write { $0.lane.enter(step, isOnRoot: true) })
+        runSteps(mutableState.write { $0.lane.add(step, isOnRoot: true) })
     }
 
-    /// Continues the present step on the root queue: calls `body` at once if the step runs there, otherwise in another step.
+    /// Continues the present step on the root queue. Calls `body` at once if the step runs there, otherwise in a later step.
     func continueOnRoot(_ body: @escaping @Sendable () -> Void) {
-        if isRunningOffRoot { performOnRoot(body) } else { body() }
+        if isRunningOffRoot { enqueueStepOnRoot(body) } else { body() }
     }
 
-    /// Continues after a serializer has returned: at once if it ran in a step, otherwise on the root queue, because the
-    /// serializer or its value may be the program's.
-    func continueAfterSerializer(_ isInStep: Bool, _ body: @escaping @Sendable () -> Void) {
-        if isInStep { body() } else { performOnRoot(body) }
+    /// Calls `body` after a serializer has returned: at once if the serializer ran in a step (`isInStep`). Otherwise calls it in
+    /// a step on the root queue, because the serializer or its value may be the program's.
+    func continueAfterSerializer(isInStep: Bool, _ body: @escaping @Sendable () -> Void) {
+        if isInStep { body() } else { enqueueStepOnRoot(body) }
     }
 
     /// Whether a step is being performed on a thread other than the root queue's.
     private var isRunningOffRoot: Bool { mutableState.read { $0.lane.isRunningOffRoot } }
 
-    /// Reports an event that is also posted as a notification. If the monitor that posts notifications is the only one, an event
-    /// of a step that runs off the root queue is held until the next event or the end of the step, and forwarded together with
-    /// the next one: this wakes the main queue once instead of twice.
+    /// Reports an event to the monitors. Only for events that are also posted as notifications.
+    ///
+    /// An event is deferred if its step runs off the root queue and the only monitor is the one that posts notifications. The
+    /// request forwards it together with the step's next event, or alone at the end of the step. This wakes the main queue once
+    /// instead of twice.
     func report(_ event: MonitorEvent) {
-        let (held, next, monitors) = mutableState.write {
-            state -> (HeldEvent?, MonitorEvent?, CompositeEventMonitor?) in
-            let held = state.heldEvent.take()
+        let (deferred, immediate, monitors) = mutableState.write {
+            state -> (deferred: DeferredEvent?, immediate: MonitorEvent?, monitors: CompositeEventMonitor?) in
+            let deferred = state.deferredEvent.take()
             guard state.lane.isRunningOffRoot, let monitors = state.eventMonitor,
                 monitors.onlyPostsNotifications
             else {
-                return (held, event, state.eventMonitor)
+                return (deferred, event, state.eventMonitor)
             }
-            let combined = held?.event.combined(withNext: event)
-            state.heldEvent = HeldEvent(event: combined ?? event, monitors: monitors)
-            return (combined == nil ? held : nil, nil, nil)
+            // The combined event, or else the new one, is deferred in place of the old one.
+            let combined = deferred?.event.combined(withNext: event)
+            state.deferredEvent = DeferredEvent(event: combined ?? event, monitors: monitors)
+            return (combined == nil ? deferred : nil, nil, nil)
         }
-        if let held { held.monitors.forward(notificationEvent: held.event) }
-        if let next { monitors?.forward(notificationEvent: next) }
+        if let deferred { deferred.monitors.forward(notificationEvent: deferred.event) }
+        if let immediate { monitors?.forward(notificationEvent: immediate) }
     }
 
-    /// Forwards the event that `report` has held, if there is one: before handlers are called, and at the end of the step.
-    private func forwardHeldEvent() {
-        let (held, hasHandlers) = mutableState.write { ($0.heldEvent.take(), $0.chain.hasHandlers) }
-        guard let held else { return }
-        // Only handlers have to be called after the monitors. Without handlers, the events of one turn of a loop share a block.
+    /// Forwards the event that `report` has deferred, if there is one. Called before handlers are called and at the end of each
+    /// step.
+    private func forwardDeferredEvent() {
+        let (deferred, hasHandlers) = mutableState.write {
+            ($0.deferredEvent.take(), $0.serializerChain.hasHandlers)
+        }
+        guard let deferred else { return }
+        // The monitors must receive the event before handlers are called. Without handlers it may wait: all events of one turn of
+        // an event loop then share one block on the main queue.
         if hasHandlers {
-            held.monitors.forward(notificationEvent: held.event)
+            deferred.monitors.forward(notificationEvent: deferred.event)
         } else {
-            held.monitors.forwardBatched(notificationEvent: held.event)
+            deferred.monitors.forwardBatched(notificationEvent: deferred.event)
         }
     }
 
@@ -84,8 +92,8 @@ extension Request {
         var action = action
         while case .run(let step) = action {
             step.run()
-            // Before the next step begins, which may run on another thread.
-            forwardHeldEvent()
+            // Called before `stepReturned`, after which another thread may begin the next step.
+            forwardDeferredEvent()
             action = mutableState.write { $0.lane.stepReturned() }
         }
         guard case .moveToRoot = action else { return }
@@ -105,23 +113,26 @@ extension RequestMachine.TaskStatus {
 }
 
 extension Request {
-    // MARK: user actions
+    // MARK: resume, suspend and cancel
 
     // `resume`, `suspend` and `cancel` may be called on any thread. Each stores a report in `pendingReports` before it changes
-    // the task. A block on the root queue runs the reports, unless a task callback reaches the root queue sooner: that runs them
-    // first. The task is queried and changed outside of the lock, because it may call the program's code. The actions on
-    // the task are enqueued under the lock, so that the calls of two threads reach the task in the order in which the machine
-    // received them (O-6).
+    // the task. A block on the root queue runs the reports. If a task callback reaches the root queue sooner, it runs them first,
+    // so that the monitors receive the report before the task's events.
+    //
+    // The task is queried and changed outside of the lock, because it may call the program's code (O-6). The actions on the task
+    // are enqueued under the lock: so the calls of two threads reach the task in the order in which the machine received them.
 
-    /// Stores a report of a user action. The caller then calls `deliverPendingReportsOnRoot`, outside of the lock.
+    /// Stores a report of a call of `resume`, `suspend` or `cancel`. The caller then calls `deliverPendingReportsOnRoot`, outside
+    /// of the lock.
     static func addReport(_ report: @escaping @Sendable () -> Void, to state: inout MutableState) {
         state.pendingReports.append(Job(run: report))
     }
 
-    /// Delivers the pending reports in a block on the root queue. Any thread.
-    func deliverPendingReportsOnRoot() { performOnRoot { self.deliverPendingReports() } }
+    /// Delivers the pending reports in a block on the root queue. Called on any thread.
+    func deliverPendingReportsOnRoot() { enqueueStepOnRoot { self.deliverPendingReports() } }
 
-    /// Delivers the pending reports of user actions. Called in a step, before any other event of the request is reported.
+    /// Reports the pending calls of `resume`, `suspend` and `cancel`. Called in a step, before any other event of the request is
+    /// reported.
     func deliverPendingReports() {
         let reports = mutableState.write { state -> [Job] in
             if state.pendingReports.isEmpty { return [] }
@@ -131,44 +142,46 @@ extension Request {
         for report in reports { report.run() }
     }
 
-    /// Passes a user action to the machine. Reads the status of the latest task outside of the lock, and reads again if the
-    /// request has a newer task when the lock is taken.
+    /// Passes an event to the machine, with the status of the latest task. Reads that status outside of the lock, and repeats if
+    /// the request has another latest task by the time the lock is acquired.
     ///
     /// - Parameters:
-    ///   - event: Returns the machine's event for the status of the task.
+    ///   - event: Returns the machine's event for the status of the task. An enum case such as `Event.resume` is such a function.
     ///   - taskAction: Called under the lock with the machine's action and the task. Stores a report, and returns the action on
     ///     the task, or nil.
     /// - Returns: The machine's action, the task, and the task action that the caller passes to
     ///   `performTaskActions`.
-    private func receive(
+    private func sendToMachine(
         _ event: (RequestMachine.TaskStatus) -> RequestMachine.Event,
         taskAction: (RequestMachine.Action, URLSessionTask?, inout MutableState) -> TaskAction?
-    ) -> (RequestMachine.Action, URLSessionTask?, TaskAction?) {
-        var knownTask: URLSessionTask?
+    ) -> (action: RequestMachine.Action, task: URLSessionTask?, firstTaskAction: TaskAction?) {
+        var examinedTask: URLSessionTask?
         while true {
-            let status = RequestMachine.TaskStatus(knownTask)
-            let (action, task, firstAction) = mutableState.write {
-                state -> (RequestMachine.Action?, URLSessionTask?, TaskAction?) in
+            let status = RequestMachine.TaskStatus(examinedTask)
+            let (action, task, firstTaskAction) = mutableState.write {
+                state -> (action: RequestMachine.Action?, task: URLSessionTask?, firstTaskAction: TaskAction?)
+                in
                 let task = state.tasks.last
-                guard task === knownTask else { return (nil, task, nil) }
+                guard task === examinedTask else { return (nil, task, nil) }
                 let action = state.machine.receive(event(status))
-                let firstAction = taskAction(action, task, &state).flatMap { state.actions.enqueue($0) }
-                return (action, task, firstAction)
+                let enqueued = taskAction(action, task, &state).flatMap { state.taskActions.enqueue($0) }
+                return (action, task, enqueued)
             }
-            if let action { return (action, task, firstAction) }
-            knownTask = task
+            if let action { return (action, task, firstTaskAction) }
+            examinedTask = task
         }
     }
 
-    /// Performs the action, then those that have been enqueued meanwhile. Does nothing if `action` is nil.
+    /// Performs the action, then those that have been enqueued meanwhile. Performs nothing if `action` is nil.
     ///
-    /// - Returns: The request's monitors, which are read together with the next action, so that the lock is taken once.
+    /// - Parameter action: The result of `OrderedActions.enqueue`.
+    /// - Returns: The request's monitors. They are read together with the next action, which saves the caller another lock.
     @discardableResult
     func performTaskActions(from action: TaskAction?) -> CompositeEventMonitor? {
         guard var action else { return monitors }
         while true {
             action.perform()
-            let (next, monitors) = mutableState.write { ($0.actions.next(), $0.eventMonitor) }
+            let (next, monitors) = mutableState.write { ($0.taskActions.next(), $0.eventMonitor) }
             guard let next else { return monitors }
             action = next
         }
@@ -177,40 +190,41 @@ extension Request {
     /// Starts or continues the request. Has no effect once the request was cancelled or has finished.
     @discardableResult
     public func resume() -> Self {
-        let (action, _, firstAction) = receive(RequestMachine.Event.resume) { action, task, state in
+        let (action, _, firstTaskAction) = sendToMachine(RequestMachine.Event.resume) { action, task, state in
             switch action {
             case .resumeTask:
                 Self.addReport({ self.didResumeWithTask(task) }, to: &state)
                 return task.map { .resume($0) }
-            case .runPipeline, .accept: Self.addReport({ self.didResume() }, to: &state)
+            case .prepareFirstAttempt, .accept: Self.addReport({ self.didResume() }, to: &state)
             default: break
             }
             return nil
         }
         if action != .ignore { deliverPendingReportsOnRoot() }
-        performTaskActions(from: firstAction)
-        if action == .runPipeline { readyToPerform() }
+        performTaskActions(from: firstTaskAction)
+        if action == .prepareFirstAttempt { readyToPerform() }
         return self
     }
 
-    /// Resumes the request after its first handler was added, if it resumes automatically. In a step.
+    /// Resumes the request after its first handler was added, if the request or else the session resumes automatically. Called in
+    /// a step.
     private func resumeIfAutomatic(in delegate: (any RequestDelegate)?) {
         if shouldAutomaticallyResume ?? delegate?.startImmediately ?? true { resumeInStep(in: delegate) }
     }
 
-    /// Resumes the request. Called in a step, so that the report is made at once and not stored.
+    /// Resumes the request. Because this is called in a step, the report need not be stored: it is made at once.
     private func resumeInStep(in delegate: (any RequestDelegate)?) {
         deliverPendingReports()
-        let (action, task, firstAction) = receive(RequestMachine.Event.resume) { action, task, _ in
+        let (action, task, firstTaskAction) = sendToMachine(RequestMachine.Event.resume) { action, task, _ in
             action == .resumeTask ? task.map { .resume($0) } : nil
         }
-        performTaskActions(from: firstAction)
+        performTaskActions(from: firstTaskAction)
         switch action {
         case .resumeTask: didResumeWithTask(task)
-        case .runPipeline:
+        case .prepareFirstAttempt:
             didResume()
             // `readyToPerform` would begin the attempt in another step, on the root queue.
-            if let session = delegate as? Session { session.performNow(self) } else { readyToPerform() }
+            if let session = delegate as? Session { session.performInStep(self) } else { readyToPerform() }
         case .accept: didResume()
         default: break
         }
@@ -220,7 +234,8 @@ extension Request {
     /// finished.
     @discardableResult
     public func suspend() -> Self {
-        let (action, _, firstAction) = receive(RequestMachine.Event.suspend) { action, task, state in
+        let (action, _, firstTaskAction) = sendToMachine(RequestMachine.Event.suspend) {
+            action, task, state in
             switch action {
             case .suspendTask:
                 Self.addReport(
@@ -235,124 +250,129 @@ extension Request {
             return nil
         }
         if action != .ignore { deliverPendingReportsOnRoot() }
-        performTaskActions(from: firstAction)
+        performTaskActions(from: firstTaskAction)
         return self
     }
 
     /// Cancels the request, and its task if that has not completed.
     ///
     /// - Parameters:
-    ///   - error: The error that the request fails with, unless it has failed before. Nil means that the cancellation is no
-    ///     failure: an error that only says that the task was cancelled is removed.
-    ///   - reportsTask: Whether `didCancelTask` is reported with the cancellation. If false, `end` stores that report.
-    ///   - end: Cancels the task.
+    ///   - error: The error with which the request fails, unless it has failed before. Nil means that the cancellation is no
+    ///     failure; an error that only says that the task was cancelled is then removed.
+    ///   - reportsTask: Whether `didCancelTask` is reported with the cancellation. If false, `cancelTask` stores that report.
+    ///   - cancelTask: Cancels the task.
     /// - Returns: The machine's action; `.ignore` if the request was cancelled before or has finished.
     @discardableResult
     func cancel(
         with error: AFError?, reportingTask reportsTask: Bool = true,
-        ending end: @escaping @Sendable (URLSessionTask) -> Void = { $0.cancel() }
+        cancellingTask cancelTask: @escaping @Sendable (URLSessionTask) -> Void = { $0.cancel() }
     ) -> RequestMachine.Action {
-        let (action, _, firstAction) = receive(RequestMachine.Event.cancel) { action, task, state in
+        let (action, _, firstTaskAction) = sendToMachine(RequestMachine.Event.cancel) { action, task, state in
             // The error is set together with the state, so that a thread that sees the cancellation also sees the error.
             if action != .ignore, state.error == nil { state.error = error }
             switch action {
             case .cancelTask:
+                // Never nil: this action follows only the status of a live task.
                 guard let task else { break }
                 Self.addReport(
                     {
                         self.didCancel(asFailure: error != nil)
                         if reportsTask { self.didCancelTask(task) }
                     }, to: &state)
-                return .end(task, by: end)
+                return .cancel(task, by: cancelTask)
             case .cancelWithoutTask:
                 Self.addReport(
                     {
                         self.didCancel(asFailure: error != nil)
-                        self.cancellationArrived()
+                        self.finishCancellation()
                     }, to: &state)
             default: break
             }
             return nil
         }
         if action != .ignore { deliverPendingReportsOnRoot() }
-        performTaskActions(from: firstAction)
+        performTaskActions(from: firstTaskAction)
         return action
     }
 
-    // MARK: handlers and the pass over their serializers
+    // MARK: the pass: all serializers run, then all handlers are called
 
-    /// Adds a serializer. This may resume the request.
+    /// Adds a serializer. This may resume the request: automatic resumption follows the first handler.
     ///
     /// - Parameters:
     ///   - needsSerializationQueue: Whether the serializer runs on the serialization queue, because it may call the program's
     ///     code or take long.
-    ///   - isAwaited: Whether a Swift task awaits the response, and no handler is called.
+    ///   - isAwaited: Whether only Swift tasks await the response, and no handler of the program receives it.
     ///   - run: Runs the serializer, then calls `completeSerializer` in a step. `isInStep` is false on the serialization queue.
     func appendSerializer(
         needsSerializationQueue: Bool, isAwaited: Bool = false,
         _ run: @escaping @Sendable (_ isInStep: Bool) -> Void
     ) {
         let action = mutableState.write { state in
-            state.chain.append(
+            state.serializerChain.append(
                 .init(needsSerializationQueue: needsSerializationQueue, isAwaited: isAwaited, run: run))
             return state.machine.receive(.handlerAdded)
         }
         switch action {
-        case .beginLatePass: performOnRoot { self.continuePass() }
-        case .offerResume:
+        case .beginLatePass: enqueueStepOnRoot { self.continuePass() }
+        case .resumeIfAutomatic:
+            // The thread of an awaiting Swift task starts the request itself, if that calls no code of the program.
             if isAwaited, let session = delegate as? Session, mayStartOnAnyThread(in: session) {
                 performStep(needsRoot: false) { self.resumeIfAutomatic(in: session) }
             } else {
-                performOnRoot { self.resumeIfAutomatic(in: self.delegate) }
+                enqueueStepOnRoot { self.resumeIfAutomatic(in: self.delegate) }
             }
         default: break
         }
     }
 
-    /// Finishes the request: the serializers run, then the handlers are called. Ignored once the pass has begun. In a step.
+    /// Finishes the request: the serializers run, then the handlers are called. Ignored once this pass has begun. Called in a
+    /// step.
     ///
     /// - Parameter error: The error of the request; nil keeps the present one.
     func finish(error: AFError? = nil) {
+        // Swapped with the old error, and the discarded calls are returned, so that both are released outside of the lock.
         var error = error
-        // The old error and the discarded calls are released outside of the lock.
-        let (begins, _) = mutableState.write { state -> (Bool, SmallArray<Job>) in
+        let (beginsPass, _) = mutableState.write { state -> (Bool, SmallArray<Job>) in
             guard state.machine.receive(.finish) == .beginPass else { return (false, []) }
             if error != nil { swap(&state.error, &error) }
-            return (true, state.chain.restart())
+            return (true, state.serializerChain.restart())
         }
-        if begins { runPass() }
+        if beginsPass { runPass() }
     }
 
-    /// Reports `requestDidFinish` and runs the pass. A request without handlers is finished before the report (E-7); otherwise
-    /// the report precedes the serializers.
+    /// Reports `requestDidFinish` and runs the pass. A request without handlers is in state `finished` before the report (E-7).
+    /// With handlers, the report precedes the serializers.
     private func runPass() {
         contentDidEnd()
-        let hasHandlers = mutableState.read { !$0.chain.isEmpty }
+        // Includes handlers for which Swift tasks wait.
+        let hasHandlers = mutableState.read { !$0.serializerChain.isEmpty }
         if !hasHandlers { continuePass() }
         report(.finished(self))
         if hasHandlers { continuePass() }
     }
 
-    /// Runs the next serializer of the pass or, after the last one, calls the handlers. In a step.
+    /// Runs the next serializer of the pass or, after the last one, calls the handlers. Called in a step.
     private func continuePass() {
         let (next, mustWaitForRoot, finishedChain) = mutableState.write {
-            state -> (SerializerChain.Action?, Bool, SerializerChain?) in
-            // Handlers, and the objects that they hold, are the program's.
-            if state.lane.isRunningOffRoot, state.chain.hasHandlers { return (nil, true, nil) }
-            let next = state.chain.next()
+            state -> (next: SerializerChain.Action?, mustWaitForRoot: Bool, finishedChain: SerializerChain?)
+            in
+            // Handlers, and the objects that they hold, are the program's: they are called and released on the root queue.
+            if state.lane.isRunningOffRoot, state.serializerChain.hasHandlers { return (nil, true, nil) }
+            let next = state.serializerChain.next()
             guard case .deliver = next else {
-                // In other phases there is no pass to continue: while a retrier decides, for example.
+                // In other phases, such as while a retrier decides, there is no pass to continue.
                 return (state.machine.phase == .finishing ? next : nil, false, nil)
             }
-            // Progress handlers that wait on the root queue are called before response handlers are dispatched.
+            // A progress handler's call that waits on the root queue precedes the response handlers. The pass continues after it.
             if state.mayHaveProgressCallOnRoot {
                 state.mayHaveProgressCallOnRoot = false
                 return (nil, true, nil)
             }
-            guard state.machine.receive(.serialized) == .proceed else { return (nil, false, nil) }
-            return (next, false, state.chain.takeAll())
+            guard state.machine.receive(.serializersFinished) == .proceed else { return (nil, false, nil) }
+            return (next, false, state.serializerChain.takeAll())
         }
-        if mustWaitForRoot { return performOnRoot { self.continuePass() } }
+        if mustWaitForRoot { return enqueueStepOnRoot { self.continuePass() } }
         switch next {
         case .run(let serializer):
             if serializer.needsSerializationQueue {
@@ -366,18 +386,20 @@ extension Request {
                 monitors?.scheduleDelivery()
                 finishedChain.deliver(toHandlers: true)
             }
-            // Before awaiting tasks are resumed: they must find neither the request in its session (O-5) nor its files.
+            // Both calls precede the resumption of awaiting Swift tasks: by then the session has released the request (O-5), and
+            // the request has removed its files.
             cleanup()
-            forwardHeldEvent()
+            forwardDeferredEvent()
             finishedChain?.deliver(toHandlers: false)
         case nil: break
         }
     }
 
-    /// Asks the retriers, on the root queue, after a serializer has failed. Completes the serializer if they refuse. In a step.
+    /// Asks the retriers, on the root queue, after a serializer has failed. Completes the serializer if they refuse. Called in a
+    /// step.
     ///
     /// - Parameters:
-    ///   - failure: The error.
+    ///   - failure: The error of the serializer.
     ///   - deliver: Calls the handler. Its argument is the error that a retrier has substituted, or nil.
     func retryOrCompleteSerializer(
         dueTo failure: AFError, deliver: @escaping @Sendable (AFError?) -> Void
@@ -387,8 +409,10 @@ extension Request {
         case .askRetrier(let number):
             continueOnRoot {
                 delegate.retryResult(for: self, dueTo: failure) { result in
-                    self.performOnRootNow {
-                        self.handleRetryResult(result, to: number, refusal: .serializerRetryRefused(number)) {
+                    self.performStepOnRoot {
+                        self.performRetryResult(
+                            result, ofQuestion: number, refusal: .serializerRetryRefused(number)
+                        ) {
                             error in
                             self.completeSerializer { deliver(error) }
                         }
@@ -396,18 +420,20 @@ extension Request {
                 }
             }
         case .proceed: completeSerializer { deliver(nil) }
+        // The pass in which the serializer has run is over or was abandoned.
         default: break
         }
     }
 
-    /// Stores `delivery`, which calls the handler, and continues the pass. Called in a step when a serializer has succeeded, or
-    /// has failed and is not retried.
+    /// Stores `delivery`, which calls the handler at the end of the pass, and continues the pass. Called in a step when a
+    /// serializer has succeeded, or has failed and is not retried.
     func completeSerializer(delivery: @escaping @Sendable () -> Void) {
-        mutableState.write { $0.chain.addDelivery(Job(run: delivery)) }
+        mutableState.write { $0.serializerChain.addDelivery(Job(run: delivery)) }
         continuePass()
     }
 
-    /// Calls `perform` in a step once the handlers have been called, or at once if they have been called before.
+    /// Calls `perform` in a step when the request has called its handlers. If it has called them before, calls `perform` at once,
+    /// on the caller's thread.
     func onFinish(perform: @escaping @Sendable () -> Void) {
         let isOver = mutableState.write { state in
             if state.machine.isOver { return true }
@@ -417,15 +443,18 @@ extension Request {
         if isOver { perform() }
     }
 
-    // MARK: reports to the monitors
-
+    /// Lets the session begin the first attempt. Fails the request if the session has been deallocated.
     private func readyToPerform() {
         if let delegate {
             delegate.readyToPerform(request: self)
         } else {
-            performOnRoot { self.finish(error: .sessionDeinitialized) }
+            enqueueStepOnRoot { self.finish(error: .sessionDeinitialized) }
         }
     }
+
+    // MARK: reports to the monitors
+
+    // Each method reports the event of the same name.
 
     private func didResume() { report(.resumed(self)) }
     private func didResumeWithTask(_ task: URLSessionTask?) {
@@ -440,7 +469,7 @@ extension Request {
     /// Reports the cancellation. If `isFailure` is false, first removes an error that only says that the task was cancelled.
     private func didCancel(asFailure isFailure: Bool) {
         if !isFailure {
-            // The error is returned so that it is released outside of the lock.
+            // The removed error is returned so that it is released outside of the lock.
             _ = mutableState.write { state -> AFError? in
                 guard case .sessionTaskFailed(let cause) = state.error,
                     (cause as? URLError)?.code == .cancelled
@@ -451,13 +480,13 @@ extension Request {
         report(.cancelled(self))
     }
 
-    /// Finishes a cancelled request that has no task to cancel. In a step.
-    private func cancellationArrived() {
-        // The discarded calls are released outside of the lock.
-        let (begins, _) = mutableState.write { state -> (Bool, SmallArray<Job>) in
-            guard state.machine.receive(.cancellationArrived) == .beginPass else { return (false, []) }
-            return (true, state.chain.restart())
+    /// Finishes a cancelled request that has no task to cancel. Called in a step.
+    private func finishCancellation() {
+        // The discarded calls are returned so that they are released outside of the lock.
+        let (beginsPass, _) = mutableState.write { state -> (Bool, SmallArray<Job>) in
+            guard state.machine.receive(.finishCancellation) == .beginPass else { return (false, []) }
+            return (true, state.serializerChain.restart())
         }
-        if begins { runPass() }
+        if beginsPass { runPass() }
     }
 }

@@ -7,12 +7,15 @@ public import LupineLoading
 /// A request of a session, with all its attempts.
 ///
 /// Created by `Session` only. May be used from any thread. The work for a request is done in steps that never overlap (`Lane`).
-/// The program's code is called on the session's root queue (`underlyingQueue`), each handler on the queue that was given for it.
-/// However the request ends, each handler is called once. `RequestMachine` decides under the lock what to do next, and this class
-/// does it.
+/// In this module, "the program" is the one that uses the library. The request calls the program's code on the session's root
+/// queue (`underlyingQueue`), and each handler on the queue that the program has chosen for it. However the request ends, it
+/// calls each handler once.
 ///
-/// The compiler cannot check that a class with subclasses is `Sendable`. All mutable state is in `mutableState` and in the locked
-/// states of the subclasses.
+/// `RequestMachine` decides under the lock what to do next, and this class performs the machine's actions. The end of a request
+/// is a *pass*: all serializers run, then all handlers are called.
+///
+/// `@unchecked Sendable`, because the compiler cannot check a class with subclasses. All mutable state is in `mutableState` and
+/// in the locked states of the subclasses.
 public class Request: @unchecked Sendable {
     /// The state of a request.
     public enum State: Sendable {
@@ -41,73 +44,84 @@ public class Request: @unchecked Sendable {
     /// The result of a validator.
     public typealias ValidationResult = Result<Void, any (Error & Sendable)>
 
-    /// The mutable state.
+    /// The state that `mutableState` guards with its lock.
     struct MutableState {
+        /// Decides what the request does next.
         var machine = RequestMachine()
+        /// The queue of the request's steps.
         var lane = Lane()
-        /// Whether the session has no code of the program, and the request was made without any: see `mayReceiveOnAnyThread`. Set
-        /// when an attempt begins.
+        /// Whether neither the session nor the request as it was created contains code of the program: see
+        /// `mayReceiveOnAnyThread`. Set when an attempt begins.
         var mayAvoidProgramCode = false
-        /// Whether a `ResponseGate` decides about the content of responses.
-        var hasGate = false
+        /// Whether an `HTTPResponseHandler` decides about the content of responses.
+        var hasHTTPResponseHandler = false
         /// Whether the request has monitors besides those of its session.
         var hasMonitors = false
-        /// The latest event of the present step, if it has not been forwarded to the monitors yet: see `report`.
-        var heldEvent: HeldEvent?
+        /// The latest event of the present step, if `report` has not forwarded it to the monitors yet.
+        var deferredEvent: DeferredEvent?
         /// Nil until the program reads `id`.
         var id: UUID?
         var error: AFError?
         var retryCount = 0
+        /// The `URLRequest`s of all attempts, in order. The next two properties are the tasks and the metrics.
         var requests = SmallArray<URLRequest>()
         var tasks = SmallArray<URLSessionTask>()
         var metrics = SmallArray<URLSessionTaskMetrics>()
-        var chain = SerializerChain()
+        /// The serializers of the response, and the calls of the response handlers.
+        var serializerChain = SerializerChain()
+        /// Called once, when the request has called its response handlers: see `onFinish`.
         var finishHandlers: [Job] = []
         var validators: [Validator] = []
-        var upload = TransferProgress()
-        var download = TransferProgress()
-        /// Whether a call of a progress handler may be waiting on the root queue.
+        var uploadProgress = TransferProgress()
+        var downloadProgress = TransferProgress()
+        /// Whether a call of a progress handler may be waiting on the root queue. Response handlers are called after it.
         var mayHaveProgressCallOnRoot = false
         var credential: URLCredential?
-        var redirectHandler: (any RedirectHandler)? { didSet { hasHooks = true } }
-        var cachedResponseHandler: (any CachedResponseHandler)? { didSet { hasHooks = true } }
-        var interceptor: (any RequestInterceptor)? { didSet { hasHooks = true } }
+        var redirectHandler: (any RedirectHandler)? { didSet { hasInterceptorOrHandler = true } }
+        var cachedResponseHandler: (any CachedResponseHandler)? { didSet { hasInterceptorOrHandler = true } }
+        var interceptor: (any RequestInterceptor)? { didSet { hasInterceptorOrHandler = true } }
         var eventMonitor: CompositeEventMonitor?
-        /// Reports of user actions to the monitors. They are delivered before any other event is reported.
+        /// Reports to the monitors of `resume`, `suspend` and `cancel` calls. They are delivered before any other event is
+        /// reported.
         var pendingReports: [Job] = []
-        /// Actions on tasks, and calls of the handlers that receive requests and tasks, in the order of the decisions.
-        var actions = OrderedActions<TaskAction>()
-        var urlRequestHandler: QueuedHandler<URLRequest>? { didSet { hasHooks = true } }
-        var urlSessionTaskHandler: QueuedHandler<URLSessionTask>? { didSet { hasHooks = true } }
-        var cURLHandler: QueuedHandler<String>? { didSet { hasHooks = true } }
-        /// Whether the request has, or has had, an interceptor or one of the handlers that set this flag. Stored, because each
-        /// step needs it, and comparing the handlers with nil would copy them.
-        private(set) var hasHooks: Bool
+        /// Actions on tasks, and calls of the handlers that receive requests and tasks, in the order in which they were decided.
+        var taskActions = OrderedActions<TaskAction>()
+        /// The handlers of `onURLRequestCreation`, `onURLSessionTaskCreation` and `cURLDescription(on:calling:)`.
+        var urlRequestHandler: QueuedHandler<URLRequest>? { didSet { hasInterceptorOrHandler = true } }
+        var urlSessionTaskHandler: QueuedHandler<URLSessionTask>? {
+            didSet { hasInterceptorOrHandler = true }
+        }
+        var cURLHandler: QueuedHandler<String>? { didSet { hasInterceptorOrHandler = true } }
+        /// Whether the request has, or has had, an interceptor or one of the handlers whose `didSet` sets this flag. A stored
+        /// flag, because each step reads it, and comparing the handlers with nil would copy them.
+        private(set) var hasInterceptorOrHandler: Bool
 
         init(interceptor: (any RequestInterceptor)?, eventMonitor: CompositeEventMonitor?) {
             self.interceptor = interceptor
             self.eventMonitor = eventMonitor
-            hasHooks = interceptor != nil
+            hasInterceptorOrHandler = interceptor != nil
         }
 
-        /// Whether the present attempt calls none of the program's code, and the request holds no objects of the program: its
-        /// steps may then run on any thread. Response handlers do not count; the pass checks for them before it calls them.
+        /// Whether the present attempt calls none of the program's code, and the request holds no objects of the program. If so,
+        /// its steps may run on any thread. Response handlers do not count: `continuePass` checks for them before it calls them.
         var callsNoProgramCode: Bool { mayAvoidProgramCode && !hasProgramCode }
 
         /// Whether the program has added code other than response handlers to the request.
         var hasProgramCode: Bool {
-            hasHooks || !validators.isEmpty || hasGate || hasMonitors || upload.object != nil
-                || download.object != nil
+            // The program may observe a `Progress` object.
+            let hasProgressObject = uploadProgress.object != nil || downloadProgress.object != nil
+            return hasInterceptorOrHandler || hasHTTPResponseHandler || hasMonitors || hasProgressObject
+                || !validators.isEmpty
         }
     }
 
-    /// An event that has not been forwarded, and the monitors that the request had when the event was reported.
-    struct HeldEvent {
+    /// An event that `report` has not forwarded yet, and the monitors that the request had when the event was reported.
+    struct DeferredEvent {
         let event: MonitorEvent
         let monitors: CompositeEventMonitor
     }
 
-    /// A closure that runs once. A struct, because the compiler wraps a bare closure in a generic lock anew on each access.
+    /// A closure that runs once. A struct: if a generic lock stored the bare closure, each access would wrap it in another thunk.
     struct Job: Sendable {
         let run: @Sendable () -> Void
     }
@@ -117,16 +131,16 @@ public class Request: @unchecked Sendable {
         let queue: DispatchQueue
         let closure: @Sendable (Value) -> Void
 
-        /// Returns an action that calls the handler with `value`.
-        func call(with value: Value) -> TaskAction {
+        /// Returns an action that enqueues a call of the handler with `value` on its queue.
+        func makeCall(with value: Value) -> TaskAction {
             .callHandler(Job { [queue, closure] in queue.async { closure(value) } })
         }
     }
 
     let mutableState: Protected<MutableState>
-    /// The event loop whose connections the request prefers: the loop that executes the program's Swift task, if one does.
-    let preference = LoopPreference()
-    /// The session's root queue. The request calls the program's code there, unless the program has given another queue.
+    /// The event loop whose connections the request prefers: the loop that runs the Swift task that created the request, if any.
+    let loopPreference = LoopPreference()
+    /// The session's root queue. The request calls the program's code there, unless the program has chosen another queue.
     public let underlyingQueue: DispatchQueue
     /// The queue on which serializers run.
     public let serializationQueue: DispatchQueue
@@ -147,7 +161,7 @@ public class Request: @unchecked Sendable {
         mutableState = Protected(MutableState(interceptor: interceptor, eventMonitor: eventMonitor))
     }
 
-    /// Calls the finish handlers, because a request that is deallocated before it has finished never finishes.
+    /// Calls the finish handlers that are left: if the request has not finished yet, nothing else can call them.
     deinit {
         for handler in mutableState.read({ $0.finishHandlers }) { handler.run() }
     }
@@ -181,7 +195,7 @@ public class Request: @unchecked Sendable {
     public internal(set) var error: AFError? {
         get { mutableState.read { $0.error } }
         set {
-            // The old error may hold objects of the program, so it is released outside of the lock.
+            // Swapped, so that the old error is released outside of the lock: it may hold objects of the program.
             var error = newValue
             mutableState.write { swap(&$0.error, &error) }
         }
@@ -192,11 +206,11 @@ public class Request: @unchecked Sendable {
 
     /// The monitor that receives the request's events.
     public var eventMonitor: (any EventMonitor)? { monitors }
-    /// The value of `eventMonitor` with its type: it forwards events to the monitors of the session and the request.
+    /// The same monitor as `eventMonitor`, with its type. It forwards events to the monitors of the session and of the request.
     var monitors: CompositeEventMonitor? { mutableState.read { $0.eventMonitor } }
     /// The interceptor of the request, in addition to the session's.
     public var interceptor: (any RequestInterceptor)? { mutableState.read { $0.interceptor } }
-    /// Whether the request has an interceptor.
+    /// Whether the request has an interceptor. Does not copy the interceptor, unlike a comparison of `interceptor` with nil.
     var hasInterceptor: Bool { mutableState.read { $0.interceptor != nil } }
     /// The redirect handler; nil uses the session's.
     public var redirectHandler: (any RedirectHandler)? { mutableState.read { $0.redirectHandler } }
@@ -254,15 +268,15 @@ public class Request: @unchecked Sendable {
 
     // MARK: overridden by subclasses
 
-    /// The first step of an attempt.
+    /// How an attempt begins.
     enum Preparation {
         /// Converts the request and, for an upload, creates its body.
         case conversion(any URLRequestConvertible, upload: UploadRequest?)
-        /// Resumes a download from its resume data.
-        case resumption(DownloadRequest, Data)
+        /// Creates a task that resumes an earlier download from its resume data.
+        case resumption(DownloadRequest, resumeData: Data)
     }
 
-    /// The first step of each attempt. Overridden by each subclass.
+    /// How each attempt begins. Overridden by each subclass.
     var preparation: Preparation {
         preconditionFailure("a session performs requests of its own kinds: \(type(of: self))")
     }
@@ -272,12 +286,12 @@ public class Request: @unchecked Sendable {
         preconditionFailure("Request has no task of its own: its subclasses do")
     }
 
-    /// Whether tasks may store a response in the cache without asking the request: it has no cache handler, and no
-    /// `onHTTPResponse` handler that could refuse the response.
+    /// Whether tasks may store a response in the cache without asking the request. This requires that the request has no cache
+    /// handler, and no `onHTTPResponse` handler that could refuse the response.
     var storesWithoutAsking: Bool { false }
 
-    /// Whether the content and the end of the task can be processed on any thread, unless the program adds code to the request.
-    /// True for a `DataRequest` that is no upload and whose convertible neither is nor holds an object of the program.
+    /// Whether any thread may process the content and the end of the task, as long as the program adds no code to the request.
+    /// True for a `DataRequest` that is no upload and whose convertible contains no code or object of the program.
     var mayReceiveOnAnyThread: Bool { false }
 
     /// Whether the thread that adds the first handler may start the request, because the first attempt calls none of the
@@ -291,10 +305,11 @@ public class Request: @unchecked Sendable {
     /// Discards the results of an attempt before the next one begins.
     func reset() {
         // The error and the discarded calls are returned so that they are released outside of the lock.
-        let (changes, _, _) = mutableState.write { state in
-            ([state.upload.reset(), state.download.reset()], state.error.take(), state.chain.restart())
+        let (progressChanges, _, _) = mutableState.write { state in
+            let progressChanges = [state.uploadProgress.reset(), state.downloadProgress.reset()]
+            return (progressChanges, state.error.take(), state.serializerChain.restart())
         }
-        for change in changes { change?.publish() }
+        for change in progressChanges { change?.publish() }
     }
 
     /// Called in a step when the request finishes, before monitors and handlers are called. No more content arrives.
@@ -302,12 +317,16 @@ public class Request: @unchecked Sendable {
 
     /// Releases resources after the handlers have been called. Called in a step.
     func cleanup() {
-        // Progress handlers are not called again. They often retain the request in order to cancel it, so they are released here,
-        // outside of the lock.
+        // The progress handlers are not called again. They are removed, because they often retain the request in order to cancel
+        // it.
         let (finishHandlers, progressHandlers) = mutableState.write { state in
-            defer { (state.finishHandlers, state.upload.handler, state.download.handler) = ([], nil, nil) }
-            return (state.finishHandlers, [state.upload.handler, state.download.handler])
+            let progressHandlers = [state.uploadProgress.handler, state.downloadProgress.handler]
+            state.uploadProgress.handler = nil
+            state.downloadProgress.handler = nil
+            defer { state.finishHandlers = [] }
+            return (state.finishHandlers, progressHandlers)
         }
+        // Releases the progress handlers here, outside of the lock.
         withExtendedLifetime(progressHandlers) {}
         for handler in finishHandlers { handler.run() }
         delegate?.cleanup(after: self)

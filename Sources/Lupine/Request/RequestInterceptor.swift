@@ -13,16 +13,16 @@ public struct RequestAdapterState: Sendable {
 
 /// Changes each `URLRequest` before it is sent: on the first attempt and on every retry, but not on redirects.
 ///
-/// Called on the session's request queue, or on the thread on which the adapter before it completed. The completion must be
-/// called exactly once, from any thread; otherwise the request is never sent.
+/// The session calls the adapter on its request queue, or on the thread on which the previous adapter completed. The adapter must
+/// call the completion exactly once, on any thread; without that call the request is never sent.
 public protocol RequestAdapter: Sendable {
     /// Passes the adapted request to the completion, or an error: the request then fails with `requestAdaptationFailed`.
     func adapt(
         _ urlRequest: URLRequest, for session: Session,
         completion: @escaping @Sendable (_ result: Result<URLRequest, any Error>) -> Void)
 
-    /// Adapts a request with more context. The library calls this method. The default implementation calls
-    /// `adapt(_:for:completion:)`.
+    /// Adapts a request, with the context in which it is sent. The library calls only this method. The default implementation
+    /// calls `adapt(_:for:completion:)`.
     func adapt(
         _ urlRequest: URLRequest, using state: RequestAdapterState,
         completion: @escaping @Sendable (_ result: Result<URLRequest, any Error>) -> Void)
@@ -38,7 +38,7 @@ extension RequestAdapter {
     }
 }
 
-/// The decision about a failed request.
+/// The decision of a retrier about a failed request.
 public enum RetryResult: Sendable {
     /// The request is retried at once.
     case retry
@@ -46,14 +46,14 @@ public enum RetryResult: Sendable {
     case retryWithDelay(TimeInterval)
     /// The request fails with the original error.
     case doNotRetry
-    /// The request fails with `requestRetryFailed`, which carries this error and the original one.
+    /// The request fails with `requestRetryFailed`, which contains this error and the original one.
     case doNotRetryWithError(any Error)
 }
 
 /// Decides whether a failed request is retried.
 ///
-/// Called on the session's root queue, or on the thread on which the retrier before it completed. The completion must be
-/// called exactly once, from any thread.
+/// The session calls the retrier on its root queue, or on the thread on which the previous retrier completed. The retrier must
+/// call the completion exactly once, on any thread.
 public protocol RequestRetrier: Sendable {
     /// Decides about a request that failed with `error`. `request.retryCount` is the number of retries made so far.
     func retry(
@@ -61,7 +61,7 @@ public protocol RequestRetrier: Sendable {
         completion: @escaping @Sendable (RetryResult) -> Void)
 }
 
-/// Adapts requests and decides about retries. Both methods are optional.
+/// Adapts requests and decides about retries. Both methods are optional: by default, requests are neither changed nor retried.
 public protocol RequestInterceptor: RequestAdapter, RequestRetrier {}
 
 extension RequestInterceptor {
@@ -82,13 +82,13 @@ extension RequestInterceptor {
     }
 }
 
-/// An adapter as a closure.
+/// A closure that does the work of `RequestAdapter`.
 public typealias AdaptHandler =
     @Sendable (
         URLRequest, Session, _ completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void
     ) -> Void
 
-/// A retrier as a closure.
+/// A closure that does the work of `RequestRetrier`.
 public typealias RetryHandler =
     @Sendable (
         Request, Session, any Error, _ completion: @escaping @Sendable (RetryResult) -> Void

@@ -2,8 +2,8 @@
 
 internal import LupineLoading
 
-/// A retrier that calls a closure. `@unchecked Sendable` because the class can be subclassed; its only stored property is
-/// a constant.
+/// A retrier that calls a closure. `@unchecked Sendable`, because the compiler cannot check a class that can be subclassed. Its
+/// only stored property is a constant.
 open class Retrier: @unchecked Sendable, RequestInterceptor {
     private let handler: RetryHandler
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 
-/// The serializers of a request, and the calls that deliver their values.
+/// The serializers of a request, and the calls that deliver their values to the response handlers.
 ///
-/// In each pass every serializer runs once, in the order in which they were added. The values are delivered after all have run. A
-/// value; `Request` keeps it under its lock.
+/// A request ends with a pass: every serializer runs once, in the order in which they were added, then all values are delivered.
+/// It is a value type, which `Request` keeps under its lock.
 struct SerializerChain {
     /// The next action of a pass.
     enum Action {
@@ -17,9 +17,9 @@ struct SerializerChain {
     struct Serializer: Sendable {
         /// Whether the serializer runs on the serialization queue, because it may call the program's code or take long.
         let needsSerializationQueue: Bool
-        /// Whether Swift tasks await the value, and no handler receives it.
+        /// Whether only Swift tasks await the value, and no handler of the program receives it.
         let isAwaited: Bool
-        /// Runs the serializer; the argument is false on the serialization queue.
+        /// Runs the serializer. The argument says whether it runs in a step of the request, or else on the serialization queue.
         let run: @Sendable (_ isInStep: Bool) -> Void
     }
 
@@ -38,6 +38,7 @@ struct SerializerChain {
 
     /// Delivers values: to the handlers if `toHandlers` is true, otherwise to the Swift tasks that await them.
     func deliver(toHandlers: Bool) {
+        // The delivery and the serializer with the same index belong together.
         for index in 0..<deliveries.count where serializers[index]?.isAwaited != toHandlers {
             deliveries[index]?.run()
         }
@@ -53,8 +54,8 @@ struct SerializerChain {
     /// Stores the call that delivers the value of the serializer that has just run.
     mutating func addDelivery(_ delivery: Request.Job) { deliveries.append(delivery) }
 
-    /// Restarts with the first serializer. Returns the discarded calls: they may hold objects of the program, which must not be
-    /// released under the lock.
+    /// Lets the next pass begin with the first serializer. Returns the discarded calls: they may hold objects of the program,
+    /// which must not be released under the lock.
     mutating func restart() -> SmallArray<Request.Job> { deliveries.takeAll() }
 
     /// Removes and returns all serializers and calls, so that the caller can release them outside of the lock.

@@ -4,15 +4,16 @@ internal import Dispatch
 internal import Foundation
 internal import LupineLoading
 
-/// The progress of a request's upload or download: two byte counts and, once it is used, a `Progress` object. A value; `Request`
-/// keeps it under its lock.
+/// The progress of a request's upload or download: two byte counts and, once the program has used it, a `Progress` object.
+///
+/// It is a value type, which `Request` keeps under its lock.
 struct TransferProgress {
     /// A handler and the queue on which it is called.
     final class Handler: Sendable {
         let queue: DispatchQueue
         let closure: Request.ProgressHandler
         /// Whether a call has been enqueued on the queue and has not begun.
-        private let isEnqueued = Protected(false)
+        private let isCallEnqueued = Protected(false)
 
         init(queue: DispatchQueue, closure: @escaping Request.ProgressHandler) {
             self.queue = queue
@@ -21,14 +22,14 @@ struct TransferProgress {
 
         /// Enqueues a call of the handler with `object`, unless one is enqueued already: that call sees the newest counts.
         fileprivate func enqueueCall(with object: Progress) {
-            let wasEnqueued = isEnqueued.write { isEnqueued in
+            let wasEnqueued = isCallEnqueued.write { isEnqueued in
                 defer { isEnqueued = true }
                 return isEnqueued
             }
             if wasEnqueued { return }
             queue.async { [self] in
-                // Reset before the call, because the handler may not see changes that are made during the call.
-                isEnqueued.write(false)
+                // Reset before the call: a change during the call needs another call, because the handler may not see it.
+                isCallEnqueued.write(false)
                 closure(object)
             }
         }
@@ -49,7 +50,9 @@ struct TransferProgress {
         }
     }
 
+    /// The number of bytes to transfer.
     private(set) var total: Int64 = 0
+    /// The number of bytes transferred so far.
     private(set) var completed: Int64 = 0
     var handler: Handler?
     /// The `Progress` object, the same for the life of the request. Never nil if there is a handler.

@@ -31,9 +31,10 @@ public final class UploadRequest: DataRequest, @unchecked Sendable {
 
     /// The mutable state in addition to that of `DataRequest`.
     private struct UploadState {
+        /// The body of the present attempt; nil until it has been created.
         var uploadable: Uploadable?
         /// Files that were written for attempts and have not been removed yet.
-        var files: Set<URL> = []
+        var temporaryFiles: Set<URL> = []
     }
 
     /// The value that creates the body of each attempt.
@@ -60,10 +61,10 @@ public final class UploadRequest: DataRequest, @unchecked Sendable {
     public var uploadable: Uploadable? {
         get { uploadState.read { $0.uploadable } }
         set {
-            // The old value is released outside of the lock, because it may be a stream of the program.
+            // Swapped, so that the old value is released outside of the lock: it may be a stream of the program.
             var new = newValue
             uploadState.write { state in
-                if case .file(let url, shouldRemove: true) = new { state.files.insert(url) }
+                if case .file(let url, shouldRemove: true) = new { state.temporaryFiles.insert(url) }
                 swap(&state.uploadable, &new)
             }
         }
@@ -79,6 +80,7 @@ public final class UploadRequest: DataRequest, @unchecked Sendable {
             case .stream: session.uploadTask(withStreamedRequest: request)
             case nil: preconditionFailure("an upload's task is made when it is known what is sent")
             }
+        // The delegate receives the response's content, because no consumer is named.
         task.collectContent()
         return task
     }
@@ -91,14 +93,14 @@ public final class UploadRequest: DataRequest, @unchecked Sendable {
 
     /// Removes the files written for the upload, then releases the other resources.
     public override func cleanup() {
-        removeFiles()
+        removeTemporaryFiles()
         super.cleanup()
     }
 
-    private func removeFiles() {
+    private func removeTemporaryFiles() {
         let files = uploadState.write { state in
-            defer { state.files = [] }
-            return state.files
+            defer { state.temporaryFiles = [] }
+            return state.temporaryFiles
         }
         for file in files { try? fileManager.removeItem(at: file) }
     }
@@ -107,8 +109,8 @@ public final class UploadRequest: DataRequest, @unchecked Sendable {
 
     func didCreateUploadable(_ uploadable: Uploadable) {
         self.uploadable = uploadable
-        // A request that was cancelled meanwhile may have finished already: its `cleanup` did not find these files.
-        if mutableState.read({ $0.machine.isOver }) { removeFiles() }
+        // A request that was cancelled meanwhile may have finished already. Then its `cleanup` ran before this file existed.
+        if mutableState.read({ $0.machine.isOver }) { removeTemporaryFiles() }
         monitors?.request(self, didCreateUploadable: uploadable)
     }
 
@@ -118,7 +120,7 @@ public final class UploadRequest: DataRequest, @unchecked Sendable {
         preparationFailed(error)
     }
 
-    /// The stream of the body; nil when the upload has none.
+    /// Returns the stream that is the body, and reports it to the monitors. Returns nil for a body of another type.
     func inputStream() -> InputStream? {
         guard case .stream(let stream) = uploadable else { return nil }
         monitors?.request(self, didProvideInputStream: stream)

@@ -2,7 +2,7 @@
 
 internal import LupineLoading
 
-/// A check of the response that runs on the root queue when a task has ended. Its closures do not keep the request alive.
+/// A check of the response that runs on the root queue when a task has ended. Its closures do not retain the request.
 struct Validator: Sendable {
     /// Checks the response.
     let check: @Sendable (URLRequest?, HTTPURLResponse) -> Request.ValidationResult
@@ -11,8 +11,8 @@ struct Validator: Sendable {
 }
 
 extension Request {
-    /// Adds a validator. Both closures are called on the root queue, once per attempt, unless the attempt has failed before or
-    /// has no HTTP response.
+    /// Adds a validator. Both closures are called on the root queue, once per attempt. They are not called if the attempt has
+    /// failed before or has no HTTP response.
     ///
     /// - Parameters:
     ///   - check: Checks the response.
@@ -24,7 +24,7 @@ extension Request {
         mutableState.write { $0.validators.append(Validator(check: check, report: report)) }
     }
 
-    /// Runs the validators until one fails. On the root queue.
+    /// Runs the validators until one fails, and stores its error. Called on the root queue.
     func run(_ validators: [Validator]) {
         guard let response else { return }
         for validator in validators {

@@ -21,13 +21,13 @@ extension DataStreamRequest {
         }
         let stream = feed.makeStream()
         // If no more content will arrive, the new feed ends at once; otherwise it replaces the previous feed, which ends.
-        let (endingFeed, hold) = streamState.write { state -> (ContentFeed?, Hold?) in
+        let (endingFeed, holdDecision) = streamState.write { state -> (ContentFeed?, HoldDecision?) in
             if state.hasContentEnded { return (feed, nil) }
             let previousFeed = state.feed
             state.feed = feed
             return (previousFeed, state.holdOrRelease())
         }
-        apply(hold)
+        apply(holdDecision)
         endingFeed?.end()
         resume()
         return stream

@@ -4,25 +4,28 @@ internal import LupineLoading
 
 /// The queue of one request's steps. It decides which thread performs each step; steps never overlap.
 ///
-/// A value, which its owner, the request, keeps under a lock. The owner performs the returned actions, and calls `stepReturned()`
-/// after each step. If the lane is idle, the thread that adds a step performs it. Otherwise the step waits, and the thread that
-/// performs the present step performs it afterwards. A step that calls the program's code has to run on the root queue: if it is
-/// next while another thread performs the steps, the owner enqueues a block on the root queue, which performs this step and those
-/// after it.
+/// It is a value type, which its owner, the request, keeps under a lock. The owner performs the returned actions, and calls
+/// `stepReturned()` after each step. If the lane is idle, the thread that adds a step performs it. Otherwise the step waits, and
+/// the thread that performs the present step performs it afterwards.
+///
+/// A step that calls the program's code has to run on the root queue (`Session.rootQueue`). If such a step is next while another
+/// thread performs the steps, the owner enqueues a block on the root queue. That block performs this step and those after it.
 struct Lane {
-    /// A piece of the request's work.
+    /// One of the pieces into which a request's work is divided.
     struct Step: Sendable {
-        /// Whether the step has to run on the root queue.
+        /// Whether the step has to run on the root queue, because it calls the program's code.
         let needsRoot: Bool
         let run: @Sendable () -> Void
     }
 
+    /// The comment at the end of each case names the states that can follow it.
     private enum State: Equatable {
-        case idle  // → running, moving
+        /// There is no step to perform.
+        case idle  // → running, movingToRoot
         /// A thread performs a step. `onRoot` says whether it is the root queue's thread.
-        case running(onRoot: Bool)  // → idle, moving
+        case running(onRoot: Bool)  // → idle, movingToRoot
         /// A block that continues with the steps is enqueued on the root queue, and has not begun.
-        case moving  // → running
+        case movingToRoot  // → running
     }
 
     /// The action that the owner performs.
@@ -36,45 +39,46 @@ struct Lane {
     }
 
     private var state = State.idle
-    private var waiting = SmallArray<Step>()
+    private var waitingSteps = SmallArray<Step>()
 
     /// Whether a step is being performed on a thread other than the root queue's.
     var isRunningOffRoot: Bool { state == .running(onRoot: false) }
 
-    /// Adds a step. `isOnRoot` says whether the calling thread is the root queue's.
-    mutating func enter(_ step: Step, isOnRoot: Bool) -> Action {
+    /// Adds a step. `isOnRoot` says whether the call is made on the root queue.
+    mutating func add(_ step: Step, isOnRoot: Bool) -> Action {
         switch state {
         case .idle where isOnRoot || !step.needsRoot:
             state = .running(onRoot: isOnRoot)
             return .run(step)
         case .idle:
-            waiting.append(step)
-            state = .moving
+            waitingSteps.append(step)
+            state = .movingToRoot
             return .moveToRoot
-        case .running, .moving:
-            waiting.append(step)
+        case .running, .movingToRoot:
+            waitingSteps.append(step)
             return .none
         }
     }
 
-    /// Called when a step has returned. The result is the action for the next one.
+    /// Called when a step has returned. Returns the action for the next step.
     mutating func stepReturned() -> Action {
         guard case .running(let isOnRoot) = state else { return .none }
-        guard let next = waiting.first else {
+        guard let next = waitingSteps.first else {
             state = .idle
             return .none
         }
         if next.needsRoot, !isOnRoot {
-            state = .moving
+            state = .movingToRoot
             return .moveToRoot
         }
-        guard let step = waiting.popFirst() else { return .none }
+        // Removes `next`, so the result is never nil.
+        guard let step = waitingSteps.popFirst() else { return .none }
         return .run(step)
     }
 
-    /// Called when the block on the root queue has begun. The result is the action for the next step.
+    /// Called when the block on the root queue begins. Returns the action for the next step.
     mutating func beganOnRoot() -> Action {
-        guard state == .moving else { return .none }
+        guard state == .movingToRoot else { return .none }
         state = .running(onRoot: true)
         return stepReturned()
     }

@@ -4,7 +4,7 @@ internal import Dispatch
 internal import Foundation
 
 extension OperationQueue {
-    /// Creates a queue with these settings.
+    /// Creates a queue and sets the properties of the same names. `startSuspended` sets `isSuspended`.
     convenience init(
         qualityOfService: QualityOfService = .default,
         maxConcurrentOperationCount: Int = OperationQueue.defaultMaxConcurrentOperationCount,

@@ -2,19 +2,21 @@
 
 internal import LupineLoading
 
-/// Keeps actions that are enqueued under a lock and performed outside of it in their order.
+/// The order of actions that are decided under a lock and performed outside of it. The actions are performed in the order in
+/// which they were enqueued.
 ///
 /// One thread at a time performs actions. It also performs those that are enqueued meanwhile, by other threads or by an action
-/// itself. A value; its owner keeps it under the lock under which the actions are decided.
+/// itself. It is a value type, which its owner keeps under the lock under which the actions are decided.
 struct OrderedActions<Action> {
-    private var waiting = Queue<Action>()
+    private var waitingActions = Queue<Action>()
+    /// Whether a thread performs actions at present.
     private var isPerforming = false
 
-    /// Enqueues an action. Returns the action if no thread is performing: the caller then performs it, and the results of
-    /// `next()` until that returns nil. Otherwise returns nil, and the thread that is performing performs the action later.
+    /// Enqueues an action. If no thread performs actions, returns the action: the caller performs it, then the results of
+    /// `next()` until that returns nil. Otherwise returns nil: the thread that performs actions also performs this one later.
     mutating func enqueue(_ action: Action) -> Action? {
         if isPerforming {
-            waiting.append(action)
+            waitingActions.append(action)
             return nil
         }
         isPerforming = true
@@ -23,7 +25,7 @@ struct OrderedActions<Action> {
 
     /// Returns the next action to the thread that has just performed one; nil if none is left.
     mutating func next() -> Action? {
-        if let action = waiting.popFirst() { return action }
+        if let action = waitingActions.popFirst() { return action }
         isPerforming = false
         return nil
     }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 
-/// A suspended Swift task, to be resumed once.
+/// A suspended Swift task. The owner must resume it exactly once.
 ///
-/// Uses an unchecked continuation, because a checked one allocates an object for each awaited request and has to be copied. The
-/// owner resumes the task only once: it first removes the task from a locked state.
+/// Uses an unsafe continuation, because a checked one allocates an object for each awaited request. To resume the task only once,
+/// the owner first removes it from a state that a lock guards.
 @safe struct WaitingTask: Sendable {
     private let continuation: UnsafeContinuation<Void, Never>
 
-    /// Suspends the calling task and passes it to `store`, which keeps it and returns true, or returns false to let it continue
-    /// at once.
+    /// Suspends the calling task and passes it to `store`. If `store` returns true, it has stored the task, and its owner resumes
+    /// it later. If `store` returns false, the task continues at once.
     nonisolated(nonsending) static func wait(_ store: (WaitingTask) -> Bool) async {
         await unsafe withUnsafeContinuation { continuation in
             let task = unsafe WaitingTask(continuation: continuation)
@@ -16,6 +16,6 @@
         }
     }
 
-    /// Resumes the task. Called once.
+    /// Resumes the task. A second call is undefined behaviour.
     func resume() { unsafe continuation.resume() }
 }

@@ -18,14 +18,14 @@ extension FileManager {
         try moveOrRemovePartialCopy(file, to: destination)
     }
 
-    /// Moves a file. If it has to be copied to another file system and that fails, the partial copy is removed.
+    /// Moves a file. Between two file systems, moving means copying: if that fails, removes the partial copy.
     private func moveOrRemovePartialCopy(_ file: URL, to destination: URL) throws {
-        let hadFile = fileExists(atPath: destination.path)
+        let existedBefore = fileExists(atPath: destination.path)
         do {
             try moveItem(at: file, to: destination)
         } catch {
-            // A file that was there before the move is not a partial copy.
-            let partialCopy = hadFile ? nil : try? attributesOfItem(atPath: destination.path)
+            // A file that existed before the move is not a partial copy.
+            let partialCopy = existedBefore ? nil : try? attributesOfItem(atPath: destination.path)
             if partialCopy?[.type] as? FileAttributeType == .typeRegular {
                 try? removeItem(at: destination)
             }

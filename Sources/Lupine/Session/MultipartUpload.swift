@@ -3,24 +3,27 @@
 internal import Foundation
 internal import LupineLoading
 
-/// Uploads a form. The first attempt encodes the form, and every attempt uses the result, even if that is an error. An attempt
-/// encodes the form again only if the file with the encoded form no longer exists: the request had removed it on finishing, and a
-/// handler that was added later caused the retry. A form with a stream cannot be encoded again.
+/// Uploads a form. The first attempt encodes the form, and every attempt uses the result, even if that is an error.
+///
+/// An attempt encodes the form again only if the file with the encoded form is missing. This happens if the request had finished
+/// and removed the file, and a handler that was added later has caused a retry. A form with a stream cannot be encoded
+/// again.
 ///
 /// The form is not `Sendable`. Once the program has passed it to the session, `section` lets one thread at a time use it. No lock
 /// is held meanwhile, because the form calls the program's code: its streams, its file manager and the overrides of a subclass.
+/// The compiler cannot check this, hence `@unchecked`.
 final class MultipartUpload: UploadConvertible, @unchecked Sendable {
-    /// Thrown when a stream of the form, or its file manager, asks for the encoded form while it is being encoded.
+    /// Thrown when a stream of the form, or its file manager, calls `createUploadable` during the encoding of the form.
     private struct EncodedWithinItself: Error {}
 
     private let encodingMemoryThreshold: UInt64
     private let request: any URLRequestConvertible
     /// The folder for forms that are too long for memory; nil uses the temporary directory of the form's file manager.
     private let folder: URL?
+    /// Lets one thread at a time use `form` and `result`, in `section.run`.
     private let section = CriticalSection()
-    // `form` and `result` are used only in `section.run`.
     private let form: MultipartFormData
-    /// The result of the first encoding; nil before.
+    /// The result of the latest encoding; nil before the first one.
     private var result: Result<UploadRequest.Uploadable, any Error>?
 
     init(
@@ -47,7 +50,8 @@ final class MultipartUpload: UploadConvertible, @unchecked Sendable {
         try section.run { isNested in
             if isNested { throw AFError.createUploadableFailed(error: EncodedWithinItself()) }
             assertNoLockIsHeld()
-            if hasLostFile(result, form.fileManager) {
+            if isFileMissing(result, form.fileManager) {
+                // If the form cannot be encoded again, the error becomes the result.
                 result = Result {
                     try form.rewind()
                     return try encode(form)
@@ -60,7 +64,7 @@ final class MultipartUpload: UploadConvertible, @unchecked Sendable {
     }
 
     /// Whether the result is a file that no longer exists.
-    private func hasLostFile(
+    private func isFileMissing(
         _ result: Result<UploadRequest.Uploadable, any Error>?, _ fileManager: FileManager
     ) -> Bool {
         guard case .success(.file(let file, shouldRemove: true)) = result else { return false }
@@ -74,8 +78,9 @@ final class MultipartUpload: UploadConvertible, @unchecked Sendable {
         let folder = folder ?? fileManager.temporaryDirectory
         try fileManager.createDirectory(
             at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        // A form may hold secrets, and all users of the machine may share this folder. Another user could create a subfolder with
-        // a known name first; so there is no subfolder, the file has an unpredictable name, and other users cannot access it.
+        // A form may contain secrets, and all users of the machine may share this folder. Another user could create a subfolder
+        // with a known name first. So there is no subfolder, the file has an unpredictable name, and other users cannot access
+        // it.
         let file = folder.appendingPathComponent("LupineForm-\(UUID().uuidString).tmp")
         do {
             try form.writePrivately(to: file)

@@ -8,7 +8,8 @@ extension Request {
         (delegate as? Session)?.session.collectedBodyLimit ?? .standard
     }
 
-    /// Fails the request because an asynchronous sequence that the program does not iterate has buffered more than the limit.
+    /// Fails and cancels the request, because an asynchronous sequence that the program does not iterate has buffered more than
+    /// the limit.
     func fail(exceeding limit: CollectedBodyLimit) {
         if error == nil {
             error = .sessionTaskFailed(error: limit.error(of: lastRequest?.url))

@@ -3,10 +3,11 @@
 internal import LupineLoading
 
 /// Maps tasks to requests and back, and records which of a task's two last events have arrived: its metrics and its completion.
-/// Removes a pair of task and request when both events have arrived. The session guards its map with a lock.
+/// Removes a pair of task and request when both events have arrived. It is a value type, which the session keeps under its lock.
 ///
 /// Incorrect use is a bug of the library and traps.
 struct RequestTaskMap {
+    /// A pair of task and request.
     private struct Entry {
         let request: Request
         let task: URLSessionTask
@@ -14,7 +15,9 @@ struct RequestTaskMap {
         var hasMetrics = false
     }
 
+    /// The pairs by the identity of the task.
     private var entries: [ObjectIdentifier: Entry] = [:]
+    /// The task of each pair by the identity of the request.
     private var tasks: [ObjectIdentifier: URLSessionTask] = [:]
 
     /// The requests of all pairs.
@@ -48,7 +51,7 @@ struct RequestTaskMap {
         }
     }
 
-    /// Adds a pair. A pair with the same request or the same task is removed.
+    /// Adds a pair. Removes existing pairs with the same request or the same task.
     private mutating func insert(_ request: Request, _ task: URLSessionTask) {
         if let oldTask = tasks.updateValue(task, forKey: ObjectIdentifier(request)), oldTask !== task {
             entries[ObjectIdentifier(oldTask)] = nil
@@ -64,7 +67,7 @@ struct RequestTaskMap {
 
     private mutating func remove(at index: [ObjectIdentifier: Entry].Index) {
         let entry = entries.remove(at: index).value
-        // The request may have another task by now.
+        // The request may belong to another pair by now, with its next task.
         if let index = tasks.index(forKey: ObjectIdentifier(entry.request)), tasks[index].value === entry.task
         {
             tasks.remove(at: index)
@@ -84,8 +87,8 @@ struct RequestTaskMap {
     /// Whether no pair waits for events.
     var isEventsEmpty: Bool { isEmpty }
 
-    /// Records that the metrics of a task have arrived. Returns whether its completion had arrived before; the pair is then
-    /// removed. Returns false for an unknown task.
+    /// Records that the metrics of a task have arrived. If its completion had arrived before, removes the pair and returns true.
+    /// Otherwise, or if the task is unknown, returns false.
     mutating func disassociateIfNecessaryAfterGatheringMetrics(for task: URLSessionTask) -> Bool {
         guard let index = entries.index(forKey: ObjectIdentifier(task)) else { return false }
         guard entries[index].value.isCompleted else {
@@ -96,8 +99,8 @@ struct RequestTaskMap {
         return true
     }
 
-    /// Records that a task has completed. Returns whether its metrics had arrived before; the pair is then removed. Returns false
-    /// for an unknown task.
+    /// Records that a task has completed. If its metrics had arrived before, removes the pair and returns true. Otherwise, or if
+    /// the task is unknown, returns false.
     mutating func disassociateIfNecessaryAfterCompleting(_ task: URLSessionTask) -> Bool {
         guard let index = entries.index(forKey: ObjectIdentifier(task)) else { return false }
         precondition(!entries[index].value.isCompleted, "a task completes once")

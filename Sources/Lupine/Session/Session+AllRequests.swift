@@ -2,16 +2,16 @@
 
 public import Dispatch
 
-// Functions for all requests of a session that have not finished.
+// Methods for all active requests of a session: those that were performed and whose handlers have not been called.
 
 extension Session {
-    /// Calls `action`, on the root queue, with the requests that were performed and whose handlers have not been called.
+    /// Calls `action` on the root queue with the active requests: those that were performed and whose handlers have not been
+    /// called.
     public func withAllRequests(perform action: @escaping @Sendable (Set<Request>) -> Void) {
         rootQueue.async { action(self.mutableState.read { $0.activeRequests }) }
     }
 
-    /// Cancels the requests that were performed and whose handlers have not been called, then calls `completion` on `queue`,
-    /// possibly before those handlers are called.
+    /// Cancels the active requests, then calls `completion` on `queue`. The handlers of the requests may be called later.
     public func cancelAllRequests(
         completingOnQueue queue: DispatchQueue = .main, completion: (@Sendable () -> Void)? = nil
     ) {

@@ -12,7 +12,7 @@ extension Session {
     /// It is a programming error to pass a background configuration.
     ///
     /// - Parameters:
-    ///   - configuration: Copied for the `URLSession`.
+    ///   - configuration: The configuration of the `URLSession`, which copies it.
     ///   - delegate: The delegate of the `URLSession`.
     ///   - rootQueue: The target of the serial queue on which all changes to requests are made; the main queue is used directly.
     ///   - startRequestsImmediately: Whether requests resume automatically when their first handler is added.
@@ -37,7 +37,7 @@ extension Session {
     ) {
         precondition(
             configuration.identifier == nil, "background configurations cannot be used with a Session")
-        // A new serial queue that targets `rootQueue`, so that a concurrent `rootQueue` is safe too.
+        // A new serial queue that targets `rootQueue`, because the program's queue may be concurrent. The main queue is serial.
         let serialRootQueue =
             rootQueue.isSame(as: .main)
             ? rootQueue : DispatchQueue(label: rootQueue.label, target: rootQueue)

@@ -3,17 +3,18 @@
 internal import Foundation
 internal import LupineLoading
 
-// The convertibles of requests that are created from their parts, and the setup of a new request.
+// The convertibles, values that each attempt converts to a `URLRequest`, of requests that are created from a URL, a method and
+// header fields; and the creation of downloads and uploads.
 
 /// A `URLRequestConvertible` that the library defines.
 protocol LibraryConvertible: URLRequestConvertible {
-    /// Whether the conversion calls the program's code, and therefore has to run on the request queue.
+    /// Whether the conversion calls code of the program, and therefore has to run on the request queue.
     var callsProgramCode: Bool { get }
 }
 
 extension Session {
-    /// Creates a `URLRequest` from its parts and a dictionary of parameters. Most requests use it; it is a class, so that a cast
-    /// copies nothing.
+    /// Creates a `URLRequest` from its parts and a dictionary of parameters. A class, because most requests use it, and a cast to
+    /// a class copies nothing.
     final class RequestConvertible: LibraryConvertible {
         private let url: any URLConvertible
         private let method: HTTPMethod
@@ -33,6 +34,7 @@ extension Session {
             self.encoding = encoding
             self.headers = headers
             self.requestModifier = requestModifier
+            // The conversion of parameters may call methods of the program's types.
             callsProgramCode =
                 Session.isOfProgramType(url) || requestModifier != nil || parameters != nil
                 || !Self.isLibraryEncoding(encoding)
@@ -47,6 +49,7 @@ extension Session {
 
         func asURLRequest() throws -> URLRequest {
             var request = URLRequest(url: try url.asURL())
+            // A new `URLRequest` has the method GET.
             if method != .get { request.method = method }
             if let headers { request.headers = headers }
             try requestModifier?(&request)
@@ -105,7 +108,7 @@ extension Session {
         func createUploadable() throws -> UploadRequest.Uploadable { uploadable }
     }
 
-    /// Creates a download.
+    /// Creates a download, and performs it at once if `requestSetup` is eager.
     func makeDownload(
         _ downloadable: DownloadRequest.Downloadable, _ interceptor: (any RequestInterceptor)?,
         _ shouldAutomaticallyResume: Bool?, _ destination: DownloadRequest.Destination?
@@ -118,7 +121,7 @@ extension Session {
         return request
     }
 
-    /// Creates an upload.
+    /// Creates an upload, and performs it at once if `requestSetup` is eager.
     func makeUpload(
         _ upload: any UploadConvertible, _ interceptor: (any RequestInterceptor)?,
         _ shouldAutomaticallyResume: Bool?, _ fileManager: FileManager

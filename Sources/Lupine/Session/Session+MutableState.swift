@@ -5,8 +5,9 @@ extension Session {
     struct MutableState {
         /// The requests that were performed and whose handlers have not been called.
         var activeRequests: Set<Request> = []
+        /// The active requests and their latest tasks.
         var requestTaskMap = RequestTaskMap()
-        /// The completions of tasks whose metrics have not arrived, by the task's identity.
+        /// The calls that report the completion of tasks whose metrics have not arrived, by the task's identity.
         var waitingCompletions: [ObjectIdentifier: Request.Job] = [:]
     }
 }

@@ -39,14 +39,14 @@ extension Session: RequestDelegate {
 
     /// Starts the request's next attempt after a delay in seconds, unless the session has been deallocated by then.
     public func retryRequest(_ request: Request, withDelay timeDelay: TimeInterval?) {
-        // Weak, because the queue retains the closure during the delay, and must not keep a finished request alive.
+        // Weak, because the timer retains the closure during the delay, and must keep neither the session nor the request alive.
         let retry = { @Sendable [weak self, weak request] in
             guard let self, let request else { return }
-            request.performOnRootNow {
+            request.performStepOnRoot {
                 if request.prepareForRetry() { self.performAttempt(of: request) }
             }
         }
-        // If a handler that was added after the request had finished causes the retry, the request is no longer active.
+        // Usually the request is active. It is not if it had finished, and a handler that was added later causes the retry.
         mutableState.write { _ = $0.activeRequests.insert(request) }
         if let timeDelay {
             rootQueue.after(timeDelay, by: session.clock, execute: retry)

@@ -4,46 +4,58 @@ internal import Dispatch
 internal import Foundation
 internal import LupineLoading
 
-// The setup of each attempt of a request (rule S-20): convert the request, adapt it, create the body of an upload, create the
-// task. The program's code runs on the request queue, or on the thread where an adapter completes; all changes to the request are
-// made in steps of the request's `Lane`.
+// The setup of each attempt of a request: convert the request, adapt it, create the body of an upload, create the task. The
+// numbers in the comments below are those of the table in rule S-20.
+//
+// The program's code runs on the request queue, or on the thread where an adapter completes. All changes to the request are made
+// in its steps, the pieces of work that its `Lane` runs one after the other.
 
 extension Session {
-    /// Starts the request's first attempt, on the root queue. Repeated calls have no effect.
+    /// Starts the request's first attempt, on the root queue. Called on any thread. Repeated calls have no effect.
     func perform(_ request: Request) {
-        request.performOnRoot { self.performNow(request) }
+        request.enqueueStepOnRoot { self.performInStep(request) }
     }
 
-    /// Starts the request's first attempt. In a step of the request.
-    func performNow(_ request: Request) {
+    /// Starts the request's first attempt, unless it has begun or the request was cancelled. Called in a step of the request.
+    func performInStep(_ request: Request) {
         request.deliverPendingReports()
         guard request.beginAttempt() else { return }
         performAttempt(of: request)
     }
 
-    /// Sets up an attempt that has begun. In a step of the request.
+    /// Sets up an attempt that has begun. Called in a step of the request.
     func performAttempt(of request: Request) {
         mutableState.write { _ = $0.activeRequests.insert(request) }
         request.checkForProgramCode(of: self)
         switch request.preparation {
         case .conversion(let convertible, let upload):
-            if upload != nil || !ownsRequestQueue || adapter(for: request) != nil
+            // An attempt without code of the program does not leave its step.
+            let needsRequestQueue =
+                upload != nil || !ownsRequestQueue || adapter(for: request) != nil
                 || Self.callsProgramCode(toConvert: convertible)
-            {
-                requestQueue.async { self.convert(request, convertible, upload, isInStep: false) }
+            if needsRequestQueue {
+                requestQueue.async {
+                    self.convert(request, from: convertible, upload: upload, isInStep: false)
+                }
             } else {
-                convert(request, convertible, nil, isInStep: true)
+                convert(request, from: convertible, upload: nil, isInStep: true)
             }
-        case .resumption(let download, let data):
+        case .resumption(let download, let resumeData):
             guard request.mayCreateTask else { return }
-            didCreate(download.task(forResumeData: data, using: session), for: request)
+            register(download.task(forResumeData: resumeData, using: session), for: request)
         }
     }
 
-    /// Converts the request and calls the adapters (1 to 3 of S-20). Runs on the request queue; or, if that calls no code of the
-    /// program, in the request's present step (`isInStep`).
+    /// Converts the request and calls the adapters (1 to 3 of S-20). Runs on the request queue, or in the request's present step
+    /// if neither calls code of the program.
+    ///
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - convertible: The value that is converted to a `URLRequest`.
+    ///   - upload: `request` if it is an upload, otherwise nil.
+    ///   - isInStep: Whether this runs in a step. Then the request has no adapter.
     private func convert(
-        _ request: Request, _ convertible: any URLRequestConvertible, _ upload: UploadRequest?,
+        _ request: Request, from convertible: any URLRequestConvertible, upload: UploadRequest?,
         isInStep: Bool
     ) {
         let initial: URLRequest
@@ -54,32 +66,32 @@ extension Session {
         } catch {
             let failure = error.asAFError(or: .createURLRequestFailed(error: error))
             guard isInStep else {
-                return request.performOnRoot { request.didFailToCreateURLRequest(with: failure) }
+                return request.enqueueStepOnRoot { request.didFailToCreateURLRequest(with: failure) }
             }
             return request.continueOnRoot { request.didFailToCreateURLRequest(with: failure) }
         }
         // `performAttempt` has already found that there is no adapter if this runs in a step.
         guard let adapter = isInStep ? nil : adapter(for: request) else {
             if let upload {
-                request.performOnRoot { request.didCreateInitialURLRequest(initial) }
-                return makeUploadable(for: upload, initial)
+                request.enqueueStepOnRoot { request.didCreateInitialURLRequest(initial) }
+                return makeUploadable(for: upload, sentWith: initial)
             }
             if isInStep { return makeTask(for: request, unadapted: initial) }
-            return request.performOnRoot { self.makeTask(for: request, unadapted: initial) }
+            return request.enqueueStepOnRoot { self.makeTask(for: request, unadapted: initial) }
         }
-        request.performOnRoot { request.didCreateInitialURLRequest(initial) }
-        // The request has a step that finishes it after the cancellation.
+        request.enqueueStepOnRoot { request.didCreateInitialURLRequest(initial) }
+        // The cancellation itself has added a step that finishes the request.
         guard !request.isCancelled else { return }
         assertNoLockIsHeld()
         adapter.adapt(initial, using: RequestAdapterState(requestID: request.id, session: self)) { result in
-            self.didAdapt(request, initial, result, upload)
+            self.didAdapt(request, initial, result: result, upload: upload)
         }
     }
 
-    /// Handles the result of the adapters (4 to 6 of S-20). On the thread where the adapter completes.
+    /// Continues with the result of the adapters (4 to 6 of S-20). Called on the thread where the adapter completes.
     private func didAdapt(
-        _ request: Request, _ initial: URLRequest, _ result: Result<URLRequest, any Error>,
-        _ upload: UploadRequest?
+        _ request: Request, _ initial: URLRequest, result: Result<URLRequest, any Error>,
+        upload: UploadRequest?
     ) {
         let adapted: URLRequest
         do {
@@ -87,58 +99,59 @@ extension Session {
             try adapted.validate()
         } catch {
             let failure = AFError.requestAdaptationFailed(error: error)
-            return request.performOnRoot { request.didFailToAdaptURLRequest(initial, with: failure) }
+            return request.enqueueStepOnRoot { request.didFailToAdaptURLRequest(initial, with: failure) }
         }
-        request.performOnRoot {
+        request.enqueueStepOnRoot {
             request.didAdaptInitialRequest(initial, to: adapted)
-            if upload == nil { self.makeTask(for: request, adapted) }
+            if upload == nil { self.makeTask(for: request, sending: adapted) }
         }
-        if let upload { makeUploadable(for: upload, adapted) }
+        if let upload { makeUploadable(for: upload, sentWith: adapted) }
     }
 
-    /// Creates the content of an upload, then its task. Runs on the request queue, or on the thread where the adapter completes.
-    private func makeUploadable(for request: UploadRequest, _ urlRequest: URLRequest) {
+    /// Creates the body of an upload, then its task. Runs on the request queue, or on the thread where the adapter completes.
+    private func makeUploadable(for request: UploadRequest, sentWith urlRequest: URLRequest) {
         do {
             assertNoLockIsHeld()
             let uploadable = try request.upload.createUploadable()
-            request.performOnRoot {
+            request.enqueueStepOnRoot {
                 request.didCreateUploadable(uploadable)
-                self.makeTask(for: request, urlRequest)
+                self.makeTask(for: request, sending: urlRequest)
             }
         } catch {
             let failure = error.asAFError(or: .createUploadableFailed(error: error))
-            request.performOnRoot { request.didFailToCreateUploadable(with: failure) }
+            request.enqueueStepOnRoot { request.didFailToCreateUploadable(with: failure) }
         }
     }
 
-    /// Stores the initial `URLRequest` of a request without adapters, then creates its task. In a step of the request.
+    /// Stores the initial `URLRequest` of a request without adapters, then creates its task. Called in a step of the request.
     private func makeTask(for request: Request, unadapted initial: URLRequest) {
         request.didCreateInitialURLRequest(initial)
-        makeTask(for: request, initial)
+        makeTask(for: request, sending: initial)
     }
 
-    /// Stores the final `URLRequest`, then creates the task (7 and 8 of S-20). In a step of the request.
-    private func makeTask(for request: Request, _ urlRequest: URLRequest) {
+    /// Stores the final `URLRequest`, then creates the task (7 and 8 of S-20). Called in a step of the request.
+    private func makeTask(for request: Request, sending urlRequest: URLRequest) {
         request.didCreateURLRequest(urlRequest)
         guard request.mayCreateTask else { return }
-        didCreate(request.task(for: urlRequest, using: session), for: request)
+        register(request.task(for: urlRequest, using: session), for: request)
     }
 
-    /// Registers a task and passes it to its request. An orphan, a task that the invalid `URLSession` no longer accepts, would
-    /// never report its end (U-4.4), so its request fails.
-    private func didCreate(_ task: URLSessionTask, for request: Request) {
+    /// Registers a new task and passes it to its request. An invalid `URLSession` does not admit the task, which then never
+    /// reports its end (U-4.4): in this case the request fails.
+    private func register(_ task: URLSessionTask, for request: Request) {
         if task.isUnadmitted { return request.finish(error: .sessionInvalidated(error: nil)) }
         let storesWithoutAsking = mayStoreWithoutAsking && request.storesWithoutAsking
         if storesWithoutAsking { task.storesWithoutAsking = true }
-        // A consumer is the request itself: such a task leads to its request without the map.
+        // A task's consumer is its request: such a task leads to its request without the map.
         if task.consumer == nil { mutableState.write { $0.requestTaskMap[request] = task } }
         request.didCreateTask(task)
-        // A cache handler that was added after the check above, but before the request had the task, could not reset the flag.
+        // A cache handler may have been added after the check above, but before the request had the task. Its call of
+        // `askBeforeStoring` then did not reach this task.
         if storesWithoutAsking, !request.storesWithoutAsking { task.storesWithoutAsking = false }
     }
 
-    /// Whether tasks may store responses in the cache without calling the delegate: the session has no cache handler, no monitor
-    /// that receives the event, and no subclass of `SessionDelegate`.
+    /// Whether tasks may store responses in the cache without calling the delegate. This requires that the session has no cache
+    /// handler, no monitor that receives the event, and no subclass of `SessionDelegate`.
     private var mayStoreWithoutAsking: Bool {
         !delegate.isSubclass && cachedResponseHandler == nil && eventMonitor.onlyPostsNotifications
     }
@@ -151,7 +164,7 @@ extension Session {
 
     /// Whether the conversion calls the program's code.
     private static func callsProgramCode(toConvert convertible: any URLRequestConvertible) -> Bool {
-        // A cast to the class that most requests use needs no conformance lookup.
+        // The class that most requests use is tried first, because a cast to a class needs no lookup of a conformance.
         if let convertible = convertible as? RequestConvertible { return convertible.callsProgramCode }
         return (convertible as? any LibraryConvertible)?.callsProgramCode ?? true
     }

@@ -8,10 +8,10 @@ public import LupineLoading
 /// monitors.
 ///
 /// May be used from any thread. A request does not keep its session alive: when a session is deallocated, its requests fail with
-/// `AFError.sessionDeinitialized`. The class can be subclassed, so the compiler cannot check that it is `Sendable`: the mutable
-/// state is in `mutableState`.
+/// `AFError.sessionDeinitialized`. `@unchecked Sendable`, because the compiler cannot check a class that can be subclassed: all
+/// mutable state is in `mutableState`.
 open class Session: @unchecked Sendable {
-    /// The session with default settings that is also available as `AF`.
+    /// A session with default settings, which is also available as `AF`.
     public static let `default` = Session()
 
     /// The time at which the `URLRequest` and the task of a request are created.
@@ -22,16 +22,17 @@ open class Session: @unchecked Sendable {
         case eager
     }
 
-    /// Modifies a `URLRequest` that was created from its parts, before parameters are encoded into it. Called on the request
-    /// queue.
+    /// Modifies a `URLRequest` before parameters are encoded into it. Called on the request queue.
     public typealias RequestModifier = @Sendable (inout URLRequest) throws -> Void
 
     let mutableState = Protected(MutableState())
     /// Whether the session created the request queue, which then targets its root queue.
     let ownsRequestQueue: Bool
     /// Whether the session's settings contain no code of the program: no interceptor, handler, trust manager or `URLProtocol`, no
-    /// monitor other than `AlamofireNotifications`, no subclass and no request queue. A request without code of the program then
-    /// needs no queue (S-29), and no object of the program is released on an event loop.
+    /// monitor other than `AlamofireNotifications`, no subclass and no request queue.
+    ///
+    /// If the request contains no code of the program either, its steps may run on any thread (S-29). No object of the program is
+    /// then released on an event loop.
     let runsOnlyLibraryCode: Bool
 
     /// The `URLSession` that performs the tasks.
@@ -109,22 +110,23 @@ open class Session: @unchecked Sendable {
         self.redirectHandler = redirectHandler
         self.cachedResponseHandler = cachedResponseHandler
         eventMonitor = CompositeEventMonitor(queue: rootQueue, monitors: eventMonitors)
+        let usesSubclass = type(of: session) != URLSession.self || delegate.isSubclass
+        let hasHandler = interceptor != nil || redirectHandler != nil || cachedResponseHandler != nil
+        let hasNoURLProtocol = session.configuration.protocolClasses?.isEmpty != false
         runsOnlyLibraryCode =
-            ownsRequestQueue && interceptor == nil && !delegate.isSubclass && session.delegate === delegate
-            && type(of: session) == URLSession.self && eventMonitor.onlyPostsNotifications
-            && session.configuration.protocolClasses?.isEmpty != false
-            && redirectHandler == nil && cachedResponseHandler == nil && serverTrustManager == nil
+            ownsRequestQueue && !usesSubclass && !hasHandler && hasNoURLProtocol && serverTrustManager == nil
+            && session.delegate === delegate && eventMonitor.onlyPostsNotifications
             && type(of: self) == Session.self
         delegate.connect(to: self, eventMonitor: eventMonitor, serverTrustManager: serverTrustManager)
     }
 
-    /// Finishes the active requests when the `URLSession` has become invalid. Does not wait for that: `deinit` may run on any
-    /// thread, including the root queue.
+    /// Invalidates the `URLSession`, and lets its delegate finish the active requests when it has become invalid. Does not wait
+    /// for that: `deinit` may run on any thread, including the root queue.
     deinit {
         let activeRequests = mutableState.read { $0.activeRequests }
         let finishRequests = { @Sendable in
             for request in activeRequests {
-                request.performOnRootNow { request.finish(error: .sessionDeinitialized) }
+                request.performStepOnRoot { request.finish(error: .sessionDeinitialized) }
             }
         }
         if !delegate.runOnInvalidation(finishRequests) { rootQueue.async(execute: finishRequests) }
@@ -255,7 +257,7 @@ open class Session: @unchecked Sendable {
 
     // MARK: downloads
 
-    // The closure `destination` returns the URL to which the downloaded file is moved; without a closure the file stays in the
+    // The closure `destination` returns the URL to which the downloaded file is moved. Without a closure the file stays in the
     // temporary directory.
 
     /// Creates a request whose content is written to a file, with a dictionary of parameters.
@@ -304,7 +306,7 @@ open class Session: @unchecked Sendable {
 
     // MARK: uploads
 
-    // `fileManager` removes the files that are written for uploads.
+    // `fileManager` removes the temporary files that the library writes for uploads.
 
     /// Creates a request that sends data.
     open func upload(

@@ -3,8 +3,8 @@
 internal import Foundation
 internal import LupineLoading
 
-// The answers to callbacks for redirects, response heads, cached responses and body streams. A request's handler takes
-// precedence over the session's.
+// The answers to the callbacks of `SessionDelegate` about redirects, responses, cached responses and body streams. A request's
+// handler takes precedence over the session's.
 
 extension SessionDelegate {
     /// Asks the redirect handler whether to follow a redirect; without a handler, the redirect is followed.

@@ -18,7 +18,7 @@ extension SessionDelegate {
         case NSURLAuthenticationMethodHTTPBasic, NSURLAuthenticationMethodHTTPDigest,
             NSURLAuthenticationMethodNTLM, NSURLAuthenticationMethodNegotiate,
             NSURLAuthenticationMethodClientCertificate:
-            // The same credential would be rejected again.
+            // After a failure the server would reject the same credential again.
             guard challenge.previousFailureCount == 0 else {
                 return completionHandler(.rejectProtectionSpace, nil)
             }
@@ -32,6 +32,8 @@ extension SessionDelegate {
         }
     }
 
+    /// Answers a challenge about the trust of a server with the result of the host's evaluator. If there is none, leaves the
+    /// answer to the loading system.
     private func evaluateTrust(
         of space: URLProtectionSpace, for task: URLSessionTask, _ receivers: CallbackReceivers,
         _ completionHandler: (URLSession.AuthChallengeDisposition, URLCredential?) -> Void

@@ -5,25 +5,29 @@ public import LupineLoading
 
 /// Receives the callbacks of a `URLSession` and forwards them to the monitors, then to the request.
 ///
-/// The methods are called on the session's root queue. The class can be subclassed; an override that does not call `super` keeps
-/// the callback from the request. Because of subclasses the compiler cannot check that the class is `Sendable`: the mutable state
-/// is in one locked value.
+/// The `URLSession` calls the methods on the session's root queue. The class can be subclassed. If an override does not call
+/// `super`, the request does not receive the callback.
 ///
-/// Methods that the pipeline does not use are implemented too, so that they can be overridden: a subclass cannot add a method for
-/// which the protocol has a default. Each does what the default does.
+/// Methods that the library does not need are implemented too, so that they can be overridden: a subclass cannot add a method for
+/// which the protocol has a default implementation. Each of them does what the default does.
 ///
 /// Methods with a completion handler also have an asynchronous form. A subclass overrides either form: an override of the
 /// asynchronous form replaces what this class does, and an override of the completion handler form takes precedence over both.
+/// Where there is no subclass, the completion handler form answers directly, which saves a Swift task.
+///
+/// `@unchecked Sendable`, because the compiler cannot check a class that can be subclassed. All mutable state is in `state`.
 open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate,
     URLSessionWebSocketDelegate, @unchecked Sendable
 {
     private struct State {
+        /// The session; nil once it has been deallocated.
         weak var provider: (any SessionStateProvider)?
         var eventMonitor: CompositeEventMonitor?
-        /// Kept here because connections whose servers it has accepted outlive the session.
+        /// Stored here and not read from the session, because connections to servers that it has accepted outlive the session.
         var serverTrustManager: ServerTrustManager?
         /// Called when the `URLSession` of a deallocated session has become invalid.
         var invalidationHandler: Request.Job?
+        /// Whether the `URLSession` has become invalid.
         var isInvalid = false
     }
 
@@ -36,29 +40,29 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
         super.init()
     }
 
-    /// Connects the delegate to a session, without keeping it alive.
+    /// Connects the delegate to a session, which it does not retain.
     func connect(
         to provider: any SessionStateProvider, eventMonitor: CompositeEventMonitor,
         serverTrustManager: ServerTrustManager?
     ) {
         // The old objects are returned so that they are released outside of the lock.
         _ = state.write { state -> (CompositeEventMonitor?, ServerTrustManager?) in
-            let old = (state.eventMonitor, state.serverTrustManager)
+            let oldObjects = (state.eventMonitor, state.serverTrustManager)
             (state.provider, state.eventMonitor) = (provider, eventMonitor)
             state.serverTrustManager = serverTrustManager
-            return old
+            return oldObjects
         }
     }
 
-    /// Called when the session is deallocated: `handler` is called when its `URLSession` has become invalid. Returns false,
-    /// without storing the handler, if the `URLSession` is invalid already.
+    /// Calls `handler` when the `URLSession` has become invalid. If it is invalid already, does not call the handler and returns
+    /// false. Called when the session is deallocated.
     func runOnInvalidation(_ handler: @escaping @Sendable () -> Void) -> Bool {
         // The old handler is returned so that it is released outside of the lock.
         let (isStored, _) = state.write { state -> (Bool, Request.Job?) in
             if state.isInvalid { return (false, nil) }
-            let old = state.invalidationHandler
+            let oldHandler = state.invalidationHandler
             state.invalidationHandler = Request.Job(run: handler)
-            return (true, old)
+            return (true, oldHandler)
         }
         return isStored
     }
@@ -81,8 +85,8 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
         state.read { ($0.provider, $0.eventMonitor) }
     }
 
-    /// Returns the receivers of a task's callbacks, after the request has delivered its pending reports of user actions, which
-    /// precede all callbacks of the task.
+    /// Returns the receivers of a task's callbacks. First lets the request report its pending calls of `resume`, `suspend` and
+    /// `cancel`, which precede all callbacks of the task.
     func receivers(of task: URLSessionTask) -> CallbackReceivers {
         let (provider, eventMonitor) = sessionReceivers
         let request = provider?.request(for: task)
@@ -105,8 +109,8 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
         handler?.run()
     }
 
-    /// Passes a challenge about a connection (server trust or client certificate) on to the method for tasks. An override that
-    /// answers does so for all requests; their credentials and the session's evaluators are then not used.
+    /// Passes a challenge about a connection (server trust or client certificate) on to the method for tasks. If an override
+    /// answers the challenge, the credentials of requests and the session's evaluators are not used.
     open func urlSession(
         _ session: URLSession, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
@@ -283,7 +287,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
         let receivers = receivers(of: task)
         receivers.eventMonitor?.urlSession(session, task: task, didFinishCollecting: metrics)
         guard let request = receivers.request else { return }
-        request.performOnRootNow { request.didGatherMetrics(metrics) }
+        request.performStepOnRoot { request.didGatherMetrics(metrics) }
         receivers.provider?.didGatherMetrics(for: task)
     }
 
@@ -296,11 +300,11 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
         guard let request = receivers.request else { return }
         let failure = error.map { $0.asAFError(or: .sessionTaskFailed(error: $0)) }
         receivers.provider?.didComplete(task) {
-            request.performOnRootNow { request.didCompleteTask(task, with: failure) }
+            request.performStepOnRoot { request.didCompleteTask(task, with: failure) }
         }
     }
 
-    /// Reports to the monitors only.
+    /// Reports to the monitors that a task waits for a connection to the network. The request is not involved.
     open func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask) {
         receivers(of: task).eventMonitor?.urlSession(session, taskIsWaitingForConnectivity: task)
     }
@@ -442,7 +446,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     }
 }
 
-/// The answer to a challenge, as one value.
+/// The answer to a challenge, as one value that `awaitAnswer` can return.
 private struct ChallengeReply: Sendable {
     let disposition: URLSession.AuthChallengeDisposition
     let credential: URLCredential?
@@ -459,11 +463,11 @@ private final class DefaultImplementations: NSObject, URLSessionTaskDelegate {
 }
 
 extension SessionDelegate: SelectiveDelegate {
-    /// True for a subclass, which may have overridden the method.
+    /// Whether the delegate's `urlSession(_:didCreateTask:)` has an effect. True for a subclass, which may have overridden it.
     package var needsDidCreateTask: Bool { isSubclass }
 
-    /// The session's evaluators, even after the session was deallocated. A subclass is its own judge: it may have overridden the
-    /// methods for challenges, which cannot be determined.
+    /// The object that decides whether a server is trusted: the session's evaluators, also after the session was deallocated. For
+    /// a subclass it is the delegate itself, because the subclass may have overridden the methods for challenges.
     package var trustJudge: (any AnyObject & Sendable)? {
         isSubclass ? self : serverTrustManager
     }
@@ -473,7 +477,8 @@ extension SessionDelegate: SelectiveDelegate {
 }
 
 extension SessionDelegate: ServerTrustDeferring {
-    /// Whether no evaluator decides about the host, so that the loading system does. False for a subclass, which may decide.
+    /// Whether the loading system evaluates the trust of the host, because no evaluator does. False for a subclass, which may do
+    /// so itself.
     package func defersServerTrust(ofHost host: String) -> Bool {
         guard !isSubclass else { return false }
         guard let manager = serverTrustManager else { return true }

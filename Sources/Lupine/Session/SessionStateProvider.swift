@@ -2,7 +2,7 @@
 
 internal import LupineLoading
 
-/// The part of a session that its `SessionDelegate` uses. Called on the root queue.
+/// The members of a session that its `SessionDelegate` uses. Called on the root queue.
 protocol SessionStateProvider: AnyObject, Sendable {
     var redirectHandler: (any RedirectHandler)? { get }
     var cachedResponseHandler: (any CachedResponseHandler)? { get }
@@ -21,7 +21,8 @@ protocol SessionStateProvider: AnyObject, Sendable {
 }
 
 extension Session: SessionStateProvider {
-    /// Returns a task's consumer if that is a request; otherwise looks the task up in the map.
+    /// Returns a task's consumer if that is a request; otherwise looks the task up in the map. A consumer receives a task's
+    /// content in place of the delegate.
     func request(for task: URLSessionTask) -> Request? {
         if let request = task.consumer as? Request { return request }
         return mutableState.read { $0.requestTaskMap[task] }
@@ -29,8 +30,8 @@ extension Session: SessionStateProvider {
 
     func didGatherMetrics(for task: URLSessionTask) {
         let completion = mutableState.write { state in
-            state.requestTaskMap.disassociateIfNecessaryAfterGatheringMetrics(for: task)
-                ? state.waitingCompletions.removeValue(forKey: ObjectIdentifier(task)) : nil
+            let isCompleted = state.requestTaskMap.disassociateIfNecessaryAfterGatheringMetrics(for: task)
+            return isCompleted ? state.waitingCompletions.removeValue(forKey: ObjectIdentifier(task)) : nil
         }
         completion?.run()
     }
@@ -49,25 +50,23 @@ extension Session: SessionStateProvider {
     }
 
     func credential(for task: URLSessionTask, in space: URLProtectionSpace) -> URLCredential? {
-        // The request's credential is for the server that the program named, not for a server that a redirect leads to. After a
-        // redirect to another origin, the request's client identity is not used again, even if a later redirect leads back; the
+        // The request's credential is for the server that the program named, not for a server to which a redirect leads. After a
+        // redirect to another origin, the request's client identity is not used again, even if a later redirect leads back. The
         // same rule holds for the configuration's identity (U-10.5).
-        let isIdentity = space.authenticationMethod == NSURLAuthenticationMethodClientCertificate
-        if space.isOfServer(at: task.originalRequest?.url), !isIdentity || !task.hasLeftOrigin,
-            let credential = request(for: task)?.credential
-        {
-            return credential
-        }
-        // Only identities are looked up here. The loading system itself looks up user names and passwords in the credential
-        // storage: it knows whether the task has its own, and which proxies may receive them. A stored identity is not used for a
-        // request with its own credential, nor after a redirect to another origin.
-        guard isIdentity, !task.hasLeftOrigin, request(for: task)?.credential == nil else { return nil }
+        let asksForIdentity = space.authenticationMethod == NSURLAuthenticationMethodClientCertificate
+        let mayUseCredential =
+            space.isOfServer(at: task.originalRequest?.url) && (!asksForIdentity || !task.hasLeftOrigin)
+        if mayUseCredential, let credential = request(for: task)?.credential { return credential }
+        // The storage is searched only for identities here. The loading system itself looks up user names and passwords: it knows
+        // whether the task has its own, and which proxies may receive them. A stored identity is not used for a request with its
+        // own credential, nor after a redirect to another origin.
+        guard asksForIdentity, !task.hasLeftOrigin, request(for: task)?.credential == nil else { return nil }
         return session.configuration.urlCredentialStorage?.defaultCredential(for: space)
     }
 
     func cancelRequestsForSessionInvalidation(with error: (any Error)?) {
         for request in mutableState.read({ $0.activeRequests }) {
-            request.performOnRootNow { request.finish(error: .sessionInvalidated(error: error)) }
+            request.performStepOnRoot { request.finish(error: .sessionInvalidated(error: error)) }
         }
     }
 }

@@ -16,21 +16,21 @@ struct SequenceBackPressureTests {
     func bufferedBytesInBacklog() {
         let weight = Protected(0)
         let bufferedBytes = BufferedByteCount { difference in weight.write { $0 += difference } }
-        var receipts = [bufferedBytes.add(bytes: 10).0, bufferedBytes.add(bytes: 20).0]
+        var elements = [bufferedBytes.add(bytes: 10).0, bufferedBytes.add(bytes: 20).0]
         #expect(weight.read { $0 } == 0)
-        receipts.removeFirst()
+        elements.removeFirst()
         bufferedBytes.beginIteration()
         #expect(weight.read { $0 } == 20)
         bufferedBytes.beginIteration()
-        receipts.append(bufferedBytes.add(bytes: 5).0)
+        elements.append(bufferedBytes.add(bytes: 5).0)
         #expect(weight.read { $0 } == 25)
-        receipts.removeFirst()
+        elements.removeFirst()
         #expect(weight.read { $0 } == 5)
-        receipts.append(bufferedBytes.add(bytes: 7).0)
+        elements.append(bufferedBytes.add(bytes: 7).0)
         bufferedBytes.endIteration()
         #expect(weight.read { $0 } == 0)
-        receipts = [bufferedBytes.add(bytes: 3).0]
-        receipts = []
+        elements = [bufferedBytes.add(bytes: 3).0]
+        elements = []
         bufferedBytes.beginIteration()
         #expect(weight.read { $0 } == 0)
     }
@@ -40,26 +40,26 @@ struct SequenceBackPressureTests {
         let overflowCount = Protected(0)
         func make() -> BufferedByteCount {
             BufferedByteCount(
-                upTo: 10, overflow: { overflowCount.write { $0 += 1 } }, changeBacklog: { _ in })
+                upTo: 10, onOverflow: { overflowCount.write { $0 += 1 } }, changeBacklog: { _ in })
         }
         var bufferedBytes = make()
-        var receipts = [bufferedBytes.add(bytes: 10)]
-        #expect(receipts[0].mayExceedLimit == false)
+        var elements = [bufferedBytes.add(bytes: 10)]
+        #expect(elements[0].mayExceedLimit == false)
         bufferedBytes.checkLimit()
         #expect(overflowCount.read { $0 } == 0)
         do { #expect(bufferedBytes.add(bytes: 1).mayExceedLimit) }
         bufferedBytes.checkLimit()
-        #expect(overflowCount.read { $0 } == 0, "the receipt was released")
+        #expect(overflowCount.read { $0 } == 0, "the bytes of the last element were subtracted")
         for _ in 0..<2 {
-            receipts.append(bufferedBytes.add(bytes: 1))
+            elements.append(bufferedBytes.add(bytes: 1))
             bufferedBytes.checkLimit()
         }
         #expect(overflowCount.read { $0 } == 1)
         bufferedBytes = make()
         bufferedBytes.beginIteration()
-        receipts = [bufferedBytes.add(bytes: 11)]
+        elements = [bufferedBytes.add(bytes: 11)]
         bufferedBytes.checkLimit()
-        #expect(!receipts[0].mayExceedLimit && overflowCount.read { $0 } == 1)
+        #expect(!elements[0].mayExceedLimit && overflowCount.read { $0 } == 1)
     }
 
     @Test("the bytes of an element that the policy drops are removed from the backlog")

@@ -98,7 +98,7 @@ import Testing
             let count = await Task(executorPreference: loops[2]) {
                 let request = session.request(address).validate()
                 request.onURLSessionTaskCreation(on: request.underlyingQueue) { [weak request] _ in
-                    preferences.add(PreferenceNote(isNone: request?.preference.isNone ?? true))
+                    preferences.add(PreferenceNote(isNone: request?.loopPreference.isNone ?? true))
                 }
                 _ = await request.serializingData().response
                 return request.retryCount

@@ -27,7 +27,7 @@ struct LaneTests {
     func idle(needsRoot: Bool, isOnRoot: Bool) {
         var lane = Lane()
         let mustMove = needsRoot && !isOnRoot
-        let action = lane.enter(Self.step(needsRoot: needsRoot), isOnRoot: isOnRoot)
+        let action = lane.add(Self.step(needsRoot: needsRoot), isOnRoot: isOnRoot)
         #expect(Self.kind(action) == (mustMove ? .moveToRoot : .run))
         #expect(lane.isRunningOffRoot == (!mustMove && !isOnRoot))
         if mustMove { #expect(Self.kind(lane.beganOnRoot()) == .run) }
@@ -39,13 +39,13 @@ struct LaneTests {
     @Test("steps that are added during a step wait for it, and are performed in order")
     func order() {
         var lane = Lane()
-        #expect(Self.kind(lane.enter(Self.step(needsRoot: false), isOnRoot: false)) == .run)
-        #expect(Self.kind(lane.enter(Self.step(needsRoot: false), isOnRoot: true)) == .none)
-        #expect(Self.kind(lane.enter(Self.step(needsRoot: true), isOnRoot: true)) == .none)
-        #expect(Self.kind(lane.enter(Self.step(needsRoot: false), isOnRoot: false)) == .none)
+        #expect(Self.kind(lane.add(Self.step(needsRoot: false), isOnRoot: false)) == .run)
+        #expect(Self.kind(lane.add(Self.step(needsRoot: false), isOnRoot: true)) == .none)
+        #expect(Self.kind(lane.add(Self.step(needsRoot: true), isOnRoot: true)) == .none)
+        #expect(Self.kind(lane.add(Self.step(needsRoot: false), isOnRoot: false)) == .none)
         #expect(Self.kind(lane.stepReturned()) == .run)
         #expect(Self.kind(lane.stepReturned()) == .moveToRoot)
-        #expect(Self.kind(lane.enter(Self.step(needsRoot: false), isOnRoot: false)) == .none)
+        #expect(Self.kind(lane.add(Self.step(needsRoot: false), isOnRoot: false)) == .none)
         #expect(Self.kind(lane.beganOnRoot()) == .run)
         #expect(Self.kind(lane.stepReturned()) == .run)
         #expect(Self.kind(lane.stepReturned()) == .run)
@@ -57,7 +57,7 @@ struct LaneTests {
         var lane = Lane()
         #expect(Self.kind(lane.stepReturned()) == .none)
         #expect(Self.kind(lane.beganOnRoot()) == .none)
-        _ = lane.enter(Self.step(needsRoot: false), isOnRoot: false)
+        _ = lane.add(Self.step(needsRoot: false), isOnRoot: false)
         #expect(Self.kind(lane.beganOnRoot()) == .none)
         #expect(lane.isRunningOffRoot)
     }
@@ -99,7 +99,7 @@ struct LaneTests {
                     }
                     let isOnRoot = Bool.random(using: &random)
                     let wasBusy = running != nil || isMoving
-                    let action = lane.enter(step, isOnRoot: isOnRoot)
+                    let action = lane.add(step, isOnRoot: isOnRoot)
                     if wasBusy {
                         #expect(Self.kind(action) == .none)
                     } else {

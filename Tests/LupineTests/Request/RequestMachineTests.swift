@@ -13,7 +13,7 @@ struct RequestMachineTests {
 
     /// A phase without its number.
     private enum Stage: CaseIterable {
-        case idle, preparing, loading, deciding, retryPending, finishing, over
+        case idle, preparing, loading, retrierDeciding, retryPending, finishing, over
 
         init(_ phase: Phase) {
             self =
@@ -21,7 +21,7 @@ struct RequestMachineTests {
                 case .idle: .idle
                 case .preparing: .preparing
                 case .loading: .loading
-                case .deciding: .deciding
+                case .retrierDeciding: .retrierDeciding
                 case .retryPending: .retryPending
                 case .finishing: .finishing
                 case .over: .over
@@ -42,10 +42,11 @@ struct RequestMachineTests {
         [.none, .live, .completed].flatMap { status in
             [.resume(status), .suspend(status), .cancel(status)] as [Event]
         } + [
-            .cancellationArrived, .handlerAdded, .prepare, .taskCreated, .attemptFailed, .serializerFailed,
+            .finishCancellation, .handlerAdded, .beginFirstAttempt, .taskCreated, .attemptFailed,
+            .serializerFailed,
             .retryGranted(1), .retryRefused(1), .serializerRetryRefused(1), .retryGranted(9),
             .retryRefused(9), .serializerRetryRefused(9),
-            .retryDue, .finish, .serialized,
+            .beginRetry, .finish, .serializersFinished,
         ]
 
     /// Returns the expected outcome: the whole table, by event.
@@ -55,7 +56,7 @@ struct RequestMachineTests {
         case .resume(let task):
             guard state == .initialized || state == .suspended else { return Outcome() }
             switch task {
-            case .none: return Outcome(action: .runPipeline, state: .resumed)
+            case .none: return Outcome(action: .prepareFirstAttempt, state: .resumed)
             case .live: return Outcome(action: .resumeTask, state: .resumed)
             case .completed: return Outcome(action: .accept, state: .resumed)
             }
@@ -66,19 +67,22 @@ struct RequestMachineTests {
             guard isAlive else { return Outcome() }
             let hasTask = task == .live && [.loading, .finishing, .over].contains(stage)
             return Outcome(action: hasTask ? .cancelTask : .cancelWithoutTask, state: .cancelled)
-        case .cancellationArrived:
-            guard [.idle, .preparing, .deciding, .retryPending].contains(stage) else { return Outcome() }
+        case .finishCancellation:
+            guard [.idle, .preparing, .retrierDeciding, .retryPending].contains(stage) else {
+                return Outcome()
+            }
             return Outcome(action: .beginPass, stage: .finishing)
         case .handlerAdded:
             if stage == .over {
                 return Outcome(
                     action: .beginLatePass, state: state == .finished ? .resumed : nil, stage: .finishing)
             }
-            return Outcome(action: state == .initialized || state == .suspended ? .offerResume : .ignore)
-        case .prepare:
+            return Outcome(
+                action: state == .initialized || state == .suspended ? .resumeIfAutomatic : .ignore)
+        case .beginFirstAttempt:
             guard stage == .idle, state != .cancelled else { return Outcome() }
             return Outcome(action: .proceed, stage: .preparing)
-        case .retryDue:
+        case .beginRetry:
             guard stage == .retryPending, state != .cancelled else { return Outcome() }
             return Outcome(action: .proceed, stage: .preparing)
         case .taskCreated:
@@ -93,27 +97,27 @@ struct RequestMachineTests {
             switch stage {
             case .preparing where state == .cancelled: return Outcome()
             case .loading where state == .cancelled: return Outcome(action: .proceed)
-            case .preparing, .loading: return Outcome(action: .askRetrier(1), stage: .deciding)
-            case .idle, .deciding, .retryPending, .finishing, .over: return Outcome()
+            case .preparing, .loading: return Outcome(action: .askRetrier(1), stage: .retrierDeciding)
+            case .idle, .retrierDeciding, .retryPending, .finishing, .over: return Outcome()
             }
         case .serializerFailed:
             guard stage == .finishing else { return Outcome() }
             if state == .cancelled { return Outcome(action: .proceed) }
-            return Outcome(action: .askRetrier(1), stage: .deciding)
+            return Outcome(action: .askRetrier(1), stage: .retrierDeciding)
         case .retryGranted(let number): return answer(number, state, stage, .retryPending)
         case .retryRefused(let number): return answer(number, state, stage, .loading)
         case .serializerRetryRefused(let number): return answer(number, state, stage, .finishing)
         case .finish:
             guard stage != .finishing, stage != .over else { return Outcome() }
             return Outcome(action: .beginPass, stage: .finishing)
-        case .serialized:
+        case .serializersFinished:
             guard stage == .finishing else { return Outcome() }
             return Outcome(action: .proceed, state: isAlive ? .finished : nil, stage: .over)
         }
     }
 
     private static func answer(_ number: Int, _ state: State, _ stage: Stage, _ next: Stage) -> Outcome {
-        guard stage == .deciding, number == 1, state != .cancelled else { return Outcome() }
+        guard stage == .retrierDeciding, number == 1, state != .cancelled else { return Outcome() }
         return Outcome(action: .proceed, stage: next)
     }
 
@@ -131,7 +135,7 @@ struct RequestMachineTests {
             for event in events where !skipsQuestions || !event.isQuestion {
                 var next = machine
                 _ = next.receive(event)
-                if case .deciding(let number) = next.phase, number != 1 { continue }
+                if case .retrierDeciding(let number) = next.phase, number != 1 { continue }
                 waiting.append(next)
             }
         }
@@ -154,7 +158,7 @@ struct RequestMachineTests {
                 let expected = Self.expected(event, machine.state, Stage(machine.phase))
                 let context = Comment("\(event) in \(machine.state), \(machine.phase)")
                 if case .askRetrier = expected.action {
-                    guard case .askRetrier(let number) = action, next.phase == .deciding(number) else {
+                    guard case .askRetrier(let number) = action, next.phase == .retrierDeciding(number) else {
                         Issue.record("no retrier is asked: \(event) in \(machine)")
                         continue
                     }
@@ -182,13 +186,13 @@ struct RequestMachineTests {
     @Test("[I-1.24] an answer is accepted once, and only to the latest question")
     func answers() {
         var machine = RequestMachine()
-        #expect(machine.receive(.resume(.none)) == .runPipeline)
-        #expect(machine.receive(.prepare) == .proceed)
+        #expect(machine.receive(.resume(.none)) == .prepareFirstAttempt)
+        #expect(machine.receive(.beginFirstAttempt) == .proceed)
         #expect(machine.receive(.attemptFailed) == .askRetrier(1))
         #expect(machine.receive(.retryGranted(1)) == .proceed)
         #expect(machine.receive(.retryGranted(1)) == .ignore)
-        #expect(machine.receive(.retryDue) == .proceed)
-        #expect(machine.receive(.retryDue) == .ignore)
+        #expect(machine.receive(.beginRetry) == .proceed)
+        #expect(machine.receive(.beginRetry) == .ignore)
         #expect(machine.receive(.attemptFailed) == .askRetrier(2))
         #expect(machine.receive(.retryRefused(1)) == .ignore)
         #expect(machine.receive(.retryGranted(1)) == .ignore)
@@ -198,14 +202,15 @@ struct RequestMachineTests {
 
     @Test("[R-35] a request that is cancelled while a retry is decided or pending has its pass")
     func cancelledRetries() {
-        for machine in Self.reachable() where [.deciding, .retryPending].contains(Stage(machine.phase)) {
+        for machine in Self.reachable()
+        where [.retrierDeciding, .retryPending].contains(Stage(machine.phase)) {
             var next = machine
             guard next.receive(.cancel(.completed)) == .cancelWithoutTask else { continue }
             for event in Self.events {
-                if case .cancellationArrived = event { continue }
+                if case .finishCancellation = event { continue }
                 var late = next
                 if case .beginPass = late.receive(event) { continue }
-                #expect(late.receive(.cancellationArrived) == .beginPass, "\(event) in \(machine)")
+                #expect(late.receive(.finishCancellation) == .beginPass, "\(event) in \(machine)")
             }
         }
     }
