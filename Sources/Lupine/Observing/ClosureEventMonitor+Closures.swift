@@ -55,8 +55,8 @@ extension ClosureEventMonitor {
         var requestDidParseDownloadResponse: ((DownloadRequest, DownloadResponse<URL?, AFError>) -> Void)?
     }
 
-    /// Replaces a closure. The old one is released outside of the lock, since releasing its captures may run code that uses this
-    /// monitor.
+    /// Replaces a closure. `swap` moves the old closure out of the lock, where it is released: releasing its captures may run
+    /// code of the program that uses this monitor.
     func replace<Closure>(
         _ keyPath: WritableKeyPath<Closures, Closure?>, with newClosure: Closure?
     ) {

@@ -3,14 +3,14 @@
 import Foundation
 import LupineLoading
 
-/// A call of an `EventMonitor` method, as a value: the associated values are the arguments of the method, in its order.
+/// A call of an `EventMonitor` method, stored as a value. The associated values are the arguments of the method, in its order.
 ///
-/// `CompositeEventMonitor` or a request creates it on the emitting thread; an `EventMailbox` delivers it on each monitor's queue.
-/// Large cases are indirect, so that the many small ones take little space in the mailbox. The values of parsed responses have no
-/// common type, so `parsedValue` holds a closure that calls the monitor's generic method.
+/// `CompositeEventMonitor` or a request creates an event on the thread where it occurs. An `EventMailbox` delivers it on the
+/// queue of each monitor. Large cases are indirect, so that the many small ones take little space in the mailbox.
 enum MonitorEvent {
     case sessionBecameInvalid(URLSession, (any Error)?)
     case taskReceivedChallenge(URLSession, URLSessionTask, URLAuthenticationChallenge)
+    /// With the bytes sent since the last event, the bytes sent in total, and the expected total.
     indirect case taskSentBodyData(URLSession, URLSessionTask, Int64, Int64, Int64)
     case taskNeedsNewBodyStream(URLSession, URLSessionTask)
     indirect case taskWillRedirect(URLSession, URLSessionTask, HTTPURLResponse, URLRequest)
@@ -20,7 +20,9 @@ enum MonitorEvent {
     case dataTaskReceivedResponse(URLSession, URLSessionDataTask, URLResponse)
     case dataTaskReceivedData(URLSession, URLSessionDataTask, Data)
     case dataTaskWillCacheResponse(URLSession, URLSessionDataTask, CachedURLResponse)
+    /// With the offset at which the download resumes, and the expected total length, both in bytes.
     case downloadTaskResumed(URLSession, URLSessionDownloadTask, Int64, Int64)
+    /// With the bytes written since the last event, the bytes written in total, and the expected total.
     indirect case downloadTaskWroteData(URLSession, URLSessionDownloadTask, Int64, Int64, Int64)
     case downloadTaskFinished(URLSession, URLSessionDownloadTask, URL)
     case resumed(Request)
@@ -40,9 +42,9 @@ enum MonitorEvent {
     case completedTask(Request, URLSessionTask, AFError?)
     case isRetrying(Request)
     case finished(Request)
-    /// `resumed` and then `resumedTask`, in one step of the request.
+    /// Combines `resumed` and the `resumedTask` that follows it.
     case started(Request, URLSessionTask)
-    /// `completedTask` and then `finished`, in one step of the request.
+    /// Combines `completedTask` and the `finished` that follows it.
     case ended(Request, URLSessionTask, AFError?)
     indirect case validatedData(DataRequest, URLRequest?, HTTPURLResponse, Data?, Request.ValidationResult)
     indirect case parsedDataResponse(DataRequest, DataResponse<Data?, AFError>)
@@ -55,9 +57,11 @@ enum MonitorEvent {
     indirect case validatedDownload(
         DownloadRequest, URLRequest?, HTTPURLResponse, URL?, Request.ValidationResult)
     indirect case parsedDownloadResponse(DownloadRequest, DownloadResponse<URL?, AFError>)
+    /// A serializer's result. The values of serializers have no common type, so the closure calls the monitor's generic method.
     case parsedValue((any EventMonitor) -> Void)
 
-    /// Returns one event that stands for this event and the request's next event; nil if there is no such event.
+    /// Returns one event that combines this event and the request's next one, to save a delivery; nil if the two have no
+    /// combination.
     func combined(withNext next: MonitorEvent) -> MonitorEvent? {
         switch (self, next) {
         case (.resumed(let request), .resumedTask(_, let task)): .started(request, task)
@@ -66,8 +70,8 @@ enum MonitorEvent {
         }
     }
 
-    /// Calls the monitor's method for the event. Generic, so that a monitor of statically known type is called without dynamic
-    /// dispatch.
+    /// Calls the monitor's method for the event, or its two methods for a combined event. The function is generic, so that a
+    /// monitor whose type is known at compile time is called without dynamic dispatch.
     func deliver(to monitor: some EventMonitor) {
         switch self {
         case .sessionBecameInvalid(let session, let error):
