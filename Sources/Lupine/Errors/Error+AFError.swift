@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// Errors of requests are typed as `AFError`; these members recover the type when it was erased.
+/// Conversions to `AFError`, the type of the errors of requests, for code that has only an `any Error`.
 extension Error {
     /// The error as an `AFError`; nil if it has another type.
     public var asAFError: AFError? { self as? AFError }

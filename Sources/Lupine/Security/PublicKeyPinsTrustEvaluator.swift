@@ -5,8 +5,8 @@ public import LupineLoading
 /// Trusts a server if a key of its chain matches one of the pins: `sha256/` and the BASE64 of the SHA-256 of the key's
 /// SubjectPublicKeyInfo, as browsers, curl and other clients write them (RFC 7469 §2.4).
 ///
-/// If none matches, it throws a `PinningReport`, which the request wraps in
-/// `serverTrustEvaluationFailed(.customEvaluationFailed)`; `AFError.pinningReport` finds it there.
+/// If no key matches, the evaluator throws a `PinningReport`. The request wraps it in
+/// `serverTrustEvaluationFailed(.customEvaluationFailed)`, from which `AFError.pinningReport` returns it.
 public final class PublicKeyPinsTrustEvaluator: ServerTrustEvaluating {
     /// The pins, each in the canonical form of `SecKey.pin`.
     public let pins: Set<String>
@@ -17,9 +17,9 @@ public final class PublicKeyPinsTrustEvaluator: ServerTrustEvaluating {
     ///
     /// - Parameters:
     ///   - pins: `sha256/BASE64`, or `sha256//BASE64` as curl writes it.
-    ///   - performDefaultValidation: Whether the chain has to be valid.
-    ///   - validateHost: Whether the chain has to be valid and to name the host.
-    /// - Throws: `CertificateError` if a pin is malformed. Such a pin could never match, and the cause would be hard to find.
+    ///   - performDefaultValidation: Whether the chain has to be valid, for any host.
+    ///   - validateHost: Whether the chain has to be valid for this host.
+    /// - Throws: `CertificateError` if a pin is malformed. Otherwise a mistyped pin would fail every request, without its cause.
     public init(
         pins: some Sequence<String>, performDefaultValidation: Bool = true, validateHost: Bool = true
     ) throws {
@@ -35,6 +35,7 @@ public final class PublicKeyPinsTrustEvaluator: ServerTrustEvaluating {
         if performDefaultValidation { try trust.af.performDefaultValidation(forHost: host) }
         if validateHost { try trust.af.performValidation(forHost: host) }
         let presented = trust.af.certificates
+        // `notePinned` records that the trust was checked, even if both validations are disabled.
         guard pins.isDisjoint(with: presented.af.publicKeys.map(\.pin)) else { return trust.notePinned() }
         throw PinningReport(host: host, expected: pins.sorted(), certificates: presented)
     }

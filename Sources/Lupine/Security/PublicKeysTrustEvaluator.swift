@@ -6,8 +6,8 @@ public import LupineLoading
 /// Trusts a server if a key of its chain is among the pinned ones. A certificate that was renewed with the same key remains
 /// trusted.
 ///
-/// Keys are compared after the enabled validations have passed. `PublicKeyPinsTrustEvaluator` does the same for keys that are
-/// known by their digests.
+/// Keys are compared after the enabled validations have passed. `PublicKeyPinsTrustEvaluator` does the same for keys of which
+/// only the digests are known.
 public final class PublicKeysTrustEvaluator: ServerTrustEvaluating {
     private let keys: [SecKey]
     private let performDefaultValidation: Bool
@@ -17,8 +17,8 @@ public final class PublicKeysTrustEvaluator: ServerTrustEvaluating {
     ///
     /// - Parameters:
     ///   - keys: The pinned keys; by default those of the certificates in the main bundle, read by this call.
-    ///   - performDefaultValidation: Whether the chain has to be valid.
-    ///   - validateHost: Whether the chain has to be valid and to name the host.
+    ///   - performDefaultValidation: Whether the chain has to be valid, for any host.
+    ///   - validateHost: Whether the chain has to be valid for this host.
     public init(
         keys: [SecKey] = Bundle.main.af.publicKeys, performDefaultValidation: Bool = true,
         validateHost: Bool = true
@@ -35,6 +35,7 @@ public final class PublicKeysTrustEvaluator: ServerTrustEvaluating {
         if performDefaultValidation { try trust.af.performDefaultValidation(forHost: host) }
         if validateHost { try trust.af.performValidation(forHost: host) }
         let presented = trust.af.publicKeys
+        // `notePinned` records that the trust was checked, even if both validations are disabled.
         guard Set(keys).isDisjoint(with: presented) else { return trust.notePinned() }
         throw AFError.serverTrustEvaluationFailed(
             reason: .publicKeyPinningFailed(
