@@ -12,6 +12,7 @@ extension URLComponents {
         percentEncodedQuery = query.map { Self.isQuery($0) ? $0 : Self.repaired($0) }
     }
 
+    /// Whether the text is a valid query: allowed characters, and percent signs that are followed by two hexadecimal digits.
     private static func isQuery(_ text: String) -> Bool {
         let bytes = text.utf8.span
         return bytes.indices.allSatisfy { index in
@@ -23,14 +24,17 @@ extension URLComponents {
         }
     }
 
-    /// Returns the text with each invalid character escaped, and each percent sign that starts no escape.
+    /// Returns the text with each invalid character escaped. A percent sign without two hexadecimal digits after it is escaped
+    /// too.
     private static func repaired(_ text: String) -> String {
-        let parts = text.split(separator: "%", omittingEmptySubsequences: false)
-        return parts.enumerated().map { index, part in
-            let escaped = PercentEscaping.wholeQuery.escape(String(part))
+        let segments = text.split(separator: "%", omittingEmptySubsequences: false)
+        return segments.enumerated().map { index, segment in
+            let escaped = PercentEscaping.wholeQuery.escape(String(segment))
+            // Every segment except the first follows a percent sign.
             if index == 0 { return escaped }
-            let digits = part.utf8.prefix(2)
-            return digits.count == 2 && digits.allSatisfy(isHexDigit) ? "%" + escaped : "%25" + escaped
+            let digits = segment.utf8.prefix(2)
+            let isEscape = digits.count == 2 && digits.allSatisfy(isHexDigit)
+            return (isEscape ? "%" : "%25") + escaped
         }.joined()
     }
 

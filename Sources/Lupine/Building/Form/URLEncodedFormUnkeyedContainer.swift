@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-/// Writes the elements of an array. A nil that is omitted does not advance the index.
+/// Writes the elements of an array to the tree of a form. A nil that `NilEncoding` omits does not use up an index.
 struct URLEncodedFormUnkeyedContainer: UnkeyedEncodingContainer {
+    /// The coding key of an element: its index.
     private struct Index: CodingKey {
         let intValue: Int?
         var stringValue: String { intValue.map { "\($0)" } ?? "" }
@@ -36,7 +37,7 @@ struct URLEncodedFormUnkeyedContainer: UnkeyedEncodingContainer {
         nextElementEncoder().unkeyedContainer()
     }
 
-    /// Returns the array's own encoder: a superclass writes to the array's position, and counts as one element.
+    /// Returns the array's own encoder: a superclass writes to the position of the array. It counts as one element.
     mutating func superEncoder() -> any Encoder {
         count += 1
         return encoder

@@ -4,7 +4,7 @@ public import Foundation
 public import LupineLoading
 
 /// Writes parameters as a property list into the body, for every method. For `Encodable` values see
-/// `PropertyListParameterEncoder`. A value type; can be used on any thread.
+/// `PropertyListParameterEncoder`. Can be used on any thread.
 public struct PropertyListEncoding: ParameterEncoding {
     /// The reason why an object is not encoded.
     public enum Error: Swift.Error {
