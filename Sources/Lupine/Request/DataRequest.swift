@@ -209,7 +209,7 @@ public class DataRequest: Request, @unchecked Sendable {
         _ completionHandler: @escaping @Sendable (AFDataResponse<Serializer.SerializedObject>) -> Void
     ) -> Self {
         // A bare serializer only returns the data, which any thread may do.
-        let needsQueue = (serializer as? DataResponseSerializer)?.isBare != true
+        let needsQueue = (serializer as? DataResponseSerializer)?.isPassthrough != true
         appendSerializer(needsSerializationQueue: needsQueue, isAwaited: queue == nil) { isInStep in
             assertNoLockIsHeld()
             let (result, duration) = AFResult.timed {

@@ -10,7 +10,7 @@ extension DataRequest {
     /// Validates a response, given the sent request, the response and the content.
     public typealias Validation = @Sendable (URLRequest?, HTTPURLResponse, Data?) -> ValidationResult
 
-    /// Adds a validator. An error other than an `AFError` becomes `customValidationFailed`.
+    /// Adds a validator. If it fails with an error other than an `AFError`, the request fails with `customValidationFailed`.
     @preconcurrency
     @discardableResult
     public func validate(_ validation: @escaping Validation) -> Self {
@@ -33,7 +33,8 @@ extension DataRequest {
     }
 
     /// Fails the request with `unacceptableContentType` or `missingContentType` unless the response's content type is among
-    /// these, which may contain wildcards. A response without content passes. The types are evaluated for each response.
+    /// these, which may contain wildcards. A response without content passes. `acceptableContentTypes` is evaluated for each
+    /// response.
     @preconcurrency
     @discardableResult
     public func validate<S: Sequence>(

@@ -9,7 +9,7 @@ extension DataStreamRequest {
     /// Validates a response, given the sent request and the response.
     public typealias Validation = @Sendable (URLRequest?, HTTPURLResponse) -> ValidationResult
 
-    /// Adds a validator. An error other than an `AFError` becomes `customValidationFailed`.
+    /// Adds a validator. If it fails with an error other than an `AFError`, the request fails with `customValidationFailed`.
     @preconcurrency
     @discardableResult
     public func validate(_ validation: @escaping Validation) -> Self {
@@ -32,7 +32,7 @@ extension DataStreamRequest {
     }
 
     /// Fails the stream with `unacceptableContentType` or `missingContentType` unless its content type is among these, which
-    /// may contain wildcards, even without content. The types are evaluated for each response.
+    /// may contain wildcards. A response without content is checked too. `acceptableContentTypes` is evaluated for each response.
     @preconcurrency
     @discardableResult
     public func validate<S: Sequence>(

@@ -8,6 +8,7 @@ internal import LupineLoading
 /// Called for one piece after the other, on a serial queue. The first piece of a later attempt creates a new reader. The old
 /// reader is discarded, and with it the beginning of a value that the earlier attempt did not complete.
 final class StreamSerialization<Value: Sendable>: Sendable {
+    /// A reader, and the number of the attempt whose stream it reads.
     private struct AttemptReader: Sendable {
         var attempt: Int
         var reader: any DataStreamReader<Value>
@@ -31,7 +32,7 @@ final class StreamSerialization<Value: Sendable>: Sendable {
         }
     }
 
-    /// Returns the results for `data`, which was received in that attempt.
+    /// Returns the results for a piece of the stream, which was received in the attempt with this number.
     func results(of data: Data, attempt: Int) -> [Result<Value, AFError>] {
         switch mode {
         case .perPiece(let serialize): [Result { try serialize(data) }.mapError(Self.asAFError)]
@@ -39,7 +40,7 @@ final class StreamSerialization<Value: Sendable>: Sendable {
         }
     }
 
-    /// Returns the remaining results after the stream of that attempt has ended regularly.
+    /// Returns the remaining results of the attempt with this number, after the last piece of its stream.
     func lastResults(attempt: Int) -> [Result<Value, AFError>] {
         switch mode {
         case .perPiece: []
@@ -47,16 +48,17 @@ final class StreamSerialization<Value: Sendable>: Sendable {
         }
     }
 
-    /// Calls `body` with the attempt's reader, outside the lock, because the reader calls the program's decoder.
+    /// Calls `body` with the reader of the attempt; creates the reader if the stored one belongs to another attempt. `body` is
+    /// called outside the lock, because the reader calls the program's decoder.
     private func withReader(
         of attempt: Int, _ body: (inout any DataStreamReader<Value>) -> [Result<Value, any Error>]
     ) -> [Result<Value, AFError>] {
         guard case .spanning(let serializer, let storage) = mode else { return [] }
-        let stored: AttemptReader? = storage.write { reader in
+        let storedReader: AttemptReader? = storage.write { reader in
             defer { reader = nil }
             return reader
         }
-        var current = stored ?? AttemptReader(attempt: attempt, reader: serializer.makeReader())
+        var current = storedReader ?? AttemptReader(attempt: attempt, reader: serializer.makeReader())
         if current.attempt != attempt {
             current = AttemptReader(attempt: attempt, reader: serializer.makeReader())
         }
