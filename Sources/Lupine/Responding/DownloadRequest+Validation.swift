@@ -69,9 +69,9 @@ extension DownloadRequest {
         }
     }
 
-    /// Whether a response with status 416 shows that the resumed download was already complete. Its field `Content-Range: bytes
-    /// */length` states the length of the content (RFC 9110 §15.5.17), which is then the length of the file. Such a response is
-    /// not validated further, because its content type is not that of the file.
+    /// Whether a response with status 416 shows that the resumed download was already complete. Its `Content-Range` field, `bytes
+    /// */length`, states the length of the content (RFC 9110 §15.5.17), which is then the number of bytes received before. Such a
+    /// response is not validated further, because its content type is not that of the file.
     private func isAlreadyComplete(accordingTo response: HTTPURLResponse) -> Bool {
         guard response.statusCode == 416, case .resumeData(let data) = downloadable,
             let receivedCount = ResumeData(data)?.received,

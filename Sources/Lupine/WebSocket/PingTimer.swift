@@ -4,13 +4,14 @@ import Dispatch
 import Foundation
 import LupineLoading
 
-/// Runs the automatic pings of a WebSocket when they are due. A value, so that tests can replace the clock.
+/// The timer for the automatic pings of a WebSocket. Tests create one with a manual clock.
 struct PingTimer: Sendable {
     typealias Job = @Sendable () -> Void
 
     /// Runs a job on a queue after a number of seconds.
     private let schedule: @Sendable (TimeInterval, DispatchQueue, @escaping Job) -> Void
 
+    /// Creates a timer that calls `schedule` with a delay in seconds, a queue and a job.
     init(_ schedule: @escaping @Sendable (TimeInterval, DispatchQueue, @escaping Job) -> Void) {
         self.schedule = schedule
     }
