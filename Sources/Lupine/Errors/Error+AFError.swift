@@ -13,7 +13,7 @@ extension Error {
         return error
     }
 
-    /// Returns the error as an `AFError`, or the given default if it has another type.
+    /// Returns the error as an `AFError`, or `defaultAFError` if it has another type.
     func asAFError(or defaultAFError: @autoclosure () -> AFError) -> AFError {
         asAFError ?? defaultAFError()
     }

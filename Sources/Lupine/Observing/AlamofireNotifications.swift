@@ -51,6 +51,7 @@ public final class AlamofireNotifications: EventMonitor {
         post(.completedTask(request, task, error))
     }
 
+    /// Posts the notifications of a single event, outside a batch.
     private func post(_ event: MonitorEvent) {
         var userInfo: ReusableUserInfo?
         postNotifications(of: event, reusing: &userInfo)
@@ -73,6 +74,7 @@ public final class AlamofireNotifications: EventMonitor {
             requestIndex = index
         }
 
+        /// Replaces the request in the dictionary, unless it is the same.
         fileprivate mutating func change(to request: Request) {
             if self.request === request { return }
             self.request = request

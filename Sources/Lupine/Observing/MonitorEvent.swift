@@ -13,6 +13,7 @@ enum MonitorEvent {
     /// With the bytes sent since the last event, the bytes sent in total, and the expected total.
     indirect case taskSentBodyData(URLSession, URLSessionTask, Int64, Int64, Int64)
     case taskNeedsNewBodyStream(URLSession, URLSessionTask)
+    /// With the redirect response and the proposed request.
     indirect case taskWillRedirect(URLSession, URLSessionTask, HTTPURLResponse, URLRequest)
     case taskCollectedMetrics(URLSession, URLSessionTask, URLSessionTaskMetrics)
     case taskEnded(URLSession, URLSessionTask, (any Error)?)
@@ -28,7 +29,9 @@ enum MonitorEvent {
     case resumed(Request)
     case createdInitialURLRequest(Request, URLRequest)
     case failedToCreateURLRequest(Request, AFError)
+    /// With the `URLRequest` before and after the adaptation.
     case adaptedInitialRequest(Request, URLRequest, URLRequest)
+    /// With the `URLRequest` before the adaptation.
     case failedToAdaptURLRequest(Request, URLRequest, AFError)
     case createdURLRequest(Request, URLRequest)
     case createdTask(Request, URLSessionTask)
@@ -38,6 +41,7 @@ enum MonitorEvent {
     case cancelled(Request)
     case cancelledTask(Request, URLSessionTask)
     case gatheredMetrics(Request, URLSessionTaskMetrics)
+    /// The request cancels its task because of this error.
     case failedTaskEarly(Request, URLSessionTask, AFError)
     case completedTask(Request, URLSessionTask, AFError?)
     case isRetrying(Request)
@@ -52,7 +56,9 @@ enum MonitorEvent {
     case createdUploadable(UploadRequest, UploadRequest.Uploadable)
     case failedToCreateUploadable(UploadRequest, AFError)
     case providedInputStream(UploadRequest, InputStream)
+    /// With the URL to which the download is about to be moved.
     case createdDestination(DownloadRequest, URL)
+    /// With the URL of the moved file, or the error of the move.
     indirect case movedDownload(DownloadRequest, URLSessionTask, Result<URL, AFError>)
     indirect case validatedDownload(
         DownloadRequest, URLRequest?, HTTPURLResponse, URL?, Request.ValidationResult)

@@ -93,8 +93,8 @@ where AuthenticatorType: Authenticator {
             }
             switch action {
             case .readRequirement(let credential, let version):
-                // `requiresRefresh` is the program's code and may use this interceptor, so it is read outside the lock. If the
-                // credential is replaced meanwhile, the machine requests the value of the new one.
+                // `requiresRefresh` is the program's code and may use this interceptor, so it is read outside the lock. If
+                // another thread replaces the credential in the meantime, the machine requests the value of the new one.
                 assertNoLockIsHeld()
                 requirement = Machine.RefreshRequirement(
                     version: version, requiresRefresh: credential.requiresRefresh)

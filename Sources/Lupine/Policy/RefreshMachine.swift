@@ -42,9 +42,10 @@ struct RefreshMachine<Credential: AuthenticationCredential, Adaptation, RetryCom
         case refuse(WaitingRequests, any Error)
     }
 
-    /// The interceptor's next action for a request whose credential was rejected. The cases correspond to those of
+    /// The interceptor's next action for a request whose credential was rejected. Cases without a comment are the same as in
     /// `AdaptAction`.
     enum RejectAction {
+        /// Send the request again, with the current credential.
         case retry
         case fail(any Error)
         case wait
@@ -75,8 +76,8 @@ struct RefreshMachine<Credential: AuthenticationCredential, Adaptation, RetryCom
         return (credential, error)
     }
 
-    /// Sets another credential and returns to the idle state. The result of a running refresh will be ignored, because its
-    /// version no longer matches.
+    /// Sets another credential and returns to the idle state. The result of a running refresh will be ignored, because it belongs
+    /// to an earlier version.
     mutating func replace(by newCredential: Credential?) {
         credential = newCredential
         version += 1
@@ -126,7 +127,7 @@ struct RefreshMachine<Credential: AuthenticationCredential, Adaptation, RetryCom
     mutating func handleRejection(
         version: Int, _ completion: RetryCompletion, at now: TimeInterval
     ) -> RejectAction {
-        // If the credential was replaced meanwhile, the request is retried with the current one.
+        // If the credential has been replaced since the request was sent, the request is retried with the current one.
         guard version == self.version, let credential else { return .retry }
         switch state {
         case .failed(let error): return .fail(error)

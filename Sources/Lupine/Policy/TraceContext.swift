@@ -41,7 +41,7 @@ public struct TraceContext: Hashable, Sendable {
         self.state = state
     }
 
-    /// Starts a trace with the given ID; nil when it is all zeros.
+    /// Starts a trace with this trace ID. Returns nil if it is all zeros.
     init?(trace: (high: UInt64, low: UInt64), isSampled: Bool) {
         if trace == (0, 0) { return nil }
         self.init(

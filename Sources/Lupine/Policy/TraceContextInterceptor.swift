@@ -13,7 +13,9 @@ public import LupineLoading
 ///
 /// An invalid `traceparent` of the request is ignored, together with its `tracestate`.
 public struct TraceContextInterceptor: RequestInterceptor {
+    /// Whether new traces set the sampled flag.
     private let isSampled: Bool
+    /// Returns the parent of a request that has no `traceparent`.
     private let parent: @Sendable (_ request: URLRequest) -> TraceContext?
 
     /// Creates an interceptor.

@@ -8,13 +8,14 @@
 public struct TraceState: Hashable, Sendable, CustomStringConvertible {
     /// The maximum number of members.
     public static let mostMembers = 32
-    /// The maximum number of octets that are kept and sent.
+    /// The maximum number of octets of the list, as it is stored and sent.
     public static let mostOctets = 512
     /// The maximum number of octets of a text that is parsed.
     private static let maximumTextLength = 16 << 10
     /// Members with more octets than this are removed first.
     private static let longMemberThreshold = 128
 
+    /// A key-value pair of the list.
     private struct Member: Hashable {
         let key: String
         let value: String
@@ -90,8 +91,8 @@ public struct TraceState: Hashable, Sendable, CustomStringConvertible {
         return members.reduce(commas) { $0 + $1.octetCount }
     }
 
-    /// Removes members until the list has at most `mostOctets` octets: long ones first, then those at the end. `keepingFirst`
-    /// spares the first member.
+    /// Removes members until the list has at most `mostOctets` octets: first those of more than `longMemberThreshold` octets,
+    /// then those at the end. If `keepingFirst` is true, the first member is not removed.
     private mutating func removeExcessMembers(keepingFirst: Bool = false) {
         let keptCount = keepingFirst ? 1 : 0
         while octetCount > Self.mostOctets,

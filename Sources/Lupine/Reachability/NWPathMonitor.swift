@@ -79,6 +79,7 @@ private final class PathMonitorCore: Sendable {
     private static let coalescingDelay = 0.05
 
     private let view: NetworkView
+    /// Whether interfaces of a type are observed.
     private let isAllowed: @Sendable (NWInterface.InterfaceType) -> Bool
     private let state = Protected(State())
 

@@ -7,7 +7,7 @@ public import LupineLoading
 // every retry. When one fails, the request fails and the remaining validators do not run.
 
 extension DataRequest {
-    /// Validates a response, given the sent request, the response and the content.
+    /// A closure that validates a response. Its arguments are the sent request, the response and the content.
     public typealias Validation = @Sendable (URLRequest?, HTTPURLResponse, Data?) -> ValidationResult
 
     /// Adds a validator. If it fails with an error other than an `AFError`, the request fails with `customValidationFailed`.

@@ -6,7 +6,7 @@ public import LupineLoading
 // have been delivered, and again on every retry. When one fails, the request fails and the remaining validators do not run.
 
 extension DataStreamRequest {
-    /// Validates a response, given the sent request and the response.
+    /// A closure that validates a response. Its arguments are the sent request and the response.
     public typealias Validation = @Sendable (URLRequest?, HTTPURLResponse) -> ValidationResult
 
     /// Adds a validator. If it fails with an error other than an `AFError`, the request fails with `customValidationFailed`.

@@ -5,10 +5,10 @@ public import LupineLoading
 
 // Validators run on the session's root queue, in the order in which they were added, when a task has completed and its file has
 // been moved to its destination, and again on every retry. When one fails, the request fails and the remaining validators do not
-// run; the file is kept.
+// run. The file is not deleted.
 
 extension DownloadRequest {
-    /// Validates a response, given the sent request, the response and the URL of the file.
+    /// A closure that validates a response. Its arguments are the sent request, the response and the URL of the file.
     public typealias Validation =
         @Sendable (
             _ request: URLRequest?, _ response: HTTPURLResponse, _ fileURL: URL?

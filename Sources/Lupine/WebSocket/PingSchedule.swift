@@ -62,6 +62,7 @@ struct PingSchedule: Equatable {
         }
     }
 
+    /// Schedules the next ping.
     private mutating func scheduleNext() -> Action {
         latestNumber += 1
         phase = .scheduled(number: latestNumber)

@@ -45,6 +45,7 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
         var task: URLSessionWebSocketTask?
         /// Messages that wait until there is a task.
         var unsentMessages: [OutgoingMessage] = []
+        /// The automatic pings of the latest task's connection.
         var pingSchedule = PingSchedule()
         /// Whether handlers receive no further event except the end of the request, because it was cancelled.
         var deliversOnlyCompletion = false
@@ -76,6 +77,7 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
         case hold(URLSessionWebSocketTask)
         /// Reads the task's messages again.
         case release(URLSessionWebSocketTask)
+        /// Sends the message.
         case send(OutgoingMessage, through: URLSessionWebSocketTask)
 
         fileprivate func perform() {
@@ -169,11 +171,13 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
     /// The WebSocket scheme for each scheme of HTTP. URLs with other schemes are not changed.
     private static let webSocketSchemes = ["http": "ws", "https": "wss"]
 
+    /// Prepares the request for another attempt.
     override func reset() {
         super.reset()
         updatePingSchedule(.stopped)
     }
 
+    /// Releases the handlers and fails unsent messages when the request has ended.
     override func cleanup() {
         updatePingSchedule(.stopped)
         // The consumers retain the program's handlers. They are returned, so that they are released outside the lock.

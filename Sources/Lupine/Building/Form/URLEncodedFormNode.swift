@@ -11,6 +11,7 @@ enum URLEncodedFormNode {
     /// by its hash among more.
     struct Entries {
         private(set) var keys: [String] = []
+        /// The nodes, each at the position of its key in `keys`.
         private(set) var nodes: [URLEncodedFormNode] = []
         /// The position of each key; empty up to `linearSearchLimit` entries.
         private var positions: [String: Int] = [:]

@@ -9,6 +9,7 @@ struct URLEncodedFormUnkeyedContainer: UnkeyedEncodingContainer {
 
         init(_ index: Int) { intValue = index }
         init?(intValue: Int) { self.init(intValue) }
+        /// Returns nil, because an element has no name.
         init?(stringValue: String) { nil }
     }
 
@@ -43,6 +44,7 @@ struct URLEncodedFormUnkeyedContainer: UnkeyedEncodingContainer {
         return encoder
     }
 
+    /// Returns the encoder of the next element, and advances the index.
     private mutating func nextElementEncoder() -> URLEncodedFormTreeEncoder {
         defer { count += 1 }
         return encoder.nested(Index(count))

@@ -2,7 +2,7 @@
 
 public import Foundation
 
-/// Parses `text/event-stream` (WHATWG HTML §9.2): the handler gets a result for each event.
+/// Parses `text/event-stream` (WHATWG HTML §9.2): the handler receives a result for each event.
 ///
 /// The serializer contains only settings, so it can be used for any number of handlers and requests. Each handler and attempt
 /// reads its stream independently. An exception is `position`: all handlers that use the serializer update the same position, so

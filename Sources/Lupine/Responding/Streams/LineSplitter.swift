@@ -23,6 +23,7 @@ struct LineSplitter: Sendable {
         case tooLong
     }
 
+    /// The byte order mark, U+FEFF, in UTF-8.
     private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
     private static let lineFeed: UInt8 = 0x0A
     private static let carriageReturn: UInt8 = 0x0D
@@ -32,6 +33,7 @@ struct LineSplitter: Sendable {
     private let limit: Int
     /// The beginning of the line whose ending has not been received.
     private var unfinishedLine = Data()
+    /// Whether the unfinished line is the first of the stream, which may begin with a byte order mark.
     private var isFirstLine = true
     /// Whether the rest of a line that is too long is being skipped.
     private var isSkipping = false

@@ -2,7 +2,7 @@
 
 public import Foundation
 
-/// Decodes newline-delimited JSON (JSON Lines): the handler gets a result for each line.
+/// Decodes newline-delimited JSON (JSON Lines): the handler receives a result for each line.
 ///
 /// The serializer contains only settings, so it can be used for any number of handlers and requests. Each handler and attempt
 /// reads its stream independently. Lines end with a line feed; a carriage return before it is white space. Empty lines are

@@ -14,6 +14,7 @@ final class StreamSerialization<Value: Sendable>: Sendable {
         var reader: any DataStreamReader<Value>
     }
 
+    /// The way in which the serializer converts pieces to values.
     private enum Mode: Sendable {
         /// Each piece is a value.
         case perPiece(@Sendable (Data) throws -> Value)
@@ -68,6 +69,7 @@ final class StreamSerialization<Value: Sendable>: Sendable {
         return results.map { $0.mapError(Self.asAFError) }
     }
 
+    /// Returns the error unchanged if it is an `AFError`; otherwise wraps it.
     private static func asAFError(_ error: any Error) -> AFError {
         (error as? AFError) ?? .responseSerializationFailed(reason: .customSerializationFailed(error: error))
     }

@@ -20,6 +20,7 @@ struct UTF8StreamReader: DataStreamReader {
         return Self.results(of: incompleteCharacter)
     }
 
+    /// Returns the text of the bytes as one result; no result if there are none.
     private static func results(of data: Data) -> [Result<String, any Error>] {
         data.isEmpty ? [] : [.success(String(decoding: data, as: UTF8.self))]
     }
