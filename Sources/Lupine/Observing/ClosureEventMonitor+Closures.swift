@@ -5,7 +5,7 @@ import Foundation
 import LupineLoading
 
 extension ClosureEventMonitor {
-    /// The closures of a monitor, each under the name of its property.
+    /// The closures of a monitor, each under the name of its property in `ClosureEventMonitor`, which documents it.
     struct Closures {
         var sessionDidBecomeInvalidWithError: ((URLSession, (any Error)?) -> Void)?
         var taskDidReceiveChallenge: ((URLSession, URLSessionTask, URLAuthenticationChallenge) -> Void)?

@@ -33,7 +33,7 @@ open class ClosureEventMonitor: @unchecked Sendable, EventMonitor {
         set { replace(\.taskDidReceiveChallenge, with: newValue) }
     }
 
-    /// Called for `urlSession(_:task:didSendBodyData:totalBytesSent:totalBytesExpectedToSend:)`.
+    /// Called for `urlSession(_:task:didSendBodyData:totalBytesSent:totalBytesExpectedToSend:)`, with the same arguments.
     open var taskDidSendBodyData: ((URLSession, URLSessionTask, Int64, Int64, Int64) -> Void)? {
         get { closures.read { $0.taskDidSendBodyData } }
         set { replace(\.taskDidSendBodyData, with: newValue) }
@@ -89,13 +89,14 @@ open class ClosureEventMonitor: @unchecked Sendable, EventMonitor {
         set { replace(\.dataTaskWillCacheResponse, with: newValue) }
     }
 
-    /// Called for `urlSession(_:downloadTask:didResumeAtOffset:expectedTotalBytes:)`.
+    /// Called for `urlSession(_:downloadTask:didResumeAtOffset:expectedTotalBytes:)`, with the same arguments.
     open var downloadTaskDidResumeAtOffset: ((URLSession, URLSessionDownloadTask, Int64, Int64) -> Void)? {
         get { closures.read { $0.downloadTaskDidResumeAtOffset } }
         set { replace(\.downloadTaskDidResumeAtOffset, with: newValue) }
     }
 
-    /// Called for `urlSession(_:downloadTask:didWriteData:totalBytesWritten:totalBytesExpectedToWrite:)`.
+    /// Called for `urlSession(_:downloadTask:didWriteData:totalBytesWritten:totalBytesExpectedToWrite:)`, with the same
+    /// arguments.
     open var downloadTaskDidWriteData: ((URLSession, URLSessionDownloadTask, Int64, Int64, Int64) -> Void)? {
         get { closures.read { $0.downloadTaskDidWriteData } }
         set { replace(\.downloadTaskDidWriteData, with: newValue) }

@@ -55,6 +55,7 @@ public struct DeflateRequestCompressor: Sendable, RequestInterceptor {
     func adler32Checksum(of data: Data) -> UInt32 {
         // The largest prime below 65,536.
         let modulus: UInt32 = 65_521
+        // The sums that RFC 1950 calls s1 and s2.
         var low: UInt32 = 1
         var high: UInt32 = 0
         for byte in data {
@@ -64,6 +65,7 @@ public struct DeflateRequestCompressor: Sendable, RequestInterceptor {
         return high << 16 | low
     }
 
+    /// The implementation, with the options of this compressor.
     private var compression: RequestCompression {
         RequestCompression(
             coding: .deflate, duplicateHeaderBehavior: duplicateHeaderBehavior,

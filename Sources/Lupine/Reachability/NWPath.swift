@@ -20,7 +20,7 @@ public struct NWPath: Hashable, Sendable {
     public let availableInterfaces: [NWInterface]
     /// Whether all available interfaces are cellular.
     public let isExpensive: Bool
-    /// Whether the user has requested reduced traffic (Low Data Mode). Always false, because Linux has no such mode.
+    /// Whether the user has requested reduced traffic (Low Data Mode). Always false, because this library does not detect it.
     public let isConstrained: Bool
     /// Whether there is a path for IPv4.
     public let supportsIPv4: Bool
@@ -39,8 +39,8 @@ public struct NWPath: Hashable, Sendable {
     init(_ snapshot: NetworkSnapshot?, allowing isAllowed: (NWInterface.InterfaceType) -> Bool) {
         // Returns the interfaces with these indexes that can be used and are of an allowed type.
         func interfaces(withIndexes indexes: [UInt32]) -> [NWInterface] {
-            let usable = snapshot?.usable(indexes) ?? []
-            return usable.map(NWInterface.init).filter { isAllowed($0.type) }
+            let usableInterfaces = snapshot?.usable(indexes) ?? []
+            return usableInterfaces.map(NWInterface.init).filter { isAllowed($0.type) }
         }
         let interfacesIPv4 = interfaces(withIndexes: snapshot?.defaultsIPv4 ?? [])
         let interfacesIPv6 = interfaces(withIndexes: snapshot?.defaultsIPv6 ?? [])

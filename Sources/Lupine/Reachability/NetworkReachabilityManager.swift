@@ -53,7 +53,7 @@ open class NetworkReachabilityManager: @unchecked Sendable {
         self.init(host: host, view: .system)
     }
 
-    /// Creates a manager of the whole network. Never nil.
+    /// Creates a manager of the whole network. The result is never nil.
     public convenience init?() {
         self.init(host: nil, view: .system)
     }

@@ -49,7 +49,7 @@ final class ReachabilityCore: Sendable {
     func flags() -> SCNetworkReachabilityFlags? {
         // The outer optional is nil after a timeout, the inner one if the kernel cannot be queried.
         if let flags = Self.waitForResult(of: queryFlags) { return flags }
-        // The look-up of the host's name takes longer than two seconds: the host counts as unreachable, as if it had no address.
+        // A host whose name takes longer than two seconds to look up counts as unreachable, as if it had no address.
         return host == nil ? nil : []
     }
 

@@ -42,12 +42,14 @@ public final class PinnedCertificatesTrustEvaluator: ServerTrustEvaluating {
         if acceptSelfSignedCertificates { try trust.af.setAnchorCertificates(certificates) }
         if performDefaultValidation { try trust.af.performDefaultValidation(forHost: host) }
         if validateHost { try trust.af.performValidation(forHost: host) }
-        let presented = trust.af.certificates
+        let presentedCertificates = trust.af.certificates
+        let isPinned = !Set(presentedCertificates.af.data).isDisjoint(with: certificates.af.data)
         // `notePinned` records that the trust was checked, even if both validations are disabled.
-        guard Set(presented.af.data).isDisjoint(with: certificates.af.data) else { return trust.notePinned() }
+        if isPinned { return trust.notePinned() }
         throw AFError.serverTrustEvaluationFailed(
             reason: .certificatePinningFailed(
-                host: host, trust: trust, pinnedCertificates: certificates, serverCertificates: presented))
+                host: host, trust: trust, pinnedCertificates: certificates,
+                serverCertificates: presentedCertificates))
     }
 }
 

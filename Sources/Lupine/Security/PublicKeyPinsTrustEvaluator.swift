@@ -34,10 +34,11 @@ public final class PublicKeyPinsTrustEvaluator: ServerTrustEvaluating {
         guard !pins.isEmpty else { throw AFError.serverTrustEvaluationFailed(reason: .noPublicKeysFound) }
         if performDefaultValidation { try trust.af.performDefaultValidation(forHost: host) }
         if validateHost { try trust.af.performValidation(forHost: host) }
-        let presented = trust.af.certificates
+        let presentedCertificates = trust.af.certificates
+        let isPinned = !pins.isDisjoint(with: presentedCertificates.af.publicKeys.map(\.pin))
         // `notePinned` records that the trust was checked, even if both validations are disabled.
-        guard pins.isDisjoint(with: presented.af.publicKeys.map(\.pin)) else { return trust.notePinned() }
-        throw PinningReport(host: host, expected: pins.sorted(), certificates: presented)
+        if isPinned { return trust.notePinned() }
+        throw PinningReport(host: host, expected: pins.sorted(), certificates: presentedCertificates)
     }
 }
 

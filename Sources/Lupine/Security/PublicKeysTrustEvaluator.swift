@@ -34,12 +34,13 @@ public final class PublicKeysTrustEvaluator: ServerTrustEvaluating {
         guard !keys.isEmpty else { throw AFError.serverTrustEvaluationFailed(reason: .noPublicKeysFound) }
         if performDefaultValidation { try trust.af.performDefaultValidation(forHost: host) }
         if validateHost { try trust.af.performValidation(forHost: host) }
-        let presented = trust.af.publicKeys
+        let presentedKeys = trust.af.publicKeys
+        let isPinned = !Set(keys).isDisjoint(with: presentedKeys)
         // `notePinned` records that the trust was checked, even if both validations are disabled.
-        guard Set(keys).isDisjoint(with: presented) else { return trust.notePinned() }
+        if isPinned { return trust.notePinned() }
         throw AFError.serverTrustEvaluationFailed(
             reason: .publicKeyPinningFailed(
-                host: host, trust: trust, pinnedKeys: keys, serverKeys: presented))
+                host: host, trust: trust, pinnedKeys: keys, serverKeys: presentedKeys))
     }
 }
 

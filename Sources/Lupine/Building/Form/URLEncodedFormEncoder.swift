@@ -70,6 +70,7 @@ public final class URLEncodedFormEncoder {
         return Data(text.utf8)
     }
 
+    /// Returns the escaping for these options.
     private static func escaping(_ allowed: CharacterSet, _ spaceEncoding: SpaceEncoding) -> PercentEscaping {
         switch spaceEncoding {
         case .percentEscaped: PercentEscaping(allowed: allowed)

@@ -30,6 +30,7 @@ struct MultipartPartFile {
         return size
     }
 
+    /// Throws if the file does not exist or cannot be accessed.
     private func checkReachable() throws(Failure) {
         let isReachable: Bool
         do {

@@ -24,6 +24,7 @@ struct MultipartPartHeaders {
         text = headers.map { Self.line($0.name, $0.value) }.joined()
     }
 
+    /// Returns the line of a header field, with CRLF at its end.
     private static func line(_ name: String, _ value: String) -> String {
         "\(onOneLine(name)): \(onOneLine(value))\r\n"
     }

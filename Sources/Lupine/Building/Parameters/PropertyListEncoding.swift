@@ -21,7 +21,7 @@ public struct PropertyListEncoding: ParameterEncoding {
 
     /// The format to write.
     public let format: PropertyListSerialization.PropertyListFormat
-    /// The writing options. Foundation defines none yet.
+    /// The writing options. Foundation defines no options.
     public let options: PropertyListSerialization.WriteOptions
 
     /// Creates an encoding that writes that format.
