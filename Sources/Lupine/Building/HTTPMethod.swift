@@ -26,6 +26,6 @@ public struct HTTPMethod: RawRepresentable, Equatable, Hashable, Sendable {
     /// The method as it is sent.
     public let rawValue: String
 
-    /// Creates a method of that name.
+    /// Creates a method with this name.
     public init(rawValue: String) { self.rawValue = rawValue }
 }

@@ -12,17 +12,17 @@ internal import LupineLoading
 open class RetryPolicy: @unchecked Sendable, RequestInterceptor {
     /// The default number of retries.
     public static let defaultRetryLimit: UInt = 2
-    /// The default base of the delays.
+    /// The default factor by which each delay is longer than the previous one.
     public static let defaultExponentialBackoffBase: UInt = 2
     /// The default length of the first delay, in seconds.
     public static let defaultExponentialBackoffScale: Double = 0.5
-    /// The methods that are retried by default: the idempotent ones (RFC 9110 §9.2.2).
+    /// The methods of requests that are retried by default: the idempotent methods (RFC 9110 §9.2.2).
     public static let defaultRetryableHTTPMethods: Set<HTTPMethod> = [
         .delete, .get, .head, .options, .put, .trace,
     ]
-    /// The statuses that are retried by default.
+    /// The status codes of responses after which a request is retried by default.
     public static let defaultRetryableHTTPStatusCodes: Set<Int> = [408, 500, 502, 503, 504]
-    /// The errors that are retried by default: those whose cause may be temporary.
+    /// The codes of errors after which a request is retried by default: those whose cause may be temporary.
     public static let defaultRetryableURLErrorCodes: Set<URLError.Code> = [
         .backgroundSessionInUseByAnotherProcess, .backgroundSessionWasDisconnected, .badServerResponse,
         .callIsActive, .cannotConnectToHost, .cannotFindHost, .cannotLoadFromNetwork, .dataNotAllowed,
@@ -53,15 +53,15 @@ open class RetryPolicy: @unchecked Sendable, RequestInterceptor {
 
     /// The maximum number of retries.
     public let retryLimit: UInt
-    /// The base of the delays.
+    /// The factor by which each delay is longer than the previous one.
     public let exponentialBackoffBase: UInt
     /// The length of the first delay, in seconds.
     public let exponentialBackoffScale: Double
-    /// The methods that are retried.
+    /// The methods of requests that are retried.
     public let retryableHTTPMethods: Set<HTTPMethod>
-    /// The statuses that are retried.
+    /// The status codes of responses after which a request is retried.
     public let retryableHTTPStatusCodes: Set<Int>
-    /// The errors that are retried.
+    /// The codes of errors after which a request is retried.
     public let retryableURLErrorCodes: Set<URLError.Code>
     /// Options that change the delays.
     public let timing: Timing
