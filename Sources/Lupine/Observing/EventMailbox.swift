@@ -29,8 +29,9 @@ final class EventMailbox: Sendable {
     }
 
     /// The largest capacity, in events, that the array of waiting events keeps from one delivery to the next.
-    private static let maximumKeptCapacity = 256
+    private static let maximumReusedCapacity = 256
 
+    /// The key under which a queue stores its mailbox.
     private static let key = DispatchSpecificKey<EventMailbox>()
     /// The lock under which mailboxes are created, so that a queue gets only one. Its value is not used.
     private static let creationLock = Protected(0)
@@ -61,8 +62,8 @@ final class EventMailbox: Sendable {
         if let begunDeliveryCount { enqueueDelivery(after: begunDeliveryCount, on: route.queue) }
     }
 
-    /// Adds an event like `add`, but on an event loop's thread enqueues its delivery only at the end of the loop's turn, so that
-    /// all events of the turn share one block.
+    /// Adds an event like `add`. On the thread of an event loop, the delivery is enqueued only at the end of the loop's turn (the
+    /// present pass), so that all events of the turn share one block.
     func addBatched(_ event: consuming MonitorEvent, along route: EventRoute) {
         // Moved into the array, as in `add`.
         var entry: Entry? = Entry(event: event, route: route)
@@ -109,7 +110,7 @@ final class EventMailbox: Sendable {
             }
         }
         // The array's buffer is reused for the next events, unless it is large.
-        batch.removeAll(keepingCapacity: batch.count <= Self.maximumKeptCapacity)
+        batch.removeAll(keepingCapacity: batch.count <= Self.maximumReusedCapacity)
         state.write { state in
             let isBufferUseful =
                 state.waitingEntries.isEmpty && state.waitingEntries.capacity < batch.capacity

@@ -31,8 +31,8 @@ public struct TraceState: Hashable, Sendable, CustomStringConvertible {
     /// Parses the value of `tracestate`.
     ///
     /// - Parameter text: The value; several fields of that name are joined by commas.
-    /// - Throws: `TraceContextError`, when the text violates the grammar, has a duplicate key, more than 32 members or more
-    ///   than 16 KiB.
+    /// - Throws: `TraceContextError`, if the text violates the grammar, has a duplicate key, or has more than 32 members or 16
+    ///   KiB.
     public init(_ text: String) throws(TraceContextError) {
         guard text.utf8.count <= Self.maximumTextLength else { throw .tooLong(text.utf8.count) }
         var keys: Set<String> = []

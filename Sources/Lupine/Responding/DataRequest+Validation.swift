@@ -3,8 +3,8 @@
 public import Foundation
 public import LupineLoading
 
-// Validators run on the session's root queue, in the order in which they were added, when a task has completed, and again on
-// every retry. When one fails, the request fails and the remaining validators do not run.
+// Validators run when a task has completed, and again on every retry. They run on the session's root queue, in the order in which
+// they were added. When one fails, the request fails and the remaining validators do not run.
 
 extension DataRequest {
     /// A closure that validates a response. Its arguments are the sent request, the response and the content.

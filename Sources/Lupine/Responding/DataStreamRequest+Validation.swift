@@ -2,8 +2,9 @@
 
 public import LupineLoading
 
-// Validators run on the session's root queue, in the order in which they were added, when a task has completed and its pieces
-// have been delivered, and again on every retry. When one fails, the request fails and the remaining validators do not run.
+// Validators run when a task has completed and its pieces have been delivered, and again on every retry. They run on the
+// session's root queue, in the order in which they were added. When one fails, the request fails and the remaining validators do
+// not run.
 
 extension DataStreamRequest {
     /// A closure that validates a response. Its arguments are the sent request and the response.

@@ -3,9 +3,9 @@
 public import Foundation
 public import LupineLoading
 
-// Validators run on the session's root queue, in the order in which they were added, when a task has completed and its file has
-// been moved to its destination, and again on every retry. When one fails, the request fails and the remaining validators do not
-// run. The file is not deleted.
+// Validators run when a task has completed and its file has been moved to its destination, and again on every retry. They run on
+// the session's root queue, in the order in which they were added. When one fails, the request fails and the remaining validators
+// do not run. The file is not deleted.
 
 extension DownloadRequest {
     /// A closure that validates a response. Its arguments are the sent request, the response and the URL of the file.

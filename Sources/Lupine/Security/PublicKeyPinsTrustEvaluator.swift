@@ -2,8 +2,10 @@
 
 public import LupineLoading
 
-/// Trusts a server if a key of its chain matches one of the pins: `sha256/` and the BASE64 of the SHA-256 of the key's
-/// SubjectPublicKeyInfo, as browsers, curl and other clients write them (RFC 7469 §2.4).
+/// Trusts a server if a key of its chain matches one of the pins.
+///
+/// A pin is `sha256/` followed by the BASE64 of the SHA-256 digest of the key's SubjectPublicKeyInfo (RFC 7469 §2.4). Browsers,
+/// curl and other clients use the same form.
 ///
 /// If no key matches, the evaluator throws a `PinningReport`. The request wraps it in
 /// `serverTrustEvaluationFailed(.customEvaluationFailed)`, from which `AFError.pinningReport` returns it.

@@ -6,8 +6,8 @@ extension URLComponents {
     /// Sets the query to text that is already percent-encoded, and repairs it if it is not a valid query.
     ///
     /// Foundation's setter traps on text that is not a valid query (RFC 3986 §3.4). Encoders with a larger set of allowed
-    /// characters can produce such text, so invalid characters are escaped first, as `URL(string:)` does: `k[]=1` becomes
-    /// `k%5B%5D=1`, and a `#` cannot start a fragment.
+    /// characters can produce such text, so this method first escapes invalid characters, as `URL(string:)` does. For example,
+    /// `k[]=1` becomes `k%5B%5D=1`, and a `#` does not start a fragment.
     mutating func setEncodedQuery(_ query: String?) {
         percentEncodedQuery = query.map { Self.isQuery($0) ? $0 : Self.repaired($0) }
     }

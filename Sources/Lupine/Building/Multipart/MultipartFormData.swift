@@ -103,8 +103,8 @@ open class MultipartFormData {
 
     /// Returns the encoded form. This method is meant for small forms, because the whole form is in memory.
     ///
-    /// Throws `multipartEncodingFailed` for the first part that could not be appended, for a stream that cannot be read, and
-    /// for a part whose size differs from the size that was passed to `append`.
+    /// Throws `multipartEncodingFailed` if a part could not be appended, if a stream cannot be read, or if the size of a part
+    /// differs from the size that was passed to `append`.
     public func encode() throws -> Data {
         if let failure { throw failure }
         markFirstAndLastPart()
@@ -128,8 +128,8 @@ open class MultipartFormData {
     /// Writes the encoded form into a new file, in chunks. A part with more bytes than were passed to `append` is truncated; a
     /// part with fewer bytes is written with the bytes that it has. If the file cannot be written completely, it is removed.
     ///
-    /// Throws `multipartEncodingFailed` for the first part that could not be appended, if a file exists at `fileURL`, if
-    /// `fileURL` is not a file URL, and if a stream cannot be read or the file cannot be written.
+    /// Throws `multipartEncodingFailed` if a part could not be appended, if a file exists at `fileURL`, or if `fileURL` is not a
+    /// file URL. It also throws if a stream cannot be read or the file cannot be written.
     public func writeEncodedData(to fileURL: URL) throws { try write(to: fileURL, isPrivate: false) }
 
     /// Writes the form like `writeEncodedData(to:)`, into a file that only its owner can read.
