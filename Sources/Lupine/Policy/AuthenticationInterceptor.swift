@@ -132,7 +132,7 @@ where AuthenticatorType: Authenticator {
             return completion(.retry)
         }
         let action = update {
-            $0.handleRejection(version: version, completion, at: session.session.clock.seconds)
+            $0.decideRetry(version: version, completion: completion, at: session.session.clock.seconds)
         }
         switch action {
         case .retry: completion(.retry)

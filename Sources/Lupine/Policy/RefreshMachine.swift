@@ -124,8 +124,8 @@ struct RefreshMachine<Credential: AuthenticationCredential, Adaptation, RetryCom
 
     /// Decides whether a request is retried that the server rejected with the credential of this version. If the request has to
     /// wait for a refresh, the machine stores `completion`.
-    mutating func handleRejection(
-        version: Int, _ completion: RetryCompletion, at now: TimeInterval
+    mutating func decideRetry(
+        version: Int, completion: RetryCompletion, at now: TimeInterval
     ) -> RejectAction {
         // If the credential has been replaced since the request was sent, the request is retried with the current one.
         guard version == self.version, let credential else { return .retry }

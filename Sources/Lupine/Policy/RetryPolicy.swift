@@ -120,8 +120,8 @@ open class RetryPolicy: @unchecked Sendable, RequestInterceptor {
         completion(.retryWithDelay(delay))
     }
 
-    /// Returns true if the method of the latest `URLRequest` is retryable, and so is either the status code of the response or
-    /// the code of the `URLError`, which may be wrapped in an `AFError`.
+    /// Returns true if the method of the latest `URLRequest` is retryable, and the failure is retryable too. That depends on the
+    /// status code of the response, or on the code of the `URLError`, which may be wrapped in an `AFError`.
     open func shouldRetry(request: Request, dueTo error: any Error) -> Bool {
         guard let method = request.request?.method, retryableHTTPMethods.contains(method) else {
             return false

@@ -94,14 +94,14 @@ public struct TraceState: Hashable, Sendable, CustomStringConvertible {
     /// Removes members until the list has at most `mostOctets` octets: first those of more than `longMemberThreshold` octets,
     /// then those at the end. If `keepingFirst` is true, the first member is not removed.
     private mutating func removeExcessMembers(keepingFirst: Bool = false) {
-        let keptCount = keepingFirst ? 1 : 0
+        let protectedCount = keepingFirst ? 1 : 0
         while octetCount > Self.mostOctets,
-            let index = members.indices.dropFirst(keptCount)
+            let index = members.indices.dropFirst(protectedCount)
                 .last(where: { members[$0].octetCount > Self.longMemberThreshold })
         {
             members.remove(at: index)
         }
-        while octetCount > Self.mostOctets, members.count > keptCount { members.removeLast() }
+        while octetCount > Self.mostOctets, members.count > protectedCount { members.removeLast() }
     }
 
     // MARK: grammar

@@ -17,7 +17,7 @@ struct PingTimer: Sendable {
     }
 
     /// Returns a timer that uses a session's clock.
-    static func by(_ clock: SessionClock) -> PingTimer {
+    static func using(_ clock: SessionClock) -> PingTimer {
         PingTimer { delay, queue, job in queue.after(delay, by: clock, execute: job) }
     }
 

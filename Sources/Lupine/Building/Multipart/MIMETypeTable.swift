@@ -9,7 +9,7 @@ import Foundation
 /// on any thread. The tables are read when they are first needed.
 struct MIMETypeTable: Sendable {
     /// The type of a file whose extension is unknown (RFC 2046 §4.5.1).
-    static let unknown = "application/octet-stream"
+    static let typeOfUnknownExtension = "application/octet-stream"
 
     private static let builtIn = MIMETypeTable(lines: builtInLines)
     private static let system = MIMETypeTable(path: "/etc/mime.types")
@@ -22,7 +22,7 @@ struct MIMETypeTable: Sendable {
     /// Returns the type for an extension, ignoring case.
     static func type(forExtension fileExtension: String) -> String {
         let key = fileExtension.lowercased()
-        return builtIn[key] ?? system[key] ?? unknown
+        return builtIn[key] ?? system[key] ?? typeOfUnknownExtension
     }
 
     /// Parses a table in the format of `mime.types`: each line is a type and its extensions, and `#` begins a comment. If an
